@@ -1,0 +1,104 @@
+"""What a puzzle is: the frozen types that everything else is derived from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+
+class TensorApi(Enum):
+    """How a program addresses its buffers."""
+
+    RAW = "raw"
+    LAYOUT_TENSOR = "layout_tensor"
+    TILE_TENSOR = "tile_tensor"
+
+
+class ModeKind(Enum):
+    """What is asked of the learner in a mode."""
+
+    PUZZLE = "puzzle"  # the skeleton must fail, the solution must pass
+    GIVEN = "given"  # the code is complete: the skeleton passes too
+    BENCHMARK = "benchmark"  # prints figures; judged by nothing but its exit status
+    DEMO = "demo"  # shows something; not judged
+
+
+class Vendor(Enum):
+    """Makers of GPUs that Mojo compiles for."""
+
+    NVIDIA = "nvidia"
+    AMD = "amd"
+    APPLE = "apple"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One sentence in both languages of the book."""
+
+    en: str
+    ko: str
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What a mode needs of one vendor's GPUs.
+
+    Exactly one of the three holds: no limit, a lowest compute capability, or not supported at all.
+    """
+
+    vendor: Vendor
+    compute: tuple[int, int] | None = None  # lowest NVIDIA compute capability, e.g. (9, 0)
+    unsupported: bool = False
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A buffer that the program hands over to the judge."""
+
+    name: str
+    dtype: str  # NumPy name: float32, int32, ...
+    shape: tuple[int, ...]
+    rtol: float = 0.0
+    atol: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One `pXX….mojo`: a problem file and a solution file of the same name."""
+
+    name: str  # what `tooling run` takes, and the file's stem
+    api: TensorApi
+    problem: Path
+    solution: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One thing a program does, chosen by its flags (none for a program with one mode)."""
+
+    name: str
+    kind: ModeKind
+    flags: tuple[str, ...]
+    programs: tuple[str, ...]  # names of the programs that have this mode
+    anchors: tuple[str, ...]  # regions the learner fills in (solution adds `_solution`)
+    outputs: tuple[Output, ...]
+    datasets: tuple[str, ...]
+    requirements: tuple[Requirement, ...]
+    hints: tuple[Text, ...]
+    time_limit: float  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzle:
+    """One puzzle.yaml."""
+
+    id: str
+    number: int
+    title: Text
+    part: str
+    chapters: tuple[str, ...]
+    programs: tuple[Program, ...]
+    modes: tuple[Mode, ...]
+    manifest: Path = field(repr=False)

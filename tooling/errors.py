@@ -1,0 +1,60 @@
+"""The base of every error that a person sees: what, where, why, what to try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.exit_codes import ExitCode
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a file; line and column count from 1, as editors do."""
+
+    path: Path
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        parts = [str(self.path)]
+        if self.line is not None:
+            parts.append(str(self.line))
+            if self.column is not None:
+                parts.append(str(self.column))
+        return ":".join(parts)
+
+
+class ToolingError(Exception):
+    """An error with its four answers. Subclasses fix `exit_code` and add fields, never only text.
+
+    Args:
+        what: one line that says what went wrong.
+        where: the file, line and column it concerns, where there is one.
+        why: the reason, or the rule that was broken.
+        hint: what to try next, as a command or an edit.
+    """
+
+    exit_code: ExitCode = ExitCode.USAGE
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: Location | None = None,
+        why: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.why = why
+        self.hint = hint
+
+    def __str__(self) -> str:
+        lines = [f"{self.where}: {self.what}" if self.where else self.what]
+        if self.why:
+            lines.append(f"  why: {self.why}")
+        if self.hint:
+            lines.append(f"  try: {self.hint}")
+        return "\n".join(lines)
