@@ -1,0 +1,40 @@
+"""One chapter of one book, read once and looked at by many checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.mdbook.structure import Structure, scan
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A chapter's text and what was found in it.
+
+    Attributes:
+        path: the chapter file, absolute; includes and links are resolved from its folder. A text taken from
+            history keeps the path that the file has (or had) in the working tree.
+        root: the `src` folder of its book.
+        text: the Markdown as written, before any preprocessor.
+        structure: what `scan` found in the text.
+    """
+
+    path: Path
+    root: Path
+    text: str
+    structure: Structure
+
+    @classmethod
+    def of(cls, path: Path, root: Path, text: str) -> Page:
+        """The page of this text; the file itself is not opened."""
+        return cls(path, root, text, scan(text))
+
+    @classmethod
+    def read(cls, path: Path, root: Path) -> Page:
+        """The page as it stands in the working tree.
+
+        Raises:
+            OSError, UnicodeDecodeError: the file cannot be read as UTF-8 text.
+        """
+        return cls.of(path, root, path.read_text(encoding="utf-8"))
