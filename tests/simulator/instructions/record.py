@@ -1,0 +1,117 @@
+"""Runs every instruction case on the CUDA driver of this machine and stores the result bits.
+
+usage: python3 record.py OUTPUT.npz
+
+Needs NumPy and libcuda.so.1. The file holds, for each form, the result bits of its cases; a form that the
+driver's compiler rejects is stored with no results and its message, so that nothing is lost silently.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import cases
+
+
+class DriverError(Exception):
+    """A CUDA driver call that did not return CUDA_SUCCESS."""
+
+
+class Driver:
+    """The few calls of the CUDA driver API that one launch needs."""
+
+    def __init__(self) -> None:
+        self.cuda = ctypes.CDLL("libcuda.so.1")
+        self.call("cuInit", 0)
+        device = ctypes.c_int()
+        self.call("cuDeviceGet", ctypes.byref(device), 0)
+        name = ctypes.create_string_buffer(128)
+        self.call("cuDeviceGetName", name, 128, device)
+        self.name = name.value.decode()
+        version = ctypes.c_int()
+        self.call("cuDriverGetVersion", ctypes.byref(version))
+        self.version = version.value
+        self.context = ctypes.c_void_p()
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), device)
+        self.call("cuCtxSetCurrent", self.context)
+
+    def call(self, name: str, *arguments: object) -> None:
+        code = getattr(self.cuda, name)(*arguments)
+        if code != 0:
+            raise DriverError(f"{name} returned {code}")
+
+    def allocate(self, size: int) -> ctypes.c_uint64:
+        address = ctypes.c_uint64()
+        self.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
+        return address
+
+    def run(self, text: str, buffers: list[ctypes.c_uint64], count: int, block: int = 64) -> None:
+        log = ctypes.create_string_buffer(8192)
+        keys = (ctypes.c_int * 2)(5, 6)  # CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
+        options = (ctypes.c_void_p * 2)(ctypes.cast(log, ctypes.c_void_p), ctypes.c_void_p(len(log)))
+        module = ctypes.c_void_p()
+        try:
+            self.call("cuModuleLoadDataEx", ctypes.byref(module), text.encode() + b"\0", 2, keys, options)
+        except DriverError as error:
+            raise DriverError(f"{error}: {log.value.decode(errors='replace').strip()}") from None
+        function = ctypes.c_void_p()
+        self.call("cuModuleGetFunction", ctypes.byref(function), module, b"probe")
+        number = ctypes.c_uint32(count)
+        held = [*buffers, number]
+        pointers = (ctypes.c_void_p * len(held))(
+            *(ctypes.cast(ctypes.byref(h), ctypes.c_void_p) for h in held)
+        )
+        grid = (count + block - 1) // block
+        self.call("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, None, pointers, None)
+        self.call("cuCtxSynchronize")
+        self.call("cuModuleUnload", module)
+
+
+def record(driver: Driver) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Result bits by form name, and the forms that were rejected with the driver's words."""
+    capacity = 8 * 4096
+    buffers = [driver.allocate(capacity) for _ in range(4)]
+    results: dict[str, np.ndarray] = {}
+    rejected: dict[str, str] = {}
+    for form in cases.forms():
+        sources = cases.operands(form)
+        count = len(sources[0])
+        driver.call("cuMemsetD8_v2", buffers[0], ctypes.c_ubyte(0), ctypes.c_size_t(capacity))
+        for address, source in zip(buffers[1:], sources, strict=False):
+            data = np.ascontiguousarray(source)
+            driver.call(
+                "cuMemcpyHtoD_v2", address, data.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(data.nbytes)
+            )
+        try:
+            driver.run(cases.kernel(form), buffers[: len(sources) + 1], count)
+        except DriverError as error:
+            rejected[form.name] = str(error)[:300]
+            continue
+        out = np.zeros(count, dtype=np.uint64)
+        driver.call(
+            "cuMemcpyDtoH_v2", out.ctypes.data_as(ctypes.c_void_p), buffers[0], ctypes.c_size_t(out.nbytes)
+        )
+        width = cases.WIDTH[form.result]
+        results[form.name] = out.astype(f"uint{max(width, 8)}") if width in (8, 16, 32, 64) else out
+    return results, rejected
+
+
+def main() -> int:
+    driver = Driver()
+    results, rejected = record(driver)
+    about = {"device": driver.name, "driver": driver.version, "rejected": rejected}
+    np.savez_compressed(sys.argv[1], __about__=np.array(json.dumps(about)), **results)
+    print(f"{driver.name}, driver {driver.version}: {len(results)} forms recorded, {len(rejected)} rejected")
+    for name, why in rejected.items():
+        print(f"  rejected {name}: {why}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
