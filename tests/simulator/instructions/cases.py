@@ -152,6 +152,7 @@ def values(kind: str) -> list[int]:
 
 
 LIMIT = 512  # cases per form
+WARP = 32  # lanes; every form has whole warps of cases, so that warp-wide forms are well defined
 
 
 def operands(form: Form) -> list[Bits]:
@@ -165,6 +166,8 @@ def operands(form: Form) -> list[Bits]:
         rows.append(
             tuple(_mix(seed * 977 + i * 3 + j) % (1 << WIDTH[k]) for j, k in enumerate(form.operands))
         )
+    whole_warps = max(len(rows) // WARP, 1) * WARP
+    rows = [rows[i % len(rows)] for i in range(whole_warps)]
     return [np.array([row[j] for row in rows], dtype=np.uint64) for j in range(len(form.operands))]
 
 

@@ -12,11 +12,13 @@ import ctypes
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import cases
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+from tests.simulator.instructions import cases, warp_cases
 
 
 class DriverError(Exception):
@@ -73,13 +75,16 @@ class Driver:
         self.call("cuModuleUnload", module)
 
 
-def record(driver: Driver) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+Results = dict[str, npt.NDArray[Any]]
+
+
+def record(driver: Driver) -> tuple[Results, dict[str, str]]:
     """Result bits by form name, and the forms that were rejected with the driver's words."""
     capacity = 8 * 4096
     buffers = [driver.allocate(capacity) for _ in range(4)]
-    results: dict[str, np.ndarray] = {}
+    results: Results = {}
     rejected: dict[str, str] = {}
-    for form in cases.forms():
+    for form in [*cases.forms(), *warp_cases.forms()]:
         sources = cases.operands(form)
         count = len(sources[0])
         driver.call("cuMemsetD8_v2", buffers[0], ctypes.c_ubyte(0), ctypes.c_size_t(capacity))
@@ -106,8 +111,11 @@ def main() -> int:
     driver = Driver()
     results, rejected = record(driver)
     about = {"device": driver.name, "driver": driver.version, "rejected": rejected}
-    np.savez_compressed(sys.argv[1], __about__=np.array(json.dumps(about)), **results)
-    print(f"{driver.name}, driver {driver.version}: {len(results)} forms recorded, {len(rejected)} rejected")
+    results["__about__"] = np.array(json.dumps(about))
+    np.savez_compressed(sys.argv[1], allow_pickle=False, **results)
+    print(
+        f"{driver.name}, driver {driver.version}: {len(results) - 1} forms recorded, {len(rejected)} rejected"
+    )
     for name, why in rejected.items():
         print(f"  rejected {name}: {why}")
     return 0

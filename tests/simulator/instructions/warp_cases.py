@@ -1,0 +1,160 @@
+"""Instruction cases that need other lanes or memory: shuffles, votes, matches, atomics, mma."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.simulator.instructions.cases import WIDTH, Form
+
+_FULL = "0xffffffff"
+
+
+def _scoped(declarations: str, body: str) -> str:
+    """A block with registers of its own, as `str.format` template."""
+    return "{{ " + declarations + " " + body + " }}"
+
+
+def _shuffles() -> Iterator[Form]:
+    # c holds the clamp value in bits 0-4 and the segment mask in bits 8-12 (PTX ISA, shfl.sync).
+    for mode in ("up", "down", "bfly", "idx"):
+        for bound in ("0", "0x1f", "0x1807", "0x181f", "0x1c03"):
+            for distance in ("1", "3", "8", "31", "{b}"):
+                name = f"shfl.sync.{mode}.b32 b={distance.strip('{}')} c={bound}"
+                sources = ("b32", "u32") if distance == "{b}" else ("b32",)
+                body = f"shfl.sync.{mode}.b32 %s|%q, {{a}}, {distance}, {bound}, {_FULL};"
+                registers = ".reg .pred %q; .reg .b32 %s;"
+                yield Form(name, _scoped(registers, body + " mov.b32 {d}, %s;"), "b32", sources)
+                yield Form(f"{name} p", _scoped(registers, body + " selp.u32 {d}, 1, 0, %q;"), "u32", sources)
+
+
+def _votes() -> Iterator[Form]:
+    for mode in ("all", "any", "uni"):
+        text = _scoped(
+            ".reg .pred %q;", f"vote.sync.{mode}.pred %q, {{a}}, {_FULL}; selp.u32 {{d}}, 1, 0, %q;"
+        )
+        yield Form(f"vote.sync.{mode}.pred", text, "u32", ("pred",))
+    yield Form("vote.sync.ballot.b32", f"vote.sync.ballot.b32 {{d}}, {{a}}, {_FULL};", "b32", ("pred",))
+    for t in ("b32", "b64"):
+        few = "u8"  # few distinct values, so that lanes really match
+        widen = f"cvt.u{t[1:]}.u16 %v, {{a}}; and.{t} %v, %v, 3;"
+        registers = f".reg .{t} %v; .reg .pred %q;"
+        yield Form(
+            f"match.any.sync.{t}",
+            _scoped(registers, widen + f" match.any.sync.{t} {{d}}, %v, {_FULL};"),
+            "b32",
+            (few,),
+        )
+        yield Form(
+            f"match.all.sync.{t}",
+            _scoped(registers, widen + f" match.all.sync.{t} {{d}}|%q, %v, {_FULL};"),
+            "b32",
+            (few,),
+        )
+    for op, kinds in (
+        ("add", "u32 s32"),
+        ("min", "u32 s32"),
+        ("max", "u32 s32"),
+        ("and", "b32"),
+        ("or", "b32"),
+        ("xor", "b32"),
+    ):
+        for t in kinds.split():
+            yield Form(f"redux.sync.{op}.{t}", f"redux.sync.{op}.{t} {{d}}, {{a}}, {_FULL};", t, (t,))
+    yield Form("activemask.b32", "activemask.b32 {d};", "b32", ("b32",))
+
+
+def _atomics() -> Iterator[Form]:
+    table = (
+        ("add", "u32 s32 u64 f32 f64"),
+        ("min", "u32 s32 u64 s64"),
+        ("max", "u32 s32 u64 s64"),
+        ("and", "b32 b64"),
+        ("or", "b32 b64"),
+        ("xor", "b32 b64"),
+        ("exch", "b32 b64"),
+        ("inc", "u32"),
+        ("dec", "u32"),
+        ("add.noftz", "f16 f16x2 bf16 bf16x2"),
+    )
+    slot = "ld.param.u64 %m, [p0]; add.s64 %m, %m, %rd1;"
+    for op, kinds in table:
+        for t in kinds.split():
+            bits = f"b{WIDTH[t]}"
+            begin = slot + f" st.global.{bits} [%m], {{a}};"
+            atom = f" atom.global.{op}.{t} %o, [%m], {{b}};"
+            registers = f".reg .b64 %m; .reg .{bits} %o;"
+            yield Form(
+                f"atom.global.{op}.{t}",
+                _scoped(registers, begin + atom + f" mov.{bits} {{d}}, %o;"),
+                t,
+                (t, t),
+            )
+            after = f" ld.volatile.global.{bits} {{d}}, [%m];"
+            yield Form(f"atom.global.{op}.{t} after", _scoped(registers, begin + atom + after), t, (t, t))
+            if op != "exch":
+                red = f" red.global.{op}.{t} [%m], {{b}};"
+                yield Form(f"red.global.{op}.{t} after", _scoped(registers, begin + red + after), t, (t, t))
+    for t in ("b32", "b64"):
+        body = slot + f" st.global.{t} [%m], {{a}}; atom.global.cas.{t} %o, [%m], {{b}}, {{c}};"
+        registers = f".reg .b64 %m; .reg .{t} %o;"
+        yield Form(f"atom.global.cas.{t}", _scoped(registers, body + f" mov.{t} {{d}}, %o;"), t, (t, t, t))
+        yield Form(
+            f"atom.global.cas.{t} after",
+            _scoped(registers, body + f" ld.volatile.global.{t} {{d}}, [%m];"),
+            t,
+            (t, t, t),
+        )
+
+
+def _matrices() -> Iterator[Form]:
+    """mma.sync with every register of a lane filled from its operands; one form per result register."""
+    shapes = (
+        ("m16n8k4.row.col.f32.tf32.tf32.f32", "b32", 2, 1, 4, 4),
+        ("m16n8k8.row.col.f32.tf32.tf32.f32", "b32", 4, 2, 4, 4),
+        ("m16n8k8.row.col.f32.bf16.bf16.f32", "b32", 2, 1, 4, 4),
+        ("m16n8k16.row.col.f32.bf16.bf16.f32", "b32", 4, 2, 4, 4),
+        ("m16n8k8.row.col.f32.f16.f16.f32", "b32", 2, 1, 4, 4),
+        ("m16n8k16.row.col.f32.f16.f16.f32", "b32", 4, 2, 4, 4),
+        ("m16n8k16.row.col.f16.f16.f16.f16", "b32", 4, 2, 2, 2),
+        ("m16n8k16.row.col.s32.s8.s8.s32", "b32", 2, 1, 4, 4),
+        ("m16n8k32.row.col.s32.u8.s8.s32", "b32", 4, 2, 4, 4),
+    )
+    for shape, bits, a, b, c, d in shapes:
+        operand = shape.split(".")[4]
+        accumulator = {"f32": "f32", "f16": "f16x2", "s32": "b32"}[shape.split(".")[6]]
+        source = {"tf32": "f32", "bf16": "bf16x2", "f16": "f16x2"}.get(operand, "b32")
+        registers = "".join(
+            f" .reg .{bits} %{n}<{k}>;" for n, k in (("ma", a), ("mb", b), ("mc", c), ("md", d))
+        )
+        fill = ""
+        # Small exact numbers in every register: the sums are exact in any order, so that only the layout of
+        # the fragments is asked here. The low bits of the operands choose them.
+        for letter, name, count, kind in (
+            ("a", "ma", a, source),
+            ("b", "mb", b, source),
+            ("c", "mc", c, accumulator),
+        ):
+            for j in range(count):
+                fill += f" shr.b32 %t, {{{letter}}}, {3 * j}; and.b32 %t, %t, 7;"
+                if kind == "b32":
+                    fill += f" mov.b32 %{name}{j}, %t;"
+                elif kind == "f32":
+                    fill += f" cvt.rn.f32.u32 %{name}{j}, %t;"
+                else:
+                    half = kind.removesuffix("x2")
+                    fill += f" cvt.rn.f32.u32 %f, %t; cvt.rn.{half}x2.f32 %{name}{j}, %f, 0f3F800000;"
+        groups = {
+            n: "{{" + ", ".join(f"%{n}{j}" for j in range(k)) + "}}"
+            for n, k in (("ma", a), ("mb", b), ("mc", c), ("md", d))
+        }
+        call = f" mma.sync.aligned.{shape} {groups['md']}, {groups['ma']}, {groups['mb']}, {groups['mc']};"
+        for j in range(d):
+            text = _scoped(
+                f".reg .b32 %t; .reg .f32 %f;{registers}", fill + call + f" mov.b32 {{d}}, %md{j};"
+            )
+            yield Form(f"mma.sync.aligned.{shape} d{j}", text, "b32", ("b32", "b32", "b32"))
+
+
+def forms() -> list[Form]:
+    """Every form of this table, in a fixed order; names are unique."""
+    return [*_shuffles(), *_votes(), *_atomics(), *_matrices()]
