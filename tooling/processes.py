@@ -1,0 +1,77 @@
+"""Child processes that never outlive the command that started them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """What a short helper process left behind."""
+
+    status: int  # as subprocess has it: negative is the signal
+    stdout: str
+    stderr: str
+    timed_out: bool = False
+
+
+@contextlib.contextmanager
+def process_group(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    """Kills the process and all that it started when the block is left, however it is left.
+
+    The process must lead its own session (`start_new_session=True`).
+    """
+    try:
+        yield process
+    finally:
+        kill_group(process)
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Ends the process, and every process of its group that is still there, and collects its status."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def run_captured(
+    command: Sequence[str | Path],
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    time_limit: float = 60.0,
+) -> Completed:
+    """Runs a helper program to its end and returns what it printed.
+
+    Raises:
+        OSError: the program cannot be started.
+    """
+    process = subprocess.Popen(
+        [str(part) for part in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=None if environment is None else dict(environment),
+        cwd=folder,
+        start_new_session=True,
+    )
+    timed_out = False
+    with process_group(process):
+        try:
+            stdout, stderr = process.communicate(timeout=time_limit)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+            kill_group(process)
+            stdout, stderr = process.communicate()
+    return Completed(
+        process.returncode,
+        stdout.decode("utf-8", "replace"),
+        stderr.decode("utf-8", "replace"),
+        timed_out,
+    )

@@ -1,0 +1,18 @@
+"""From a Mojo source file to an executable: find the pinned compiler, build, cache, explain its messages."""
+
+from tooling.toolchain.build import BuildFailed, BuildRequest, Executable, build
+from tooling.toolchain.cache import BuildCache, open_cache
+from tooling.toolchain.mojo import MojoNotFound, MojoVersionMismatch, Toolchain, find_toolchain
+
+__all__ = [
+    "BuildCache",
+    "BuildFailed",
+    "BuildRequest",
+    "Executable",
+    "MojoNotFound",
+    "MojoVersionMismatch",
+    "Toolchain",
+    "build",
+    "find_toolchain",
+    "open_cache",
+]

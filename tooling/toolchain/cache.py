@@ -1,0 +1,160 @@
+"""The build cache: content-addressed folders that appear whole or not at all.
+
+Layout under the root: `builds/KEY/` (finished), `partial/` (being written), `locks/KEY` (one builder
+per key), `linker/` (the stand-in for a missing C compiler), `sources/` (programs that the tool wrote).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.errors import Location, ToolingError
+from tooling.exit_codes import ExitCode
+
+_ABANDONED_AFTER = 3600.0  # seconds; a build takes seconds, so an older partial folder has no builder left
+_MOST_ENTRIES = 4000
+
+
+class CacheUnusable(ToolingError):
+    """Not even a temporary folder can hold builds."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
+
+
+@dataclass(frozen=True, slots=True)
+class BuildCache:
+    """A folder of finished builds, addressed by the hash of everything that went into them."""
+
+    root: Path
+    writable: bool = True
+
+    def entry(self, key: str) -> Path:
+        return self.root / "builds" / key
+
+    def find(self, key: str) -> Path | None:
+        """The finished build of this key, if there is one."""
+        entry = self.entry(key)
+        return entry if (entry / "complete").is_file() else None
+
+    @contextlib.contextmanager
+    def locked(self, key: str) -> Iterator[None]:
+        """Holds the key against other processes; the system lets go of it when the holder dies."""
+        import fcntl  # noqa: PLC0415 - not there on every system; only building needs it
+
+        path = self.root / "locks" / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    @contextlib.contextmanager
+    def partial(self) -> Iterator[Path]:
+        """An empty folder to build in; it is removed unless `publish` moved it away."""
+        home = self.root / "partial"
+        home.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=home))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def publish(self, folder: Path, key: str) -> Path:
+        """Moves a built folder to its key in one step, so that no reader ever sees half of it."""
+        (folder / "complete").write_bytes(b"")
+        entry = self.entry(key)
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        if entry.exists():  # damaged: a finished one would have been found
+            shutil.rmtree(entry, ignore_errors=True)
+        folder.replace(entry)
+        return entry
+
+    def sweep(self) -> None:
+        """Removes what killed builds left behind, and the oldest entries when there are very many."""
+        now = time.time()
+        with contextlib.suppress(OSError):
+            for folder in (self.root / "partial").iterdir():
+                with contextlib.suppress(OSError):  # another process may remove it at the same time
+                    if now - folder.stat().st_mtime > _ABANDONED_AFTER:
+                        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            entries = list((self.root / "builds").iterdir())
+            if len(entries) > _MOST_ENTRIES:
+                entries.sort(key=_age_mark)
+                for entry in entries[: len(entries) // 4]:
+                    shutil.rmtree(entry, ignore_errors=True)
+
+    def store_source(self, name: str, text: bytes, digest: str) -> Path:
+        """A stable path for a program that the tool wrote itself (a mutant): its build is found again."""
+        folder = self.root / "sources" / digest[:32]
+        path = folder / name
+        if not path.is_file():
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as partial:
+                partial.write(text)
+            Path(partial.name).replace(path)
+        return path
+
+
+def _age_mark(entry: Path) -> float:
+    try:
+        return entry.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def default_cache_root() -> Path:
+    """PUZZLE_CACHE_DIR, else `gpu-puzzle-lab` in the user's cache folder."""
+    named = os.environ.get("PUZZLE_CACHE_DIR")
+    if named:
+        return Path(named).absolute()
+    base = os.environ.get("XDG_CACHE_HOME")
+    home = Path(base) if base and Path(base).is_absolute() else Path("~/.cache").expanduser()
+    return home / "gpu-puzzle-lab"
+
+
+def open_cache(root: Path | None = None) -> BuildCache:
+    """The cache at `root` (default: the user's). One that cannot be written still serves finished builds."""
+    root = root or default_cache_root()
+    return BuildCache(root, writable=_can_write(root))
+
+
+def fallback_cache() -> BuildCache:
+    """A cache of this user in the temporary folder, for when the usual one cannot be written.
+
+    Raises:
+        CacheUnusable: the temporary folder cannot be written either, or the folder belongs to somebody else.
+    """
+    root = Path(tempfile.gettempdir()) / f"gpu-puzzle-lab-{os.getuid()}"
+    try:
+        root.mkdir(mode=0o700, exist_ok=True)
+        owner = root.lstat().st_uid
+    except OSError as error:
+        raise CacheUnusable(
+            "no folder can hold the build cache",
+            where=Location(root),
+            why=str(error),
+            hint="set PUZZLE_CACHE_DIR to a folder that you can write",
+        ) from error
+    if owner != os.getuid() or root.is_symlink():
+        raise CacheUnusable(
+            "the temporary build cache belongs to another user",
+            where=Location(root),
+            hint="set PUZZLE_CACHE_DIR to a folder of your own",
+        )
+    return BuildCache(root)
+
+
+def _can_write(root: Path) -> bool:
+    try:
+        if not root.is_dir():
+            root.mkdir(parents=True, exist_ok=True)
+        return os.access(root, os.W_OK | os.X_OK)
+    except OSError:
+        return False

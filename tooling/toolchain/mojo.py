@@ -1,0 +1,130 @@
+"""Finds the Mojo compiler and makes sure that it is the pinned one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.errors import Location, ToolingError
+from tooling.exit_codes import ExitCode
+from tooling.processes import run_captured
+
+PINNED_VERSION = "1.2.0"
+"""The Mojo version that every puzzle is written for and tested with (also pinned in pyproject.toml)."""
+
+_INSTALL_HINT = "run `uv sync` (or `pixi install`) in the checkout: it installs the pinned compiler"
+_METADATA = re.compile(r"mojo[_-]compiler-(\d[\w.+!]*?)(?:\.dist-info|-[^-]+\.json)$")
+_VERSION_LINE = re.compile(r"\bmojo\s+(\d+(?:\.\w+)+)", re.IGNORECASE)
+
+
+class MojoNotFound(ToolingError):
+    """There is no Mojo compiler where one is looked for."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
+
+
+class MojoVersionMismatch(ToolingError):
+    """The Mojo compiler that was found is not the pinned one."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
+
+    def __init__(self, mojo: Path, found: str, wanted: str) -> None:
+        super().__init__(
+            f"Mojo {found} found, but the puzzles are written for Mojo {wanted}",
+            where=Location(mojo),
+            why="each Mojo release changes the language; another version reports errors that are not yours",
+            hint=_INSTALL_HINT,
+        )
+        self.found = found
+        self.wanted = wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """An installed Mojo compiler."""
+
+    mojo: Path  # the command
+    version: str
+    library_dir: Path  # libKGENCompilerRTShared.so and its neighbours: what built programs load
+    lld: Path | None  # the linker inside the package, for machines without a C compiler
+
+
+def find_toolchain(wanted: str = PINNED_VERSION) -> Toolchain:
+    """The Mojo compiler of this environment: PUZZLE_MOJO, then the Python environment, then PATH.
+
+    The version is read from the package's metadata; only an installation without any is asked by
+    running it.
+
+    Raises:
+        MojoNotFound: no `mojo` command in any of these places.
+        MojoVersionMismatch: it is not version `wanted`.
+    """
+    mojo = _find_command()
+    package = _package_root(mojo)
+    version = _metadata_version(mojo, package) or _asked_version(mojo)
+    if version != wanted:
+        raise MojoVersionMismatch(mojo, version, wanted)
+    lld = package / "bin" / "lld"
+    return Toolchain(mojo, version, package / "lib", lld if lld.is_file() else None)
+
+
+def _find_command() -> Path:
+    named = os.environ.get("PUZZLE_MOJO")
+    if named:
+        if os.access(named, os.X_OK):
+            return Path(named)
+        raise MojoNotFound(
+            f"PUZZLE_MOJO names {named}, which is not a program",
+            hint="unset PUZZLE_MOJO, or let it name a `mojo` command",
+        )
+    beside_python = Path(sys.prefix) / "bin" / "mojo"
+    if os.access(beside_python, os.X_OK):
+        return beside_python
+    on_path = shutil.which("mojo")
+    if on_path:
+        return Path(on_path)
+    raise MojoNotFound(
+        "the Mojo compiler is not installed",
+        why=f"there is no `mojo` in {beside_python.parent} nor on PATH",
+        hint=_INSTALL_HINT,
+    )
+
+
+def _package_root(mojo: Path) -> Path:
+    """The folder with `bin/` and `lib/`: site-packages/modular of a wheel, or the prefix of a conda one."""
+    prefix = mojo.parent.parent
+    wheels = sorted(prefix.glob("lib/python3*/site-packages/modular"))
+    return wheels[-1] if wheels else prefix
+
+
+def _metadata_version(mojo: Path, package: Path) -> str | None:
+    for folder in (package.parent, mojo.parent.parent / "conda-meta"):
+        if not folder.is_dir():
+            continue
+        for path in folder.iterdir():
+            found = _METADATA.match(path.name)
+            if found:
+                return found.group(1)
+    return None
+
+
+def _asked_version(mojo: Path) -> str:
+    try:
+        answer = run_captured([mojo, "--version"], time_limit=60)
+    except OSError as error:
+        raise MojoNotFound(
+            f"{mojo} cannot be started", where=Location(mojo), why=str(error), hint=_INSTALL_HINT
+        ) from error
+    found = _VERSION_LINE.search(answer.stdout) or _VERSION_LINE.search(answer.stderr)
+    if answer.status != 0 or found is None:
+        raise MojoNotFound(
+            f"{mojo} does not say its version",
+            where=Location(mojo),
+            why=(answer.stderr or answer.stdout).strip()[:300] or f"exit status {answer.status}",
+            hint=_INSTALL_HINT,
+        )
+    return found.group(1)
