@@ -1,0 +1,280 @@
+"""A page with its directives expanded, and what mdBook would have swallowed while doing so.
+
+mdBook reports a missing file on stderr and goes on with exit status 0; a missing anchor it does not report at
+all. Here each of them is a problem with a place.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from tooling.errors import Location
+from tooling.mdbook.files import Files
+from tooling.mdbook.includes import Directive, Excerpt, Kind, LineRange, find_directives, take
+
+DEPTH_LIMIT = 10
+
+
+class Fault(StrEnum):
+    """What can be wrong with a directive."""
+
+    MISSING_FILE = "missing-file"
+    NOT_TEXT = "not-text"
+    MISSING_ANCHOR = "missing-anchor"
+    UNCLOSED_ANCHOR = "unclosed-anchor"
+    DUPLICATED_ANCHOR = "duplicated-anchor"
+    DEPTH = "depth"
+    EMPTY_RANGE = "empty-range"
+    MISSPELT = "misspelt"
+    OLD_NAME = "old-name"
+
+
+@dataclass(frozen=True, slots=True)
+class IncludeProblem:
+    """A directive that will not show what its author meant.
+
+    Attributes:
+        fault: which rule.
+        where: the directive's place in the file that holds it.
+        message: what is wrong, in one sentence.
+        hint: what to do.
+        fatal: False for what only looks like a slip.
+    """
+
+    fault: Fault
+    where: Location
+    message: str
+    hint: str
+    fatal: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}\n  try: {self.hint}"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One file, or one anchor of a file, that a page shows."""
+
+    path: str  # real path
+    anchor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """A page as mdBook's `links` preprocessor leaves it.
+
+    Attributes:
+        text: the expanded Markdown.
+        title: the text of the last `{{#title …}}`; None where there is none.
+        problems: everything that went wrong, in the order of the page.
+        uses: what was included, nested includes too.
+    """
+
+    text: str
+    title: str | None
+    problems: tuple[IncludeProblem, ...]
+    uses: frozenset[Use]
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The text at hand, and where its lines come from."""
+
+    text: str
+    folder: Path
+    file: Path
+    depth: int
+    numbers: tuple[int, ...] | None = None  # line numbers in the file, where the text is an excerpt
+    hidden: tuple[bool, ...] = ()
+
+    def location(self, offset: int) -> Location:
+        row = self.text.count("\n", 0, offset)
+        column = offset - (self.text.rfind("\n", 0, offset) + 1)
+        if self.numbers is None:
+            return Location(self.file, row + 1, column + 1)
+        hidden = bool(self.hidden) and self.hidden[row]
+        return Location(self.file, self.numbers[row], column + 1 - (2 if hidden else 0))
+
+
+@dataclass(slots=True)
+class _Expander:
+    files: Files
+    problems: list[IncludeProblem] = field(default_factory=list)
+    uses: set[Use] = field(default_factory=set)
+    title: str | None = None
+
+    def expand(self, frame: _Frame) -> str:
+        self._look_for_slips(frame)
+        pieces: list[str] = []
+        done = 0
+        for directive in find_directives(frame.text):
+            if directive.kind is Kind.OTHER:
+                continue
+            replacement = self._replace(directive, frame)
+            if replacement is not None:
+                pieces += (frame.text[done : directive.start], replacement)
+                done = directive.end
+        pieces.append(frame.text[done:])
+        return "".join(pieces)
+
+    def _replace(self, directive: Directive, frame: _Frame) -> str | None:
+        """The text in a directive's place; None where mdBook leaves the directive as it is."""
+        if directive.kind is Kind.ESCAPED:
+            # The text of an escape is never expanded again, but mdBook applies the depth limit to it too.
+            return directive.text[1:] if frame.depth < DEPTH_LIMIT else ""
+        if directive.kind is Kind.TITLE:
+            self.title = directive.argument
+            return ""
+        target = os.path.join(frame.folder, directive.path)  # noqa: PTH118 -- `..` must stay
+        real = self.files.real(frame.folder, directive.path)
+        try:
+            content = self.files.text(real)
+        except (OSError, UnicodeDecodeError) as error:
+            self._report_unreadable(directive, frame, target, error)
+            return None
+        if frame.depth >= DEPTH_LIMIT:
+            self._report(
+                Fault.DEPTH,
+                directive,
+                frame,
+                f"includes are nested more than {DEPTH_LIMIT} deep, so the inner text is dropped",
+                "a file that includes itself, directly or through others, must stop doing so",
+            )
+            return ""
+        excerpt = self._excerpt(directive, content)
+        self._check_part(directive, frame, real, excerpt)
+        nested = _Frame(
+            excerpt.text,
+            Path(target).parent,
+            Path(real),
+            frame.depth + 1,
+            excerpt.numbers,
+            excerpt.hidden,
+        )
+        return self.expand(nested)
+
+    def _excerpt(self, directive: Directive, content: str) -> Excerpt:
+        if directive.kind is not Kind.PLAYGROUND:
+            return take(directive.kind, directive.part, content)
+        if not content.endswith("\n"):
+            content += "\n"
+        info = ",".join(("rust", *directive.attributes))
+        count = content.count("\n")
+        return Excerpt(f"```{info}\n{content}```\n", (1, *range(1, count + 1), count, count), ())
+
+    def _check_part(self, directive: Directive, frame: _Frame, real: str, excerpt: Excerpt) -> None:
+        part = directive.part
+        if isinstance(part, LineRange):
+            self.uses.add(Use(real, None))
+            if not excerpt.numbers and part != LineRange():
+                self._report(
+                    Fault.EMPTY_RANGE,
+                    directive,
+                    frame,
+                    f"no line of {directive.path} lies in the range that is asked for",
+                    "give lines that exist, or better an anchor, which survives edits",
+                )
+            return
+        self.uses.add(Use(real, part))
+        regions = self.files.regions(real)
+        found = regions.get(part, ())
+        if not found:
+            names = ", ".join(sorted(regions)) or "none"
+            self._report(
+                Fault.MISSING_ANCHOR,
+                directive,
+                frame,
+                f"{directive.path} has no anchor `{part}`; mdBook would show nothing, silently",
+                f"add `ANCHOR: {part}` and `ANCHOR_END: {part}`, or use one of its anchors: {names}",
+            )
+        elif len(found) > 1:
+            places = ", ".join(str(region.opening) for region in found)
+            self._report(
+                Fault.DUPLICATED_ANCHOR,
+                directive,
+                frame,
+                f"{directive.path} opens the anchor `{part}` more than once, in lines {places}",
+                "give each region a name of its own",
+            )
+        elif found[0].closing is None:
+            self._report(
+                Fault.UNCLOSED_ANCHOR,
+                directive,
+                frame,
+                f"the anchor `{part}` of {directive.path}:{found[0].opening} is never closed; mdBook would "
+                "show everything to the end of the file",
+                f"add a line `ANCHOR_END: {part}`",
+            )
+
+    def _report_unreadable(
+        self, directive: Directive, frame: _Frame, target: str, error: OSError | UnicodeDecodeError
+    ) -> None:
+        if isinstance(error, UnicodeDecodeError):
+            message, hint = f"{directive.path} is not UTF-8 text", "only text can be included"
+            self._report(Fault.NOT_TEXT, directive, frame, message, hint)
+            return
+        if isinstance(error, IsADirectoryError):
+            message, hint = f"{directive.path} is a folder", "name a file in it"
+        else:
+            message = f"there is no file {os.path.normpath(target)}"
+            hint = f"paths start at the folder of the file that includes, {frame.folder}"
+            if not isinstance(error, FileNotFoundError):
+                message = f"{directive.path} cannot be read: {error.strerror}"
+            elif len(directive.text.split()) > 2:
+                hint += "; a path ends at its first space"
+        self._report(Fault.MISSING_FILE, directive, frame, message, hint)
+
+    def _report(self, fault: Fault, directive: Directive, frame: _Frame, message: str, hint: str) -> None:
+        self.problems.append(IncludeProblem(fault, frame.location(directive.start), message, hint))
+
+    def _look_for_slips(self, frame: _Frame) -> None:
+        """Text that mdBook shows as it is although somebody meant a directive."""
+        if "{{" not in frame.text:
+            return
+        known = {found.start: found for found in find_directives(frame.text) if found.kind is not Kind.OTHER}
+        escaped = [(found.start, found.end) for found in known.values() if found.kind is Kind.ESCAPED]
+        for match in _LIKE_A_DIRECTIVE.finditer(frame.text):
+            directive = known.get(match.start())
+            if directive is not None and directive.name == "playpen":
+                message, hint = "`playpen` is an old name", "write `playground`"
+                self._slip(Fault.OLD_NAME, match, frame, message, hint)
+            elif directive is None and _means_one_of_ours(match.group(1)):
+                if any(start <= match.start() < end for start, end in escaped):
+                    continue
+                self._slip(
+                    Fault.MISSPELT,
+                    match,
+                    frame,
+                    f"`{match.group()}…` is not a directive, so readers will see it as text",
+                    "write `{{#include path:anchor}}`: no space after `#`, lower case, a path",
+                )
+
+    def _slip(self, fault: Fault, match: re.Match[str], frame: _Frame, message: str, hint: str) -> None:
+        where = frame.location(match.start())
+        self.problems.append(IncludeProblem(fault, where, message, hint, fatal=False))
+
+
+_LIKE_A_DIRECTIVE = re.compile(r"\{\{\s*#\s*([A-Za-z_]+)")
+_OURS = ("include", "rustdoc_include", "playground", "title")
+
+
+def _means_one_of_ours(name: str) -> bool:
+    return bool(difflib.get_close_matches(name.lower(), _OURS, n=1, cutoff=0.8))
+
+
+def expand(text: str, path: Path, files: Files) -> Expansion:
+    """Expands the directives of a page exactly as mdBook 0.5.4 does.
+
+    Args:
+        text: the page.
+        path: its file; paths in directives are taken from its folder.
+        files: remembers what was read.
+    """
+    expander = _Expander(files)
+    expanded = expander.expand(_Frame(text, path.parent, path, 0))
+    return Expansion(expanded, expander.title, tuple(expander.problems), frozenset(expander.uses))

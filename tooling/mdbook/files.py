@@ -1,0 +1,74 @@
+"""The files that directives and links name, each read once in a run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tooling.mdbook import anchors
+from tooling.mdbook.anchors import Region
+
+
+class Files:
+    """Remembers texts, real paths and anchors of files; one object serves a whole run.
+
+    Symbolic links are followed by the system, never by rewriting `..` in the text of a path: a translated
+    book may share a folder with its source through a link.
+    """
+
+    def __init__(self) -> None:
+        self._real: dict[str, str] = {}
+        self._real_folders: dict[str, str] = {}
+        self._texts: dict[str, str | OSError | UnicodeDecodeError] = {}
+        self._regions: dict[str, dict[str, tuple[Region, ...]]] = {}
+        self._exists: dict[str, bool] = {}
+
+    def real(self, folder: Path, path: str) -> str:
+        """The real path of `path` as seen from a folder; it need not exist."""
+        joined = os.path.join(folder, path)  # noqa: PTH118 -- on the hot path, and `..` must stay
+        known = self._real.get(joined)
+        if known is None:
+            # Folders repeat from page to page; resolving each of them once saves most of the system calls.
+            parent, name = os.path.split(joined)
+            real_parent = self._real_folders.get(parent)
+            if real_parent is None:
+                # `missing/..` is no folder, whatever realpath makes of it: such a path stays as written.
+                real_parent = os.path.realpath(parent) if os.path.isdir(parent) else parent  # noqa: PTH112
+                self._real_folders[parent] = real_parent
+            known = os.path.join(real_parent, name)  # noqa: PTH118
+            if name in ("", ".", "..") or os.path.islink(known):  # noqa: PTH114
+                known = os.path.realpath(known)
+            self._real[joined] = known
+        return known
+
+    def exists(self, path: str) -> bool:
+        """Is there a file or folder of this path?"""
+        known = self._exists.get(path)
+        if known is None:
+            known = self._exists[path] = os.path.exists(path)  # noqa: PTH110
+        return known
+
+    def text(self, path: str) -> str:
+        """The text of a file, its line endings untouched.
+
+        Raises:
+            OSError: missing, a folder, not readable.
+            UnicodeDecodeError: not UTF-8.
+        """
+        known = self._texts.get(path)
+        if known is None:
+            try:
+                known = Path(path).read_bytes().decode("utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                known = error
+            self._texts[path] = known
+        if isinstance(known, str):
+            return known
+        raise known
+
+    def regions(self, path: str) -> dict[str, tuple[Region, ...]]:
+        """The anchors of a file. Raises as `text` does."""
+        known = self._regions.get(path)
+        if known is None:
+            known = self._regions[path] = anchors.regions(self.text(path))
+        return known

@@ -1,0 +1,193 @@
+"""mdBook 0.5's directives: `{{#include …}}` and its relatives, found in raw text before any Markdown.
+
+The grammar is that of `links.rs` in mdBook 0.5.4, and `tests/mdbook` compares every rule with the binary:
+
+    escaped    \\{{# … }}          to the LAST `}}` of the line; loses its backslash and nothing else
+    directive  {{ #name word … }}  name of [a-zA-Z0-9_], then spaces, then anything without `}`
+
+A directive works everywhere: in code, in fences, in HTML comments. Names that mdBook does not know stay as
+text, without a warning; they may belong to a preprocessor of the book.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from tooling.mdbook import anchors, rust
+
+_DIRECTIVE = re.compile(
+    r"\\\{\{\#.*\}\}"
+    rf"|\{{\{{[{rust.SPACES}]*\#([a-zA-Z0-9_]+)[{rust.SPACES}]+([^}}]+)\}}\}}"
+)
+
+
+class Kind(Enum):
+    """What a directive asks for."""
+
+    INCLUDE = "include"
+    RUSTDOC_INCLUDE = "rustdoc_include"  # the whole file, all but the part hidden behind `# `
+    PLAYGROUND = "playground"  # the whole file in a rust fence
+    TITLE = "title"
+    ESCAPED = "escaped"
+    OTHER = "other"  # not mdBook's own: left as text
+
+
+_KINDS = {
+    "include": Kind.INCLUDE,
+    "rustdoc_include": Kind.RUSTDOC_INCLUDE,
+    "playground": Kind.PLAYGROUND,
+    "playpen": Kind.PLAYGROUND,
+    "title": Kind.TITLE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LineRange:
+    """Lines `start` to `stop` (exclusive), counted from 0; None is the end of the file."""
+
+    start: int = 0
+    stop: int | None = None
+
+    def __contains__(self, index: int) -> bool:
+        return index >= self.start and (self.stop is None or index < self.stop)
+
+
+WHOLE_FILE = LineRange()
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One directive of a page.
+
+    Attributes:
+        kind, name: what it asks for, and the word it is written with (`playpen` is an old `playground`).
+        start, end: its place in the text.
+        text: the directive as written.
+        path: the file, relative to the folder of the file that holds the directive.
+        part: the lines or the anchor's name that is asked for.
+        argument: everything after the name, for `title` and for directives that are not mdBook's own.
+        attributes: the words after a playground's path.
+    """
+
+    kind: Kind
+    name: str
+    start: int
+    end: int
+    text: str
+    path: str = ""
+    part: LineRange | str = WHOLE_FILE
+    argument: str = ""
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def includes(self) -> bool:
+        """Does it bring in a file?"""
+        return self.kind in (Kind.INCLUDE, Kind.RUSTDOC_INCLUDE, Kind.PLAYGROUND)
+
+
+def parse_part(text: str | None) -> LineRange | str:
+    """What stands after the path: `5`, `5:`, `:9`, `5:9` or the name of an anchor.
+
+    Everything after a second colon is ignored, and so is an end that is not a number.
+    """
+    pieces = (text or "").split(":", 2)
+    first = rust.usize(pieces[0])
+    if first is None and pieces[0] != "":
+        return pieces[0]
+    start = max(first - 1, 0) if first is not None else 0
+    if len(pieces) > 1:
+        return LineRange(start, rust.usize(pieces[1]))
+    return LineRange(start, start + 1 if first is not None else None)
+
+
+def _parse(match: re.Match[str]) -> Directive:
+    text, name, argument = match.group(), match.group(1), match.group(2)
+    start, end = match.span()
+    if name is None:
+        return Directive(Kind.ESCAPED, "", start, end, text)
+    kind = _KINDS.get(name, Kind.OTHER)
+    if kind in (Kind.TITLE, Kind.OTHER):
+        return Directive(kind, name, start, end, text, argument=argument)
+    words = rust.words(argument)
+    if not words:  # `{{#include  }}`: mdBook leaves it as text
+        return Directive(Kind.OTHER, name, start, end, text, argument=argument)
+    if kind is Kind.PLAYGROUND:
+        return Directive(kind, name, start, end, text, words[0], attributes=tuple(words[1:]))
+    path, colon, part = words[0].partition(":")
+    return Directive(kind, name, start, end, text, path, parse_part(part if colon else None))
+
+
+def find_directives(text: str) -> Iterator[Directive]:
+    """Every directive of a text, in order, those that are left as text too."""
+    if "{{" not in text:
+        return iter(())
+    return map(_parse, _DIRECTIVE.finditer(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What a directive takes from a file.
+
+    Attributes:
+        text: the lines, joined by line feeds, without a final one.
+        numbers: for each line of the text, its number in the file, counted from 1.
+        hidden: for each line, whether it is hidden behind `# ` (rustdoc_include only).
+    """
+
+    text: str
+    numbers: tuple[int, ...]
+    hidden: tuple[bool, ...]
+
+
+def take(kind: Kind, part: LineRange | str, content: str) -> Excerpt:
+    """The lines of a file that an `include` or `rustdoc_include` shows.
+
+    - a range keeps the anchor lines inside it; an anchor drops every line that opens or closes any anchor;
+    - `include` shows the first region of the name, `rustdoc_include` all of them;
+    - an anchor that is missing gives nothing, one that is never closed runs to the end of the file.
+    """
+    lines = rust.lines(content)
+    if kind is Kind.RUSTDOC_INCLUDE:
+        chosen = list(_rustdoc_lines(part, lines))
+    elif isinstance(part, LineRange):
+        stop = len(lines) if part.stop is None else min(part.stop, len(lines))
+        chosen = [(index, False) for index in range(part.start, stop)]
+    else:
+        chosen = [(index, False) for index in _first_region(part, lines)]
+    text = "\n".join(f"# {lines[index]}" if hidden else lines[index] for index, hidden in chosen)
+    return Excerpt(text, tuple(index + 1 for index, _ in chosen), tuple(hidden for _, hidden in chosen))
+
+
+def _first_region(name: str, lines: list[str]) -> Iterator[int]:
+    inside = False
+    for index, line in enumerate(lines):
+        if not inside:
+            inside = anchors.opened(line) == name
+            continue
+        closing = anchors.closed(line)
+        if closing == name:
+            return
+        if closing is None and anchors.opened(line) is None:
+            yield index
+
+
+def _rustdoc_lines(part: LineRange | str, lines: list[str]) -> Iterator[tuple[int, bool]]:
+    if isinstance(part, LineRange):
+        for index in range(len(lines)):
+            yield index, index not in part
+        return
+    inside = False
+    for index, line in enumerate(lines):
+        opening, closing = anchors.opened(line), anchors.closed(line)
+        if inside:
+            if closing is not None:
+                inside = closing != part
+            elif opening is None:
+                yield index, False
+        elif opening is not None:
+            inside = opening == part
+        elif closing is None:
+            yield index, True
