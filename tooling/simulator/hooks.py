@@ -1,0 +1,171 @@
+"""What the engine tells a check. Every method is empty here; the engine calls only those a hook overrides.
+
+Thread numbers are linear in the launch: block number x threads per block + thread number in the block.
+Arrays belong to the engine: read them, keep a copy of what is needed later, never write into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.launch import Launch
+from tooling.simulator.memory import DeviceMemory
+from tooling.simulator.ptx_model import Instruction, Module
+
+Ints = NDArray[np.int64]
+
+
+class Space(IntEnum):
+    """The memory an access goes to."""
+
+    GLOBAL = 0
+    SHARED = 1
+    LOCAL = 2
+
+
+class AccessKind(IntEnum):
+    """What an access does. An atomic both reads and writes."""
+
+    LOAD = 0
+    STORE = 1
+    ATOMIC = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchContext:
+    """What stays the same during a launch.
+
+    Attributes:
+        shared_bytes: shared memory of one block, static and dynamic, in bytes.
+        local_bytes: local memory of one thread, in bytes.
+        blocks_per_cluster: 1 without clusters.
+    """
+
+    launch: Launch
+    module: Module
+    memory: DeviceMemory
+    threads_per_block: int
+    blocks: int
+    blocks_per_cluster: int
+    shared_bytes: int
+    local_bytes: int
+
+
+@dataclass(slots=True, eq=False)
+class Access:
+    """One memory instruction of many lanes, before it is performed.
+
+    Attributes:
+        space, kind, instruction: what is done, and by which instruction.
+        bytes: bytes per lane, all vector elements together.
+        element_bytes: bytes of one element.
+        addresses: (n,) GLOBAL: device address; SHARED: byte offset inside the window of block `blocks[i]`;
+            LOCAL: byte offset inside the thread's own window.
+        threads: (n,) the accessing threads.
+        blocks: (n,) SHARED only: the block whose window is meant (another one of the cluster with
+            `shared::cluster`), else None.
+        contiguous: addresses == addresses[0] + bytes * arange(n).
+        uniform: all addresses are equal.
+        values: (n,) or (elements, n) unsigned bits about to be stored, or None for a load.
+        asynchronous: part of a cp.async, complete only at the wait (`Hook.async_wait`).
+    """
+
+    space: Space
+    kind: AccessKind
+    instruction: Instruction
+    bytes: int
+    element_bytes: int
+    addresses: Ints
+    threads: Ints
+    blocks: Ints | None = None
+    contiguous: bool = False
+    uniform: bool = False
+    values: NDArray[Any] | None = None
+    asynchronous: bool = False
+    suppressed: NDArray[np.bool_] | None = None
+
+    def suppress(self, lanes: NDArray[np.bool_]) -> None:
+        """Leave these lanes out: their stores are dropped, their loads give zero. The kernel goes on.
+
+        Args:
+            lanes: (n,) true for a lane whose access must not be performed (it was reported instead).
+        """
+        self.suppressed = lanes if self.suppressed is None else self.suppressed | lanes
+
+
+class WaitsFor(Enum):
+    """What a lane that cannot go on waits for."""
+
+    BLOCK_BARRIER = "the other threads of its block at a barrier"
+    NAMED_BARRIER = "other threads at a named barrier"
+    CLUSTER_BARRIER = "the other blocks of its cluster"
+    WARP = "the lanes named in its mask"
+    LOOP = "a condition that no other thread can still change"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """Threads that wait at one instruction."""
+
+    threads: Ints
+    instruction: Instruction
+    waits_for: WaitsFor
+    barrier: int = 0
+
+
+class Hook:
+    """A check or an observer. Override what you want to be told; each call stands for many lanes."""
+
+    def launch_begin(self, context: LaunchContext) -> None:
+        """A launch starts."""
+
+    def launch_end(self, context: LaunchContext) -> None:
+        """It ended, by itself or by a fault."""
+
+    def batch_begin(self, first_block: int, blocks: int) -> None:
+        """Blocks `first_block` to `first_block + blocks - 1` start together, with fresh shared memory."""
+
+    def batch_end(self, first_block: int, blocks: int) -> None:
+        """These blocks ended."""
+
+    def issue(self, instructions: Sequence[Instruction], lanes: int) -> None:
+        """A run of instructions without a jump was executed by so many lanes together."""
+
+    def access(self, access: Access) -> None:
+        """Every ld, st, atom, red and cp.async, before it is performed. May raise KernelFault."""
+
+    def block_barrier(self, blocks: Ints) -> None:
+        """All threads of these blocks passed a barrier: earlier accesses are ordered before later ones."""
+
+    def named_barrier(self, blocks: Ints, threads: Ints) -> None:
+        """These threads (sorted) of these blocks passed a barrier that not the whole block took part in."""
+
+    def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
+        """These threads passed a `.sync` instruction, each together with the lanes of its `masks` entry."""
+
+    def warp_missing(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
+        """These threads named lanes (`masks`: the missing ones) that have exited, in a `.sync` mask."""
+
+    def cluster_barrier(self, clusters: Ints) -> None:
+        """All threads of these clusters passed barrier.cluster.wait."""
+
+    def fence(self, threads: Ints, instruction: Instruction) -> None:
+        """A membar or fence."""
+
+    def async_wait(self, threads: Ints, pending: int, instruction: Instruction) -> None:
+        """These threads waited until at most `pending` of their latest cp.async groups are unfinished."""
+
+    def mbarrier(self, action: str, threads: Ints, addresses: Ints, instruction: Instruction) -> None:
+        """An mbarrier operation in shared memory: init, inval, arrive, passed (a wait that succeeded)."""
+
+    def threads_exit(self, threads: Ints) -> None:
+        """These threads are done."""
+
+    def stuck(self, waiters: Sequence[Waiter]) -> None:
+        """Nothing can run any more; the launch ends with a DEADLOCK fault after this call."""

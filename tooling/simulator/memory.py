@@ -1,0 +1,210 @@
+"""Device memory: one arena, the allocations in it, and what is known about those already freed.
+
+Device addresses are addresses in the arena, which starts at `base`: offset = address - base.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.ptx_model import Module
+
+POISON = 0x7FC0DEAD
+"""What fresh device memory holds, repeated (little-endian): a NaN as float32, never a plausible number."""
+
+POISON_BYTES = POISON.to_bytes(4, "little")
+
+ALIGNMENT = 256
+"""Alignment of every allocation, as cudaMalloc promises, in bytes."""
+
+RED_ZONE = 256
+"""Least distance between two allocations, in bytes: a small overrun hits no neighbour."""
+
+
+class OutOfDeviceMemory(Exception):  # noqa: N818 - the driver's name for it
+    """The arena is full."""
+
+
+@dataclass(slots=True)
+class Allocation:
+    """One allocation; it stays known after it was freed, so that a use after free can name it.
+
+    Attributes:
+        base: first device address.
+        size: bytes asked for.
+        serial: counts up from 1 in order of allocation.
+        live: not yet freed.
+        label: what a report calls it.
+        host: pinned host memory.
+    """
+
+    base: int
+    size: int
+    serial: int
+    live: bool = True
+    label: str = ""
+    host: bool = False
+
+    @property
+    def end(self) -> int:
+        """First address past it."""
+        return self.base + self.size
+
+
+@dataclass(slots=True)
+class _Space:
+    """A reusable stretch of the arena: one freed allocation with its red zone."""
+
+    base: int
+    size: int
+    allocation: Allocation | None = field(default=None)
+
+
+class DeviceMemory:
+    """The arena and its book-keeping.
+
+    Args:
+        buffer: the arena's bytes, writable (an mmap, memoryview or uint8 array).
+        base: device address of its first byte, a multiple of `ALIGNMENT`, not 0.
+
+    Raises:
+        ValueError: `base` is zero or not aligned.
+    """
+
+    def __init__(self, buffer: memoryview | NDArray[Any], base: int) -> None:
+        if base <= 0 or base % ALIGNMENT:
+            raise ValueError(f"the arena's base {base:#x} must be a positive multiple of {ALIGNMENT}")
+        self.bytes: NDArray[np.uint8] = np.frombuffer(buffer, dtype=np.uint8)
+        self.base = base
+        self.size = len(self.bytes)
+        self._top = 0
+        self._serial = 0
+        self._bases: list[int] = []
+        self._allocations: dict[int, Allocation] = {}
+        self._freed: list[_Space] = []
+        self._symbols: dict[str, dict[str, int]] = {}
+
+    @property
+    def used(self) -> int:
+        """Bytes from the arena's start that were ever handed out, red zones included."""
+        return self._top
+
+    def allocate(self, size: int, label: str = "", *, host: bool = False, poison: bool = True) -> int:
+        """Reserve `size` bytes (at least 1) and return the device address.
+
+        Device memory is filled with the poison pattern, pinned host memory is left as it is (zeros when
+        never used), so that a large staging pool costs nothing.
+
+        Raises:
+            OutOfDeviceMemory: no stretch is long enough.
+            ValueError: negative size.
+        """
+        if size < 0:
+            raise ValueError(f"cannot allocate {size} bytes")
+        space = max(1, size) + RED_ZONE
+        space += -space % ALIGNMENT
+        address = self._place(space)
+        self._serial += 1
+        allocation = Allocation(address, size, self._serial, True, label, host)
+        if address not in self._allocations:
+            self._bases.insert(bisect_right(self._bases, address), address)
+        self._allocations[address] = allocation
+        if poison and not host:
+            self._poison(address - self.base, size)
+        return address
+
+    def free(self, address: int) -> Allocation:
+        """Give an allocation back. Its addresses are used again only when the arena is otherwise full.
+
+        Raises:
+            KeyError: no live allocation starts there.
+        """
+        allocation = self._allocations.get(address)
+        if allocation is None or not allocation.live:
+            raise KeyError(address)
+        allocation.live = False
+        space = max(1, allocation.size) + RED_ZONE
+        self._freed.append(_Space(address, space + -space % ALIGNMENT, allocation))
+        return allocation
+
+    def find(self, address: int) -> Allocation | None:
+        """The allocation that holds `address`, or else the nearest one (freed ones included).
+
+        Of two equally near ones the one below is taken: an overrun is likelier than an underrun.
+        None only when nothing was ever allocated.
+        """
+        position = bisect_right(self._bases, address)
+        below = self._allocations[self._bases[position - 1]] if position else None
+        above = self._allocations[self._bases[position]] if position < len(self._bases) else None
+        if below is None or above is None:
+            return below or above
+        if address < below.end or address - below.end < above.base - address:
+            return below
+        return above
+
+    def containing(self, address: int) -> Allocation | None:
+        """The allocation (live or freed) that holds `address`, or None."""
+        position = bisect_right(self._bases, address)
+        if not position:
+            return None
+        allocation = self._allocations[self._bases[position - 1]]
+        return allocation if address < allocation.base + max(1, allocation.size) else None
+
+    def __iter__(self) -> Iterator[Allocation]:
+        """Every allocation still known, by ascending address."""
+        return (self._allocations[base] for base in self._bases)
+
+    def view(self, address: int, size: int) -> NDArray[np.uint8]:
+        """The bytes at a device address, to read or write.
+
+        Raises:
+            IndexError: not wholly inside the arena.
+        """
+        offset = address - self.base
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise IndexError(f"{size} bytes at {address:#x} are not in the arena")
+        return self.bytes[offset : offset + size]
+
+    def symbols(self, module: Module) -> dict[str, int]:
+        """Device addresses of a module's `.global` and `.const` variables, placed at first use."""
+        known = self._symbols.get(module.digest)
+        if known is None:
+            known = self._symbols[module.digest] = self._place_variables(module)
+        return known
+
+    def _place_variables(self, module: Module) -> dict[str, int]:
+        variables = [v for v in module.globals.values() if v.space in ("global", "const")]
+        addresses = {v.name: self.allocate(v.size, v.name, poison=False) for v in variables}
+        for variable in variables:
+            content = self.view(addresses[variable.name], variable.size)
+            content[:] = 0
+            content[: len(variable.initial)] = np.frombuffer(variable.initial, dtype=np.uint8)
+            for offset, symbol in variable.references:
+                value = addresses[symbol.name] + symbol.offset
+                content[offset : offset + 8] = np.frombuffer(value.to_bytes(8, "little"), dtype=np.uint8)
+        return addresses
+
+    def _place(self, space: int) -> int:
+        if self._top + space <= self.size:
+            address = self.base + self._top
+            self._top += space
+            return address
+        for index, freed in enumerate(self._freed):
+            if freed.size >= space:
+                del self._freed[index]
+                if freed.size > space:
+                    self._freed.append(_Space(freed.base + space, freed.size - space))
+                return freed.base
+        raise OutOfDeviceMemory(f"no {space} bytes left of {self.size}")
+
+    def _poison(self, offset: int, size: int) -> None:
+        whole = size // 4 * 4
+        self.bytes[offset : offset + whole].view(np.uint32)[:] = POISON
+        tail = size - whole
+        self.bytes[offset + whole : offset + size] = np.frombuffer(POISON_BYTES[:tail], dtype=np.uint8)

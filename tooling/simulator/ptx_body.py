@@ -1,0 +1,251 @@
+"""The body of a PTX function: statements, registers, variables, labels, and the `.loc` in force."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
+from tooling.simulator.ptx_model import (
+    Instruction,
+    Label,
+    Operand,
+    Predicate,
+    SourceLocation,
+    Statement,
+    Variable,
+)
+from tooling.simulator.ptx_operands import PIECES, parse_operand
+from tooling.simulator.ptx_variables import TYPE_BYTES, parse_variable
+
+_INSTRUCTION = re.compile(r"\s*(?:@(!?)\s*([%\w$]+)\s+)?([a-z][\w.:]*)(?:\s+([^;]*?))?\s*;\s*(?://.*)?$")
+_LABEL = re.compile(r"\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
+_LOC = re.compile(
+    r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+[^,]+)?(?:\s*,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
+)
+_BANK = re.compile(r"([%\w$]+)\s*(?:<\s*(\d+)\s*>)?$")
+
+
+@dataclass(slots=True)
+class Body:
+    """What a function's braces hold; `end` is the index of the line after the closing one."""
+
+    registers: dict[str, str] = field(default_factory=dict)
+    banks: list[tuple[str, str]] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    end: int = 0
+
+
+class BodyParser:
+    """Parses bodies of one module; opcode and operand texts seen before cost one dictionary look-up."""
+
+    def __init__(self, lines: list[str], files: dict[int, str]) -> None:
+        self.lines = lines
+        self.files = files
+        self._opcodes: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._operands: dict[str, tuple[Operand, ...]] = {}
+        self._single: dict[str, Operand] = {}
+        self._locations: dict[str, SourceLocation | None] = {}
+
+    def parse(self, start: int) -> Body:
+        """The body whose opening brace ended just before line index `start`.
+
+        Raises:
+            PtxError: a statement that cannot be read, or no closing brace.
+        """
+        self.body = Body()
+        self._operands.clear()
+        self._single.clear()
+        self.source: SourceLocation | None = None
+        self.scopes: list[dict[str, str]] = []
+        self.scope_count = 0
+        lines, match = self.lines, _INSTRUCTION.match
+        append = self.body.statements.append
+        index = start
+        while index < len(lines):
+            line = lines[index]
+            found = match(line)
+            if found is not None:
+                append(self._instruction(found, index))
+                index += 1
+                continue
+            text = line.strip()
+            if not text or text.startswith("//"):
+                index += 1
+            elif text.startswith((".loc\t", ".loc ")):
+                self._location(text, index)
+                index += 1
+            elif text[0] == "}":
+                index = self._rest(index, text[1:])
+                if not self.scopes:
+                    self.body.end = index
+                    return self.body
+                self.scopes.pop()
+            elif text[0] == "{":
+                self.scope_count += 1
+                self.scopes.append({})
+                index = self._rest(index, text[1:])
+            else:
+                index = self._other(text, index)
+        raise PtxError("the function's body has no end", line=start)
+
+    def _rest(self, index: int, text: str) -> int:
+        """Go on with what follows on the same line, if anything does."""
+        rest = text.split("//", 1)[0].strip()
+        if not rest:
+            return index + 1
+        self.lines[index] = rest
+        return index
+
+    def _other(self, text: str, index: int) -> int:
+        label = _LABEL.match(text)
+        if label is not None:
+            rest = text[label.end() :].strip()
+            if rest.startswith(".branchtargets"):
+                whole, index = self._gather(rest, index)
+                names = whole.removeprefix(".branchtargets").split(",")
+                self.body.statements.append(Label(label[1], tuple(name.strip() for name in names)))
+                return index
+            if rest.startswith(".callprototype"):
+                raise self._error(index, "indirect calls (`.callprototype`) are not simulated")
+            self.body.statements.append(Label(label[1]))
+            return self._rest(index, rest)
+        whole, following = self._gather(text, index)
+        if whole.startswith(".reg"):
+            self._registers(whole, index)
+        elif whole.startswith((".shared", ".local", ".param", ".global", ".const")):
+            self._variables(whole, index)
+        elif whole.startswith((".pragma", ".maxnreg")):
+            pass
+        else:
+            found = _INSTRUCTION.match(whole + ";")
+            if found is None:
+                raise self._error(index, "a statement that cannot be read")
+            self.body.statements.append(self._instruction(found, index))
+        return following
+
+    def _gather(self, text: str, index: int) -> tuple[str, int]:
+        """The statement that starts with `text`, without its `;`, and the line index to go on with."""
+        parts: list[str] = []
+        start = index
+        while True:
+            text = text.split("//", 1)[0]
+            head, semicolon, rest = text.partition(";")
+            parts.append(head)
+            if semicolon:
+                return " ".join(parts).strip(), self._rest(index, rest)
+            index += 1
+            if index >= len(self.lines):
+                raise self._error(start, "a statement without its `;`")
+            text = self.lines[index]
+
+    def _instruction(self, found: re.Match[str], index: int) -> Instruction:
+        negation, guard, mnemonic, text = found.groups()
+        known = self._opcodes.get(mnemonic)
+        if known is None:
+            opcode, *modifiers = mnemonic.split(".")
+            known = self._opcodes[mnemonic] = (opcode, tuple(modifiers))
+        predicate = None
+        if guard is not None:
+            predicate = Predicate(self._scoped(guard), negation == "!")
+        return Instruction(
+            known[0], known[1], predicate, self._parse_operands(text, index), index + 1, self.source
+        )
+
+    def _parse_operands(self, text: str | None, index: int) -> tuple[Operand, ...]:
+        if not text:
+            return ()
+        if not any(self.scopes):
+            operands = self._operands.get(text)
+            if operands is not None:
+                return operands
+        else:
+            for scope in self.scopes:
+                for name, unique in scope.items():
+                    text = re.sub(rf"(?<![\w$%]){re.escape(name)}(?![\w$])", unique, text)
+        try:
+            operands = tuple(self._operand(piece) for piece in PIECES.findall(text))
+        except ValueError as error:
+            raise self._error(index, str(error)) from None
+        self._operands[text] = operands
+        return operands
+
+    def _operand(self, piece: str) -> Operand:
+        operand = self._single.get(piece)
+        if operand is None:
+            operand = self._single[piece] = parse_operand(piece, self.body.registers)
+        return operand
+
+    def _scoped(self, name: str) -> str:
+        for scope in reversed(self.scopes):
+            if name in scope:
+                return scope[name]
+        return name
+
+    def _declare(self, name: str) -> str:
+        """A name declared inside nested braces gets a name of its own, since such names come again."""
+        if not self.scopes:
+            return name
+        unique = f"{name}_scope{self.scope_count}"
+        self.scopes[-1][name] = unique
+        return unique
+
+    def _registers(self, text: str, index: int) -> None:
+        words = text.split(None, 2)
+        kind = words[1].lstrip(".") if len(words) == 3 else ""
+        if kind not in TYPE_BYTES:
+            raise self._error(index, "a register declaration that cannot be read")
+        for part in words[2].split(","):
+            found = _BANK.match(part.strip())
+            if found is None:
+                raise self._error(index, f"`{part.strip()}` names no register")
+            name = self._declare(found[1])
+            if found[2] is None:
+                self.body.banks.append((kind, name))
+                self.body.registers[name] = kind
+            else:
+                self.body.banks.append((kind, f"{name}<{found[2]}>"))
+                self.body.registers.update((f"{name}{number}", kind) for number in range(int(found[2])))
+
+    def _variables(self, text: str, index: int) -> None:
+        try:
+            variables = parse_variable(text)
+        except ValueError as error:
+            raise self._error(index, str(error)) from None
+        for variable in variables:
+            name = self._declare(variable.name)
+            self.body.variables.append(
+                Variable(
+                    name,
+                    variable.space,
+                    variable.size,
+                    variable.align,
+                    variable.initial,
+                    variable.references,
+                    variable.external,
+                )
+            )
+
+    def _location(self, text: str, index: int) -> None:
+        if text in self._locations:
+            self.source = self._locations[text] or self.source
+            return
+        found = _LOC.match(text)
+        if found is None:
+            raise self._error(index, "a `.loc` that cannot be read")
+        file, line, column, *inlined = found.groups()
+        outer = None
+        if inlined[0] is not None:
+            outer = SourceLocation(self._file(inlined[0]), int(inlined[1]), int(inlined[2]))
+        # Line 0 says "no line of its own": the nearest preceding place stays in force.
+        place = SourceLocation(self._file(file), int(line), int(column), outer) if int(line) else None
+        self._locations[text] = place
+        self.source = place or self.source
+
+    def _file(self, number: str) -> str:
+        return self.files.get(int(number), f"file {number}")
+
+    def _error(self, index: int, what: str) -> PtxError:
+        line = self.lines[index] if index < len(self.lines) else ""
+        return PtxError(what, line=index + 1, text=line, source=self.source, hint=UNKNOWN_HINT)

@@ -1,0 +1,215 @@
+"""The parts of a PTX module as frozen values: what the parser makes and the decoder reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLocation:
+    """The `.loc` in force: file as the PTX names it, line and column from 1."""
+
+    file: str
+    line: int
+    column: int
+    inlined_at: SourceLocation | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """`%r1`, or a special register such as `%tid.x`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """An integer constant; `value` keeps its sign."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """`0fHHHHHHHH` or `0dHHHHHHHHHHHHHHHH`: the exact bits and how many (32 or 64)."""
+
+    bits: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A label, variable or function by name; `offset` in bytes for `name+8`."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`[base+offset]`; offset in bytes."""
+
+    base: Register | Symbol | Integer
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """`{a, b, c, d}`."""
+
+    elements: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`a|b`: two results of one instruction (setp, shfl, elect)."""
+
+    first: Operand
+    second: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """`!%p1` as a source operand."""
+
+    operand: Register
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """`(a, b)`: the argument or result list of a call."""
+
+    elements: tuple[Operand, ...]
+
+
+Operand: TypeAlias = Register | Integer | Float | Symbol | Address | Vector | Pair | Negated | Arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """The guard `@%p` or `@!%p`."""
+
+    register: str
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction.
+
+    Attributes:
+        opcode: `ld` of `ld.global.nc.v4.b32`.
+        modifiers: `("global", "nc", "v4", "b32")`.
+        ptx_line: line in the PTX text, from 1.
+        source: the Mojo place, where the PTX carries line tables.
+    """
+
+    opcode: str
+    modifiers: tuple[str, ...]
+    predicate: Predicate | None
+    operands: tuple[Operand, ...]
+    ptx_line: int
+    source: SourceLocation | None = None
+
+    @property
+    def form(self) -> str:
+        """The mnemonic with all its modifiers: `ld.global.nc.v4.b32`."""
+        return ".".join((self.opcode, *self.modifiers))
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A jump target; `targets` holds the list of a `.branchtargets` directive."""
+
+    name: str
+    targets: tuple[str, ...] = ()
+
+
+Statement: TypeAlias = Instruction | Label
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel or function parameter: where it lies in the parameter bytes of a call."""
+
+    name: str
+    offset: int
+    size: int
+    align: int
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable in a state space.
+
+    Attributes:
+        space: `shared`, `local`, `global`, `const` or `param`.
+        size: bytes; 0 for an `.extern` array of unknown length (dynamic shared memory).
+        initial: its first bytes, or empty.
+        references: (byte offset, symbol) pairs of an initialiser that names other variables.
+    """
+
+    name: str
+    space: str
+    size: int
+    align: int
+    initial: bytes = b""
+    references: tuple[tuple[int, Symbol], ...] = ()
+    external: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A kernel (`.entry`) or function (`.func`).
+
+    Attributes:
+        registers: name to PTX type (`pred`, `b32`, …), every register of the body.
+        register_banks: the declarations as written: (type, name or `%r<20>`).
+        variables: `.shared`, `.local`, `.param` … declared inside the body.
+        directives: `.maxntid` and the like, as written.
+    """
+
+    name: str
+    is_entry: bool
+    parameters: tuple[Parameter, ...]
+    results: tuple[Parameter, ...]
+    registers: dict[str, str]
+    register_banks: tuple[tuple[str, str], ...]
+    variables: tuple[Variable, ...]
+    body: tuple[Statement, ...]
+    directives: tuple[str, ...] = ()
+    line: int = 0
+
+    @property
+    def parameter_bytes(self) -> int:
+        """Size of the parameter block a launch must bring."""
+        return max((parameter.offset + parameter.size for parameter in self.parameters), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A parsed PTX module.
+
+    Attributes:
+        version: `.version`, as `(8, 5)`.
+        target: `.target`, as `("sm_90a",)`.
+        kernels: entries by name; `functions`: the `.func` ones.
+        externals: functions that are declared only (`vprintf`).
+        globals: module-level variables of every space by name.
+        files: `.file` table, number to path.
+        digest: SHA-256 of the text, as hex: what decoded programs are cached under.
+    """
+
+    version: tuple[int, int]
+    target: tuple[str, ...]
+    address_size: int
+    kernels: dict[str, Function]
+    functions: dict[str, Function]
+    externals: tuple[str, ...]
+    globals: dict[str, Variable]
+    files: dict[int, str] = field(default_factory=dict)
+    digest: str = ""
