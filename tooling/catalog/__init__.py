@@ -1,0 +1,1 @@
+"""What puzzles there are: the only reader of puzzle.yaml."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -82,12 +83,19 @@ class Mode:
     kind: ModeKind
     flags: tuple[str, ...]
     programs: tuple[str, ...]  # names of the programs that have this mode
-    anchors: tuple[str, ...]  # regions the learner fills in (solution adds `_solution`)
+    anchors: Mapping[str, tuple[str, ...]] = field(hash=False)  # by program: regions the learner fills in
     outputs: tuple[Output, ...]
     datasets: tuple[str, ...]
     requirements: tuple[Requirement, ...]
     hints: tuple[Text, ...]
     time_limit: float  # seconds
+
+    def requirement(self, vendor: Vendor) -> Requirement:
+        """What the mode needs of this vendor's GPUs; no entry means no limit."""
+        for requirement in self.requirements:
+            if requirement.vendor is vendor:
+                return requirement
+        return Requirement(vendor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +110,18 @@ class Puzzle:
     programs: tuple[Program, ...]
     modes: tuple[Mode, ...]
     manifest: Path = field(repr=False)
+
+    def program(self, name: str) -> Program:
+        """The program of this name.
+
+        Raises:
+            KeyError: the puzzle has none of this name.
+        """
+        for program in self.programs:
+            if program.name == name:
+                return program
+        raise KeyError(name)
+
+    def modes_of(self, program: str) -> tuple[Mode, ...]:
+        """The modes that a program has, in the manifest's order."""
+        return tuple(mode for mode in self.modes if program in mode.programs)

@@ -1,0 +1,219 @@
+"""Loads one puzzle.yaml."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from types import MappingProxyType
+
+import yaml
+
+from tooling.catalog.model import (
+    Mode,
+    ModeKind,
+    Output,
+    Program,
+    Puzzle,
+    Requirement,
+    TensorApi,
+    Text,
+    Vendor,
+)
+from tooling.catalog.nodes import Value, did_you_mean, read_document
+from tooling.project import Project
+
+DEFAULT_TIME_LIMIT = 20.0
+_VENDORS = tuple(vendor.value for vendor in Vendor)
+DATASETS = ("book", "probe")
+_DTYPES = (
+    *("float16", "float32", "float64", "bfloat16", "bool"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+)
+_LEAST_HINTS = 3
+_FLAG = re.compile(r"--[a-z][a-z0-9-]*\Z")
+_COMPUTE = re.compile(r"(\d+)\.(\d+)\Z")
+
+
+def load_puzzle(path: Path, project: Project) -> Puzzle:
+    """Reads and checks one manifest.
+
+    Raises:
+        ManifestError: with file, line, column and key of what is wrong.
+    """
+    top = read_document(path)
+    keys = top.mapping(
+        ["id", "number", "title", "part", "chapters", "programs", "modes"], ["time_limit", "targets"]
+    )
+    identity = keys["id"].text()
+    if identity != path.parent.name:
+        raise keys["id"].error(
+            f"must be `{path.parent.name}`, the name of the folder, not `{identity}`",
+        )
+    number = keys["number"].integer(1)
+    if identity != f"p{number:02}":
+        raise keys["number"].error(f"does not go with the id `{identity}`")
+    programs = _programs(keys["programs"], identity, project)
+    time_limit = keys["time_limit"].number() if "time_limit" in keys else DEFAULT_TIME_LIMIT
+    requirements = _requirements(keys["targets"]) if "targets" in keys else ()
+    names = tuple(program.name for program in programs)
+    items = keys["modes"].items()
+    if not items:
+        raise keys["modes"].error("a puzzle has at least one mode")
+    modes = tuple(_mode(item, names, requirements, time_limit) for item in items)
+    _check_modes(keys["modes"], modes, names)
+    return Puzzle(
+        id=identity,
+        number=number,
+        title=_sentence(keys["title"]),
+        part=keys["part"].text(),
+        chapters=keys["chapters"].texts(),
+        programs=programs,
+        modes=modes,
+        manifest=path,
+    )
+
+
+def _sentence(value: Value) -> Text:
+    keys = value.mapping(["en", "ko"])
+    return Text(en=keys["en"].text().strip(), ko=keys["ko"].text().strip())
+
+
+def _programs(value: Value, identity: str, project: Project) -> tuple[Program, ...]:
+    found = []
+    for item in value.items():
+        keys = item.mapping(["name", "api"])
+        name = keys["name"].text()
+        if name != identity and not re.fullmatch(re.escape(identity) + r"_[a-z0-9_]+", name):
+            raise keys["name"].error(f"must be `{identity}` or begin with `{identity}_`, not `{name}`")
+        found.append(
+            Program(
+                name=name,
+                api=keys["api"].member(TensorApi),
+                problem=project.problems / identity / f"{name}.mojo",
+                solution=project.solutions / identity / f"{name}.mojo",
+            )
+        )
+    if not found:
+        raise value.error("a puzzle has at least one program")
+    _refuse_twice(value, [program.name for program in found], "program")
+    return tuple(found)
+
+
+def _requirements(value: Value) -> tuple[Requirement, ...]:
+    found = []
+    for name, entry in value.entries().items():
+        if name not in _VENDORS:
+            raise entry.error("unknown vendor", hint=did_you_mean(name, _VENDORS))
+        vendor = Vendor(name)
+        keys = entry.mapping([], ["compute", "because", "unsupported"])
+        if "unsupported" in keys:
+            if len(keys) > 1:
+                raise entry.error("`unsupported` says it all: no other key goes with it")
+            found.append(Requirement(vendor, unsupported=True, because=keys["unsupported"].text()))
+            continue
+        compute = None
+        if "compute" in keys:
+            if vendor is not Vendor.NVIDIA:
+                raise keys["compute"].error("compute capabilities are NVIDIA's")
+            match = _COMPUTE.match(keys["compute"].text())
+            if not match:
+                raise keys["compute"].error('must look like "9.0"')
+            compute = (int(match.group(1)), int(match.group(2)))
+            if "because" not in keys:
+                raise entry.error("the key `because` is missing", hint="say what needs this capability")
+        found.append(
+            Requirement(vendor, compute=compute, because=keys["because"].text() if "because" in keys else "")
+        )
+    return tuple(found)
+
+
+def _mode(
+    value: Value, programs: tuple[str, ...], inherited: tuple[Requirement, ...], time_limit: float
+) -> Mode:
+    keys = value.mapping(
+        ["name", "hints"],
+        ["kind", "flags", "programs", "anchors", "outputs", "datasets", "targets", "time_limit"],
+    )
+    kind = keys["kind"].member(ModeKind) if "kind" in keys else ModeKind.PUZZLE
+    flags = keys["flags"].items() if "flags" in keys else ()
+    for flag in flags:
+        if not _FLAG.match(flag.text()):
+            raise flag.error(f"a flag looks like `--block-boundary`, not `{flag.text()}`")
+    own = programs
+    if "programs" in keys:
+        own = tuple(item.one_of(programs, "program") for item in keys["programs"].items())
+        if not own:
+            raise keys["programs"].error("a mode belongs to at least one program")
+    outputs = _outputs(keys["outputs"]) if "outputs" in keys else ()
+    if not outputs and kind in (ModeKind.PUZZLE, ModeKind.GIVEN):
+        raise value.error(
+            "a mode that is judged has outputs", hint="add `outputs:`, or `kind: demo` / `kind: benchmark`"
+        )
+    hints = tuple(_sentence(item) for item in keys["hints"].items())
+    if kind is ModeKind.PUZZLE and len(hints) < _LEAST_HINTS:
+        raise keys["hints"].error(f"a puzzle has at least {_LEAST_HINTS} hints, this one {len(hints)}")
+    narrowed = _requirements(keys["targets"]) if "targets" in keys else ()
+    overridden = {requirement.vendor for requirement in narrowed}
+    datasets = (
+        tuple(item.one_of(DATASETS, "data set") for item in keys["datasets"].items())
+        if "datasets" in keys
+        else DATASETS
+    )
+    return Mode(
+        name=keys["name"].text(),
+        kind=kind,
+        flags=tuple(flag.text() for flag in flags),
+        programs=own,
+        anchors=_anchors(keys["anchors"], own) if "anchors" in keys else MappingProxyType({}),
+        outputs=outputs,
+        datasets=datasets if outputs else (),
+        requirements=narrowed + tuple(each for each in inherited if each.vendor not in overridden),
+        hints=hints,
+        time_limit=keys["time_limit"].number() if "time_limit" in keys else time_limit,
+    )
+
+
+def _anchors(value: Value, programs: tuple[str, ...]) -> MappingProxyType[str, tuple[str, ...]]:
+    if isinstance(value.node, yaml.SequenceNode):
+        shared = value.texts()
+        return MappingProxyType(dict.fromkeys(programs, shared))
+    keys = value.mapping([], programs)
+    return MappingProxyType({name: entry.texts() for name, entry in keys.items()})
+
+
+def _outputs(value: Value) -> tuple[Output, ...]:
+    found = []
+    for item in value.items():
+        keys = item.mapping(["name", "dtype", "shape"], ["rtol", "atol"])
+        shape = tuple(extent.integer(1) for extent in keys["shape"].items())
+        if not shape:
+            raise keys["shape"].error("must name at least one extent")
+        found.append(
+            Output(
+                name=keys["name"].text(),
+                dtype=keys["dtype"].one_of(_DTYPES, "element type"),
+                shape=shape,
+                rtol=keys["rtol"].number() if "rtol" in keys else 0.0,
+                atol=keys["atol"].number() if "atol" in keys else 0.0,
+            )
+        )
+    _refuse_twice(value, [output.name for output in found], "output")
+    return tuple(found)
+
+
+def _check_modes(value: Value, modes: tuple[Mode, ...], programs: tuple[str, ...]) -> None:
+    _refuse_twice(value, [mode.name for mode in modes], "mode")
+    for program in programs:
+        own = [mode for mode in modes if program in mode.programs]
+        if not own:
+            raise value.error(f"no mode belongs to the program `{program}`")
+        _refuse_twice(value, [" ".join(mode.flags) for mode in own], f"set of flags in {program}:")
+        if len(own) > 1 and any(not mode.flags for mode in own):
+            raise value.error(f"`{program}` has several modes, so each of them needs a flag")
+
+
+def _refuse_twice(value: Value, names: list[str], noun: str) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise value.error(f"{noun} `{name}` is listed {count} times")

@@ -1,0 +1,129 @@
+"""Wrong answers of the kinds that learners write: edits of a solution that must be rejected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.catalog.model import Puzzle
+from tooling.catalog.nodes import Value, read_document
+from tooling.errors import Location, ToolingError
+from tooling.project import Project
+
+SIMULATOR_CHECKS = ("memory", "races", "initialisation", "synchronisation")
+PROGRAM_FAILURES = ("crash", "time-limit", "program-error")
+DIAGNOSES = (
+    "never-written",
+    "partly-written",
+    "first-block-only",
+    "shifted",
+    "permuted",
+    "transposed",
+    "tile-repeated",
+    "missing-last",
+    "partial-sum",
+    "scaled",
+    "not-a-number",
+    "not-submitted",
+    "text-disagrees",
+    "input-changed",
+)
+
+
+class MutantError(ToolingError):
+    """A mutant does not apply to the solution it is written for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One exact replacement; `count` times the text must occur."""
+
+    replace: str
+    with_: str
+    count: int
+    where: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One wrong answer."""
+
+    name: str
+    puzzle: str
+    programs: tuple[str, ...]
+    modes: tuple[str, ...]
+    because: str
+    edits: tuple[Edit, ...]
+    expect: tuple[str, ...]  # at least one of them must be named by the verdict
+    where: Location
+
+    def apply(self, solution: str) -> str:
+        """The solution with the mistake in it.
+
+        Raises:
+            MutantError: a text to replace occurs another number of times than it should.
+        """
+        for edit in self.edits:
+            times = solution.count(edit.replace)
+            if times != edit.count:
+                raise MutantError(
+                    f"mutant `{self.name}`: the text to replace occurs {times} times, not {edit.count}",
+                    where=edit.where,
+                    why="the solution has changed since, or the text is not unique in it",
+                    hint="copy the lines exactly as they stand in the solution, with their indentation",
+                )
+            solution = solution.replace(edit.replace, edit.with_)
+        return solution
+
+
+def mutants_path(project: Project, puzzle: Puzzle) -> Path:
+    return project.mutants / f"{puzzle.id}.yaml"
+
+
+def load_mutants(project: Project, puzzle: Puzzle) -> tuple[Mutant, ...]:
+    """The mutants of a puzzle; none where it has no file.
+
+    Raises:
+        ManifestError: the file says something that it must not.
+    """
+    path = mutants_path(project, puzzle)
+    if not path.is_file():
+        return ()
+    mutants = tuple(_mutant(item, puzzle) for item in read_document(path).items())
+    names = [mutant.name for mutant in mutants]
+    for mutant in mutants:
+        if names.count(mutant.name) > 1:
+            raise MutantError(f"two mutants are named `{mutant.name}`", where=mutant.where)
+    return mutants
+
+
+def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
+    keys = value.mapping(["name", "because", "edits", "expect"], ["programs", "modes"])
+    programs = tuple(program.name for program in puzzle.programs)
+    modes = tuple(mode.name for mode in puzzle.modes)
+    expectations = (*SIMULATOR_CHECKS, *DIAGNOSES, *PROGRAM_FAILURES)
+    return Mutant(
+        name=keys["name"].text(),
+        puzzle=puzzle.id,
+        programs=tuple(item.one_of(programs, "program") for item in keys["programs"].items())
+        if "programs" in keys
+        else programs,
+        modes=tuple(item.one_of(modes, "mode") for item in keys["modes"].items())
+        if "modes" in keys
+        else modes,
+        because=keys["because"].text().strip(),
+        edits=tuple(_edit(item) for item in keys["edits"].items()),
+        expect=tuple(item.one_of(expectations, "expectation") for item in keys["expect"].items()),
+        where=value.location,
+    )
+
+
+def _edit(value: Value) -> Edit:
+    keys = value.mapping(["replace"], ["with", "count"])
+    replacement = value.entries().get("with")
+    return Edit(
+        replace=keys["replace"].text(),
+        with_=str(replacement.node.value) if replacement else "",
+        count=keys["count"].integer(1) if "count" in keys else 1,
+        where=keys["replace"].location,
+    )

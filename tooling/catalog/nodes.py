@@ -1,0 +1,177 @@
+"""Reads YAML with the place of every value, so that an error can name line, column and key."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+
+from tooling.errors import Location, ToolingError
+
+_Choice = TypeVar("_Choice", bound=Enum)
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class ManifestError(ToolingError):
+    """A YAML file of the project says something that it must not."""
+
+    def __init__(
+        self, what: str, *, where: Location, key: str, why: str | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(f"{key}: {what}" if key else what, where=where, why=why, hint=hint)
+        self.key = key
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One node of the file with the key that leads to it, such as `modes[1].hints`."""
+
+    path: Path
+    key: str
+    node: yaml.Node
+
+    @property
+    def location(self) -> Location:
+        mark = self.node.start_mark
+        return Location(self.path, mark.line + 1, mark.column + 1)
+
+    def error(self, what: str, *, why: str | None = None, hint: str | None = None) -> ManifestError:
+        return ManifestError(what, where=self.location, key=self.key, why=why, hint=hint)
+
+    # scalars
+
+    def text(self) -> str:
+        """Any non-empty scalar, as it is written."""
+        if not isinstance(self.node, yaml.ScalarNode):
+            raise self.error(f"must be a text, not a {_kind(self.node)}")
+        value = str(self.node.value)
+        if not value.strip():
+            raise self.error("must not be empty")
+        return value
+
+    def integer(self, lowest: int = 0) -> int:
+        try:
+            value = int(self.text())
+        except ValueError:
+            raise self.error(f"must be a whole number, not `{self.text()}`") from None
+        if value < lowest:
+            raise self.error(f"must be at least {lowest}, not {value}")
+        return value
+
+    def number(self) -> float:
+        try:
+            value = float(self.text())
+        except ValueError:
+            raise self.error(f"must be a number, not `{self.text()}`") from None
+        if not math.isfinite(value) or value < 0:
+            raise self.error(f"must be finite and not negative, not {value}")
+        return value
+
+    def flag(self) -> bool:
+        if self.text() not in ("true", "false"):
+            raise self.error(f"must be true or false, not `{self.text()}`")
+        return self.text() == "true"
+
+    def one_of(self, allowed: Iterable[str], noun: str = "value") -> str:
+        value = self.text()
+        choices = list(allowed)
+        if value not in choices:
+            raise self.error(f"unknown {noun} `{value}`", hint=did_you_mean(value, choices))
+        return value
+
+    def member(self, enum: type[_Choice]) -> _Choice:
+        """The member of an enumeration whose value is written here."""
+        return enum(self.one_of([str(member.value) for member in enum]))
+
+    # containers
+
+    def items(self) -> tuple[Value, ...]:
+        if not isinstance(self.node, yaml.SequenceNode):
+            raise self.error(f"must be a list, not a {_kind(self.node)}")
+        return tuple(
+            Value(self.path, f"{self.key}[{index}]", node) for index, node in enumerate(self.node.value)
+        )
+
+    def texts(self) -> tuple[str, ...]:
+        return tuple(item.text() for item in self.items())
+
+    def entries(self) -> dict[str, Value]:
+        """The keys of a mapping, whatever they are."""
+        if not isinstance(self.node, yaml.MappingNode):
+            raise self.error(f"must be a mapping, not a {_kind(self.node)}")
+        found: dict[str, Value] = {}
+        for key_node, value_node in self.node.value:
+            name = str(key_node.value)
+            inner = f"{self.key}.{name}" if self.key else name
+            if name in found:
+                raise Value(self.path, inner, key_node).error("the key is given twice")
+            found[name] = Value(self.path, inner, value_node)
+        return found
+
+    def mapping(self, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Value]:
+        """The keys of a mapping; others than the known ones, and missing ones, are errors."""
+        found = self.entries()
+        known = [*required, *optional]
+        for name, value in found.items():
+            if name not in known:
+                raise self._at_key(name).error("unknown key", hint=did_you_mean(name, known))
+            if isinstance(value.node, yaml.ScalarNode) and value.node.tag == "tag:yaml.org,2002:null":
+                raise value.error("has no value", hint=f"give `{name}` a value, or remove the key")
+        for name in required:
+            if name not in found:
+                raise self.error(f"the key `{name}` is missing", hint=f"add `{name}: …` here")
+        return found
+
+    def _at_key(self, name: str) -> Value:
+        assert isinstance(self.node, yaml.MappingNode)
+        node = next(key for key, _ in self.node.value if str(key.value) == name)
+        return Value(self.path, f"{self.key}.{name}" if self.key else name, node)
+
+
+def read_document(path: Path) -> Value:
+    """The one YAML document of a file.
+
+    Raises:
+        ManifestError: the file cannot be read, is empty, or is not YAML.
+    """
+    try:
+        content = path.read_text("utf-8")
+    except OSError as error:
+        raise ManifestError(
+            "the file cannot be read", where=Location(path), key="", why=error.strerror
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ManifestError("the file is not UTF-8", where=Location(path), key="", why=str(error)) from error
+    try:
+        node = yaml.compose(content, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = Location(path, mark.line + 1, mark.column + 1) if mark else Location(path)
+        raise ManifestError(
+            f"not valid YAML: {error.problem}", where=where, key="", why=error.context
+        ) from error
+    except yaml.YAMLError as error:
+        raise ManifestError("not valid YAML", where=Location(path), key="", why=str(error)) from error
+    if node is None:
+        raise ManifestError("the file is empty", where=Location(path, 1, 1), key="")
+    return Value(path, "", node)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint that names the nearest known word, or all of them when none is near."""
+    choices = list(dict.fromkeys(known))
+    near = difflib.get_close_matches(name, choices, n=3, cutoff=0.6)
+    if near:
+        return "did you mean " + " or ".join(f"`{choice}`" for choice in near) + "?"
+    return "known are " + ", ".join(choices) if choices else "there are none"
+
+
+def _kind(node: yaml.Node) -> str:
+    kinds = {yaml.MappingNode: "mapping", yaml.SequenceNode: "list", yaml.ScalarNode: "text"}
+    return kinds.get(type(node), "value")

@@ -1,0 +1,1 @@
+"""What is derived from the manifests and the solutions: skeletons, tasks, the CI matrix."""

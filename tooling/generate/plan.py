@@ -1,0 +1,127 @@
+"""Everything that is generated, compared with what lies in the checkout."""
+
+from __future__ import annotations
+
+import difflib
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.catalog.model import Puzzle
+from tooling.errors import Location, ToolingError
+from tooling.generate.skeletons import AnnotationError, make_skeleton
+from tooling.generate.tasks import matrix_text, replace_generated, task_lines
+from tooling.project import Project
+
+
+class EditedFiles(ToolingError):
+    """Generating would overwrite somebody's work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """One file that is generated, whole or in part."""
+
+    path: Path
+    wanted: str
+    present: str | None  # None: the file is not there
+
+    @property
+    def current(self) -> bool:
+        return self.present == self.wanted
+
+    def diff(self, root: Path) -> str:
+        """A unified diff from what is there to what should be."""
+        name = self.path.relative_to(root).as_posix()
+        return "".join(
+            difflib.unified_diff(
+                (self.present or "").splitlines(keepends=True),
+                self.wanted.splitlines(keepends=True),
+                f"{name} (in the checkout)" if self.present is not None else "/dev/null",
+                f"{name} (as generated)",
+            )
+        )
+
+
+def plan(project: Project, puzzles: Sequence[Puzzle]) -> tuple[Generated, ...]:
+    """What each generated file should say, and what it says.
+
+    Raises:
+        AnnotationError: a solution's annotations are wrong, or an anchor of the manifest is missing.
+        MarkError: pyproject.toml or pixi.toml has no place for the tasks.
+        ToolingError: a solution cannot be read.
+    """
+    files = [_skeleton(path, solution, anchors) for path, solution, anchors in _programs(puzzles)]
+    for name in ("pyproject.toml", "pixi.toml"):
+        path = project.root / name
+        present = _read(path)
+        files.append(Generated(path, replace_generated(present, task_lines(puzzles), path), present))
+    matrix = project.root / ".ci" / "matrix.json"
+    files.append(Generated(matrix, matrix_text(puzzles), _read(matrix) if matrix.is_file() else None))
+    return tuple(files)
+
+
+def write(project: Project, files: Sequence[Generated], *, force: bool = False) -> tuple[Path, ...]:
+    """Writes what is not current; returns the paths.
+
+    Raises:
+        EditedFiles: a problem file was edited since the last commit, and `force` is not set.
+    """
+    stale = [file for file in files if not file.current]
+    skeletons = [file.path for file in stale if file.path.suffix == ".mojo" and file.present is not None]
+    if skeletons and not force:
+        edited = _edited(project.root, skeletons)
+        if edited:
+            raise EditedFiles(
+                f"edits of {len(edited)} problem file(s) would be lost",
+                where=Location(edited[0]),
+                why="problem files are generated from the solutions; these have changes git does not know",
+                hint="commit or copy your work, then `tooling generate --force`",
+            )
+    for file in stale:
+        file.path.parent.mkdir(parents=True, exist_ok=True)
+        file.path.write_text(file.wanted, "utf-8")
+    return tuple(file.path for file in stale)
+
+
+def _programs(puzzles: Sequence[Puzzle]) -> list[tuple[Path, Path, tuple[str, ...]]]:
+    found = []
+    for puzzle in puzzles:
+        for program in puzzle.programs:
+            anchors = [anchor for mode in puzzle.modes for anchor in mode.anchors.get(program.name, ())]
+            found.append((program.problem, program.solution, tuple(dict.fromkeys(anchors))))
+    return found
+
+
+def _skeleton(problem: Path, solution: Path, anchors: Sequence[str]) -> Generated:
+    skeleton = make_skeleton(_read(solution), solution)
+    for anchor in anchors:
+        if anchor not in skeleton.anchors:
+            raise AnnotationError(
+                f"the anchor `{anchor}_solution` of the manifest is not in the solution",
+                where=Location(solution),
+                why="anchors there are: " + (", ".join(skeleton.anchors) or "none"),
+                hint=f"add `# ANCHOR: {anchor}_solution`, or correct `anchors` in puzzle.yaml",
+            )
+    return Generated(problem, skeleton.text, _read(problem) if problem.is_file() else None)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ToolingError("a file cannot be read", where=Location(path), why=str(error)) from error
+
+
+def _edited(root: Path, paths: Sequence[Path]) -> list[Path]:
+    """Those of the files that differ from the last commit. Without git, nothing is known to be safe: all."""
+    command = ["git", "-C", str(root), "status", "--porcelain=v1", "-z", "--", *map(str, paths)]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return list(paths)
+    if result.returncode != 0:
+        return list(paths)
+    changed = {root / entry[3:] for entry in result.stdout.split("\0") if len(entry) > 3}
+    return [path for path in paths if path in changed]

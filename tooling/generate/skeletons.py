@@ -1,0 +1,106 @@
+"""Turns an annotated solution into the problem file that the learner gets.
+
+The annotations are comment lines of their own:
+
+    # ANCHOR: name_solution ... # ANCHOR_END: name_solution    the skeleton's anchor is `name`
+    # FILL: about 15 lines ... # END_FILL                      the learner's region: becomes one comment
+    # STUB: code                                               in a region: what the skeleton needs to compile
+    # NOTE: text                                               stays in the solution only
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.errors import Location, ToolingError
+
+_ANCHOR = re.compile(r"(\s*# ANCHOR(?:_END)?: )(\w+)\s*$")
+_ANNOTATION = re.compile(r"(\s*)# (FILL|END_FILL|STUB|NOTE)(?::\s?(.*?))?\s*$")
+_SUFFIX = "_solution"
+_Failure = Callable[[str, str], ToolingError]
+
+
+class AnnotationError(ToolingError):
+    """The annotations of a solution do not fit together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """A problem file."""
+
+    text: str
+    anchors: tuple[str, ...]
+    regions: int  # places the learner fills in
+
+
+def make_skeleton(solution: str, path: Path) -> Skeleton:
+    """The skeleton of a solution; `path` is for messages.
+
+    Raises:
+        AnnotationError: a region or an anchor is not closed, not opened, or nested in another of its kind.
+    """
+    lines: list[str] = []
+    anchors: list[str] = []
+    open_anchors: dict[str, int] = {}
+    opened_at: int | None = None
+    regions = 0
+    for number, line in enumerate(solution.splitlines(), start=1):
+
+        def fail(what: str, hint: str, at: int = number) -> AnnotationError:
+            return AnnotationError(what, where=Location(path, at), hint=hint)
+
+        annotation = _ANNOTATION.match(line)
+        kind = annotation.group(2) if annotation else None
+        if annotation and kind == "FILL":
+            if opened_at is not None:
+                raise fail(f"this region lies inside the one of line {opened_at}", "close that one first")
+            if not annotation.group(3):
+                raise fail("the region does not say how much there is to fill in", "`# FILL: about 5 lines`")
+            opened_at = number
+            regions += 1
+            lines.append(f"{annotation.group(1)}# FILL ME IN ({annotation.group(3)})")
+        elif kind == "END_FILL":
+            if opened_at is None:
+                raise fail("this region was never opened", "put `# FILL: about N lines` above it")
+            opened_at = None
+        elif annotation and kind == "STUB":
+            if opened_at is None:
+                raise fail("a stub stands outside a region", "move it between `# FILL` and `# END_FILL`")
+            lines.append(annotation.group(1) + (annotation.group(3) or ""))
+        elif kind == "NOTE" or opened_at is not None:
+            continue
+        else:
+            lines.append(_rename_anchor(line, number, open_anchors, anchors, fail))
+    if opened_at is not None:
+        raise AnnotationError(
+            "this region is never closed", where=Location(path, opened_at), hint="add `# END_FILL` after it"
+        )
+    for name, at in open_anchors.items():
+        raise AnnotationError(
+            f"the anchor `{name}` is never closed",
+            where=Location(path, at),
+            hint=f"add `# ANCHOR_END: {name}` after it",
+        )
+    return Skeleton("\n".join(lines) + "\n", tuple(anchors), regions)
+
+
+def _rename_anchor(
+    line: str, number: int, open_anchors: dict[str, int], anchors: list[str], fail: _Failure
+) -> str:
+    match = _ANCHOR.match(line)
+    if not match:
+        return line
+    name = match.group(2)
+    if "ANCHOR_END" in match.group(1):
+        if name not in open_anchors:
+            raise fail(f"the anchor `{name}` was never opened", f"put `# ANCHOR: {name}` above it")
+        del open_anchors[name]
+    else:
+        if name in open_anchors or name.removesuffix(_SUFFIX) in anchors:
+            raise fail(f"the anchor `{name}` stands twice in this file", "give one of them another name")
+        open_anchors[name] = number
+        anchors.append(name.removesuffix(_SUFFIX))
+    return match.group(1) + name.removesuffix(_SUFFIX)
