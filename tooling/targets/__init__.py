@@ -1,0 +1,1 @@
+"""Where a program can run: NVIDIA, AMD and Apple GPUs, and the simulated one."""

@@ -1,0 +1,53 @@
+"""The frozen types of this package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from tooling.catalog.model import Vendor
+
+
+class TargetKind(Enum):
+    """What `--target` takes, besides `auto`."""
+
+    NVIDIA = "nvidia"
+    AMD = "amd"
+    APPLE = "apple"
+    SIM = "sim"
+
+    @property
+    def vendor(self) -> Vendor:
+        """Whose requirements hold: the simulated GPU is an NVIDIA one."""
+        return Vendor.NVIDIA if self is TargetKind.SIM else Vendor(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One GPU that programs can run on."""
+
+    kind: TargetKind
+    device: str  # its name, for people
+    accelerator: str  # its name for `mojo build --target-accelerator`
+    compute: tuple[int, int] | None = None  # NVIDIA compute capability
+
+    @property
+    def simulated(self) -> bool:
+        return self.kind is TargetKind.SIM
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Why a target is not there."""
+
+    kind: TargetKind
+    reason: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The target of a run, and why it is this one."""
+
+    target: Target
+    reason: str
