@@ -67,8 +67,13 @@ FILES: dict[str, str | bytes] = {
     "titled.md": "{{#title From inside}}x",
     "broken.md": "{{#include nowhere.md}}",
     "with space.md": "spaced",
-    "weird.rs": "ANCHOR: ANCHOR: q\nq1\nANCHOR_END: q\nANCHOR: : ANCHOR: z\nz1\nANCHOR_END: ANCHOR\nz2\nANCHOR_END: z\n",
-    "words.rs": "ANCHOR: é①\nenclosed\nANCHOR_END: é\nANCHOR: Ⓐb\ncircled\nANCHOR_END: Ⓐb\nANCHOR: a\u0301\nmark\n",
+    "weird.rs": (
+        "ANCHOR: ANCHOR: q\nq1\nANCHOR_END: q\n"
+        "ANCHOR: : ANCHOR: z\nz1\nANCHOR_END: ANCHOR\nz2\nANCHOR_END: z\n"
+    ),
+    "words.rs": (
+        "ANCHOR: é①\nenclosed\nANCHOR_END: é\nANCHOR: Ⓐb\ncircled\nANCHOR_END: Ⓐb\nANCHOR: a\u0301\nmark\n"
+    ),
     "spaces.rs": "ANCHOR:\u3000wide\nwide line\nANCHOR_END:\x1cwide\nstill\nANCHOR_END:\u2003wide\nout\n",
     "escape.md": "\\{{#include beside.md}}",
 }

@@ -1,0 +1,149 @@
+"""The parts of a Markdown page, each with its line, counted from 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading.
+
+    Attributes:
+        level: 1 to 6.
+        text: its Markdown, without marks and without `{#id}`.
+        id: the id that mdBook gives it: the explicit one, or one made of its text.
+        explicit: is the id written out?
+    """
+
+    level: int
+    text: str
+    id: str
+    explicit: bool
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A code block; `language` is the first word of its info string, `fenced` False for an indented one."""
+
+    language: str
+    info: str
+    code: str
+    line: int
+    fenced: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: the number of cells of each row, the head first. `alignment` has one of `-<>^` per column."""
+
+    cells: tuple[int, ...]
+    alignment: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """An HTML tag; `inline` where it stands in a paragraph rather than in a block of HTML."""
+
+    name: str
+    closing: bool
+    attributes: tuple[tuple[str, str], ...]
+    line: int
+    inline: bool
+
+    def get(self, name: str) -> str:
+        """The value of an attribute, or the empty string."""
+        return next((value for key, value in self.attributes if key == name), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture, `![…](target)` or `<img src=target>`."""
+
+    target: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """`> [!NOTE]`; `known` where mdBook makes a box of it."""
+
+    name: str
+    known: bool
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A paragraph that is nothing but a directive, such as `{{#run p15}}`."""
+
+    text: str
+    line: int
+
+
+Mark = Heading | Fence | Table | Tag | Image | Alert | Marker
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of any form: inline, by reference, `<https://…>`, or `<a href=…>`."""
+
+    target: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A code span in a paragraph."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    r"""A formula between `\\(` and `\\)`, `\\[` and `\\]`, or `$$` and `$$`."""
+
+    text: str
+    display: bool
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """Text for readers, free of code, formulas, tags and targets of links.
+
+    Each removed code span or formula leaves one `OBJECT`, so that words on its sides do not grow together.
+    `kind` is heading, paragraph, row (of a table) or html.
+    """
+
+    text: str
+    line: int
+    kind: str
+
+
+OBJECT = "\ufffc"
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What one page is made of.
+
+    Attributes:
+        marks: headings, code blocks, tables, block-level tags, images, alerts and lone directives, in order.
+        headings: those of the marks that are headings.
+        ids: everything a fragment can name.
+        links, codes, formulas, inline_tags: what stands inside text, in order.
+        prose: the text itself.
+    """
+
+    marks: tuple[Mark, ...]
+    headings: tuple[Heading, ...]
+    ids: frozenset[str]
+    links: tuple[Link, ...]
+    codes: tuple[Code, ...]
+    formulas: tuple[Formula, ...]
+    inline_tags: tuple[Tag, ...]
+    prose: tuple[Prose, ...]
