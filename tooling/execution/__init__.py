@@ -1,0 +1,1 @@
+"""Runs built programs and collects what they print and hand over."""

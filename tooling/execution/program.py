@@ -1,0 +1,154 @@
+"""Runs one program under a time limit and an output limit."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from tooling.errors import Location, ToolingError
+from tooling.exit_codes import ExitCode
+from tooling.processes import kill_group, process_group
+
+DEFAULT_OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr together
+_CHUNK = 64 * 1024
+_LINGER = 0.5  # seconds that output may still arrive after the program itself has ended
+
+
+class ProgramNotStarted(ToolingError):
+    """The system refused to start a built program."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
+
+
+class Ending(Enum):
+    """Why a program is no longer running."""
+
+    EXITED = "exited"
+    SIGNALLED = "signalled"
+    TIME_LIMIT = "time-limit"
+    OUTPUT_LIMIT = "output-limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What a program did, as seen from outside."""
+
+    stdout: str
+    stderr: str
+    ending: Ending
+    status: int  # exit status; for SIGNALLED the signal's number
+    seconds: float
+
+    @property
+    def signal_name(self) -> str:
+        """SIGSEGV and so on, for a program that a signal ended."""
+        try:
+            return signal.Signals(self.status).name
+        except ValueError:
+            return f"signal {self.status}"
+
+
+def run_program(
+    command: Sequence[str | Path],
+    *,
+    environment: Mapping[str, str],
+    time_limit: float,
+    output_limit: int = DEFAULT_OUTPUT_LIMIT,
+    stream: Callable[[bytes], None] | None = None,
+    folder: Path | None = None,
+) -> Transcript:
+    """Runs a program to its end, or to one of its limits, and leaves no process behind.
+
+    Args:
+        environment: all of the program's environment variables.
+        time_limit: seconds.
+        output_limit: bytes of stdout and stderr together.
+        stream: receives stdout as it comes.
+        folder: the working directory.
+
+    Raises:
+        ProgramNotStarted: the program is not there, or not for this machine.
+    """
+    start = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(environment),
+            cwd=folder,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ProgramNotStarted(
+            "the program cannot be started", where=Location(Path(command[0])), why=str(error)
+        ) from error
+    collected: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
+    with process_group(process):
+        ending = _collect(process, collected, start + time_limit, output_limit, stream)
+        if ending is not None:
+            kill_group(process)
+    seconds = time.monotonic() - start
+    status = process.returncode
+    if ending is None:
+        ending = Ending.SIGNALLED if status < 0 else Ending.EXITED
+    for pipe in (process.stdout, process.stderr):
+        if pipe:
+            pipe.close()
+    return Transcript(
+        collected["stdout"].decode("utf-8", "replace"),
+        collected["stderr"].decode("utf-8", "replace"),
+        ending,
+        abs(status),
+        seconds,
+    )
+
+
+def _collect(
+    process: subprocess.Popen[bytes],
+    collected: dict[str, bytearray],
+    deadline: float,
+    output_limit: int,
+    stream: Callable[[bytes], None] | None,
+) -> Ending | None:
+    """Reads both pipes until the program ends; returns the limit it broke, or None."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ, "stdout")
+        selector.register(process.stderr, selectors.EVENT_READ, "stderr")
+        while selector.get_map():
+            now = time.monotonic()
+            if now >= deadline:
+                return Ending.TIME_LIMIT
+            ended = process.poll() is not None
+            if ended:
+                # What the program wrote is in the pipes already; only a child of it could still write.
+                deadline = min(deadline, now + _LINGER)
+            ready = selector.select(timeout=min(0.05, deadline - now))
+            if ended and not ready:
+                return None
+            for key, _ in ready:
+                data = os.read(key.fd, _CHUNK)
+                if not data:
+                    selector.unregister(key.fileobj)
+                    continue
+                name: str = key.data
+                collected[name] += data
+                if name == "stdout" and stream:
+                    stream(data)
+                if len(collected["stdout"]) + len(collected["stderr"]) > output_limit:
+                    return Ending.OUTPUT_LIMIT
+    try:
+        process.wait(timeout=max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return Ending.TIME_LIMIT  # it closed its output and runs on
+    return None
