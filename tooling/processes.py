@@ -6,9 +6,14 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+
+_running: set[subprocess.Popen[bytes]] = set()
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +32,21 @@ def process_group(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen
 
     The process must lead its own session (`start_new_session=True`).
     """
+    with _lock:
+        _running.add(process)
     try:
         yield process
     finally:
+        with _lock:
+            _running.discard(process)
+        kill_group(process)
+
+
+def kill_running() -> None:
+    """Ends every program that is inside a `process_group` of any thread: what an interrupt has to do."""
+    with _lock:
+        processes = list(_running)
+    for process in processes:
         kill_group(process)
 
 

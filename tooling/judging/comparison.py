@@ -1,0 +1,71 @@
+"""Compares two buffers element by element."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.judging.reference import Array
+
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """One element that differs."""
+
+    index: tuple[int, ...]
+    got: float
+    expected: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How two buffers of the same shape compare."""
+
+    total: int
+    differing: int
+    first: tuple[Mismatch, ...]  # at most SHOWN
+    wrong: NDArray[np.bool_] = field(repr=False, compare=False)
+
+    @property
+    def equal(self) -> bool:
+        return self.differing == 0
+
+
+def compare(got: Array, expected: Array, rtol: float = 0.0, atol: float = 0.0) -> Comparison:
+    """Compares element by element: |got - expected| <= atol + rtol * |expected|.
+
+    NaN agrees with NaN only, an infinity only with the same one; with both tolerances zero, values must
+    be equal (0.0 and -0.0 are). Integers are compared as integers.
+
+    Args:
+        got, expected: arrays of one shape and type.
+    """
+    if expected.dtype.kind == "f":
+        with np.errstate(invalid="ignore", over="ignore"):
+            right = (got == expected) | (np.isnan(got) & np.isnan(expected))
+            if rtol or atol:
+                wide_got, wide = got.astype(np.float64), expected.astype(np.float64)
+                near = np.abs(wide_got - wide) <= atol + rtol * np.abs(wide)
+                right |= near & np.isfinite(wide_got) & np.isfinite(wide)
+    else:
+        right = got == expected
+    wrong = ~right
+    places = np.argwhere(wrong)
+    first = tuple(
+        Mismatch(
+            tuple(int(part) for part in index), _plain(got[tuple(index)]), _plain(expected[tuple(index)])
+        )
+        for index in places[:SHOWN]
+    )
+    return Comparison(int(expected.size), len(places), first, wrong)
+
+
+def _plain(value: object) -> float:
+    """A Python number that prints as short as its NumPy type allows: 0.1 stays 0.1 for float32 too."""
+    if isinstance(value, (np.integer, np.bool_)):
+        return int(value)
+    return float(str(value))

@@ -1,0 +1,210 @@
+"""What the pattern of a mismatch usually means: one function for each pattern, tried in the table's order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.judging.comparison import Comparison, compare
+from tooling.judging.reference import Array
+
+_MOST_SHIFT = 64
+_PATTERN_LIMIT = 1 << 22  # elements; sorting and shifting more than this takes longer than it helps
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A wrong output with everything that may explain it."""
+
+    got: Array
+    expected: Array
+    initial: Array | None  # what the buffer held before the launch
+    comparison: Comparison
+    largest_input: int  # elements of the largest input
+    rtol: float = 0.0
+    atol: float = 0.0
+
+    @property
+    def untouched(self) -> NDArray[np.bool_]:
+        """Which elements still have the bits that they had before the launch."""
+        if self.initial is None or self.initial.size != self.got.size:
+            return np.zeros(self.got.shape, dtype=bool)
+        return _same_bits(self.got, self.initial.reshape(self.got.shape).astype(self.got.dtype, copy=False))
+
+    def agrees(self, got: Array, expected: Array) -> bool:
+        return compare(got, expected, self.rtol, self.atol).equal
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A pattern that fits, with the figures that its sentence names."""
+
+    name: str
+    detail: dict[str, int | float | str]
+
+
+def never_written(evidence: Evidence) -> Diagnosis | None:
+    """Nothing has changed since before the launch."""
+    if evidence.untouched.all():
+        return Diagnosis("never-written", {})
+    return None
+
+
+def not_a_number(evidence: Evidence) -> Diagnosis | None:
+    """NaN or an infinity was computed where a finite number belongs."""
+    if evidence.got.dtype.kind != "f":
+        return None
+    bad = ~np.isfinite(evidence.got) & np.isfinite(evidence.expected) & ~evidence.untouched
+    count = int(np.count_nonzero(bad))
+    return Diagnosis("not-a-number", {"count": count}) if count else None
+
+
+def missing_last(evidence: Evidence) -> Diagnosis | None:
+    """Only a short tail is wrong."""
+    wrong = evidence.comparison.wrong.ravel()
+    count = int(np.count_nonzero(wrong))
+    if wrong.size < 2 or count > max(1, wrong.size // 4) or not wrong[-count:].all():
+        return None
+    return Diagnosis("missing-last", {"count": count})
+
+
+def first_block_only(evidence: Evidence) -> Diagnosis | None:
+    """A prefix is right and all the rest was never written."""
+    wrong = evidence.comparison.wrong.ravel()
+    right = int(np.argmax(wrong))
+    rest = evidence.untouched.ravel()[right:]
+    if right == 0 or not rest.all() or rest.size <= max(1, wrong.size // 4):
+        return None
+    return Diagnosis("first-block-only", {"count": right})
+
+
+def transposed(evidence: Evidence) -> Diagnosis | None:
+    """Rows and columns have changed places."""
+    expected = evidence.expected
+    if expected.ndim < 2 or min(expected.shape[-2:]) < 2:
+        return None
+    swapped = np.ascontiguousarray(np.swapaxes(expected, -1, -2)).reshape(expected.shape)
+    return Diagnosis("transposed", {}) if evidence.agrees(evidence.got, swapped) else None
+
+
+def shifted(evidence: Evidence) -> Diagnosis | None:
+    """Every element stands some places beside where it belongs."""
+    got, expected = evidence.got.ravel(), evidence.expected.ravel()
+    size = got.size
+    if size < 3 or size > _PATTERN_LIMIT:
+        return None
+    for distance in range(1, min(size // 2, _MOST_SHIFT) + 1):
+        for later, earlier, sign in ((got, expected, 1), (expected, got, -1)):
+            # later[i] == earlier[i - distance]: with `later` the result, values moved up by `distance`
+            if _constant(earlier[: size - distance]):
+                continue
+            if evidence.agrees(later[distance:], earlier[: size - distance]):
+                return Diagnosis("shifted", {"distance": sign * distance})
+    return None
+
+
+def tile_repeated(evidence: Evidence) -> Diagnosis | None:
+    """One tile of the answer stands everywhere."""
+    got, expected = evidence.got.ravel(), evidence.expected.ravel()
+    size = got.size
+    if size > _PATTERN_LIMIT:
+        return None
+    for period in range(2, size // 2 + 1):
+        if size % period or not _same_bits(got[period:], got[:-period]).all():
+            continue
+        tiles = expected.reshape(-1, period)
+        if any(evidence.agrees(got[:period], tile) for tile in tiles[:_MOST_SHIFT]):
+            return Diagnosis("tile-repeated", {"count": period})
+        return None
+    return None
+
+
+def scaled(evidence: Evidence) -> Diagnosis | None:
+    """Every element is the right one times one factor."""
+    got = evidence.got.ravel().astype(np.float64)
+    expected = evidence.expected.ravel().astype(np.float64)
+    usable = np.isfinite(expected) & (expected != 0)
+    if np.count_nonzero(usable) < 2 or not np.isfinite(got).all():
+        return None
+    if np.any(got[~usable] != expected[~usable]):
+        return None
+    ratios = got[usable] / expected[usable]
+    factor = float(ratios[0])
+    if factor in (0.0, 1.0) or not np.allclose(ratios, factor, rtol=1e-5, atol=0.0):
+        return None
+    return Diagnosis("scaled", {"factor": float(f"{factor:.6g}")})
+
+
+def permuted(evidence: Evidence) -> Diagnosis | None:
+    """The right elements, in another order."""
+    got, expected = evidence.got.ravel(), evidence.expected.ravel()
+    if got.size < 2 or got.size > _PATTERN_LIMIT or np.count_nonzero(evidence.comparison.wrong) < 2:
+        return None
+    if evidence.agrees(np.sort(got), np.sort(expected)):
+        return Diagnosis("permuted", {"count": evidence.comparison.differing})
+    return None
+
+
+def partly_written(evidence: Evidence) -> Diagnosis | None:
+    """Some of the wrong elements were never written."""
+    count = int(np.count_nonzero(evidence.untouched & evidence.comparison.wrong))
+    if 0 < count < evidence.got.size:
+        return Diagnosis("partly-written", {"count": count})
+    return None
+
+
+def partial_sum(evidence: Evidence) -> Diagnosis | None:
+    """A sum that lacks some of its terms, or a scan whose blocks do not know of each other."""
+    wrong = evidence.comparison.wrong.ravel()
+    got, expected = evidence.got.ravel(), evidence.expected.ravel()
+    written = wrong & ~evidence.untouched.ravel()
+    if not written.any() or not np.isfinite(got[written].astype(np.float64)).all():
+        return None
+    if evidence.got.size * 2 <= evidence.largest_input:
+        return Diagnosis("partial-sum", {"count": int(np.count_nonzero(written))})
+    size = got.size
+    missing = expected.astype(np.float64) - got.astype(np.float64)
+    first_wrong = int(np.argmax(wrong))
+    steps = int(np.count_nonzero(np.diff(missing[first_wrong:])))
+    # A scan without its carries lacks one constant per block, and the first block lacks nothing.
+    if size >= 8 and first_wrong >= 2 and wrong[first_wrong:].all() and steps <= size // 4:
+        return Diagnosis("partial-sum", {"count": int(np.count_nonzero(written))})
+    return None
+
+
+PATTERNS: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
+    never_written,
+    not_a_number,
+    missing_last,
+    first_block_only,
+    transposed,
+    shifted,
+    tile_repeated,
+    scaled,
+    permuted,
+    partly_written,
+    partial_sum,
+)
+"""From the most telling pattern to the least."""
+
+
+def diagnose(evidence: Evidence) -> tuple[Diagnosis, ...]:
+    """All patterns that fit, the most telling first."""
+    found = (pattern(evidence) for pattern in PATTERNS)
+    return tuple(diagnosis for diagnosis in found if diagnosis)
+
+
+def _same_bits(left: Array, right: Array) -> NDArray[np.bool_]:
+    """Equality that takes NaN for equal to the same NaN, as poison often is one."""
+    if left.dtype.kind == "f":
+        unsigned = f"u{left.dtype.itemsize}"
+        left, right = np.ascontiguousarray(left), np.ascontiguousarray(right)
+        return np.asarray(left.view(unsigned) == right.view(unsigned))
+    return np.asarray(left == right)
+
+
+def _constant(values: Array) -> bool:
+    return bool((values == values[0]).all()) if values.size else True

@@ -1,0 +1,218 @@
+"""Judges one run: what it worked on, what it handed in, what it printed and how it ended."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tooling.catalog.model import Mode, ModeKind, Output
+from tooling.execution.channel import Buffer
+from tooling.execution.listing import Elision, Listing, parse_listings
+from tooling.execution.program import Ending, Transcript
+from tooling.judging.comparison import compare
+from tooling.judging.diagnosis import Evidence, diagnose
+from tooling.judging.reference import Array, ReferenceCase
+from tooling.judging.texts import EXPLANATIONS
+from tooling.judging.verdict import CaseVerdict, Outcome, Problem
+
+if TYPE_CHECKING:
+    from tooling.simulator.findings import Finding
+
+_GPU_FAILURE = re.compile(
+    r"CUDA_ERROR_(?:ILLEGAL|LAUNCH|MISALIGNED|INVALID_PC|ASSERT|HARDWARE)\w*|hipErrorIllegal\w*"
+)
+_PRECISION = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
+_UNCAUGHT = re.compile(r"Unhandled exception caught during execution: (.*)")
+
+
+def judge_case(
+    mode: Mode,
+    case: ReferenceCase,
+    transcript: Transcript,
+    used: Mapping[str, Buffer],
+    submitted: Mapping[str, Buffer],
+    *,
+    findings: Sequence[Finding] = (),
+    language: str = "en",
+) -> CaseVerdict:
+    """The verdict on one data set of a judged mode.
+
+    Args:
+        case: the reference's inputs and outputs.
+        used, submitted: the buffers of the lab folder.
+        findings: what the simulated GPU's checks reported.
+        language: `en` or `ko`.
+    """
+    problems = [*_ending_problems(transcript, language)]
+    stopped_early = bool(problems)
+    if not stopped_early or used:
+        problems += _input_problems(case, used, language, complete=not stopped_early)
+    wrong_before = len(problems)
+    listings = parse_listings(transcript.stdout)
+    for output in mode.outputs:
+        if stopped_early and output.name not in submitted:
+            continue  # that it ended early is the reason; one message is enough
+        problems += _output_problems(output, case, submitted, listings, language)
+    failed = transcript.ending is Ending.EXITED and transcript.status != 0
+    if failed and not stopped_early:
+        never_submitted = all(output.name not in submitted for output in mode.outputs)
+        if never_submitted:
+            problems = [_problem("program-error", language, detail=_failure(transcript))]
+        elif len(problems) == wrong_before:
+            problems.append(_problem("program-error", language, detail=_failure(transcript)))
+    return CaseVerdict(case.dataset, transcript, tuple(problems), tuple(findings))
+
+
+def judge_unjudged(
+    dataset: str, transcript: Transcript, findings: Sequence[Finding] = (), language: str = "en"
+) -> CaseVerdict:
+    """The verdict on a demo or a benchmark: only how it ended counts."""
+    problems = list(_ending_problems(transcript, language))
+    if transcript.ending is Ending.EXITED and transcript.status != 0 and not problems:
+        problems.append(_problem("program-error", language, detail=_failure(transcript)))
+    return CaseVerdict(dataset, transcript, tuple(problems), tuple(findings))
+
+
+def outcome_of(mode: Mode, cases: Sequence[CaseVerdict]) -> Outcome:
+    """What the verdicts on all data sets come to."""
+    if any(problem.name == "time-limit" for case in cases for problem in case.problems):
+        return Outcome.TIME_LIMIT
+    if not cases or not all(case.right for case in cases):
+        return Outcome.WRONG
+    judged = mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
+    return Outcome.PASSED if judged else Outcome.UNJUDGED
+
+
+def _ending_problems(transcript: Transcript, language: str) -> list[Problem]:
+    if transcript.ending is Ending.TIME_LIMIT:
+        detail = {
+            "en": f"stopped after {transcript.seconds:.0f} s",
+            "ko": f"{transcript.seconds:.0f}초 뒤에 중단했습니다",
+        }
+        return [_problem("time-limit", language, detail=detail[language])]
+    if transcript.ending is Ending.OUTPUT_LIMIT:
+        detail = {"en": "it printed without end", "ko": "출력이 끝없이 이어졌습니다"}
+        return [_problem("time-limit", language, detail=detail[language])]
+    if transcript.ending is Ending.SIGNALLED:
+        return [_problem("crash", language, detail=transcript.signal_name)]
+    gpu_failure = _GPU_FAILURE.search(transcript.stderr)
+    if gpu_failure and transcript.status != 0:
+        return [_problem("crash", language, detail=gpu_failure.group(0))]
+    return []
+
+
+def _input_problems(
+    case: ReferenceCase, used: Mapping[str, Buffer], language: str, *, complete: bool
+) -> list[Problem]:
+    for name, wanted in case.inputs.items():
+        buffer = used.get(name)
+        if buffer is None:
+            if complete:
+                detail = {"en": "was never staged", "ko": "가 stage 되지 않았습니다"}
+                return [_problem("input-changed", language, output=name, detail=detail[language])]
+            continue
+        if buffer.dtype not in (wanted.dtype.name, "bfloat16"):
+            detail = {
+                "en": f"has elements of {buffer.dtype}, not {wanted.dtype.name}",
+                "ko": f"의 원소 형식이 {wanted.dtype.name}이 아니라 {buffer.dtype}입니다",
+            }
+            return [_problem("input-changed", language, output=name, detail=detail[language])]
+        if buffer.content != np.ascontiguousarray(wanted).tobytes():
+            detail = {"en": "holds other values", "ko": "의 값이 다릅니다"}
+            return [_problem("input-changed", language, output=name, detail=detail[language])]
+    return []
+
+
+def _output_problems(
+    output: Output,
+    case: ReferenceCase,
+    submitted: Mapping[str, Buffer],
+    listings: Sequence[Listing],
+    language: str,
+) -> list[Problem]:
+    expected = case.expected[output.name]
+    buffer = submitted.get(output.name)
+    if buffer is None:
+        return [_problem("not-submitted", language, output=output.name, detail="")]
+    if buffer.dtype != output.dtype:
+        detail = f": {buffer.dtype} ≠ {output.dtype}"
+        return [_problem("not-submitted", language, output=output.name, detail=detail)]
+    flat = buffer.array()
+    if flat.size != expected.size:
+        detail = f": {flat.size} ≠ {expected.size}"
+        return [_problem("not-submitted", language, output=output.name, detail=detail)]
+    got = flat.reshape(output.shape)
+    comparison = compare(got, expected, output.rtol, output.atol)
+    if not comparison.equal:
+        evidence = Evidence(
+            got=got,
+            expected=expected,
+            initial=case.inputs.get(output.name),
+            comparison=comparison,
+            largest_input=max(
+                (array.size for name, array in case.inputs.items() if name not in case.expected), default=0
+            ),
+            rtol=output.rtol,
+            atol=output.atol,
+        )
+        found = diagnose(evidence)
+        name = found[0].name if found else "mismatch"
+        detail_of = found[0].detail if found else {}
+        what, cause, advice = EXPLANATIONS[name].render(language, {"output": output.name, **detail_of})
+        also = tuple(diagnosis.name for diagnosis in found[1:])
+        return [Problem(name, what, cause, advice, output.name, comparison, also)]
+    printed = [listing for listing in listings if listing.label == output.name]
+    if printed and not _agrees(printed[-1].items, got):
+        return [_problem("text-disagrees", language, output=output.name, line=printed[-1].line)]
+    return []
+
+
+def _agrees(items: tuple[object, ...], array: Array) -> bool:
+    """Whether a printed list, elided or not, shows this array; a flat list may show an array of any shape."""
+    nested = any(isinstance(item, tuple) for item in items)
+    if not nested and array.ndim != 1:
+        array = array.ravel()
+    if Elision() in items:
+        at = items.index(Elision())
+        head, tail = items[:at], items[at + 1 :]
+        if len(head) + len(tail) > len(array) or Elision() in tail:
+            return False
+        pairs = [*zip(head, array, strict=False)]
+        pairs += zip(tail, array[len(array) - len(tail) :], strict=True) if tail else []
+    else:
+        if len(items) != len(array):
+            return False
+        pairs = [*zip(items, array, strict=True)]
+    return all(_item_agrees(item, element) for item, element in pairs)
+
+
+def _item_agrees(item: object, element: Array) -> bool:
+    if isinstance(item, tuple):
+        return np.ndim(element) > 0 and _agrees(item, element)
+    if np.ndim(element) > 0 or not isinstance(item, float):
+        return False
+    value = float(element)
+    if np.isnan(item) or np.isnan(value):
+        return bool(np.isnan(item) and np.isnan(value))
+    if item == value:
+        return True
+    # Text has fewer digits than some types: half a unit of the type's precision is no disagreement.
+    precision = _PRECISION.get(element.dtype.name, 0.0)
+    return bool(np.isfinite(item) and np.isfinite(value) and abs(item - value) <= 4 * precision * abs(value))
+
+
+def _failure(transcript: Transcript) -> str:
+    """One line about a program that ended by itself with an error."""
+    uncaught = _UNCAUGHT.search(transcript.stderr)
+    if uncaught:
+        return uncaught.group(1).strip()
+    lines = [line for line in transcript.stderr.splitlines() if line.strip()]
+    return f"exit status {transcript.status}" + (f": {lines[-1].strip()}" if lines else "")
+
+
+def _problem(name: str, language: str, *, output: str = "", **detail: object) -> Problem:
+    what, cause, advice = EXPLANATIONS[name].render(language, {"output": output, **detail})
+    return Problem(name, what, cause, advice, output)

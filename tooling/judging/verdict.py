@@ -1,0 +1,86 @@
+"""The frozen types of a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from tooling.catalog.catalogue import Selection
+from tooling.execution.program import Transcript
+from tooling.exit_codes import ExitCode
+from tooling.judging.comparison import Comparison
+from tooling.targets.model import Choice
+
+if TYPE_CHECKING:
+    from tooling.simulator.findings import Finding
+
+
+class Outcome(Enum):
+    """What a run came to."""
+
+    PASSED = "passed"
+    WRONG = "wrong"
+    TIME_LIMIT = "time-limit"
+    UNJUDGED = "unjudged"  # a demo or a benchmark that ended well
+
+    @property
+    def exit_code(self) -> ExitCode:
+        if self is Outcome.WRONG:
+            return ExitCode.WRONG
+        return ExitCode.TIME_LIMIT if self is Outcome.TIME_LIMIT else ExitCode.PASSED
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, in words."""
+
+    name: str  # a diagnosis, `mismatch`, `crash`, `time-limit` or `program-error`
+    what: str
+    cause: str
+    advice: str
+    output: str = ""
+    comparison: Comparison | None = None
+    also: tuple[str, ...] = ()  # further diagnoses that fit
+
+
+@dataclass(frozen=True, slots=True)
+class CaseVerdict:
+    """The verdict on one data set."""
+
+    dataset: str
+    transcript: Transcript
+    problems: tuple[Problem, ...]
+    findings: tuple[Finding, ...] = ()  # of the simulated GPU
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """Findings that make the verdict wrong."""
+        return tuple(finding for finding in self.findings if finding.severity.value == "error")
+
+    @property
+    def right(self) -> bool:
+        return not self.problems and not self.errors
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verdict on one mode of one program."""
+
+    selection: Selection
+    choice: Choice
+    solution: bool  # the solution was judged, not the problem file
+    cases: tuple[CaseVerdict, ...]
+    outcome: Outcome
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every diagnosis, program failure and simulator check that speaks against the program."""
+        found: set[str] = set()
+        for case in self.cases:
+            for problem in case.problems:
+                found.update((problem.name, *problem.also))
+            found.update(finding.check.value for finding in case.errors)
+        return frozenset(found)

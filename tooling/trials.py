@@ -1,0 +1,184 @@
+"""One trial: build a program, run it on every data set of its mode, judge it.
+
+This is the way of a run: Selection -> Choice -> Executable -> Transcript -> Verdict.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tooling.catalog.catalogue import Selection
+from tooling.catalog.model import ModeKind
+from tooling.execution.channel import VARIABLE, LabFolder
+from tooling.execution.program import Transcript, run_program
+from tooling.processes import kill_running
+from tooling.project import Project
+from tooling.targets.model import Choice, Target
+from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
+
+if TYPE_CHECKING:
+    from tooling.judging.reference import Reference
+    from tooling.judging.verdict import CaseVerdict, Verdict
+    from tooling.simulator.findings import Finding
+
+SIMULATED_TIME_FACTOR = 3.0
+"""How much longer than a mode's limit a program may run on the simulated GPU, which interprets its kernels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is tried, and where."""
+
+    selection: Selection
+    choice: Choice
+    source: Path  # the problem file, the solution, or a mutant of it
+    solution: bool = False
+    time_limit: float | None = None  # seconds; None: the mode's own
+    language: str = "en"
+
+    @property
+    def limit(self) -> float:
+        """The time limit that holds on this target, in seconds."""
+        if self.time_limit is not None:
+            return self.time_limit
+        factor = SIMULATED_TIME_FACTOR if self.choice.target.simulated else 1.0
+        return self.selection.mode.time_limit * factor
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRun:
+    """A program's run on a target with what the target itself noticed."""
+
+    transcript: Transcript
+    findings: tuple[Finding, ...] = ()
+
+
+def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: BuildCache) -> Executable:
+    """The trial's program, built for its target.
+
+    Raises:
+        BuildFailed and the other errors of `tooling.toolchain.build`.
+    """
+    request = BuildRequest(
+        trial.source, accelerator=trial.choice.target.accelerator, includes=(project.problems,)
+    )
+    return build(request, toolchain, cache)
+
+
+def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], None] | None = None) -> Verdict:
+    """Runs the built program on all data sets, at the same time, and judges it.
+
+    Args:
+        stream: receives the output of the book's data set as it comes; the other runs are silent.
+
+    Raises:
+        ReferenceUnusable: the puzzle's reference is at fault.
+        ProgramNotStarted: the program cannot be started here.
+    """
+    from tooling.judging.judge import outcome_of  # noqa: PLC0415 - brings NumPy
+    from tooling.judging.reference import load_reference  # noqa: PLC0415
+    from tooling.judging.verdict import Verdict  # noqa: PLC0415
+
+    start = time.monotonic()
+    mode = trial.selection.mode
+    judged = mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
+    reference = load_reference(trial.selection.puzzle) if judged else None
+    datasets = mode.datasets if judged else ("book",)
+    with tempfile.TemporaryDirectory(prefix="puzzle-") as scratch, ThreadPoolExecutor(len(datasets)) as pool:
+        try:
+            waiting = [
+                pool.submit(
+                    _run_case,
+                    trial,
+                    executable,
+                    dataset,
+                    reference,
+                    LabFolder(Path(scratch) / dataset),
+                    stream if index == 0 else None,
+                )
+                for index, dataset in enumerate(datasets)
+            ]
+            cases = tuple(each.result() for each in waiting)
+        except BaseException:
+            # Also an interrupt: the pool waits for its threads, and those wait for their programs.
+            kill_running()
+            raise
+    return Verdict(
+        selection=trial.selection,
+        choice=trial.choice,
+        solution=trial.solution,
+        cases=cases,
+        outcome=outcome_of(mode, cases),
+        seconds=time.monotonic() - start,
+        notes=(executable.note,) if executable.note else (),
+    )
+
+
+def _run_case(
+    trial: Trial,
+    executable: Executable,
+    dataset: str,
+    reference: Reference | None,
+    lab: LabFolder,
+    stream: Callable[[bytes], None] | None,
+) -> CaseVerdict:
+    from tooling.judging.judge import judge_case, judge_unjudged  # noqa: PLC0415 - brings NumPy
+
+    mode = trial.selection.mode
+    command = [str(executable.path), *mode.flags]
+    lab.root.mkdir(parents=True)
+    environment = {} if reference is None else {VARIABLE: str(lab.root)}
+    case = reference.case(mode, dataset) if reference else None
+    if case and dataset != "book":
+        lab.stage(case.inputs)
+    run = run_on_target(
+        command,
+        trial.choice.target,
+        environment,
+        time_limit=trial.limit,
+        stream=stream,
+        language=trial.language,
+    )
+    if case is None:
+        return judge_unjudged(dataset, run.transcript, run.findings, trial.language)
+    return judge_case(
+        mode,
+        case,
+        run.transcript,
+        lab.used(),
+        lab.submitted(),
+        findings=run.findings,
+        language=trial.language,
+    )
+
+
+def run_on_target(
+    command: list[str],
+    target: Target,
+    environment: Mapping[str, str],
+    *,
+    time_limit: float,
+    stream: Callable[[bytes], None] | None = None,
+    language: str = "en",
+) -> TargetRun:
+    """Runs a program on a GPU, or under the simulated one, which also reports what its checks find.
+
+    Args:
+        environment: variables besides those of this process and of the target.
+    """
+    merged = {**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **environment}
+    if not target.simulated:
+        return TargetRun(run_program(command, environment=merged, time_limit=time_limit, stream=stream))
+    from tooling.simulator.session import Simulation, SimulationOptions  # noqa: PLC0415 - brings NumPy
+
+    with Simulation(SimulationOptions(language=language)) as simulation:
+        merged.update(simulation.environment)
+        transcript = run_program(command, environment=merged, time_limit=time_limit, stream=stream)
+    return TargetRun(transcript, tuple(simulation.findings))
