@@ -1,0 +1,315 @@
+from max.algorithm import elementwise
+from max.benchmark import bencher_iter_custom
+from max.gpu.host import DeviceBuffer, DeviceContext, HostBuffer
+from max.gpu.host.compile import get_gpu_target
+from layout import TensorLayout, TileTensor, row_major
+from std.algorithm import vectorize
+from std.benchmark import Bench, BenchConfig, Bencher, BenchId
+from std.os import getenv
+from std.sys import simd_width_of
+from std.testing import assert_equal
+from std.utils.coord import Coord
+
+from lab import choose_mode, stage, submit
+
+# ANCHOR: elementwise_add_tile_tensor_solution
+comptime SIZE = 1024
+comptime dtype = DType.float32
+comptime layout = row_major[SIZE]()
+# How many numbers one instruction of the GPU moves: 4 float32 fill 16 bytes.
+comptime SIMD_WIDTH = simd_width_of[dtype, target=get_gpu_target()]()
+
+
+def elementwise_add[
+    LayoutType: TensorLayout, //, simd_width: Int, size: Int
+](
+    output: TileTensor[dtype, LayoutType, MutAnyOrigin],
+    a: TileTensor[dtype, LayoutType, ImmutAnyOrigin],
+    b: TileTensor[dtype, LayoutType, ImmutAnyOrigin],
+    ctx: DeviceContext,
+) raises:
+    @always_inline
+    def add[width: Int, alignment: Int = 1](indices: Coord) {var} -> None:
+        var i = Int(indices[0].value())
+        # FILL: about 3 lines
+        # One call handles `width` neighbouring elements, starting at i. load
+        # and store take it for granted that i is a multiple of width.
+        var a_vector = a.load[width](Coord(i))
+        var b_vector = b.load[width](Coord(i))
+        output.store[width](Coord(i), a_vector + b_vector)
+        # END_FILL
+
+    elementwise[simd_width, target="gpu"](add, Coord(size), ctx)
+
+
+# ANCHOR_END: elementwise_add_tile_tensor_solution
+
+
+# ANCHOR: tiled_elementwise_add_tile_tensor_solution
+comptime TILE_SIZE = 32
+
+
+def tiled_elementwise_add[
+    LayoutType: TensorLayout,
+    //,
+    simd_width: Int,
+    size: Int,
+    tile_size: Int,
+    show_tiles: Bool = True,
+](
+    output: TileTensor[dtype, LayoutType, MutAnyOrigin],
+    a: TileTensor[dtype, LayoutType, ImmutAnyOrigin],
+    b: TileTensor[dtype, LayoutType, ImmutAnyOrigin],
+    ctx: DeviceContext,
+) raises:
+    @always_inline
+    def process_tiles[
+        width: Int, alignment: Int = 1
+    ](indices: Coord) {var} -> None:
+        var tile_id = Int(indices[0].value())
+        comptime if show_tiles:
+            print("tile_id:", tile_id)
+        var output_tile = output.tile[tile_size](tile_id)
+        var a_tile = a.tile[tile_size](tile_id)
+        var b_tile = b.tile[tile_size](tile_id)
+        # FILL: about 4 lines
+        # The launch below asks for width 1, so a step is one element: this
+        # thread walks through its tile alone, from the first to the last.
+        # The views count from the start of the tile.
+        for i in range(0, tile_size, width):
+            var a_vector = a_tile.load[width](Coord(i))
+            var b_vector = b_tile.load[width](Coord(i))
+            output_tile.store[width](Coord(i), a_vector + b_vector)
+        # END_FILL
+
+    # One thread per tile, and width 1: `simd_width` stays unused here.
+    comptime num_tiles = size // tile_size
+    elementwise[1, target="gpu"](process_tiles, Coord(num_tiles), ctx)
+
+
+# ANCHOR_END: tiled_elementwise_add_tile_tensor_solution
+
+
+# ANCHOR: manual_vectorized_tiled_elementwise_add_tile_tensor_solution
+def manual_vectorized_tiled_elementwise_add[
+    LayoutType: TensorLayout, //, simd_width: Int, size: Int, tile_size: Int
+](
+    output: TileTensor[dtype, LayoutType, MutAnyOrigin],
+    a: TileTensor[dtype, LayoutType, ImmutAnyOrigin],
+    b: TileTensor[dtype, LayoutType, ImmutAnyOrigin],
+    ctx: DeviceContext,
+) raises:
+    # A thread takes tile_size vectors, not tile_size elements.
+    comptime chunk_size = tile_size * simd_width
+
+    @always_inline
+    def process_chunks[
+        width: Int, alignment: Int = 1
+    ](indices: Coord) {var} -> None:
+        var chunk_id = Int(indices[0].value())
+        # FILL: about 5 lines
+        # Without views the position in the whole tensor is our own affair:
+        # where the chunk starts, plus as many vectors as we have done.
+        for step in range(tile_size):
+            var i = Coord(chunk_id * chunk_size + step * simd_width)
+            var a_vector = a.load[simd_width](i)
+            var b_vector = b.load[simd_width](i)
+            output.store[simd_width](i, a_vector + b_vector)
+        # END_FILL
+
+    comptime num_chunks = size // chunk_size
+    elementwise[1, target="gpu"](process_chunks, Coord(num_chunks), ctx)
+
+
+# ANCHOR_END: manual_vectorized_tiled_elementwise_add_tile_tensor_solution
+
+
+# ANCHOR: vectorize_within_tiles_elementwise_add_tile_tensor_solution
+def vectorize_within_tiles_elementwise_add[
+    LayoutType: TensorLayout, //, simd_width: Int, size: Int, tile_size: Int
+](
+    output: TileTensor[dtype, LayoutType, MutAnyOrigin],
+    a: TileTensor[dtype, LayoutType, ImmutAnyOrigin],
+    b: TileTensor[dtype, LayoutType, ImmutAnyOrigin],
+    ctx: DeviceContext,
+) raises:
+    @always_inline
+    def process_tiles[
+        width: Int, alignment: Int = 1
+    ](indices: Coord) {var} -> None:
+        var tile_id = Int(indices[0].value())
+        var output_tile = output.tile[tile_size](tile_id)
+        var a_tile = a.tile[tile_size](tile_id)
+        var b_tile = b.tile[tile_size](tile_id)
+
+        # FILL: about 5 lines
+        # vectorize calls this with width simd_width as often as it fits, and
+        # with width 1 for what is left over.
+        def add[width: Int](i: Int) {imm}:
+            var a_vector = a_tile.load[width](Coord(i))
+            var b_vector = b_tile.load[width](Coord(i))
+            output_tile.store[width](Coord(i), a_vector + b_vector)
+
+        vectorize[simd_width](tile_size, add)
+        # END_FILL
+
+    comptime num_tiles = size // tile_size
+    elementwise[1, target="gpu"](process_tiles, Coord(num_tiles), ctx)
+
+
+# ANCHOR_END: vectorize_within_tiles_elementwise_add_tile_tensor_solution
+
+
+def fill_book_data(a: HostBuffer[dtype], b: HostBuffer[dtype]):
+    for i in range(len(a)):
+        a[i] = Scalar[dtype](2 * i)
+        b[i] = Scalar[dtype](2 * i + 1)
+
+
+def run_or_time[
+    LaunchType: def(DeviceContext) raises -> None
+](
+    mut bench: Bench,
+    launch: LaunchType,
+    name: String,
+    size: Int,
+    ctx: DeviceContext,
+    timed: Bool,
+) raises:
+    if timed:
+
+        def measure(mut bencher: Bencher) raises {imm}:
+            bencher_iter_custom(bencher, launch, ctx)
+
+        bench.bench_function(measure, BenchId(name, String(size)))
+    else:
+        launch(ctx)
+        print("ran:", name, "SIZE:", size)
+
+
+def check_and_clear(result: DeviceBuffer[dtype]) raises:
+    with result.map_to_host() as result_host:
+        for i in range(len(result)):
+            assert_equal(result_host[i], Scalar[dtype](4 * i + 1))
+            result_host[i] = 0
+
+
+def benchmark_size[
+    size: Int, tile_size: Int
+](mut bench: Bench, ctx: DeviceContext, timed: Bool) raises:
+    comptime layout = row_major[size]()
+    comptime width = SIMD_WIDTH
+    var out = ctx.enqueue_create_buffer[dtype](size)
+    out.enqueue_fill(0)
+    var a = ctx.enqueue_create_buffer[dtype](size)
+    var b = ctx.enqueue_create_buffer[dtype](size)
+    with a.map_to_host() as a_host, b.map_to_host() as b_host:
+        fill_book_data(a_host, b_host)
+    var out_tensor = TileTensor(out, layout)
+    var a_tensor = TileTensor[mut=False](a, layout)
+    var b_tensor = TileTensor[mut=False](b, layout)
+
+    def plain(ctx: DeviceContext) raises {imm}:
+        elementwise_add[width, size](out_tensor, a_tensor, b_tensor, ctx)
+
+    def tiled(ctx: DeviceContext) raises {imm}:
+        tiled_elementwise_add[width, size, tile_size, show_tiles=False](
+            out_tensor, a_tensor, b_tensor, ctx
+        )
+
+    def manual(ctx: DeviceContext) raises {imm}:
+        manual_vectorized_tiled_elementwise_add[width, size, tile_size](
+            out_tensor, a_tensor, b_tensor, ctx
+        )
+
+    def vectorized(ctx: DeviceContext) raises {imm}:
+        vectorize_within_tiles_elementwise_add[width, size, tile_size](
+            out_tensor, a_tensor, b_tensor, ctx
+        )
+
+    run_or_time(bench, plain, "elementwise", size, ctx, timed)
+    check_and_clear(out)
+    run_or_time(bench, tiled, "tiled", size, ctx, timed)
+    check_and_clear(out)
+    run_or_time(bench, manual, "manual-vectorized", size, ctx, timed)
+    check_and_clear(out)
+    run_or_time(bench, vectorized, "vectorized", size, ctx, timed)
+    check_and_clear(out)
+
+
+def benchmark(ctx: DeviceContext) raises:
+    var bench = Bench(BenchConfig(max_iters=10, num_warmup_iters=1))
+    # A simulated GPU counts what a kernel does, but its time means nothing.
+    var timed = not getenv("GPU_SIM_SOCKET")
+    benchmark_size[16, 4](bench, ctx, timed)
+    benchmark_size[128, 16](bench, ctx, timed)
+    if timed:
+        benchmark_size[1024 * 1024, 1024](bench, ctx, timed)
+        bench.dump_report()
+    else:
+        print("Times are not available on the simulated GPU.")
+
+
+def main() raises:
+    var mode = choose_mode(
+        "p23_tile_tensor",
+        [
+            "--elementwise",
+            "--tiled",
+            "--manual-vectorized",
+            "--vectorized",
+            "--benchmark",
+        ],
+    )
+    with DeviceContext() as ctx:
+        if mode == "--benchmark":
+            benchmark(ctx)
+            return
+
+        var out = ctx.enqueue_create_buffer[dtype](SIZE)
+        out.enqueue_fill(0)
+        var a = ctx.enqueue_create_buffer[dtype](SIZE)
+        var b = ctx.enqueue_create_buffer[dtype](SIZE)
+        with a.map_to_host() as a_host, b.map_to_host() as b_host:
+            fill_book_data(a_host, b_host)
+        stage("a", a)
+        stage("b", b)
+        stage("out", out)
+
+        var expected = ctx.enqueue_create_host_buffer[dtype](SIZE)
+        with a.map_to_host() as a_host, b.map_to_host() as b_host:
+            for i in range(SIZE):
+                expected[i] = a_host[i] + b_host[i]
+
+        var out_tensor = TileTensor(out, layout)
+        var a_tensor = TileTensor[mut=False](a, layout)
+        var b_tensor = TileTensor[mut=False](b, layout)
+        print("SIZE:", SIZE)
+        print("simd_width:", SIMD_WIDTH)
+        if mode == "--elementwise":
+            elementwise_add[SIMD_WIDTH, SIZE](
+                out_tensor, a_tensor, b_tensor, ctx
+            )
+        else:
+            print("tile size:", TILE_SIZE)
+            if mode == "--tiled":
+                tiled_elementwise_add[SIMD_WIDTH, SIZE, TILE_SIZE](
+                    out_tensor, a_tensor, b_tensor, ctx
+                )
+            elif mode == "--manual-vectorized":
+                manual_vectorized_tiled_elementwise_add[
+                    SIMD_WIDTH, SIZE, TILE_SIZE
+                ](out_tensor, a_tensor, b_tensor, ctx)
+            else:
+                vectorize_within_tiles_elementwise_add[
+                    SIMD_WIDTH, SIZE, TILE_SIZE
+                ](out_tensor, a_tensor, b_tensor, ctx)
+        ctx.synchronize()
+
+        submit("out", out)
+        with out.map_to_host() as out_host:
+            print("out:", out_host)
+            print("expected:", expected)
+            for i in range(SIZE):
+                assert_equal(out_host[i], expected[i])
+        print("Puzzle 23 complete ✅")
