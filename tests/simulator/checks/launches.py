@@ -1,0 +1,145 @@
+"""A launch in the hands of a test: accesses and barriers are told to the checks one by one, no engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.checks.base import CheckHook
+from tooling.simulator.hooks import Access, AccessKind, LaunchContext, Space
+from tooling.simulator.launch import Dim3, Launch
+from tooling.simulator.memory import Allocation, DeviceMemory
+from tooling.simulator.ptx_model import Function, Instruction, Module, Parameter, SourceLocation
+
+BASE = 1 << 32
+
+STORE_LINE, LOAD_LINE = 10, 20
+
+ONE = Dim3(1)
+WARPS = Dim3(64)
+
+_FORMS = {AccessKind.LOAD: "ld.b32", AccessKind.STORE: "st.b32", AccessKind.ATOMIC: "atom.add.u32"}
+
+
+def instruction(line: int, form: str = "ld.shared.b32") -> Instruction:
+    """An instruction at this Mojo line (column 5) and PTX line 100 + line."""
+    opcode, *modifiers = form.split(".")
+    return Instruction(opcode, tuple(modifiers), None, (), 100 + line, SourceLocation("kernel.mojo", line, 5))
+
+
+class HandLaunch:
+    """Tells checks of a launch: `store`, `load`, `barrier`, … in the order in which the test calls them."""
+
+    def __init__(
+        self,
+        checks: Sequence[CheckHook],
+        *,
+        grid: Dim3 = ONE,
+        block: Dim3 = WARPS,
+        cluster: Dim3 = ONE,
+        shared: int = 256,
+        arguments: Sequence[int] = (),
+        arena: int = 1 << 16,
+        body: Sequence[Instruction] = (),
+    ) -> None:
+        self.checks = checks
+        self.memory = DeviceMemory(np.zeros(arena, np.uint8), BASE)
+        parameters = tuple(Parameter(f"p{i}", 8 * i, 8, 8) for i in range(len(arguments)))
+        function = Function("kernel", True, parameters, (), {}, (), (), tuple(body))
+        module = Module((8, 5), ("sm_90a",), 64, {"kernel": function}, {}, (), {}, {1: "kernel.mojo"})
+        bits = b"".join(value.to_bytes(8, "little") for value in arguments)
+        launch = Launch(function, grid, block, cluster, parameters=bits)
+        self.context = LaunchContext(
+            launch, module, self.memory, block.count, grid.count, cluster.count, shared, 64
+        )
+
+    def buffer(self, size: int, *, written: bool = True) -> Allocation:
+        """Allocate device memory, filled by the host unless told otherwise."""
+        allocation = self.memory.containing(self.memory.allocate(size))
+        assert allocation is not None
+        for check in self.checks:
+            check.allocate(allocation)
+            if written:
+                check.host_write(self.memory, allocation.base, size)
+        return allocation
+
+    def begin(self) -> HandLaunch:
+        """The launch starts; all its blocks run in one batch."""
+        for check in self.checks:
+            check.launch_begin(self.context)
+            check.batch_begin(0, self.context.blocks)
+        return self
+
+    def store(
+        self,
+        threads: Sequence[int],
+        offsets: Sequence[int],
+        line: int = STORE_LINE,
+        *,
+        values: NDArray[Any] | None = None,
+        width: int = 4,
+        space: Space = Space.SHARED,
+    ) -> Access:
+        """These threads write, each its own number unless `values` are given."""
+        values = np.array(threads, np.uint32) if values is None else values
+        return self.access(AccessKind.STORE, threads, offsets, line, values=values, width=width, space=space)
+
+    def load(
+        self,
+        threads: Sequence[int],
+        offsets: Sequence[int],
+        line: int = LOAD_LINE,
+        *,
+        blocks: NDArray[np.int64] | None = None,
+        width: int = 4,
+        space: Space = Space.SHARED,
+    ) -> Access:
+        """These threads read; `blocks` whose shared memory is meant (their own, unless told)."""
+        return self.access(AccessKind.LOAD, threads, offsets, line, blocks=blocks, width=width, space=space)
+
+    def access(
+        self,
+        kind: AccessKind,
+        threads: Sequence[int],
+        offsets: Sequence[int],
+        line: int,
+        *,
+        values: NDArray[Any] | None = None,
+        blocks: NDArray[np.int64] | None = None,
+        width: int = 4,
+        space: Space = Space.SHARED,
+    ) -> Access:
+        """An access; `offsets` are addresses for global memory and offsets in the window else."""
+        lanes, addresses = np.array(threads, np.int64), np.array(offsets, np.int64)
+        if space is Space.SHARED and blocks is None:
+            blocks = lanes // self.context.threads_per_block
+        neighbours = bool((addresses == addresses[0] + width * np.arange(len(lanes))).all())
+        access = Access(
+            space,
+            kind,
+            instruction(line, _FORMS[kind]),
+            width,
+            min(4, width),
+            addresses,
+            lanes,
+            blocks=blocks,
+            contiguous=space is Space.GLOBAL and neighbours,
+            uniform=len(set(offsets)) == 1,
+            values=values,
+        )
+        for check in self.checks:
+            check.access(access)
+        return access
+
+    def barrier(self, *blocks: int) -> None:
+        """All threads of these blocks (all blocks without any) meet."""
+        for check in self.checks:
+            check.block_barrier(np.array(blocks or range(self.context.blocks)))
+
+    def syncwarp(self, threads: Sequence[int], mask: int = 0xFFFFFFFF) -> None:
+        """These threads of one warp meet."""
+        for check in self.checks:
+            check.warp_sync(np.array(threads), np.full(len(threads), mask, np.uint32), instruction(30))

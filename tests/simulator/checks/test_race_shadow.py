@@ -1,0 +1,241 @@
+"""The race check on accesses told by hand: what counts as ordered, and what the shadow remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.simulator.checks.launches import ONE, WARPS, HandLaunch, instruction
+from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.races import RaceCheck
+from tooling.simulator.findings import Kind
+from tooling.simulator.hooks import AccessKind, Space
+from tooling.simulator.launch import Dim3
+from tooling.simulator.ptx_model import Instruction
+
+
+def launch(
+    *,
+    grid: Dim3 = ONE,
+    block: Dim3 = WARPS,
+    cluster: Dim3 = ONE,
+    body: Sequence[Instruction] = (),
+) -> tuple[HandLaunch, RaceCheck]:
+    check = RaceCheck(Footprints())
+    return HandLaunch([check], grid=grid, block=block, cluster=cluster, body=body), check
+
+
+def kinds(check: RaceCheck) -> list[Kind]:
+    return [finding.kind for finding in check.findings]
+
+
+def test_names_both_parties_of_a_missing_barrier() -> None:
+    hand, check = launch(block=Dim3(8, 8))
+    hand.begin().store([9], [0])
+    hand.load([50], [0])
+    (finding,) = check.findings
+    assert finding.kind is Kind.READ_AFTER_WRITE
+    reader, writer = finding.parties
+    assert (reader.thread, reader.warp, reader.lane, reader.place.line) == ((2, 6, 0), 1, 18, 20)
+    assert (writer.thread, writer.warp, writer.lane, writer.place.line) == ((1, 1, 0), 0, 9, 10)
+
+
+def test_a_barrier_orders_and_the_next_phase_is_open_again() -> None:
+    hand, check = launch()
+    hand.begin().store([0], [0])
+    hand.barrier()
+    hand.load([40], [0])
+    assert not check.findings
+    hand.store([0], [0])
+    assert kinds(check) == [Kind.WRITE_AFTER_READ]
+
+
+def test_a_writer_that_reads_too_does_not_hide_another_reader() -> None:
+    hand, check = launch()
+    hand.begin().load([1], [0])
+    hand.load([0], [0])
+    hand.store([0], [0])
+    (finding,) = check.findings
+    assert finding.parties[1].thread == (1, 0, 0)
+
+
+def test_of_many_readers_at_once_a_writer_among_them_sees_another() -> None:
+    for writer in (0, 15, 31):
+        hand, check = launch()
+        hand.begin().load(range(32), [0] * 32)
+        hand.store([writer], [0])
+        assert kinds(check) == [Kind.WRITE_AFTER_READ], writer
+
+
+@pytest.mark.parametrize(
+    ("values", "found"), [([7, 7, 7], []), ([7, 8, 7], [Kind.SAME_INSTRUCTION])], ids=["same", "different"]
+)
+def test_writes_of_one_instruction(values: list[int], found: list[Kind]) -> None:
+    hand, check = launch()
+    hand.begin().store([0, 1, 2], [4, 4, 4], values=np.array(values, np.uint32))
+    assert kinds(check) == found
+
+
+def test_vector_writes_that_overlap_compare_the_granule_meant() -> None:
+    hand, check = launch()
+    # Lane 0 covers granules 0-3, lane 1 granules 2-5; they agree on what they share.
+    hand.begin().store([0, 1], [0, 8], width=16, values=np.array([[1, 3], [2, 4], [3, 5], [4, 6]], np.uint32))
+    assert not check.findings
+
+
+def test_writing_the_value_that_is_there_is_no_race() -> None:
+    hand, check = launch()
+    hand.begin().store([0], [0], values=np.array([5], np.uint32))
+    hand.store([40], [0], values=np.array([5], np.uint32))
+    assert not check.findings
+    hand.store([50], [0], values=np.array([6], np.uint32))
+    assert kinds(check) == [Kind.WRITE_AFTER_WRITE]
+
+
+def test_a_warp_operation_orders_its_mask_only() -> None:
+    hand, check = launch()
+    hand.begin().store([0], [0])
+    hand.syncwarp(range(32))
+    hand.load([1], [0])
+    assert not check.findings
+    hand.store([2], [64])
+    hand.syncwarp([2, 3], mask=0b1100)
+    hand.load([3], [64])
+    assert not check.findings
+    hand.load([4], [64])
+    assert kinds(check) == [Kind.READ_AFTER_WRITE]
+
+
+def test_order_passes_through_a_common_lane() -> None:
+    hand, check = launch()
+    hand.begin().store([0], [0])
+    hand.syncwarp([0, 1], mask=0b011)
+    hand.syncwarp([1, 2], mask=0b110)
+    hand.load([2], [0])
+    assert not check.findings
+
+
+def test_a_named_barrier_orders_the_threads_that_met() -> None:
+    hand, check = launch(block=Dim3(96))
+    hand.begin().store([0], [0])
+    for one in hand.checks:
+        one.named_barrier(np.array([0]), np.arange(64))
+    hand.load([33], [0])
+    assert not check.findings
+    hand.load([70], [0])
+    assert kinds(check) == [Kind.READ_AFTER_WRITE]
+
+
+def test_a_lone_lane_takes_its_warps_work_through_an_mbarrier() -> None:
+    hand, check = launch()
+    hand.begin().store(range(32), range(0, 128, 4))
+    hand.syncwarp(range(32))
+    for one in hand.checks:
+        one.mbarrier("arrive", np.array([0]), np.array([128]), instruction(31))
+        one.mbarrier("passed", np.array([40]), np.array([128]), instruction(31))
+    hand.load([40], [64])
+    assert not check.findings
+    hand.load([41], [64])
+    assert kinds(check) == [Kind.READ_AFTER_WRITE]
+
+
+def test_blocks_have_their_own_shared_memory_and_barriers() -> None:
+    hand, check = launch(grid=Dim3(2))
+    hand.begin().store([0, 64], [0, 0])
+    hand.barrier(0)
+    hand.load([1], [0])
+    assert not check.findings
+    hand.load([65], [0])
+    assert kinds(check) == [Kind.READ_AFTER_WRITE]
+    assert check.findings[0].parties[0].block == (1, 0, 0)
+
+
+def test_a_cluster_barrier_orders_what_a_block_barrier_does_not() -> None:
+    hand, check = launch(grid=Dim3(4), cluster=Dim3(2))
+    hand.begin().store([0], [0])
+    hand.barrier()
+    hand.load([64], [0], blocks=np.array([0]))
+    assert kinds(check) == [Kind.READ_AFTER_WRITE]
+    hand.store([1], [32])
+    for one in hand.checks:
+        one.cluster_barrier(np.array([0]))
+    hand.load([65], [32], line=99, blocks=np.array([0]))
+    assert len(check.findings) == 1
+
+
+def test_global_memory_no_barrier_orders_two_blocks() -> None:
+    hand, check = launch(grid=Dim3(2))
+    out = hand.buffer(256)
+    hand.begin().store([0], [out.base], space=Space.GLOBAL)
+    hand.barrier()
+    hand.load([1], [out.base], space=Space.GLOBAL)
+    assert not check.findings
+    hand.load([64], [out.base], space=Space.GLOBAL)
+    assert kinds(check) == [Kind.READ_AFTER_WRITE]
+
+
+def test_launches_on_a_stream_are_ordered() -> None:
+    hand, check = launch()
+    out = hand.buffer(256)
+    hand.begin().store([0], [out.base], space=Space.GLOBAL)
+    hand.begin().load([1], [out.base], space=Space.GLOBAL)
+    hand.store([1], [out.base], space=Space.GLOBAL)
+    assert not check.findings
+
+
+def test_atomics_race_with_plain_accesses_only() -> None:
+    hand, check = launch()
+    for thread in (0, 1, 40):
+        hand.begin() if thread == 0 else None
+        hand.access(AccessKind.ATOMIC, [thread], [0], 15)
+    assert not check.findings
+    hand.load([2], [0])
+    assert kinds(check) == [Kind.READ_AFTER_WRITE]
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_neighbouring_bytes_are_apart_where_the_kernel_uses_bytes(width: int) -> None:
+    hand, check = launch(body=[instruction(1, "st.shared.b8" if width == 1 else "st.shared.b32")])
+    hand.begin().store([0], [0], width=width)
+    hand.store([1], [1 if width == 1 else 0], width=width)
+    assert bool(check.findings) == (width == 4)
+
+
+def test_each_pair_is_reported_once_with_its_count() -> None:
+    hand, check = launch()
+    hand.begin()
+    for _ in range(5):
+        hand.store([0, 1], [0, 4])
+        hand.load([40, 41], [0, 4])
+        hand.barrier()
+    (finding,) = check.findings
+    assert finding.count == 10
+
+
+@given(st.lists(st.tuples(st.booleans(), st.permutations(range(64))), max_size=12))
+def test_separated_phases_are_never_reported(phases: list[tuple[bool, list[int]]]) -> None:
+    hand, check = launch()
+    hand.begin()
+    for writes, places in phases:
+        offsets = [4 * (place % 64) for place in places]
+        if writes:
+            hand.store(range(64), offsets)
+        else:
+            hand.load(range(64), offsets)
+        hand.barrier()
+    assert not check.findings
+
+
+@given(st.permutations(range(64)), st.permutations(range(64)))
+def test_unseparated_phases_are_reported_exactly_where_threads_differ(
+    wrote: list[int], read: list[int]
+) -> None:
+    hand, check = launch()
+    hand.begin().store(range(64), [4 * place for place in wrote])
+    hand.load(range(64), [4 * place for place in read])
+    clashes = sum(one != other for one, other in zip(wrote, read, strict=True))
+    assert sum(finding.count for finding in check.findings) == clashes

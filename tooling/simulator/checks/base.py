@@ -1,0 +1,223 @@
+"""What the checks share: the hook with its notebook of findings, and the way from engine facts to parties."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import ClassVar
+
+import numpy as np
+
+from tooling.simulator.findings import Action, Buffer, Check, Finding, Memory, Party, Place
+from tooling.simulator.hooks import Access, AccessKind, Hook, LaunchContext, Space
+from tooling.simulator.memory import Allocation, DeviceMemory
+from tooling.simulator.ptx_model import Instruction, SourceLocation
+
+WARP = 32
+
+_ACTIONS = {
+    AccessKind.LOAD: Action.READ,
+    AccessKind.STORE: Action.WRITE,
+    AccessKind.ATOMIC: Action.ATOMIC,
+}
+_MEMORIES = {Space.GLOBAL: Memory.GLOBAL, Space.SHARED: Memory.SHARED, Space.LOCAL: Memory.LOCAL}
+_STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"})
+_HASH = re.compile(r"_[0-9a-f]{16}$")
+
+
+class CheckHook(Hook):
+    """A check: a hook that collects findings, each distinct one once, with a count.
+
+    Besides what the engine tells every hook, the driver's server tells a check what the host does with
+    memory.
+    """
+
+    check: ClassVar[Check]
+
+    def __init__(self) -> None:
+        self._findings: dict[Hashable, Finding] = {}
+        self._launches = 0
+        self._context: LaunchContext | None = None
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Everything found so far, in the order of the first occurrence."""
+        return list(self._findings.values())
+
+    @property
+    def context(self) -> LaunchContext:
+        """The launch under way, or the last one."""
+        if self._context is None:
+            raise RuntimeError("no launch has begun")
+        return self._context
+
+    def launch_begin(self, context: LaunchContext) -> None:
+        self._launches += 1
+        self._context = context
+
+    def allocate(self, allocation: Allocation) -> None:
+        """The host allocated device or pinned memory."""
+
+    def free(self, allocation: Allocation) -> None:
+        """The host freed it."""
+
+    def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
+        """The host copied to, or filled, `size` bytes of device memory."""
+
+    def host_read(self, memory: DeviceMemory, address: int, size: int) -> None:
+        """The host copied `size` bytes back from device memory."""
+
+    def end(self, memory: DeviceMemory) -> None:
+        """The program ended."""
+
+    def note(self, key: Hashable, finding: Finding) -> None:
+        """Write a finding down; one with a known key only adds to the count of the first."""
+        known = self._findings.get(key)
+        if known is None:
+            self._findings[key] = replace(finding, launch=self._launches)
+        else:
+            self._findings[key] = replace(known, count=known.count + finding.count)
+
+    def seen(self, key: Hashable) -> bool:
+        """Whether a finding with this key was noted before."""
+        return key in self._findings
+
+    def kernel(self) -> str:
+        """The running (or last) kernel's name, as its author wrote it; empty before the first launch."""
+        if self._context is None:
+            return ""
+        files = tuple(self._context.module.files.values())
+        return readable_kernel(self._context.launch.function.name, files)
+
+    def party(self, thread: int, action: Action, instruction: Instruction | None, count: int = 1) -> Party:
+        """The thread with this linear number in the launch, doing something at an instruction."""
+        launch = self.context.launch
+        block, index = launch.position(thread)
+        inside = thread % self.context.threads_per_block
+        return Party(
+            action,
+            (index.x, index.y, index.z),
+            (block.x, block.y, block.z),
+            inside // WARP,
+            inside % WARP,
+            place_of(instruction),
+            count,
+        )
+
+    def buffer(self, allocation: Allocation, element: int, memory: DeviceMemory | None = None) -> Buffer:
+        """An allocation as a reader can recognise it: by order, size and kernel argument.
+
+        `memory` is needed only where no launch may have begun.
+        """
+        return Buffer(
+            Memory.GLOBAL,
+            allocation.size,
+            number=allocation_number(memory or self.context.memory, allocation),
+            label=allocation.label,
+            argument=self._argument_of(allocation),
+            element=element,
+        )
+
+    def window(self, space: Space, element: int) -> Buffer:
+        """A block's shared or a thread's local memory."""
+        size = self.context.shared_bytes if space is Space.SHARED else self.context.local_bytes
+        return Buffer(_MEMORIES[space], size, element=element)
+
+    def _argument_of(self, allocation: Allocation) -> int | None:
+        if self._context is None:
+            return None
+        launch = self._context.launch
+        for number, parameter in enumerate(launch.function.parameters, start=1):
+            last = parameter.offset + parameter.size - 8
+            for offset in range(parameter.offset, last + 1, 8):
+                value = int.from_bytes(launch.parameters[offset : offset + 8], "little")
+                if allocation.base <= value < allocation.base + max(1, allocation.size):
+                    return number
+        return None
+
+
+def action_of(access: Access) -> Action:
+    """What the threads of an access do."""
+    return Action.ASYNC_COPY if access.asynchronous else _ACTIONS[access.kind]
+
+
+def is_strong(instruction: Instruction) -> bool:
+    """Whether two of these may meet without a race (PTX ISA 8.5, section 8.7.1: morally strong
+    operations)."""
+    return instruction.opcode in ("atom", "red") or not _STRONG.isdisjoint(instruction.modifiers)
+
+
+def place_of(instruction: Instruction | None) -> Place:
+    """The author's line of an instruction; (0, 0) where the PTX carries no line table."""
+    if instruction is None:
+        return Place("", 0, 0, 0)
+    source = instruction.source
+    if source is None:
+        return Place("", 0, 0, instruction.ptx_line)
+    source = _authors_own(source)
+    return Place(source.file, source.line, source.column, instruction.ptx_line)
+
+
+def _authors_own(source: SourceLocation) -> SourceLocation:
+    """The innermost place in the kernel's own file: library code inlined there is not the author's."""
+    chain = [source]
+    while chain[-1].inlined_at is not None:
+        chain.append(chain[-1].inlined_at)
+    own = chain[-1].file
+    return next(place for place in chain if place.file == own)
+
+
+def readable_kernel(name: str, files: Sequence[str]) -> str:
+    """`axis_sum` for `p15_axis_sum_LayoutTensor_True6A6A_568de488e22ada17` of p15.mojo.
+
+    Mojo's kernel names are module, function, parameter types and a hash; other names are left as they are.
+    """
+    short = _HASH.sub("", name)
+    if short == name:
+        return name
+    for file in files:
+        stem = PurePath(file).stem + "_"
+        if short.startswith(stem):
+            short = short[len(stem) :]
+            break
+    words = short.split("_")
+    kept = [words[0]]
+    for word in words[1:]:
+        if word[:1].isupper() or (any(c.isdigit() for c in word) and any(c.isupper() for c in word)):
+            break
+        kept.append(word)
+    return "_".join(kept)
+
+
+def allocation_number(memory: DeviceMemory, allocation: Allocation) -> int:
+    """Which allocation of device memory it was, from 1; pinned host memory counts apart."""
+    return 1 + sum(
+        1 for other in memory if other.host == allocation.host and other.serial < allocation.serial
+    )
+
+
+def survivors(access: Access) -> Access:
+    """The access without the lanes that another check has taken out."""
+    if access.suppressed is None:
+        return access
+    kept = np.flatnonzero(~access.suppressed)
+    return lanes_of(access, kept)
+
+
+def lanes_of(access: Access, lanes: np.ndarray) -> Access:
+    """The same access of some of its lanes only."""
+    return Access(
+        access.space,
+        access.kind,
+        access.instruction,
+        access.bytes,
+        access.element_bytes,
+        access.addresses[lanes],
+        access.threads[lanes],
+        blocks=None if access.blocks is None else access.blocks[lanes],
+        uniform=access.uniform,
+        values=None if access.values is None else access.values[..., lanes],
+        asynchronous=access.asynchronous,
+    )

@@ -1,0 +1,90 @@
+"""Where an access lands: which allocation, which bytes of it; computed once for all checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.checks.base import lanes_of
+from tooling.simulator.hooks import Access, Ints
+from tooling.simulator.memory import Allocation, DeviceMemory
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The lanes of an access that lie wholly inside one allocation (live or freed).
+
+    `low` and `high` bound the bytes they touch, as offsets in the allocation (`high` is one past the last).
+    """
+
+    allocation: Allocation
+    access: Access
+    low: int
+    high: int
+
+    def offsets(self) -> Ints:
+        """(n,) byte offsets of the lanes in the allocation."""
+        return self.access.addresses - self.allocation.base
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """A global access, cut at allocations; `strays` are the lanes that lie in none (None: no such lane)."""
+
+    pieces: tuple[Piece, ...]
+    strays: NDArray[np.int64] | None = None
+
+
+class Footprints:
+    """Remembers the footprint of the access under way, so that each check may ask for it."""
+
+    def __init__(self) -> None:
+        self._access: Access | None = None
+        self._footprint = Footprint(())
+
+    def of(self, access: Access, memory: DeviceMemory) -> Footprint:
+        """The footprint of a global access (all lanes, suppressed or not)."""
+        if access is not self._access:
+            self._footprint = footprint(access, memory)
+            self._access = access
+        return self._footprint
+
+
+def footprint(access: Access, memory: DeviceMemory) -> Footprint:
+    """Cut a global access at the allocations it touches; one is by far the commonest case."""
+    if len(access.threads) == 0:
+        return Footprint(())
+    low, high = extent(access)
+    allocation = memory.containing(low)
+    if allocation is not None and high <= allocation.end:
+        return Footprint((Piece(allocation, access, low - allocation.base, high - allocation.base),))
+    return _cut(access, memory)
+
+
+def extent(access: Access) -> tuple[int, int]:
+    """Lowest address and one past the highest, of all lanes."""
+    first = int(access.addresses[0])
+    if access.contiguous:
+        return first, first + access.bytes * len(access.addresses)
+    if access.uniform:
+        return first, first + access.bytes
+    return int(access.addresses.min()), int(access.addresses.max()) + access.bytes
+
+
+def _cut(access: Access, memory: DeviceMemory) -> Footprint:
+    allocations = list(memory)
+    if not allocations:
+        return Footprint((), np.arange(len(access.threads)))
+    bases = np.array([allocation.base for allocation in allocations])
+    ends = np.array([allocation.end for allocation in allocations])
+    home = np.searchsorted(bases, access.addresses, side="right") - 1
+    inside = (home >= 0) & (access.addresses + access.bytes <= ends[home])
+    pieces: list[Piece] = []
+    for index in np.unique(home[inside]):
+        part = lanes_of(access, np.flatnonzero(inside & (home == index)))
+        low, high = extent(part)
+        allocation = allocations[index]
+        pieces.append(Piece(allocation, part, low - allocation.base, high - allocation.base))
+    return Footprint(tuple(pieces), None if inside.all() else np.flatnonzero(~inside))

@@ -1,0 +1,213 @@
+"""Initialisation check: no byte is read that neither the host nor a thread has written.
+
+One shadow byte per byte of memory says "written". Buffers are mostly written from end to end, so each shadow
+also keeps one interval that is known to be written: an access inside it costs nothing. Model:
+compute-sanitizer's initcheck, which knows global memory only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.checks.base import CheckHook, action_of, survivors
+from tooling.simulator.checks.footprint import Footprints, extent
+from tooling.simulator.findings import Action, Check, Finding, Kind, Party, Place, Severity
+from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Space
+from tooling.simulator.memory import Allocation, DeviceMemory
+
+_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+class WrittenBytes:
+    """Which bytes of a stretch of memory were written.
+
+    Args:
+        size: its length in bytes.
+    """
+
+    __slots__ = ("_bytes", "_high", "_low", "size")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._bytes = np.zeros(size + -size % 16, dtype=np.uint8)
+        self._low = self._high = 0
+
+    def write(self, low: int, high: int) -> None:
+        """Every byte from `low` up to `high` (exclusive) is written now."""
+        if self._low <= low and high <= self._high:
+            return
+        self._bytes[low:high] = 1
+        if low <= self._high and self._low <= high and self._high > self._low:
+            self._low, self._high = min(self._low, low), max(self._high, high)
+        elif high - low > self._high - self._low:
+            self._low, self._high = low, high
+
+    def scatter(self, offsets: Ints, width: int) -> None:
+        """`width` bytes (a power of two) at each offset, a multiple of it, are written now."""
+        step = min(width, 8)
+        words = self._bytes.view(_WORDS[step])
+        first = offsets // step
+        for word in range(width // step):
+            words[first + word] = 0x0101010101010101 >> 8 * (8 - step)
+
+    def covers(self, low: int, high: int) -> bool:
+        """Whether all these bytes are known to be written, by the interval alone."""
+        return self._low <= low and high <= self._high
+
+    def missing(self, low: int, high: int) -> NDArray[np.int64]:
+        """Offsets of the unwritten bytes from `low` up to `high` (exclusive)."""
+        if self.covers(low, high):
+            return np.empty(0, np.int64)
+        stretch = self._bytes[low:high]
+        if stretch.all():
+            self.write(low, high)
+            return np.empty(0, np.int64)
+        return np.flatnonzero(stretch == 0) + low
+
+    def unwritten(self, offsets: Ints, width: int) -> NDArray[np.bool_]:
+        """(n,) lanes whose `width` bytes (a power of two, aligned) are not all written."""
+        step = min(width, 8)
+        words = self._bytes.view(_WORDS[step])
+        full = 0x0101010101010101 >> 8 * (8 - step)
+        first = offsets // step
+        lacking = words[first] != full
+        for word in range(1, width // step):
+            lacking |= words[first + word] != full
+        return np.asarray(lacking)
+
+
+class InitialisationCheck(CheckHook):
+    """Reads of never-written global, shared and local bytes; copies of such bytes to the host."""
+
+    check = Check.INITIALISATION
+
+    def __init__(self, footprints: Footprints) -> None:
+        super().__init__()
+        self._footprints = footprints
+        self._buffers: dict[int, WrittenBytes] = {}
+        self._shared = self._local = WrittenBytes(0)
+        self._first_block = 0
+
+    def allocate(self, allocation: Allocation) -> None:
+        """Device memory begins unwritten; pinned host memory is the host's own business."""
+        self._buffers.pop(allocation.base, None)
+        if not allocation.host:
+            self._buffers[allocation.base] = WrittenBytes(allocation.size)
+
+    def free(self, allocation: Allocation) -> None:
+        self._buffers.pop(allocation.base, None)
+
+    def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
+        allocation = memory.containing(address)
+        written = self._buffers.get(allocation.base) if allocation else None
+        if allocation is not None and written is not None:
+            low = address - allocation.base
+            written.write(low, min(low + size, written.size))
+
+    def host_read(self, memory: DeviceMemory, address: int, size: int) -> None:
+        allocation = memory.containing(address)
+        written = self._buffers.get(allocation.base) if allocation else None
+        if allocation is None or written is None:
+            return
+        low = address - allocation.base
+        missing = written.missing(low, min(low + size, written.size))
+        if len(missing):
+            copier = Party(Action.COPY, (0, 0, 0), (0, 0, 0), 0, 0, Place("", 0, 0, 0))
+            element = 4 if int(missing[0]) % 4 == 0 and len(missing) % 4 == 0 else 1
+            finding = Finding(
+                self.check,
+                Kind.UNWRITTEN_COPY,
+                Severity.WARNING,
+                self.kernel(),
+                (copier,),
+                self.buffer(allocation, element, memory),
+                offset=int(missing[0]),
+                size=len(missing),
+                address=allocation.base + int(missing[0]),
+            )
+            self.note((Kind.UNWRITTEN_COPY, allocation.serial), finding)
+
+    def batch_begin(self, first_block: int, blocks: int) -> None:
+        """Fresh blocks: nothing in their shared and local memory is written."""
+        context = self.context
+        self._first_block = first_block
+        self._shared = WrittenBytes(blocks * _padded(context.shared_bytes))
+        self._local = WrittenBytes(blocks * context.threads_per_block * _padded(context.local_bytes))
+
+    def launch_end(self, context: LaunchContext) -> None:
+        self._shared = self._local = WrittenBytes(0)
+
+    def access(self, access: Access) -> None:
+        """Check a read against the shadow; record a write in it."""
+        access = survivors(access)
+        if not len(access.threads):
+            return
+        if access.space is Space.GLOBAL:
+            for piece in self._footprints.of(access, self.context.memory).pieces:
+                written = self._buffers.get(piece.allocation.base)
+                if written is not None and not written.covers(piece.low, piece.high):
+                    part = piece.access
+                    if part.contiguous:
+                        self._dense(part, written, piece.low, piece.high, piece.allocation)
+                    else:
+                        self._sparse(part, written, piece.offsets(), piece.allocation)
+            return
+        shared = access.space is Space.SHARED
+        self._sparse(access, self._shared if shared else self._local, self._window_offsets(access), None)
+
+    def _window_offsets(self, access: Access) -> Ints:
+        context = self.context
+        if access.space is Space.LOCAL:
+            first = self._first_block * context.threads_per_block
+            return (access.threads - first) * _padded(context.local_bytes) + access.addresses
+        blocks = access.threads // context.threads_per_block if access.blocks is None else access.blocks
+        return (blocks - self._first_block) * _padded(context.shared_bytes) + access.addresses
+
+    def _dense(self, access: Access, written: WrittenBytes, low: int, high: int, home: Allocation) -> None:
+        if access.kind is not AccessKind.STORE and len(written.missing(low, high)):
+            offsets = access.addresses - home.base
+            self._report(access, offsets, written.unwritten(offsets, access.bytes), home)
+        if access.kind is not AccessKind.LOAD:
+            written.write(low, high)
+
+    def _sparse(self, access: Access, written: WrittenBytes, offsets: Ints, home: Allocation | None) -> None:
+        if access.kind is not AccessKind.STORE:
+            if home is not None:
+                low, high = extent(access)
+                if not len(written.missing(low - home.base, high - home.base)):
+                    return
+            lacking = written.unwritten(offsets, access.bytes)
+            if lacking.any():
+                self._report(access, offsets, lacking, home)
+        if access.kind is not AccessKind.LOAD:
+            written.scatter(offsets, access.bytes)
+
+    def _report(
+        self, access: Access, offsets: Ints, lacking: NDArray[np.bool_], home: Allocation | None
+    ) -> None:
+        first = int(np.argmax(lacking))
+        if home is None:
+            buffer = self.window(access.space, access.element_bytes)
+            offset = int(access.addresses[first])
+        else:
+            buffer = self.buffer(home, access.element_bytes)
+            offset = int(offsets[first])
+        finding = Finding(
+            self.check,
+            Kind.UNWRITTEN_READ,
+            Severity.ERROR,
+            self.kernel(),
+            (self.party(int(access.threads[first]), action_of(access), access.instruction),),
+            buffer,
+            offset=offset,
+            size=access.bytes,
+            address=int(access.addresses[first]),
+            count=int(lacking.sum()),
+        )
+        self.note((self.context.launch.function.name, access.instruction.ptx_line, buffer.number), finding)
+
+
+def _padded(size: int) -> int:
+    """Windows lie at multiples of 16 bytes, so that an aligned access stays aligned in the shadow."""
+    return size + -size % 16

@@ -1,0 +1,183 @@
+"""Memory check: every access must lie inside a live buffer, at a multiple of its own size.
+
+A lane at fault is reported and taken out (its store is dropped, its load gives zero), so that one run shows
+every faulty line instead of the first. Model: compute-sanitizer's memcheck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.checks.base import CheckHook, action_of
+from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.findings import Buffer, Check, Finding, Kind, Memory, Severity
+from tooling.simulator.hooks import Access, Ints, Space
+from tooling.simulator.memory import Allocation, DeviceMemory
+
+NULL_PAGE = 1 << 16
+"""Addresses below are a null pointer plus an index, in bytes; the arena begins far above."""
+
+NEAR = 1 << 20
+"""An access this far from a buffer, in bytes, still counts as having missed that buffer."""
+
+
+class MemoryCheck(CheckHook):
+    """Out-of-bounds, misaligned, null, wild and stale addresses; host memory; leaks at the end."""
+
+    check = Check.MEMORY
+
+    def __init__(self, footprints: Footprints) -> None:
+        super().__init__()
+        self._footprints = footprints
+        self._owned: dict[int, Allocation] = {}
+
+    def access(self, access: Access) -> None:
+        """Check one access of many lanes: two reductions in the common case, none where lanes are
+        contiguous."""
+        if access.space is Space.GLOBAL:
+            self._check_global(access)
+        else:
+            self._check_window(access)
+        self._check_alignment(access)
+
+    def allocate(self, allocation: Allocation) -> None:
+        self._owned[allocation.serial] = allocation
+
+    def free(self, allocation: Allocation) -> None:
+        self._owned.pop(allocation.serial, None)
+
+    def end(self, memory: DeviceMemory) -> None:
+        """Report device memory that was never freed, as a warning."""
+        for allocation in self._owned.values():
+            if allocation.live and not allocation.host:
+                leaked = Buffer(
+                    Memory.GLOBAL, allocation.size, number=allocation.serial, label=allocation.label
+                )
+                finding = Finding(self.check, Kind.LEAK, Severity.WARNING, "", buffer=leaked)
+                self.note(("leak", allocation.serial), finding)
+
+    def _check_global(self, access: Access) -> None:
+        footprint = self._footprints.of(access, self.context.memory)
+        for piece in footprint.pieces:
+            allocation = piece.allocation
+            if allocation.live and not allocation.host:
+                continue
+            lanes = (access.addresses >= allocation.base) & (access.addresses < allocation.end)
+            kind = Kind.HOST_MEMORY if allocation.live else Kind.USE_AFTER_FREE
+            self._report(kind, access, np.flatnonzero(lanes), self.buffer(allocation, access.element_bytes),
+                         offset=piece.low)  # fmt: skip
+            if not allocation.live:
+                access.suppress(lanes)
+        if footprint.strays is not None:
+            self._report_strays(access, footprint.strays)
+
+    def _report_strays(self, access: Access, strays: NDArray[np.int64]) -> None:
+        """Tell stray lanes apart by what they missed: a null page, a buffer's end, a buffer's start,
+        everything."""
+        lanes = np.zeros(len(access.threads), dtype=np.bool_)
+        lanes[strays] = True
+        access.suppress(lanes)
+        left = strays
+        while len(left):
+            addresses = access.addresses[left]
+            address = int(addresses[0])
+            nearest = self.context.memory.find(address)
+            if address < NULL_PAGE or nearest is None:
+                alike, kind, buffer, distance = addresses < NULL_PAGE, Kind.NULL_POINTER, None, 0
+                alike[0] = True
+            else:
+                alike, kind, distance = _missed(addresses, access.bytes, nearest)
+                buffer = self.buffer(nearest, access.element_bytes)
+            offset = 0 if nearest is None else address - nearest.base
+            self._report(kind, access, left[alike], buffer, offset=offset, distance=distance)
+            left = left[~alike]
+
+    def _check_window(self, access: Access) -> None:
+        """Shared and local accesses must stay inside the window of the block or thread."""
+        shared = access.space is Space.SHARED
+        size = self.context.shared_bytes if shared else self.context.local_bytes
+        first = int(access.addresses[0])
+        low, high = (
+            (first, first) if access.uniform else (int(access.addresses.min()), int(access.addresses.max()))
+        )
+        if low >= 0 and high + access.bytes <= size:
+            return
+        lanes = (access.addresses < 0) | (access.addresses + access.bytes > size)
+        outside = np.flatnonzero(lanes)
+        offset = int(access.addresses[outside[0]])
+        distance = offset if offset < 0 else offset + access.bytes - size
+        kind = Kind.OUTSIDE_SHARED if shared else Kind.OUTSIDE_LOCAL
+        buffer = self.window(access.space, access.element_bytes)
+        self._report(kind, access, outside, buffer, offset=offset, distance=distance)
+        access.suppress(lanes)
+
+    def _check_alignment(self, access: Access) -> None:
+        below = access.bytes - 1
+        if access.contiguous or access.uniform:
+            bits = int(access.addresses[0])
+        else:
+            bits = int(np.bitwise_or.reduce(access.addresses))
+        if not bits & below:
+            return
+        lanes = access.addresses & below != 0
+        if access.suppressed is not None:
+            lanes &= ~access.suppressed
+        if lanes.any():
+            self._report(Kind.MISALIGNED, access, np.flatnonzero(lanes), self._home(access, lanes))
+            access.suppress(lanes)
+
+    def _home(self, access: Access, lanes: NDArray[np.bool_]) -> Buffer | None:
+        if access.space is not Space.GLOBAL:
+            return self.window(access.space, access.element_bytes)
+        home = self.context.memory.containing(int(access.addresses[lanes][0]))
+        return None if home is None else self.buffer(home, access.element_bytes)
+
+    def _report(
+        self,
+        kind: Kind,
+        access: Access,
+        lanes: Ints,
+        buffer: Buffer | None,
+        *,
+        offset: int = 0,
+        distance: int = 0,
+    ) -> None:
+        number = buffer.number if buffer else 0
+        key: Hashable = (kind, self.context.launch.function.name, access.instruction.ptx_line, number)
+        first = int(lanes[0])
+        severity = Severity.WARNING if kind is Kind.HOST_MEMORY else Severity.ERROR
+        finding = Finding(
+            self.check,
+            kind,
+            severity,
+            self.kernel(),
+            (self.party(int(access.threads[first]), action_of(access), access.instruction),),
+            buffer,
+            offset=offset,
+            size=access.bytes,
+            distance=distance,
+            address=int(access.addresses[first]),
+            count=len(lanes),
+        )
+        self.note(key, finding)
+
+
+def _missed(addresses: Ints, size: int, nearest: Allocation) -> tuple[NDArray[np.bool_], Kind, int]:
+    """How the first lane missed the nearest buffer, and which lanes missed it in the same way.
+
+    Returns:
+        (n,) lanes alike, the kind, and by how many bytes the first lane reaches outside (negative: before).
+    """
+    first = int(addresses[0])
+    if first >= nearest.base:
+        past = first + size - nearest.end
+        if past <= NEAR:
+            return (addresses >= nearest.base) & (addresses <= nearest.end + NEAR), Kind.PAST_THE_END, past
+        return addresses > nearest.end, Kind.WILD_POINTER, past
+    before = first - nearest.base
+    if -before <= NEAR:
+        return (addresses < nearest.base) & (addresses >= nearest.base - NEAR), Kind.BEFORE_THE_START, before
+    return addresses < nearest.base, Kind.WILD_POINTER, before

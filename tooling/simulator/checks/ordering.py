@@ -1,0 +1,240 @@
+"""What is ordered before what: the clocks of the race check.
+
+Time is the stamp of the next access. A barrier of a block, cluster or whole warp is one number: everything
+its threads did before that stamp is ordered before everything they do from now on. Barriers of some of the
+threads need vectors: `_pairs` for lanes of a warp, `_vectors` for the threads of a block, made only where
+such barriers occur.
+
+Between blocks only fences and strong operations on one address order anything; they are followed per block
+(`_seen`), which may miss a race but invents none. Models: FastTrack (Flanagan and Freund 2009) for the
+clocks, the PTX memory model (PTX ISA 8.5, section 8) for what synchronises.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.checks.base import WARP
+from tooling.simulator.hooks import Ints, LaunchContext
+
+MANY = 64
+"""Strong accesses of more than so many distinct addresses share one clock."""
+
+_ANYWHERE = -1
+
+
+class Clocks:
+    """The clocks of one launch.
+
+    Args:
+        context: the launch.
+        now: the stamp of its first access.
+    """
+
+    def __init__(self, context: LaunchContext, now: int) -> None:
+        self.launch = now
+        self._threads = context.threads_per_block
+        self._blocks = context.blocks
+        self._cluster_of = _cluster_numbers(context)
+        self._cluster = np.full(context.blocks // context.blocks_per_cluster, now, dtype=np.int64)
+        self._warps = -(-self._threads // WARP)
+        self._block = np.full(context.blocks, now, dtype=np.int64)
+        self._warp: Ints | None = None
+        self._pairs: dict[int, NDArray[np.int64]] = {}
+        self._vectors: dict[int, NDArray[np.int64]] = {}
+        self._meetings: dict[tuple[int, int], NDArray[np.int64]] = {}
+        self._seen: NDArray[np.int64] | None = None
+        self._published: dict[int, NDArray[np.int64]] = {}
+
+    def oldest_block_barrier(self, first_block: int, blocks: int) -> int:
+        """The stamp since which some block of these has had no barrier."""
+        return int(self._block[first_block : first_block + blocks].min())
+
+    def block_barrier(self, blocks: Ints, now: int) -> None:
+        """All threads of these blocks met."""
+        self._block[blocks] = now
+        if self._vectors:
+            for block in blocks:
+                self._vectors.pop(int(block), None)
+
+    def cluster_barrier(self, clusters: Ints, now: int) -> None:
+        """All threads of these clusters met."""
+        self._cluster[clusters] = now
+        self.block_barrier(np.flatnonzero(np.isin(self._cluster_of, clusters)), now)
+
+    def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], now: int) -> None:
+        """These threads met, each with the lanes of its mask."""
+        block, inside = np.divmod(threads, self._threads)
+        warp = block * self._warps + inside // WARP
+        lanes = np.minimum(self._threads - inside // WARP * WARP, WARP)
+        existing = (np.int64(1) << lanes) - 1
+        whole = masks.astype(np.int64) & existing == existing
+        if self._warp is None:
+            self._warp = np.full(self._blocks * self._warps, self.launch, dtype=np.int64)
+        self._warp[warp[whole]] = now
+        if self._vectors:
+            for one in np.unique(block):
+                self._share_in_warps(int(one), inside[block == one])
+        if whole.all():
+            return
+        part = ~whole
+        for one, mask in {(int(w), int(m)) for w, m in zip(warp[part], masks[part], strict=True)}:
+            self._partial_warp(one, mask, now)
+
+    def named_barrier(self, threads: Ints, now: int) -> None:
+        """These threads met; threads of different blocks met apart."""
+        for block, members in self._by_block(threads):
+            vector = self._vector(block)
+            self._learn_from_warps(block, vector, members)
+            joint = vector[members].max(axis=0)
+            joint[members] = now
+            vector[members] = np.maximum(vector[members], joint)
+
+    def arrive(self, threads: Ints, addresses: Ints, now: int) -> None:
+        """These threads arrived at mbarriers: what they did is published there."""
+        for block, members, address in self._by_meeting(threads, addresses):
+            vector = self._vector(block)
+            self._learn_from_warps(block, vector, members)
+            joint = vector[members].max(axis=0)
+            joint[members] = now
+            known = self._meetings.get((block, address))
+            self._meetings[block, address] = joint if known is None else np.maximum(known, joint)
+
+    def passed(self, threads: Ints, addresses: Ints) -> None:
+        """These threads saw a phase of an mbarrier complete: they know what was published there."""
+        for block, members, address in self._by_meeting(threads, addresses):
+            known = self._meetings.get((block, address))
+            if known is not None:
+                vector = self._vector(block)
+                vector[members] = np.maximum(vector[members], known)
+
+    def publish(self, threads: Ints, addresses: Ints, now: int) -> None:
+        """Blocks synchronise through strong accesses after fences: each learns what was published, and adds
+        itself."""
+        if self._blocks == 1:
+            return
+        if self._seen is None:
+            self._seen = np.full((self._blocks, self._blocks), self.launch, dtype=np.int64)
+        blocks = threads // self._threads
+        distinct = np.unique(addresses)
+        names = [int(address) for address in distinct] if len(distinct) <= MANY else [_ANYWHERE]
+        for name in names:
+            here = np.unique(blocks if name == _ANYWHERE else blocks[addresses == name])
+            known = self._published.get(name)
+            if known is None:
+                known = self._published[name] = np.full(self._blocks, self.launch, dtype=np.int64)
+            self._seen[here] = np.maximum(self._seen[here], known)
+            np.maximum(known, self._seen[here].max(axis=0), out=known)
+            known[here] = now
+            self._seen[here] = np.maximum(self._seen[here], known)
+
+    def unordered(self, earlier: Ints, stamps: Ints, later: Ints) -> NDArray[np.bool_]:
+        """Which pairs of accesses nothing has ordered.
+
+        Args:
+            earlier: (n,) threads of the earlier accesses; `stamps`: when they happened.
+            later: (n,) threads that access now.
+
+        Returns:
+            (n,) true where the earlier access is not known to be over.
+        """
+        block, other = later // self._threads, earlier // self._threads
+        result = (stamps >= self.launch) & (earlier != later)
+        same = block == other
+        result &= ~(same & (stamps < self._block[block]))
+        if len(self._cluster) < self._blocks:
+            cluster = self._cluster_of[block]
+            result &= ~((cluster == self._cluster_of[other]) & (stamps < self._cluster[cluster]))
+        if self._warp is not None and result.any():
+            self._apply_warps(result, earlier, stamps, later, same)
+        if self._vectors and result.any():
+            self._apply_vectors(result, earlier, stamps, later, same)
+        if self._seen is not None and result.any():
+            result &= same | (stamps >= self._seen[block, other])
+        return np.asarray(result)
+
+    def _apply_warps(
+        self, result: NDArray[np.bool_], earlier: Ints, stamps: Ints, later: Ints, same: NDArray[np.bool_]
+    ) -> None:
+        if self._warp is None:
+            return
+        mine, others = later % self._threads, earlier % self._threads
+        together = same & (mine // WARP == others // WARP)
+        warp = later // self._threads * self._warps + mine // WARP
+        result &= ~(together & (stamps < self._warp[warp]))
+        if not self._pairs:
+            return
+        for index in np.flatnonzero(result & together):
+            pairs = self._pairs.get(int(warp[index]))
+            if pairs is not None and stamps[index] < pairs[mine[index] % WARP, others[index] % WARP]:
+                result[index] = False
+
+    def _apply_vectors(
+        self, result: NDArray[np.bool_], earlier: Ints, stamps: Ints, later: Ints, same: NDArray[np.bool_]
+    ) -> None:
+        block = later // self._threads
+        for one in np.unique(block[result & same]):
+            vector = self._vectors.get(int(one))
+            if vector is not None:
+                lanes = np.flatnonzero(result & same & (block == one))
+                known = vector[later[lanes] % self._threads, earlier[lanes] % self._threads]
+                result[lanes] = stamps[lanes] >= known
+
+    def _partial_warp(self, warp: int, mask: int, now: int) -> None:
+        lanes = np.flatnonzero(np.array([mask >> lane & 1 for lane in range(WARP)]))
+        pairs = self._pairs.get(warp)
+        if pairs is None:
+            pairs = self._pairs[warp] = np.full((WARP, WARP), self.launch, dtype=np.int64)
+        joint = pairs[lanes].max(axis=0)
+        joint[lanes] = now
+        pairs[lanes] = np.maximum(pairs[lanes], joint)
+
+    def _vector(self, block: int) -> NDArray[np.int64]:
+        """(threads, threads): up to which stamp each thread (row) knows each other thread's accesses."""
+        vector = self._vectors.get(block)
+        if vector is None:
+            shape = (self._threads, self._threads)
+            vector = self._vectors[block] = np.full(shape, self._block[block], dtype=np.int64)
+        return vector
+
+    def _learn_from_warps(self, block: int, vector: NDArray[np.int64], members: Ints) -> None:
+        """What a warp's lanes told one another, its members take along to the barrier."""
+        if self._warp is None:
+            return
+        for warp in np.unique(members // WARP):
+            low, high = int(warp) * WARP, min(int(warp) * WARP + WARP, self._threads)
+            floor = self._warp[block * self._warps + warp]
+            vector[low:high, low:high] = np.maximum(vector[low:high, low:high], floor)
+            pairs = self._pairs.get(int(block * self._warps + warp))
+            if pairs is not None:
+                known = pairs[: high - low, : high - low]
+                vector[low:high, low:high] = np.maximum(vector[low:high, low:high], known)
+
+    def _share_in_warps(self, block: int, members: Ints) -> None:
+        """What a lane learnt at a barrier of some threads, it passes on to the lanes it meets."""
+        vector = self._vectors.get(block)
+        if vector is not None:
+            for warp in np.unique(members // WARP):
+                lanes = members[members // WARP == warp]
+                vector[lanes] = vector[lanes].max(axis=0)
+
+    def _by_block(self, threads: Ints) -> list[tuple[int, Ints]]:
+        blocks = threads // self._threads
+        return [(int(block), threads[blocks == block] % self._threads) for block in np.unique(blocks)]
+
+    def _by_meeting(self, threads: Ints, addresses: Ints) -> list[tuple[int, Ints, int]]:
+        blocks = threads // self._threads
+        meetings = sorted({(int(b), int(a)) for b, a in zip(blocks, addresses, strict=True)})
+        return [
+            (block, threads[(blocks == block) & (addresses == address)] % self._threads, address)
+            for block, address in meetings
+        ]
+
+
+def _cluster_numbers(context: LaunchContext) -> NDArray[np.int64]:
+    """(blocks,) which cluster each block belongs to; clusters count like blocks do, x fastest."""
+    grid, size = context.launch.grid, context.launch.cluster
+    z, y, x = np.unravel_index(np.arange(context.blocks), (grid.z, grid.y, grid.x))
+    wide, high = -(-grid.x // size.x), -(-grid.y // size.y)
+    return np.asarray(x // size.x + wide * (y // size.y + high * (z // size.z)), dtype=np.int64)

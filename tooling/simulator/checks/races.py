@@ -1,0 +1,320 @@
+"""Race check: two threads, one place, at least one write, and nothing that orders them.
+
+Every access is compared with the last writer and the last two readers of each granule it touches (`shadow`),
+and `ordering` says whether a barrier, a warp operation or a fence lies between. Writes of the value that is
+there already, and pairs of atomic operations, are no races. Models: compute-sanitizer's racecheck (shared
+memory only) and Oclgrind's race detector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.checks.base import CheckHook, action_of, is_strong, lanes_of, survivors
+from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.ordering import Clocks
+from tooling.simulator.checks.shadow import (
+    IN_FLIGHT,
+    STAMP_SHIFT,
+    STRONG,
+    THREAD,
+    Keys,
+    Shadow,
+    stamps_of,
+)
+from tooling.simulator.checks.targets import Target, dense_target, sparse_target
+from tooling.simulator.checks.widths import granule_of
+from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
+from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Space
+from tooling.simulator.memory import Allocation
+from tooling.simulator.ptx_model import Instruction
+
+FEW = 256
+"""Up to so many lanes, strong accesses also order the threads of one block (a lock, a flag), one by one."""
+
+_SYNCHRONISING = frozenset({"acquire", "release", "acq_rel", "sc"})
+
+
+@dataclass(slots=True)
+class _Copy:
+    """An asynchronous copy on its way into shared memory."""
+
+    instruction: Instruction
+    granules: NDArray[np.int64]
+    keys: Keys
+    group: int
+
+
+class RaceCheck(CheckHook):
+    """Races in shared memory, in the shared memory of a cluster, and in global memory."""
+
+    check = Check.RACES
+
+    def __init__(self, footprints: Footprints) -> None:
+        super().__init__()
+        self._footprints = footprints
+        self._now = 1
+        self._log: list[tuple[Instruction, Action]] = []
+        self._log_start = 1
+        self._global: dict[int, Shadow] = {}
+        self._shared = Shadow(0, 4)
+        self._shared_values: NDArray[np.uint64] | None = None
+        self._first_block = self._batch = 0
+        self._copies: list[_Copy] = []
+        self._groups = 0
+        self._commits: dict[int, tuple[Sequence[Instruction], int]] = {}
+        self._granules = {Space.GLOBAL: 4, Space.SHARED: 4}
+        self._synchronises = False
+
+    # What happens in a launch
+
+    def launch_begin(self, context: LaunchContext) -> None:
+        """A launch comes after all earlier ones: what they did can race with nothing any more."""
+        super().launch_begin(context)
+        self._clocks = Clocks(context, self._now)
+        self._log.clear()
+        self._log_start = self._now
+        self._commits.clear()
+        functions = (context.launch.function, *context.module.functions.values())
+        body = [item for function in functions for item in function.body if isinstance(item, Instruction)]
+        granule = granule_of(body, Space.GLOBAL)
+        if granule != self._granules[Space.GLOBAL]:
+            self._global.clear()
+        self._granules = {Space.GLOBAL: granule, Space.SHARED: granule_of(body, Space.SHARED)}
+        for shadow in self._global.values():
+            shadow.forget()
+        self._synchronises = any(
+            item.opcode in ("fence", "membar") or not _SYNCHRONISING.isdisjoint(item.modifiers)
+            for item in body
+        )
+
+    def batch_begin(self, first_block: int, blocks: int) -> None:
+        self._first_block, self._batch = first_block, blocks
+        self._shared = Shadow(blocks * self._window, self._granules[Space.SHARED])
+        self._shared_values = None
+        self._copies.clear()
+
+    def free(self, allocation: Allocation) -> None:
+        self._global.pop(allocation.base, None)
+
+    def issue(self, instructions: Sequence[Instruction], lanes: int) -> None:
+        """Count the groups of asynchronous copies: a wait names how many of the latest may be unfinished."""
+        known = self._commits.get(id(instructions))
+        if known is None or known[0] is not instructions:
+            commits = sum(i.opcode == "cp" and "commit_group" in i.modifiers for i in instructions)
+            known = self._commits[id(instructions)] = (instructions, commits)
+        self._groups += known[1]
+
+    def block_barrier(self, blocks: Ints) -> None:
+        self._clocks.block_barrier(blocks, self._now)
+
+    def cluster_barrier(self, clusters: Ints) -> None:
+        self._clocks.cluster_barrier(clusters, self._now)
+
+    def named_barrier(self, blocks: Ints, threads: Ints) -> None:
+        self._clocks.named_barrier(threads, self._now)
+
+    def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
+        self._clocks.warp_sync(threads, masks, self._now)
+
+    def mbarrier(self, action: str, threads: Ints, addresses: Ints, instruction: Instruction) -> None:
+        if action == "arrive":
+            self._clocks.arrive(threads, addresses, self._now)
+        elif action == "passed":
+            self._clocks.passed(threads, addresses)
+
+    def async_wait(self, threads: Ints, pending: int, instruction: Instruction) -> None:
+        """Copies that these threads waited for are done now: from here on they are ordinary writes."""
+        left: list[_Copy] = []
+        for copy in self._copies:
+            if pending and copy.group >= self._groups - pending:
+                left.append(copy)
+                continue
+            done = np.isin(copy.keys & THREAD, threads)
+            stamp = self._tick(copy.instruction, Action.ASYNC_COPY)
+            granules, keys = copy.granules[done], copy.keys[done]
+            own = self._shared.writer[granules] == keys
+            self._shared.writer[granules[own]] = (keys[own] & THREAD) | stamp << STAMP_SHIFT
+            if not done.all():
+                left.append(_Copy(copy.instruction, copy.granules[~done], copy.keys[~done], copy.group))
+        self._copies = left
+
+    # One access
+
+    def access(self, access: Access) -> None:
+        """Compare an access with what the shadow knows, then record it there."""
+        access = survivors(access)
+        if access.space is Space.LOCAL or not len(access.threads):
+            return
+        strong = is_strong(access.instruction)
+        stamp = self._tick(access.instruction, action_of(access))
+        if access.asynchronous and access.kind is AccessKind.STORE:
+            stamp += IN_FLIGHT
+        if strong and self._synchronises and access.space is Space.GLOBAL:
+            self._clocks.publish(access.threads, access.addresses, self._now - 1)
+        if strong and self._synchronises and len(access.threads) <= FEW:
+            self._clocks.arrive(access.threads, access.addresses, self._now - 1)
+            self._clocks.passed(access.threads, access.addresses)
+        for target in self._targets(access, stamp << STAMP_SHIFT | (STRONG if strong else 0)):
+            self._compare(target, strong)
+            self._record(target)
+
+    @property
+    def _window(self) -> int:
+        """Bytes between the shared windows of two blocks in the shadow."""
+        return self.context.shared_bytes + -self.context.shared_bytes % 16
+
+    def _tick(self, instruction: Instruction, action: Action) -> int:
+        self._log.append((instruction, action))
+        self._now += 1
+        return self._now - 1
+
+    def _targets(self, access: Access, mark: int) -> Iterator[Target]:
+        """The granules of an access, per allocation or in shared memory; `mark` is common to its keys."""
+        if access.space is Space.SHARED:
+            size = self.context.threads_per_block
+            blocks = access.threads // size if access.blocks is None else access.blocks
+            offsets = access.addresses + (blocks - self._first_block) * self._window
+            yield sparse_target(access, self._shared, offsets, mark=mark, home=None)
+            return
+        for piece in self._footprints.of(access, self.context.memory).pieces:
+            home, part = piece.allocation, piece.access
+            shadow = self._global.get(home.base)
+            if shadow is None:
+                shadow = self._global[home.base] = Shadow(home.size, self._granules[Space.GLOBAL])
+            if part.contiguous:
+                yield dense_target(part, shadow, piece.low, piece.high, mark=mark, home=home)
+                continue
+            if (
+                part.uniform
+                and part.kind is AccessKind.LOAD
+                and not shadow.was_written(0, len(shadow.writer))
+            ):
+                # All lanes read one place that nobody writes: two of the readers are enough to remember.
+                part = lanes_of(part, np.array([0, -1]))
+            yield sparse_target(part, shadow, part.addresses - home.base, mark=mark, home=home)
+
+    def _compare(self, target: Target, strong: bool) -> None:
+        shadow, where = target.shadow, target.where
+        writes = target.access.kind is not AccessKind.LOAD
+        if shadow.was_written(target.low, target.high):
+            kind = Kind.WRITE_AFTER_WRITE if writes else Kind.READ_AFTER_WRITE
+            self._meet(target, shadow.writer[where], kind, strong)
+        if writes and shadow.was_read(target.low, target.high):
+            self._meet(target, shadow.reader[where], Kind.WRITE_AFTER_READ, strong)
+            self._meet(target, shadow.earlier[where], Kind.WRITE_AFTER_READ, strong)
+
+    def _record(self, target: Target) -> None:
+        access, shadow = target.access, target.shadow
+        if access.kind is AccessKind.LOAD:
+            shadow.record_read(target.where, target.keys, target.low, target.high)
+            return
+        displaced = shadow.record_write(target.where, target.keys, target.low, target.high)
+        if access.kind is AccessKind.STORE and len(displaced):
+            self._meet_within(target, displaced)
+        if access.space is Space.SHARED and access.values is not None:
+            if self._shared_values is None:
+                self._shared_values = np.zeros(len(shadow.writer), dtype=np.uint64)
+            self._shared_values[target.where] = target.values()
+        if access.asynchronous and not isinstance(target.where, slice):
+            self._copies.append(_Copy(access.instruction, target.where, target.keys, self._groups))
+
+    def _meet(self, target: Target, known: Keys, kind: Kind, strong: bool) -> None:
+        """Compare an access with the keys in its granules; report the pairs that nothing orders."""
+        floor = self._clocks.launch
+        if target.home is None and self.context.blocks_per_cluster == 1:
+            floor = self._clocks.oldest_block_barrier(self._first_block, self._batch)
+        newest = int(known.max())
+        if newest < floor << STAMP_SHIFT:
+            return
+        clash = (known >= floor << STAMP_SHIFT) & ((known ^ target.keys) & THREAD != 0)
+        flying = np.empty(0, np.int64)
+        if newest >= IN_FLIGHT << STAMP_SHIFT:
+            in_flight = known >= IN_FLIGHT << STAMP_SHIFT
+            own = (known ^ target.keys) & THREAD == 0
+            flying = np.flatnonzero(in_flight & ~own if target.access.asynchronous else in_flight)
+            clash &= ~in_flight
+        if strong:
+            clash &= known & STRONG == 0
+        lanes = np.flatnonzero(clash)
+        if len(lanes):
+            mine, others = target.keys[lanes] & THREAD, known[lanes] & THREAD
+            lanes = lanes[self._clocks.unordered(others, stamps_of(known[lanes]), mine)]
+        if len(lanes) and kind is Kind.WRITE_AFTER_WRITE:
+            lanes = lanes[self._changes_value(target, lanes)]
+        self._report(target, known, lanes, kind)
+        self._report(target, known, flying, Kind.COPY_IN_FLIGHT)
+
+    def _meet_within(self, target: Target, displaced: NDArray[np.int64]) -> None:
+        """Lanes of one instruction that wrote the same granule: a race unless they wrote the same value."""
+        known = target.shadow.writer[target.where]
+        if target.access.values is not None:
+            values = target.values()
+            order = np.argsort(target.keys, kind="stable")
+            winner = order[np.searchsorted(target.keys[order], known[displaced])]
+            # A thread's key stands for all granules of its vector: step on to the one meant.
+            winner = winner + target.granules(displaced) - target.granules(winner)
+            displaced = displaced[values[winner] != values[displaced]]
+        self._report(target, known, displaced, Kind.SAME_INSTRUCTION)
+
+    def _changes_value(self, target: Target, lanes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(n,) lanes that store another value than the one the last writer left there."""
+        access = target.access
+        if access.values is None or access.kind is AccessKind.ATOMIC:
+            return np.ones(len(lanes), dtype=np.bool_)
+        new = target.values()[lanes]
+        granule = target.shadow.granule
+        granules = target.granules(lanes)
+        if target.home is None:
+            if self._shared_values is None:
+                return np.ones(len(lanes), dtype=np.bool_)
+            return np.asarray(self._shared_values[granules] != new)
+        memory = self.context.memory
+        whole = memory.bytes[: len(memory.bytes) // granule * granule].view(f"u{granule}")
+        old = whole[(target.home.base - memory.base) // granule + granules]
+        return np.asarray(old != new)
+
+    def _report(self, target: Target, known: Keys, lanes: NDArray[np.int64], kind: Kind) -> None:
+        """Report clashes, one finding for each pair of instructions."""
+        if not len(lanes):
+            return
+        stamps, firsts, counts = np.unique(stamps_of(known[lanes]), return_index=True, return_counts=True)
+        access = target.access
+        for stamp, first, count in zip(stamps, firsts, counts, strict=True):
+            instruction, action = self._log[int(stamp) - self._log_start]
+            key: Hashable = (
+                kind,
+                self.context.launch.function.name,
+                access.instruction.ptx_line,
+                instruction.ptx_line,
+            )
+            lane = int(lanes[first])
+            finding = Finding(
+                self.check,
+                kind,
+                Severity.ERROR,
+                self.kernel(),
+                (
+                    self.party(int(target.keys[lane] & THREAD), action_of(access), access.instruction),
+                    self.party(int(known[lane] & THREAD), action, instruction),
+                ),
+                self._buffer(target),
+                offset=self._offset(target, lane),
+                size=access.bytes,
+                count=int(count),
+            )
+            self.note(key, finding)
+
+    def _buffer(self, target: Target) -> Buffer:
+        element = target.access.element_bytes
+        return (
+            self.window(Space.SHARED, element) if target.home is None else self.buffer(target.home, element)
+        )
+
+    def _offset(self, target: Target, lane: int) -> int:
+        offset = int(target.granules(np.array([lane]))[0]) * target.shadow.granule
+        return offset % self._window if target.home is None else offset

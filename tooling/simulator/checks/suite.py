@@ -1,0 +1,40 @@
+"""The checks of a run, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tooling.simulator.checks.base import CheckHook
+from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.initialisation import InitialisationCheck
+from tooling.simulator.checks.memory import MemoryCheck
+from tooling.simulator.checks.races import RaceCheck
+from tooling.simulator.checks.synchronisation import SynchronisationCheck
+from tooling.simulator.findings import Check, Finding
+
+
+def make_checks(names: Iterable[str] = tuple(Check)) -> tuple[CheckHook, ...]:
+    """Fresh checks for one program, in the order in which the engine must call them.
+
+    The memory check comes first: it takes faulty lanes out before the others look.
+
+    Raises:
+        ValueError: a name that no check has.
+    """
+    wanted = {Check(name) for name in names}
+    footprints = Footprints()
+    checks: list[CheckHook] = []
+    if Check.MEMORY in wanted:
+        checks.append(MemoryCheck(footprints))
+    if Check.INITIALISATION in wanted:
+        checks.append(InitialisationCheck(footprints))
+    if Check.RACES in wanted:
+        checks.append(RaceCheck(footprints))
+    if Check.SYNCHRONISATION in wanted:
+        checks.append(SynchronisationCheck())
+    return tuple(checks)
+
+
+def findings_of(checks: Iterable[CheckHook]) -> list[Finding]:
+    """What all checks found, in their order."""
+    return [finding for check in checks for finding in check.findings]

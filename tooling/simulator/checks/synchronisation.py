@@ -1,0 +1,289 @@
+"""Synchronisation check: barriers that not everybody reaches, lanes missing from a mask, deadlocks.
+
+The engine says which blocks passed a barrier, who exited and, at the end, who is stuck where; this check
+knows what each of those means. Model: compute-sanitizer's synccheck, which neither names a deadlock nor sees
+clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.checks.base import WARP, CheckHook, action_of, survivors
+from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
+from tooling.simulator.hooks import Access, Ints, LaunchContext, Space, Waiter, WaitsFor
+from tooling.simulator.ptx_model import Instruction, Integer
+
+_WAITING = {
+    WaitsFor.BLOCK_BARRIER: Action.BARRIER,
+    WaitsFor.NAMED_BARRIER: Action.BARRIER,
+    WaitsFor.CLUSTER_BARRIER: Action.CLUSTER_BARRIER,
+    WaitsFor.WARP: Action.WARP_SYNC,
+    WaitsFor.LOOP: Action.LOOP,
+}
+
+
+@dataclass(slots=True)
+class _MBarrier:
+    """One mbarrier: who initialised it, in which epoch of its block, and the arrivals of the phase under
+    way."""
+
+    thread: int
+    epoch: int
+    instruction: Instruction
+    count: int | None
+    arrived: int = 0
+
+
+@dataclass(slots=True)
+class _Tally:
+    """How many lanes executed each instruction of one sort in this batch, and which was the last."""
+
+    lanes: dict[int, int] = field(default_factory=dict)
+    places: dict[int, Instruction] = field(default_factory=dict)
+    last: Instruction | None = None
+
+    def add(self, instruction: Instruction, lanes: int) -> None:
+        self.lanes[instruction.ptx_line] = self.lanes.get(instruction.ptx_line, 0) + lanes
+        self.places[instruction.ptx_line] = instruction
+        self.last = instruction
+
+    @property
+    def total(self) -> int:
+        return sum(self.lanes.values())
+
+
+class SynchronisationCheck(CheckHook):
+    """Barriers, `.sync` masks, mbarriers and cluster barriers that are not used by all who must."""
+
+    check = Check.SYNCHRONISATION
+
+    def launch_begin(self, context: LaunchContext) -> None:
+        super().launch_begin(context)
+        self._exited = np.zeros(context.blocks, dtype=np.int64)
+        self._epoch = np.zeros(context.blocks, dtype=np.int64)
+        self._phase = np.zeros(context.blocks, dtype=np.int64)
+        self._visited = np.full(context.blocks, -1, dtype=np.int64)
+        self._visitor: dict[int, tuple[int, Instruction]] = {}
+        self._exiter: dict[int, int] = {}
+        self._mbarriers: dict[tuple[int, int], _MBarrier] = {}
+        self._runs: dict[int, tuple[Sequence[Instruction], tuple[Instruction, ...]]] = {}
+        self._new_tallies()
+
+    def batch_begin(self, first_block: int, blocks: int) -> None:
+        self._new_tallies()
+
+    def _new_tallies(self) -> None:
+        self._barriers, self._arrivals, self._waits = _Tally(), _Tally(), _Tally()
+        self._stuck = False
+
+    def issue(self, instructions: Sequence[Instruction], lanes: int) -> None:
+        """Note where barriers are: the events of passing them do not say."""
+        known = self._runs.get(id(instructions))
+        if known is None or known[0] is not instructions:
+            marks = tuple(i for i in instructions if i.opcode in ("bar", "barrier"))
+            known = self._runs[id(instructions)] = (instructions, marks)
+        for instruction in known[1]:
+            if "cluster" not in instruction.modifiers:
+                if "warp" not in instruction.modifiers:
+                    self._barriers.add(instruction, lanes)
+            elif "arrive" in instruction.modifiers:
+                self._arrivals.add(instruction, lanes)
+            else:
+                self._waits.add(instruction, lanes)
+
+    # Block barriers
+
+    def block_barrier(self, blocks: Ints) -> None:
+        self._epoch[blocks] += 1
+        gone = self._exited[blocks]
+        if not gone.any():
+            return
+        size = self.context.threads_per_block
+        lacking = blocks[(gone > 0) & (gone < size)]
+        if len(lacking):
+            self._report_exited(int(lacking[0]), self._barriers.last, len(lacking))
+
+    def _report_exited(self, block: int, barrier: Instruction | None, blocks: int) -> None:
+        size = self.context.threads_per_block
+        arrived = size - int(self._exited[block])
+        first = block * size
+        waiting = next((t for t in range(first, first + size) if t not in self._exiter), first)
+        gone = next((t for t in range(first, first + size) if t in self._exiter), first)
+        parties = (
+            self.party(waiting, Action.BARRIER, barrier, arrived),
+            self.party(gone, Action.EXIT, None, size - arrived),
+        )
+        line = barrier.ptx_line if barrier else 0
+        self._note(Kind.EXITED_BEFORE_BARRIER, line, parties, expected=size, arrived=arrived, count=blocks)
+
+    def threads_exit(self, threads: Ints) -> None:
+        size = self.context.threads_per_block
+        blocks = threads // size
+        np.add.at(self._exited, blocks, 1)
+        here = np.unique(blocks)
+        if len(threads) < len(here) * size:
+            self._exiter.update(dict.fromkeys(threads.tolist(), 1))
+        visited = here[self._visited[here] == self._phase[here]]
+        for block in visited:
+            self._report_gone(int(block))
+
+    # Warps
+
+    def warp_missing(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
+        inside = int(threads[0]) % self.context.threads_per_block
+        warp_first = int(threads[0]) - inside % WARP
+        present = np.unique(threads[(threads >= warp_first) & (threads < warp_first + WARP)] - warp_first)
+        arrived = int(sum(1 << int(lane) for lane in present))
+        expected = arrived | int(masks[0])
+        party = self.party(int(threads[0]), Action.WARP_SYNC, instruction, len(threads))
+        self._note(Kind.MISSING_LANE, instruction.ptx_line, (party,), expected=expected, arrived=arrived)
+
+    # Clusters
+
+    def cluster_barrier(self, clusters: Ints) -> None:
+        self._phase += (
+            1  # of all blocks: an access is compared within one cluster only, where all counted alike
+        )
+
+    def access(self, access: Access) -> None:
+        """Another block's shared memory may be used only while that block is sure to be there."""
+        if access.space is not Space.SHARED or access.blocks is None or self.context.blocks_per_cluster == 1:
+            return
+        access = survivors(access)
+        blocks = access.blocks
+        if blocks is None or not len(access.threads):
+            return
+        remote = np.flatnonzero(blocks != access.threads // self.context.threads_per_block)
+        if not len(remote):
+            return
+        self._visited[blocks[remote]] = self._phase[blocks[remote]]
+        for block, first in zip(*np.unique(blocks[remote], return_index=True), strict=True):
+            self._visitor[int(block)] = (int(access.threads[remote[first]]), access.instruction)
+            if self._exited[block] == self.context.threads_per_block:
+                self._report_gone(int(block), action_of(access))
+
+    def _report_gone(self, block: int, action: Action = Action.READ) -> None:
+        thread, instruction = self._visitor[block]
+        if "st" in instruction.opcode:
+            action = Action.WRITE
+        size = self.context.threads_per_block
+        parties = (self.party(thread, action, instruction), self.party(block * size, Action.EXIT, None, size))
+        self._note(Kind.CLUSTER_BLOCK_GONE, instruction.ptx_line, parties)
+
+    def batch_end(self, first_block: int, blocks: int) -> None:
+        """All threads of the batch have exited: as many must have waited at the cluster barrier as arrived
+        there."""
+        if self._stuck:
+            return
+        lost = self._arrivals.total - self._waits.total
+        first = first_block * self.context.threads_per_block
+        if lost > 0 and self._arrivals.last is not None:
+            party = self.party(first, Action.CLUSTER_BARRIER, self._arrivals.last, lost)
+            line = self._arrivals.last.ptx_line
+            self._note(Kind.CLUSTER_WAIT_MISSING, line, (party,), arrived=lost)
+        elif lost < 0 and self._waits.last is not None:
+            party = self.party(first, Action.CLUSTER_BARRIER, self._waits.last, -lost)
+            self._note(Kind.CLUSTER_ARRIVE_MISSING, self._waits.last.ptx_line, (party,), arrived=-lost)
+
+    # Mbarriers
+
+    def mbarrier(self, action: str, threads: Ints, addresses: Ints, instruction: Instruction) -> None:
+        size = self.context.threads_per_block
+        for thread, address in zip(threads.tolist(), addresses.tolist(), strict=True):
+            block = thread // size
+            known = self._mbarriers.get((block, address))
+            if action == "init":
+                self._mbarriers[block, address] = _MBarrier(
+                    thread, int(self._epoch[block]), instruction, _announced(instruction)
+                )
+            elif known is None or not self._visible(known, thread):
+                parties = [self.party(thread, Action.MBARRIER, instruction)]
+                if known is not None:
+                    parties.append(self.party(known.thread, Action.MBARRIER, known.instruction))
+                self._note(Kind.MBARRIER_NOT_READY, instruction.ptx_line, tuple(parties))
+            elif action == "arrive":
+                known.arrived += 1
+
+    def _visible(self, known: _MBarrier, thread: int) -> bool:
+        """A barrier of the block, or being in the same warp, lets a thread see the initialisation."""
+        size = self.context.threads_per_block
+        same_warp = known.thread % size // WARP == thread % size // WARP
+        return same_warp or self._epoch[thread // size] > known.epoch
+
+    # Deadlock
+
+    def stuck(self, waiters: Sequence[Waiter]) -> None:
+        """Nothing can run any more: say who waits where, and why nobody comes."""
+        self._stuck = True
+        parties = tuple(
+            self.party(int(w.threads[0]), self._waiting(w), w.instruction, len(w.threads)) for w in waiters
+        )
+        size = self.context.threads_per_block
+        first = waiters[0]
+        block = int(first.threads[0]) // size
+        line = first.instruction.ptx_line
+        reasons = {waiter.waits_for for waiter in waiters}
+        in_block = sum(int((waiter.threads // size == block).sum()) for waiter in waiters)
+        polled = next((w for w in waiters if w.instruction.opcode == "mbarrier"), None)
+        if polled is not None:
+            self._report_mbarrier(polled, parties)
+        elif reasons == {WaitsFor.BLOCK_BARRIER} and len(waiters) > 1:
+            here = int((first.threads // size == block).sum())
+            self._note(Kind.DIVERGENT_BARRIER, line, parties, expected=size, arrived=here)
+        elif reasons == {WaitsFor.BLOCK_BARRIER} and in_block < size:
+            self._report_exited(block, first.instruction, 1)
+        elif reasons == {WaitsFor.WARP}:
+            present = np.unique(first.threads[first.threads // size == block] % size % WARP)
+            arrived = int(sum(1 << int(lane) for lane in present))
+            self._note(Kind.MISSING_LANE, line, parties, expected=0xFFFFFFFF, arrived=arrived)
+        else:
+            self._note(Kind.DEADLOCK, line, parties)
+
+    def _waiting(self, waiter: Waiter) -> Action:
+        return Action.MBARRIER if waiter.instruction.opcode == "mbarrier" else _WAITING[waiter.waits_for]
+
+    def _report_mbarrier(self, waiter: Waiter, parties: tuple[Party, ...]) -> None:
+        block = int(waiter.threads[0]) // self.context.threads_per_block
+        known = [barrier for (home, _), barrier in self._mbarriers.items() if home == block and barrier.count]
+        lacking = [barrier for barrier in known if barrier.count and barrier.arrived % barrier.count]
+        barrier = next(iter(lacking or known), None)
+        expected = barrier.count or 0 if barrier else 0
+        arrived = barrier.arrived % expected if barrier and expected else 0
+        self._note(
+            Kind.MBARRIER_STUCK, waiter.instruction.ptx_line, parties, expected=expected, arrived=arrived
+        )
+
+    def _note(
+        self,
+        kind: Kind,
+        line: int,
+        parties: tuple[Party, ...],
+        *,
+        expected: int = 0,
+        arrived: int = 0,
+        count: int = 1,
+        buffer: Buffer | None = None,
+    ) -> None:
+        finding = Finding(
+            self.check,
+            kind,
+            Severity.ERROR,
+            self.kernel(),
+            parties,
+            buffer,
+            expected=expected,
+            arrived=arrived,
+            count=count,
+        )
+        self.note((kind, self.context.launch.function.name, line), finding)
+
+
+def _announced(instruction: Instruction) -> int | None:
+    """The arrivals that an mbarrier.init announces, where the program fixes them."""
+    last = instruction.operands[-1]
+    return last.value if isinstance(last, Integer) else None

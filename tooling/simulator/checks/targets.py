@@ -1,0 +1,78 @@
+"""The granules that an access touches: what the race check compares and records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.checks.shadow import Keys, Selection, Shadow
+from tooling.simulator.hooks import Access, Ints
+from tooling.simulator.memory import Allocation
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One access on one stretch of memory; n = lanes x granules per lane, lane by lane.
+
+    Attributes:
+        where: the n granules; `keys`: (n,) the key of each.
+        low, high: granules that bound them (`high` is one past the last).
+        home: the allocation, or None for shared memory.
+    """
+
+    access: Access
+    shadow: Shadow
+    where: Selection
+    keys: Keys
+    low: int
+    high: int
+    home: Allocation | None
+
+    def granules(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Granule numbers at some positions of `keys`."""
+        if isinstance(self.where, slice):
+            return np.asarray(positions + self.where.start)
+        return self.where[positions]
+
+    def values(self) -> NDArray[np.uint64]:
+        """(n,) the bits about to be stored, granule by granule.
+
+        Raises:
+            ValueError: a load stores no values.
+        """
+        values = self.access.values
+        if values is None:
+            raise ValueError("a load stores no values")
+        rows = np.atleast_2d(values).T.astype(f"u{self.access.element_bytes}", order="C")
+        return rows.view(f"u{self.shadow.granule}").astype(np.uint64).ravel()
+
+
+def dense_target(
+    access: Access, shadow: Shadow, low: int, high: int, *, mark: int, home: Allocation
+) -> Target:
+    """The target of an access whose lanes are neighbours: bytes `low` up to `high` of `home`.
+
+    `mark` is what all keys of the access have in common.
+    """
+    granule = shadow.granule
+    each = max(1, access.bytes // granule)
+    keys = access.threads | mark
+    keys = keys if each == 1 else np.repeat(keys, each)
+    first = low // granule
+    return Target(access, shadow, slice(first, first + len(keys)), keys, first, -(-high // granule), home)
+
+
+def sparse_target(
+    access: Access, shadow: Shadow, offsets: Ints, mark: int, home: Allocation | None
+) -> Target:
+    """The target of an access at any byte offsets (n,) of the memory that `shadow` stands for."""
+    granule = shadow.granule
+    each = max(1, access.bytes // granule)
+    keys = access.threads | mark
+    where = offsets // granule if granule > 1 else offsets
+    if each > 1:
+        keys = np.repeat(keys, each)
+        where = (where[:, None] + np.arange(each)).ravel()
+    return Target(access, shadow, where, keys, 0, len(shadow.writer), home)

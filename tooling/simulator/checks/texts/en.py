@@ -1,0 +1,231 @@
+"""English sentences of the checks."""
+
+from __future__ import annotations
+
+from tooling.simulator.checks.texts import Language, Text
+
+_TEXTS = {
+    "past-the-end": Text(
+        "{access} of {bytes} reaches {distance} past the end of {buffer}{element}",
+        "Nothing there belongs to the buffer: on hardware this reads or overwrites other data, or stops the "
+        "kernel.",
+        "Guard the access, for example `if i < size:`, and check that the launch and the buffer have the "
+        "sizes you "
+        "meant; more threads than elements is the usual cause.",
+    ),
+    "before-the-start": Text(
+        "{access} of {bytes} starts {distance} before the beginning of {buffer}",
+        "Nothing there belongs to the buffer: on hardware this reads or overwrites other data, or stops the "
+        "kernel.",
+        "The index became negative: guard it (`if i >= offset:`) before subtracting.",
+    ),
+    "outside-shared": Text(
+        "{access} of {bytes} reaches {distance} outside {buffer}{element}",
+        "The block owns no shared memory there: on hardware the kernel stops, or uses another block's data.",
+        "Allocate as many elements as the largest index needs (halo cells too), or guard the index with the "
+        "size of the shared array, not of the input.",
+    ),
+    "outside-local": Text(
+        "{access} of {bytes} reaches {distance} outside {buffer}{element}",
+        "A thread's own array ends before that: the access hits other variables of the thread, or stops the "
+        "kernel.",
+        "Check the loop bound against the length of the array in the thread.",
+    ),
+    "misaligned": Text(
+        "{access} of {bytes} at {address}, which is not a multiple of {alignment}",
+        "The GPU loads and stores {bytes} at once only at addresses that are multiples of {alignment}; other "
+        "addresses stop the kernel.",
+        "Start the vector at an index that is a multiple of its width, or access the elements one by one.",
+    ),
+    "null-pointer": Text(
+        "{access} of {bytes} through a null pointer (address {address})",
+        "No buffer begins at address zero: the pointer was never set, or an index was used without its "
+        "buffer.",
+        "Pass the buffer to the kernel, and check that it is not empty.",
+    ),
+    "wild-pointer": Text(
+        "{access} of {bytes} at {address}, far from every buffer; the nearest is {buffer}",
+        "The address belongs to no allocation: on hardware the kernel stops with an illegal address.",
+        "Check the index arithmetic (an overflow, a row and a column exchanged, or an uninitialised index).",
+    ),
+    "use-after-free": Text(
+        "{access} of {bytes} in {buffer}, which was already freed",
+        "The memory may by now belong to another buffer, whose data is read or destroyed.",
+        "Keep the buffer alive until the kernel is done: use it after `ctx.synchronize()`, or transfer it "
+        "later.",
+    ),
+    "host-memory": Text(
+        "{access} of {bytes} in host memory: {buffer} belongs to the host",
+        "A GPU reaches host memory only over the bus, and memory that is not pinned not at all.",
+        "Copy it to a DeviceBuffer first (`enqueue_copy`) and pass that one to the kernel.",
+    ),
+    "leak": Text(
+        "{buffer} was never freed",
+        "A program that repeats this runs out of device memory.",
+        "Let the buffer's owner be destroyed before the program ends, or free what was allocated by hand.",
+    ),
+    "read-after-write": Text(
+        "race on {memory} memory: a thread reads what another thread has just written, unordered",
+        "Nothing makes the write at {last_place} happen before the read at {first_place}: on hardware the "
+        "read may "
+        "see the old value.",
+        "{scope_hint}",
+    ),
+    "write-after-read": Text(
+        "race on {memory} memory: a thread overwrites what another thread is reading, unordered",
+        "Nothing makes the read at {last_place} happen before the write at {first_place}: on hardware the "
+        "read may "
+        "already see the new value.",
+        "{scope_hint} In a loop, separate the reads from the writes of the same step and from those of the "
+        "next one.",
+    ),
+    "write-after-write": Text(
+        "race on {memory} memory: two threads write different values to the same place, unordered",
+        "Which of the two values stays is left to chance; a sum collected this way loses contributions.",
+        "Let each thread write its own element, add with `Atomic.fetch_add`, or: {scope_hint}",
+    ),
+    "same-instruction": Text(
+        "race on {memory} memory: threads write different values to the same place in the same instruction",
+        "Which of the values stays is left to chance; a sum collected this way loses contributions.",
+        "Let one thread write (`if thread_idx.x == 0:`), give each thread its own element, or add with "
+        "`Atomic.fetch_add`.",
+    ),
+    "copy-in-flight": Text(
+        "{access} of {memory} memory that an asynchronous copy is still filling",
+        "The copy started at {last_place} runs in the background: until it was waited for, nobody knows "
+        "what has "
+        "arrived, not even the thread that started it.",
+        "Call `async_copy_wait_all()` and then `barrier()` between the copy and the access.",
+    ),
+    "unwritten-read": Text(
+        "read of {bytes} of {memory} memory that nobody has written: {buffer}, offset {offset}{element}",
+        "New memory holds whatever was there before: the value differs from run to run.",
+        "Write every element before it is read: fill the buffer on the host, or let the threads that have "
+        "no data "
+        "store a zero; and check that the writer uses the same index as the reader.",
+    ),
+    "unwritten-copy": Text(
+        "{bytes} of {buffer} were copied to the host although nobody had written them, the first at offset "
+        "{offset}{element}",
+        "The host receives whatever was in the memory before.",
+        "Let the kernel write every element, or fill the buffer first (`enqueue_fill`).",
+    ),
+    "exited-before-barrier": Text(
+        "barrier reached by {arrived} of the block's {expected} threads; the others had already returned",
+        "A barrier is a meeting of the whole block: on some GPUs the block waits for ever, on others it "
+        "goes on without "
+        "those threads.",
+        "Do not return before the barrier: keep the guard around the work (`if i < size:`) and let every "
+        "thread reach "
+        "`barrier()`.",
+    ),
+    "divergent-barrier": Text(
+        "threads of one block wait at different barriers: {arrived} of {expected} at {first_place}",
+        "`barrier()` needs every thread of the block at the same call; inside a branch, some threads never "
+        "come.",
+        "Move `barrier()` out of the `if` (or out of the loop whose length differs from thread to thread).",
+    ),
+    "missing-lane": Text(
+        "a warp operation expects lanes {mask}, but lanes {lanes} do not take part",
+        "The lanes named in the mask wait for one another; a value taken from an absent lane is undefined.",
+        "Call the warp operation with all lanes (move it out of the branch and give idle lanes a neutral "
+        "value such as "
+        "0), or pass the mask of the lanes that really arrive.",
+    ),
+    "deadlock": Text(
+        "deadlock: no thread of the launch can go on",
+        "Each group of threads waits for another one that never comes.",
+        "Make all threads pass the same barriers in the same order, with the same numbers and thread counts.",
+    ),
+    "mbarrier-stuck": Text(
+        "threads wait at an mbarrier whose phase never completes: {arrived} of {expected} arrivals",
+        "The phase ends only after as many arrivals as `mbarrier_init` announced.",
+        "Announce the number of threads that really call `mbarrier_arrive`, and let each of them arrive in "
+        "each phase.",
+    ),
+    "mbarrier-not-ready": Text(
+        "an mbarrier is used before `mbarrier_init` was visible to this thread",
+        "Its count and phase are then whatever the shared memory held before.",
+        "Let one thread initialise it, then call `barrier()` before anyone arrives or waits.",
+    ),
+    "cluster-wait-missing": Text(
+        "{arrived} threads arrived at the cluster barrier and exited without `cluster_wait()`",
+        "The block may be gone while another block of the cluster still counts on it or on its shared "
+        "memory.",
+        "End every `cluster_arrive()` with a `cluster_wait()` in the same threads.",
+    ),
+    "cluster-arrive-missing": Text(
+        "`cluster_wait()` without a `cluster_arrive()` before it",
+        "The wait then refers to a meeting that this thread never announced: the behaviour is undefined.",
+        "Call `cluster_arrive()` and then `cluster_wait()`, once each, in every thread of the cluster.",
+    ),
+    "cluster-block-gone": Text(
+        "{access} of the shared memory of another block of the cluster that has already exited",
+        "Shared memory ends with its block: what is read there is undefined.",
+        "Call `cluster_sync()` after the last remote access, so that no block leaves early.",
+    ),
+}
+
+_RACE_HINTS = {
+    "warp": "Put `barrier()` (or `syncwarp()`, as both threads are in one warp) between the two lines, "
+    "where every thread "
+    "passes it.",
+    "block": "Put `barrier()` between the two lines, where every thread of the block passes it.",
+    "grid": "No barrier orders two blocks: use an atomic operation, a second launch, or give each block its "
+    "own "
+    "elements.",
+}
+
+
+def _bytes_of(count: int) -> str:
+    return "1 byte" if count == 1 else f"{count} bytes"
+
+
+LANGUAGE = Language(
+    texts=_TEXTS,
+    severity={"error": "error:", "warning": "warning:"},
+    actions={
+        "read": "reads",
+        "write": "writes",
+        "atomic": "updates atomically",
+        "async-copy": "copies asynchronously",
+        "barrier": "waits at the barrier",
+        "cluster-barrier": "is at the cluster barrier",
+        "warp-sync": "is at the warp operation",
+        "mbarrier": "is at the mbarrier",
+        "loop": "loops, waiting for another thread",
+        "exit": "returns",
+        "copy": "copies",
+    },
+    accesses={
+        "read": "read",
+        "write": "write",
+        "atomic": "atomic update",
+        "async-copy": "asynchronous copy",
+        "barrier": "barrier",
+        "cluster-barrier": "cluster barrier",
+        "warp-sync": "warp operation",
+        "mbarrier": "mbarrier operation",
+        "loop": "waiting loop",
+        "exit": "return",
+        "copy": "copy",
+    },
+    memories={"global": "global", "shared": "shared", "local": "local"},
+    windows={
+        "shared": "the block's {size} of shared memory",
+        "local": "the thread's {size} of local memory",
+    },
+    race_hints=_RACE_HINTS,
+    where="where:",
+    where_width=6,
+    why="why:",
+    hint="try:",
+    party="{place}: thread {thread} of block {block} {action}",
+    party_many="{place}: thread {thread} of block {block} {action}, and {others} more",
+    times="found {count} times in this launch of {kernel}",
+    buffer="the {adjective} buffer #{number}",
+    buffer_argument="the {adjective} buffer #{number} (argument {argument} of {kernel})",
+    byte_adjective="{size}-byte",
+    element=": element {index} where {last} is the last ({width}-byte elements)",
+    bytes_of=_bytes_of,
+)

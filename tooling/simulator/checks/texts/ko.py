@@ -1,0 +1,227 @@
+"""Korean sentences of the checks."""
+
+from __future__ import annotations
+
+from tooling.simulator.checks.texts import Language, Text
+
+_TEXTS = {
+    "past-the-end": Text(
+        "{buffer}의 끝을 {distance} 넘어서는 {bytes} {access}{element}",
+        "그 자리는 이 버퍼의 것이 아닙니다. 실제 하드웨어에서는 다른 데이터를 읽거나 덮어쓰고, 커널이 "
+        "중단되기도 합니다.",
+        "`if i < size:`처럼 접근을 가드로 감싸고, 실행 구성과 버퍼의 크기가 의도한 값인지 확인하세요. 대개 "
+        "스레드가 "
+        "원소보다 많을 때 생깁니다.",
+    ),
+    "before-the-start": Text(
+        "{buffer}의 시작보다 {distance} 앞에서 시작하는 {bytes} {access}",
+        "그 자리는 이 버퍼의 것이 아닙니다. 실제 하드웨어에서는 다른 데이터를 읽거나 덮어쓰고, 커널이 "
+        "중단되기도 합니다.",
+        "인덱스가 음수가 되었습니다. 빼기 전에 `if i >= offset:`처럼 가드를 두세요.",
+    ),
+    "outside-shared": Text(
+        "{buffer}의 범위를 {distance} 벗어난 {bytes} {access}{element}",
+        "그 자리에는 이 블록의 공유 메모리가 없습니다. 실제 하드웨어에서는 커널이 중단되거나 다른 블록의 "
+        "데이터를 건드립니다.",
+        "가장 큰 인덱스에 필요한 만큼(경계 원소까지 포함해) 할당하거나, 입력의 크기가 아니라 공유 배열의 "
+        "크기로 "
+        "인덱스를 제한하세요.",
+    ),
+    "outside-local": Text(
+        "{buffer}의 범위를 {distance} 벗어난 {bytes} {access}{element}",
+        "스레드의 배열은 그 앞에서 끝납니다. 같은 스레드의 다른 변수를 건드리거나 커널이 중단됩니다.",
+        "반복 범위를 스레드 배열의 길이와 비교해 확인하세요.",
+    ),
+    "misaligned": Text(
+        "{alignment}의 배수가 아닌 주소 {address}에서 {bytes} {access}",
+        "GPU는 {alignment}의 배수인 주소에서만 {bytes}를 한 번에 읽고 쓸 수 있습니다. 다른 주소에서는 "
+        "커널이 중단됩니다.",
+        "벡터 너비의 배수인 인덱스에서 시작하거나, 원소를 하나씩 읽고 쓰세요.",
+    ),
+    "null-pointer": Text(
+        "널 포인터(주소 {address})를 통한 {bytes} {access}",
+        "주소 0에서 시작하는 버퍼는 없습니다. 포인터를 설정하지 않았거나, 버퍼 없이 인덱스만 사용했습니다.",
+        "버퍼를 커널에 전달했는지, 버퍼가 비어 있지 않은지 확인하세요.",
+    ),
+    "wild-pointer": Text(
+        "어느 버퍼와도 멀리 떨어진 주소 {address}에서 {bytes} {access}. 가장 가까운 것은 {buffer}",
+        "이 주소는 어떤 할당에도 속하지 않습니다. 실제 하드웨어에서는 잘못된 주소 오류로 커널이 중단됩니다.",
+        "인덱스 계산을 확인하세요(오버플로, 뒤바뀐 행과 열, 초기화하지 않은 인덱스).",
+    ),
+    "use-after-free": Text(
+        "이미 해제된 {buffer}에 대한 {bytes} {access}",
+        "그 메모리는 벌써 다른 버퍼의 것일 수 있으므로, 그 데이터를 읽거나 망가뜨립니다.",
+        "커널이 끝날 때까지 버퍼를 살려 두세요. `ctx.synchronize()` 뒤에 버퍼를 한 번 더 사용하거나 나중에 "
+        "넘겨주면 됩니다.",
+    ),
+    "host-memory": Text(
+        "호스트에 속한 {buffer}에 대한 {bytes} {access}",
+        "GPU는 호스트 메모리에 버스를 거쳐야만 닿을 수 있고, 고정(pinned)되지 않은 메모리에는 아예 닿지 "
+        "못합니다.",
+        "먼저 `enqueue_copy`로 DeviceBuffer에 복사한 다음, 그 버퍼를 커널에 전달하세요.",
+    ),
+    "leak": Text(
+        "해제되지 않은 {buffer}",
+        "같은 일을 반복하는 프로그램은 디바이스 메모리가 모자라게 됩니다.",
+        "프로그램이 끝나기 전에 버퍼의 소유자가 소멸되게 하거나, 직접 할당한 메모리를 해제하세요.",
+    ),
+    "read-after-write": Text(
+        "{memory} 메모리의 경쟁 상태: 다른 스레드가 방금 쓴 값을 순서 보장 없이 읽습니다",
+        "{last_place}의 쓰기가 {first_place}의 읽기보다 먼저 일어난다는 보장이 없습니다. 실제 "
+        "하드웨어에서는 이전 값을 읽을 수 "
+        "있습니다.",
+        "{scope_hint}",
+    ),
+    "write-after-read": Text(
+        "{memory} 메모리의 경쟁 상태: 다른 스레드가 읽고 있는 값을 순서 보장 없이 덮어씁니다",
+        "{last_place}의 읽기가 {first_place}의 쓰기보다 먼저 일어난다는 보장이 없습니다. 실제 "
+        "하드웨어에서는 이미 바뀐 값을 읽을 "
+        "수 있습니다.",
+        "{scope_hint} 반복문이라면 한 단계의 읽기를 같은 단계의 쓰기와도, 다음 단계의 쓰기와도 나누어 "
+        "주세요.",
+    ),
+    "write-after-write": Text(
+        "{memory} 메모리의 경쟁 상태: 두 스레드가 같은 자리에 서로 다른 값을 순서 보장 없이 씁니다",
+        "두 값 가운데 어느 쪽이 남을지는 우연에 달려 있습니다. 이렇게 모은 합계에서는 일부 값이 사라집니다.",
+        "스레드마다 자기 원소에만 쓰게 하거나 `Atomic.fetch_add`로 더하세요. 또는: {scope_hint}",
+    ),
+    "same-instruction": Text(
+        "{memory} 메모리의 경쟁 상태: 여러 스레드가 같은 명령에서 같은 자리에 서로 다른 값을 씁니다",
+        "어느 값이 남을지는 우연에 달려 있습니다. 이렇게 모은 합계에서는 일부 값이 사라집니다.",
+        "한 스레드만 쓰게 하거나(`if thread_idx.x == 0:`), 스레드마다 자기 원소를 주거나, "
+        "`Atomic.fetch_add`로 더하세요.",
+    ),
+    "copy-in-flight": Text(
+        "비동기 복사가 아직 채우고 있는 {memory} 메모리에 대한 {access}",
+        "{last_place}에서 시작한 복사는 백그라운드에서 진행됩니다. 기다리기 전에는 무엇이 도착했는지 복사를 "
+        "시작한 스레드조차 "
+        "알 수 없습니다.",
+        "복사와 접근 사이에서 `async_copy_wait_all()`을 호출한 다음 `barrier()`를 호출하세요.",
+    ),
+    "unwritten-read": Text(
+        "아무도 쓰지 않은 {memory} 메모리에서 {bytes} 읽기: {buffer}, 오프셋 {offset}{element}",
+        "새 메모리에는 이전에 있던 값이 그대로 남아 있어서, 실행할 때마다 값이 달라집니다.",
+        "모든 원소를 읽기 전에 쓰세요. 호스트에서 버퍼를 채우거나, 맡은 데이터가 없는 스레드가 0을 저장하게 "
+        "하고, "
+        "쓰는 쪽과 읽는 쪽의 인덱스가 같은지 확인하세요.",
+    ),
+    "unwritten-copy": Text(
+        "{buffer}에서 아무도 쓰지 않은 {bytes}를 호스트로 복사했습니다. 첫 자리는 오프셋 {offset}{element}",
+        "호스트는 그 메모리에 이전에 있던 값을 받습니다.",
+        "커널이 모든 원소를 쓰게 하거나, 먼저 `enqueue_fill`로 버퍼를 채우세요.",
+    ),
+    "exited-before-barrier": Text(
+        "블록의 스레드 {expected}개 가운데 {arrived}개만 배리어에 도착했고, 나머지는 이미 반환했습니다",
+        "배리어는 블록 전체가 만나는 자리입니다. 어떤 GPU에서는 블록이 끝없이 기다리고, 어떤 GPU에서는 그 "
+        "스레드 없이 진행합니다.",
+        "배리어 앞에서 반환하지 마세요. 가드(`if i < size:`)는 작업만 감싸고, 모든 스레드가 `barrier()`에 "
+        "도달하게 하세요.",
+    ),
+    "divergent-barrier": Text(
+        "한 블록의 스레드들이 서로 다른 배리어에서 기다립니다: {expected}개 가운데 {arrived}개가 "
+        "{first_place}에 있습니다",
+        "`barrier()`는 블록의 모든 스레드가 같은 호출에 도달해야 합니다. 분기 안에 있으면 일부 스레드는 "
+        "영영 오지 않습니다.",
+        "`barrier()`를 `if` 밖으로(또는 스레드마다 길이가 다른 반복문 밖으로) 옮기세요.",
+    ),
+    "missing-lane": Text(
+        "워프 연산이 레인 {mask}을(를) 기다리지만, 레인 {lanes}은(는) 참여하지 않습니다",
+        "마스크에 적힌 레인들은 서로를 기다립니다. 참여하지 않은 레인에서 가져온 값은 정의되지 않습니다.",
+        "모든 레인이 워프 연산을 호출하게 하거나(분기 밖으로 옮기고, 할 일이 없는 레인에는 0 같은 중립값을 "
+        "주세요), 실제로 "
+        "도착하는 레인의 마스크를 전달하세요.",
+    ),
+    "deadlock": Text(
+        "교착 상태: 더 진행할 수 있는 스레드가 없습니다",
+        "각 스레드 무리가 결코 오지 않을 다른 무리를 기다립니다.",
+        "모든 스레드가 같은 배리어를 같은 순서로, 같은 번호와 스레드 수로 지나게 하세요.",
+    ),
+    "mbarrier-stuck": Text(
+        "단계가 끝나지 않는 mbarrier에서 스레드들이 기다립니다: 도착 {expected}번 가운데 {arrived}번",
+        "`mbarrier_init`이 예고한 횟수만큼 도착해야 단계가 끝납니다.",
+        "실제로 `mbarrier_arrive`를 호출하는 스레드 수를 예고하고, 단계마다 그 스레드들이 모두 도착하게 "
+        "하세요.",
+    ),
+    "mbarrier-not-ready": Text(
+        "이 스레드에게 `mbarrier_init`이 보이기 전에 mbarrier를 사용했습니다",
+        "그러면 mbarrier의 횟수와 단계는 공유 메모리에 이전에 있던 값입니다.",
+        "한 스레드가 초기화한 다음, 누구든 도착하거나 기다리기 전에 `barrier()`를 호출하세요.",
+    ),
+    "cluster-wait-missing": Text(
+        "스레드 {arrived}개가 클러스터 배리어에 도착한 뒤 `cluster_wait()` 없이 끝났습니다",
+        "클러스터의 다른 블록이 아직 이 블록이나 이 블록의 공유 메모리에 기대고 있는데 블록이 사라질 수 "
+        "있습니다.",
+        "모든 `cluster_arrive()`를 같은 스레드의 `cluster_wait()`로 마무리하세요.",
+    ),
+    "cluster-arrive-missing": Text(
+        "앞선 `cluster_arrive()` 없이 `cluster_wait()`를 호출했습니다",
+        "이 스레드가 예고하지 않은 만남을 기다리는 것이므로 동작이 정의되지 않습니다.",
+        "클러스터의 모든 스레드에서 `cluster_arrive()`와 `cluster_wait()`를 차례로 한 번씩 호출하세요.",
+    ),
+    "cluster-block-gone": Text(
+        "이미 끝났을 수 있는 클러스터 안 다른 블록의 공유 메모리에 대한 {access}",
+        "공유 메모리는 그 블록과 함께 사라집니다. 거기서 읽은 값은 정의되지 않습니다.",
+        "마지막 원격 접근 뒤에 `cluster_sync()`를 호출해서, 어떤 블록도 먼저 끝나지 않게 하세요.",
+    ),
+}
+
+_RACE_HINTS = {
+    "warp": "두 줄 사이의, 모든 스레드가 지나는 자리에 `barrier()`를 두세요(두 스레드가 한 워프에 있으므로 "
+    "`syncwarp()`도 "
+    "됩니다).",
+    "block": "두 줄 사이의, 블록의 모든 스레드가 지나는 자리에 `barrier()`를 두세요.",
+    "grid": "블록 사이의 순서를 정하는 배리어는 없습니다. 원자적 연산이나 두 번째 커널 실행을 쓰거나, "
+    "블록마다 자기 원소만 "
+    "다루게 하세요.",
+}
+
+
+def _bytes_of(count: int) -> str:
+    return f"{count}바이트"
+
+
+LANGUAGE = Language(
+    texts=_TEXTS,
+    severity={"error": "오류:", "warning": "경고:"},
+    actions={
+        "read": "읽습니다",
+        "write": "씁니다",
+        "atomic": "원자적으로 갱신합니다",
+        "async-copy": "비동기로 복사합니다",
+        "barrier": "배리어에서 기다립니다",
+        "cluster-barrier": "클러스터 배리어에 있습니다",
+        "warp-sync": "워프 연산에 있습니다",
+        "mbarrier": "mbarrier를 사용합니다",
+        "loop": "다른 스레드를 기다리며 반복합니다",
+        "exit": "반환합니다",
+        "copy": "복사합니다",
+    },
+    accesses={
+        "read": "읽기",
+        "write": "쓰기",
+        "atomic": "원자적 갱신",
+        "async-copy": "비동기 복사",
+        "barrier": "배리어",
+        "cluster-barrier": "클러스터 배리어",
+        "warp-sync": "워프 연산",
+        "mbarrier": "mbarrier 연산",
+        "loop": "대기 반복",
+        "exit": "반환",
+        "copy": "복사",
+    },
+    memories={"global": "전역", "shared": "공유", "local": "로컬"},
+    windows={"shared": "블록의 공유 메모리({size})", "local": "스레드의 로컬 메모리({size})"},
+    race_hints=_RACE_HINTS,
+    where="위치:",
+    where_width=5,
+    why="이유:",
+    hint="시도:",
+    party="{place}: 블록 {block}의 스레드 {thread}: {action}",
+    party_many="{place}: 블록 {block}의 스레드 {thread} 외 {others}개: {action}",
+    times="{kernel} 실행에서 모두 {count}번 발견",
+    buffer="{number}번째 버퍼({size})",
+    buffer_argument="{number}번째 버퍼({size}, {kernel}의 {argument}번째 인자)",
+    byte_adjective="{size}바이트",
+    element=" ({width}바이트 원소로는 {index}번, 마지막 원소는 {last}번)",
+    bytes_of=_bytes_of,
+)
