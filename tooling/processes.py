@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-
 _running: set[subprocess.Popen[bytes]] = set()
 _lock = threading.Lock()
 

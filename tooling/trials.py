@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tooling.simulator.findings import Finding
 
 SIMULATED_TIME_FACTOR = 3.0
-"""How much longer than a mode's limit a program may run on the simulated GPU, which interprets its kernels."""
+"""How much longer than a mode's limit a program may run on the simulated GPU, which interprets kernels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
                     trial,
                     executable,
                     dataset,
-                    reference,
-                    LabFolder(Path(scratch) / dataset),
-                    stream if index == 0 else None,
+                    reference=reference,
+                    lab=LabFolder(Path(scratch) / dataset),
+                    stream=stream if index == 0 else None,
                 )
                 for index, dataset in enumerate(datasets)
             ]
@@ -125,6 +125,7 @@ def _run_case(
     trial: Trial,
     executable: Executable,
     dataset: str,
+    *,
     reference: Reference | None,
     lab: LabFolder,
     stream: Callable[[bytes], None] | None,

@@ -1,0 +1,7 @@
+"""`python -m tooling`."""
+
+import sys
+
+from tooling.cli import main
+
+sys.exit(main())

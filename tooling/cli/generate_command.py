@@ -1,0 +1,41 @@
+"""`tooling generate`: everything that is derived from manifests and solutions."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tooling.exit_codes import ExitCode
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "generate",
+        help="write everything that is derived from manifests and solutions",
+        description="Writes the problem files, the tasks of poe and pixi and the CI matrix.",
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; fail with a diff on any drift")
+    parser.add_argument("--force", action="store_true", help="also overwrite problem files that were edited")
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from tooling.catalog.catalogue import load_catalogue
+    from tooling.generate.plan import plan, write
+    from tooling.project import find_project
+
+    project = find_project()
+    files = plan(project, load_catalogue(project))
+    stale = [file for file in files if not file.current]
+    if arguments.check:
+        for file in stale:
+            sys.stdout.write(file.diff(project.root))
+        if stale:
+            print(f"\n{len(stale)} of {len(files)} generated files are not current: run `tooling generate`")
+            return ExitCode.WRONG
+        print(f"{len(files)} generated files are current")
+        return ExitCode.PASSED
+    for path in write(project, files, force=arguments.force):
+        print(f"wrote {path.relative_to(project.root)}")
+    print(f"{len(files)} generated files, {len(stale)} of them written")
+    return ExitCode.PASSED

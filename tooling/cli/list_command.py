@@ -1,0 +1,56 @@
+"""`tooling list`: the puzzles, their programs and modes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tooling.cli.options import add_language
+from tooling.exit_codes import ExitCode
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "list",
+        help="show the puzzles, their programs and modes",
+        description="Shows every puzzle with the commands that run it and the vendors it runs on.",
+    )
+    parser.add_argument("--part", help="only the puzzles of one part of the book, such as VI")
+    add_language(parser)
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from rich.console import Console
+    from rich.table import Table
+
+    from tooling.catalog.catalogue import load_catalogue
+    from tooling.catalog.model import Vendor
+    from tooling.errors import ToolingError
+    from tooling.project import find_project
+
+    puzzles = load_catalogue(find_project())
+    parts = list(dict.fromkeys(puzzle.part for puzzle in puzzles))
+    if arguments.part and arguments.part not in parts:
+        raise ToolingError(f"the book has no part `{arguments.part}`", hint=f"one of {', '.join(parts)}")
+    table = Table(box=None, pad_edge=False)
+    for column in ("part", "puzzle", "command", "kind", "runs on"):
+        table.add_column(column, overflow="fold", no_wrap=column in ("part", "kind"))
+    for puzzle in puzzles:
+        if arguments.part and puzzle.part != arguments.part:
+            continue
+        title = getattr(puzzle.title, arguments.lang)
+        for mode in puzzle.modes:
+            vendors = []
+            for vendor in Vendor:
+                requirement = mode.requirement(vendor)
+                if not requirement.unsupported:
+                    least = requirement.compute
+                    vendors.append(vendor.value + (f" ≥ {least[0]}.{least[1]}" if least else ""))
+            for name in mode.programs:
+                command_line = " ".join((name, *mode.flags))
+                table.add_row(puzzle.part, title, command_line, mode.kind.value, ", ".join(vendors))
+                title = ""
+    width = None if sys.stdout.isatty() else 120
+    Console(width=width).print(table)
+    return ExitCode.PASSED

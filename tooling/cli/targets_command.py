@@ -1,0 +1,37 @@
+"""`tooling targets`: which GPUs can be used here, and why not the others."""
+
+from __future__ import annotations
+
+import argparse
+
+from tooling.exit_codes import ExitCode
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "targets",
+        help="show which GPUs can be used here",
+        description="Shows every target, whether it is there, and why not.",
+    )
+    parser.set_defaults(command=command)
+
+
+def command(_arguments: argparse.Namespace) -> int:
+    from tooling.reports.terminal import open_terminal
+    from tooling.targets.model import Absence, TargetKind
+    from tooling.targets.probing import probe
+    from tooling.targets.selection import choose
+
+    terminal = open_terminal()
+    for kind in TargetKind:
+        found = probe(kind)
+        if isinstance(found, Absence):
+            terminal.line(f"{kind.value:7} {terminal.paint('no ', 'dim')} {found.reason}")
+            continue
+        details = found.accelerator
+        if found.compute:
+            details += f", compute capability {found.compute[0]}.{found.compute[1]}"
+        terminal.line(f"{kind.value:7} {terminal.paint('yes', 'green')} {found.device} ({details})")
+    choice = choose(None)
+    terminal.line(f"a run takes `{choice.target.kind.value}`: {choice.reason}")
+    return ExitCode.PASSED

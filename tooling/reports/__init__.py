@@ -1,0 +1,1 @@
+"""Shows verdicts: on the console, as JSON, as JUnit XML, as GitHub annotations."""

@@ -1,0 +1,193 @@
+"""The verdict as a learner reads it."""
+
+from __future__ import annotations
+
+from tooling.catalog.model import Mode, ModeKind
+from tooling.execution.program import Ending
+from tooling.judging.comparison import Comparison
+from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
+from tooling.reports.terminal import Terminal
+
+Words = dict[str, str]
+
+_WORDS: dict[str, Words] = {
+    "en": {
+        "passed": "{command} passed",
+        "unjudged": "{command} ran; there is nothing to judge in this mode",
+        "wrong": "{command} is not right yet",
+        "time-limit": "{command} ran into its time limit",
+        "book": "the book's data",
+        "probe": "other data",
+        "with": "with {dataset}",
+        "differ": "{differing} of {total} elements differ:",
+        "index": "index",
+        "got": "got",
+        "expected": "expected",
+        "more": "... and {count} more",
+        "why": "why",
+        "try": "try",
+        "hint": "hint",
+        "hints": "{count} hints are there: `tooling run {command} --hint 1`",
+        "hint-of": "hint {number} of {count}",
+        "next-hint": "the next one: `tooling run {command} --hint {number}`",
+        "last-hint": "that was the last one; the solution: `tooling run {command} --solution`",
+        "stderr": "what it wrote to stderr",
+        "simulator": "the simulated GPU found:",
+        "also": "also possible",
+    },
+    "ko": {
+        "passed": "{command} 통과",
+        "unjudged": "{command} 실행 완료. 이 모드에는 판정할 것이 없습니다",
+        "wrong": "{command} 아직 정답이 아닙니다",
+        "time-limit": "{command} 시간 제한을 넘었습니다",
+        "book": "책의 데이터",
+        "probe": "다른 데이터",
+        "with": "{dataset}",
+        "differ": "원소 {total}개 중 {differing}개가 다릅니다:",
+        "index": "인덱스",
+        "got": "결과",
+        "expected": "정답",
+        "more": "... 외 {count}개",
+        "why": "이유",
+        "try": "해 볼 것",
+        "hint": "힌트",
+        "hints": "힌트가 {count}개 있습니다: `tooling run {command} --hint 1`",
+        "hint-of": "힌트 {number}/{count}",
+        "next-hint": "다음 힌트: `tooling run {command} --hint {number}`",
+        "last-hint": "마지막 힌트입니다. 해답: `tooling run {command} --solution`",
+        "stderr": "stderr에 남긴 내용",
+        "simulator": "시뮬레이션 GPU가 찾은 것:",
+        "also": "다른 가능성",
+    },
+}
+_STDERR_NOISE = (
+    "stack trace was not collected",
+    "To get more accurate error information, set MODULAR_DEBUG",
+    "Failed to initialize Crashpad",
+)
+_MOST_FINDINGS = 6
+
+
+def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> None:
+    """Writes the verdict: one line when it is right; what, where, why and what to try when it is not."""
+    words = _WORDS[language]
+    command = verdict.selection.command
+    for note in verdict.notes:
+        terminal.line(terminal.paint(f"note: {note}", "dim"))
+    headline = words[verdict.outcome.value].format(command=command)
+    if verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED):
+        sign = "✅ " if verdict.outcome is Outcome.PASSED else ""
+        terminal.line(terminal.paint(sign + headline, "green") + f"  ({_circumstances(verdict, words)})")
+        _show_warnings(verdict, terminal, language)
+        return
+    sign = "⏱" if verdict.outcome is Outcome.TIME_LIMIT else "❌"
+    terminal.line(terminal.paint(f"{sign} {headline}", "red"))
+    case = next((case for case in verdict.cases if not case.right), None)
+    if case:
+        _show_case(case, terminal, words, language)
+    if verdict.selection.mode.kind is ModeKind.PUZZLE and not verdict.solution:
+        count = len(verdict.selection.mode.hints)
+        terminal.labelled(words["hint"], words["hints"].format(count=count, command=command), "cyan")
+
+
+def show_hint(mode: Mode, command: str, number: int, terminal: Terminal, language: str = "en") -> None:
+    """Writes one hint, from 1, and how to get the next one."""
+    words = _WORDS[language]
+    count = len(mode.hints)
+    terminal.line(
+        terminal.paint(words["hint-of"].format(number=number, count=count), "cyan")
+        + ": "
+        + getattr(mode.hints[number - 1], language)
+    )
+    key = "next-hint" if number < count else "last-hint"
+    text = words[key].format(command=command, number=number + 1)
+    terminal.line(terminal.paint(f"  {text}", "dim"))
+
+
+def _circumstances(verdict: Verdict, words: Words) -> str:
+    datasets = [words.get(case.dataset, case.dataset) for case in verdict.cases]
+    device = verdict.choice.target.device
+    return f"{', '.join(datasets)}; {device}; {verdict.seconds:.1f} s"
+
+
+def _show_case(case: CaseVerdict, terminal: Terminal, words: Words, language: str) -> None:
+    dataset = words["with"].format(dataset=words.get(case.dataset, case.dataset))
+    if case.errors:
+        _show_findings(case, terminal, words, language)
+    for problem in case.problems:
+        _show_problem(problem, dataset, terminal, words)
+    explained = any(problem.comparison for problem in case.problems)
+    if case.transcript.ending is Ending.EXITED and case.transcript.status != 0 and not explained:
+        _show_stderr(case.transcript.stderr, terminal, words)
+
+
+def _show_problem(problem: Problem, dataset: str, terminal: Terminal, words: Words) -> None:
+    terminal.line(f"  {terminal.paint(problem.what, 'bold')} ({dataset})")
+    if problem.comparison:
+        for row in mismatch_table(problem.comparison, words):
+            terminal.line("    " + row)
+    terminal.labelled(words["why"], problem.cause)
+    terminal.labelled(words["try"], problem.advice)
+
+
+def mismatch_table(comparison: Comparison, words: Words | None = None) -> list[str]:
+    """How many elements differ, and the first ones with index, got and expected, in columns."""
+    words = words or _WORDS["en"]
+    rows = [
+        (
+            "[" + ", ".join(map(str, mismatch.index)) + "]",
+            str(mismatch.got),
+            str(mismatch.expected),
+        )
+        for mismatch in comparison.first
+    ]
+    head = (words["index"], words["got"], words["expected"])
+    widths = [max(_columns(row[column]) for row in (head, *rows)) for column in range(3)]
+    lines = [words["differ"].format(differing=comparison.differing, total=comparison.total)]
+    for row in (head, *rows):
+        padded = (" " * (width - _columns(cell)) + cell for cell, width in zip(row, widths, strict=True))
+        lines.append("  " + "  ".join(padded))
+    rest = comparison.differing - len(rows)
+    if rest > 0:
+        lines.append("  " + words["more"].format(count=rest))
+    return lines
+
+
+def _columns(text: str) -> int:
+    """Columns on a terminal: Hangul takes two each."""
+    return sum(
+        2 if "\u1100" <= letter <= "\u11ff" or "\u3000" <= letter <= "\ud7ff" else 1 for letter in text
+    )
+
+
+def _show_findings(case: CaseVerdict, terminal: Terminal, words: Words, language: str) -> None:
+    from tooling.simulator.findings import render  # noqa: PLC0415 - only simulated runs have findings
+
+    terminal.line("  " + terminal.paint(words["simulator"], "bold"))
+    for finding in case.errors[:_MOST_FINDINGS]:
+        for line in render(finding, language).splitlines():
+            terminal.line("    " + line)
+    rest = len(case.errors) - _MOST_FINDINGS
+    if rest > 0:
+        terminal.line("    " + words["more"].format(count=rest))
+
+
+def _show_warnings(verdict: Verdict, terminal: Terminal, language: str) -> None:
+    seen: set[str] = set()
+    for case in verdict.cases:
+        for finding in case.findings:
+            from tooling.simulator.findings import render  # noqa: PLC0415
+
+            text = render(finding, language)
+            if text not in seen:
+                seen.add(text)
+                for line in text.splitlines():
+                    terminal.line("  " + terminal.paint(line, "yellow"))
+
+
+def _show_stderr(stderr: str, terminal: Terminal, words: Words) -> None:
+    lines = [line for line in stderr.splitlines() if line.strip() and not line.startswith(_STDERR_NOISE)]
+    if lines:
+        terminal.line("  " + terminal.paint(f"{words['stderr']}:", "dim"))
+        for line in lines[-8:]:
+            terminal.line("    " + line)

@@ -1,0 +1,74 @@
+"""Writes reports for machines: JSON and JUnit XML, to a file or to stdout (`-`)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tooling.errors import Location, ToolingError
+from tooling.reports.records import Record, report_data
+
+
+class ReportNotWritten(ToolingError):
+    """A report file cannot be written."""
+
+
+def write_json(path: str, command: str, records: Sequence[Record]) -> None:
+    """Writes the JSON report.
+
+    Raises:
+        ReportNotWritten: the file cannot be written.
+    """
+    import json  # noqa: PLC0415 - only where a report is asked for
+
+    _write(path, json.dumps(report_data(command, list(records)), indent=2, ensure_ascii=False) + "\n")
+
+
+def write_junit(path: str, command: str, records: Sequence[Record]) -> None:
+    """Writes the report as JUnit XML, one test suite for each puzzle.
+
+    Raises:
+        ReportNotWritten: the file cannot be written.
+    """
+    import xml.etree.ElementTree as ET  # noqa: PLC0415 - the customary name
+
+    top = ET.Element("testsuites", name=f"tooling {command}")
+    for suite in dict.fromkeys(record.suite for record in records):
+        own = [record for record in records if record.suite == suite]
+        element = ET.SubElement(
+            top,
+            "testsuite",
+            name=suite,
+            tests=str(len(own)),
+            failures=str(sum(record.status == "failed" for record in own)),
+            errors=str(sum(record.status == "error" for record in own)),
+            skipped=str(sum(record.status == "skipped" for record in own)),
+            time=f"{sum(record.seconds for record in own):.3f}",
+        )
+        for record in own:
+            case = ET.SubElement(
+                element, "testcase", classname=suite, name=record.name, time=f"{record.seconds:.3f}"
+            )
+            tag = {"failed": "failure", "error": "error", "skipped": "skipped"}.get(record.status)
+            if tag:
+                ET.SubElement(case, tag, message=_printable(record.message)).text = _printable(record.details)
+    ET.indent(top)
+    _write(path, '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(top, encoding="unicode") + "\n")
+
+
+def _printable(text: str) -> str:
+    """Without the control characters that XML 1.0 does not allow in any form."""
+    return "".join(letter if letter >= " " or letter in "\t\n" else "\ufffd" for letter in text)
+
+
+def _write(path: str, text: str) -> None:
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        Path(path).write_text(text, "utf-8")
+    except OSError as error:
+        raise ReportNotWritten(
+            "a report cannot be written", where=Location(Path(path)), why=error.strerror
+        ) from error

@@ -1,0 +1,167 @@
+"""One result as every machine-readable report needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tooling.errors import ToolingError
+from tooling.judging.comparison import Comparison
+from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
+
+VERSION = 1
+"""Of the JSON report: raised when a field changes its meaning or goes away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of a report: a program in a mode, what was expected of it, what came of it."""
+
+    suite: str  # the puzzle
+    name: str
+    status: str  # passed, failed, error, skipped
+    seconds: float
+    message: str = ""
+    details: str = ""
+    data: Mapping[str, Any] | None = None  # further fields of the JSON report
+
+
+def verdict_record(verdict: Verdict) -> Record:
+    """The record of a judged program."""
+    right = verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED)
+    message = "" if right else _summary(verdict)
+    return Record(
+        suite=verdict.selection.puzzle.id,
+        name=verdict.selection.command,
+        status="passed" if right else "failed",
+        seconds=verdict.seconds,
+        message=message,
+        details="" if right else _details(verdict),
+        data=verdict_data(verdict),
+    )
+
+
+def verdict_data(verdict: Verdict) -> dict[str, Any]:
+    """The fields of a verdict in the JSON report."""
+    return {
+        "puzzle": verdict.selection.puzzle.id,
+        "program": verdict.selection.program.name,
+        "mode": verdict.selection.mode.name,
+        "solution": verdict.solution,
+        "target": verdict.choice.target.kind.value,
+        "device": verdict.choice.target.device,
+        "target_because": verdict.choice.reason,
+        "outcome": verdict.outcome.value,
+        "exit_code": int(verdict.outcome.exit_code),
+        "names": sorted(verdict.names),
+        "notes": list(verdict.notes),
+        "cases": [_case_data(case) for case in verdict.cases],
+    }
+
+
+def error_record(suite: str, name: str, error: ToolingError) -> Record:
+    """The record of something that could not be judged."""
+    data = {
+        "outcome": "error",
+        "exit_code": int(error.exit_code),
+        "error": {
+            "type": type(error).__name__,
+            "what": error.what,
+            "where": str(error.where) if error.where else None,
+            "why": error.why,
+            "try": error.hint,
+        },
+    }
+    details = str(getattr(error, "details", "") or error)
+    return Record(suite, name, "error", 0.0, error.what, details, data)
+
+
+def report_data(command: str, records: list[Record]) -> dict[str, Any]:
+    """The whole JSON report."""
+    counts = {status: sum(record.status == status for record in records) for status in _STATUSES}
+    return {
+        "version": VERSION,
+        "command": command,
+        "counts": counts,
+        "results": [
+            {
+                "suite": record.suite,
+                "name": record.name,
+                "status": record.status,
+                "seconds": round(record.seconds, 3),
+                "message": record.message,
+                **(record.data or {}),
+            }
+            for record in records
+        ],
+    }
+
+
+_STATUSES = ("passed", "failed", "error", "skipped")
+
+
+def _case_data(case: CaseVerdict) -> dict[str, Any]:
+    return {
+        "dataset": case.dataset,
+        "right": case.right,
+        "ending": case.transcript.ending.value,
+        "status": case.transcript.status,
+        "seconds": round(case.transcript.seconds, 3),
+        "stdout": case.transcript.stdout,
+        "stderr": case.transcript.stderr,
+        "problems": [
+            {
+                "name": problem.name,
+                "also": list(problem.also),
+                "what": problem.what,
+                "why": problem.cause,
+                "try": problem.advice,
+                "output": problem.output or None,
+                "mismatch": _comparison_data(problem.comparison) if problem.comparison else None,
+            }
+            for problem in case.problems
+        ],
+        "findings": [finding.to_json() for finding in case.findings],
+    }
+
+
+def _comparison_data(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "total": comparison.total,
+        "differing": comparison.differing,
+        "first": [
+            # as text: JSON knows neither NaN nor the infinities
+            {"index": list(each.index), "got": str(each.got), "expected": str(each.expected)}
+            for each in comparison.first
+        ],
+    }
+
+
+def _summary(verdict: Verdict) -> str:
+    for case in verdict.cases:
+        for finding in case.errors:
+            return f"{finding.check.value}: {finding.kind.value} in {finding.kernel}"
+        for problem in case.problems:
+            return f"{problem.name}: {problem.what}"
+    return verdict.outcome.value
+
+
+def _details(verdict: Verdict) -> str:
+    lines = []
+    for case in verdict.cases:
+        for problem in case.problems:
+            lines.append(f"[{case.dataset}] {problem.what}: {problem.cause}; {problem.advice}")
+            if problem.comparison:
+                lines.append(
+                    f"  {problem.comparison.differing} of {problem.comparison.total} elements differ"
+                )
+                lines += [
+                    f"  {list(each.index)}: got {each.got}, expected {each.expected}"
+                    for each in problem.comparison.first
+                ]
+        for finding in case.errors:
+            from tooling.simulator.findings import render  # noqa: PLC0415 - only simulated runs have any
+
+            lines.append(f"[{case.dataset}] {render(finding)}")
+    return "\n".join(lines)
