@@ -1,0 +1,393 @@
+"""One program's view of the simulated GPU: its allocations, modules, functions, launches, and its fault.
+
+`Gpu` is what all programs of a simulation share, `Context` what one process has. A context answers the
+requests of `protocol`; the codes are the driver's (CUDA driver API, at the function a request serves).
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tooling.errors import ToolingError
+from tooling.simulator import device
+from tooling.simulator.arena import Arena
+from tooling.simulator.checks.base import CheckHook
+from tooling.simulator.cuda_results import CudaResult
+from tooling.simulator.findings import Finding
+from tooling.simulator.launch import Dim3, FaultKind, Launch, LaunchResult
+from tooling.simulator.launch_rules import Kernel, describe_kernel, judge_launch, set_attribute
+from tooling.simulator.memory import Allocation, DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.protocol import (
+    MAGIC,
+    REQUESTS,
+    VERSION,
+    MemoryKind,
+    Opcode,
+    ProtocolError,
+    Request,
+)
+from tooling.simulator.ptx import parse_module
+from tooling.simulator.ptx_errors import PtxError
+from tooling.simulator.ptx_model import Module
+
+Reply = tuple[int, bytes]
+_OK: Reply = (CudaResult.SUCCESS, b"")
+_INVALID: Reply = (CudaResult.INVALID_VALUE, b"")
+
+
+class Executor(Protocol):
+    """Runs a launch to its end."""
+
+    def __call__(
+        self,
+        launch: Launch,
+        module: Module,
+        memory: DeviceMemory,
+        hooks: Sequence[CheckHook],
+        *,
+        stdout: Callable[[bytes], None],
+        cancelled: Callable[[], bool],
+    ) -> LaunchResult:
+        """`stdout` takes what the kernel prints; `cancelled` says that nobody waits for the end any more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRecord:
+    """A launch that was accepted, and how it ended."""
+
+    launch: Launch
+    module: Module
+    result: LaunchResult
+
+
+@dataclass(slots=True)
+class Gpu:
+    """What the programs of a simulation share: memory, the way to run kernels, and what came of it.
+
+    Attributes:
+        make_checks: fresh checks for one program.
+        lock: held while a request is answered; the engine and the books are not for two threads.
+        errors: why a program could not be simulated (unknown PTX), for the tool to show.
+        failures: defects of the simulator itself, raised again when the simulation ends.
+    """
+
+    arena: Arena
+    memory: DeviceMemory
+    execute: Executor
+    make_checks: Callable[[], Sequence[CheckHook]]
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    records: list[LaunchRecord] = field(default_factory=list)
+    contexts: list[Context] = field(default_factory=list)
+    errors: list[ToolingError] = field(default_factory=list)
+    failures: list[Exception] = field(default_factory=list)
+    modules: dict[bytes, Module] = field(default_factory=dict)
+
+    def parse(self, text: bytes) -> Module:
+        """The module of a PTX text, parsed once.
+
+        Raises:
+            PtxError: the text holds something that the simulator does not know.
+        """
+        known = self.modules.get(text)
+        if known is None:
+            known = self.modules[text] = parse_module(text.decode("utf-8", "replace"))
+        return known
+
+    def live_device_bytes(self) -> int:
+        """Bytes of device memory in use."""
+        return sum(allocation.size for allocation in self.memory if allocation.live and not allocation.host)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the checks found in all programs, in the order in which the programs came."""
+        checks = [check for context in self.contexts for check in context.checks]
+        return [finding for check in checks for finding in check.findings]
+
+
+class Context:
+    """One process's context.
+
+    Attributes:
+        fault: what every call returns since a kernel failed; SUCCESS before.
+
+    Args:
+        gone: says whether the process has ended, also in the middle of a launch.
+    """
+
+    def __init__(self, gpu: Gpu, gone: Callable[[], bool]) -> None:
+        self.gpu = gpu
+        self._gone = gone
+        self.checks = tuple(gpu.make_checks())
+        self.fault = int(CudaResult.SUCCESS)
+        self._introduced = False
+        self._allocations: dict[int, Allocation] = {}
+        self._modules: dict[int, Module] = {}
+        self._kernels: dict[int, Kernel] = {}
+        self._next_handle = 0x5300_0000
+        self._output = bytearray()
+        self._answers: dict[Opcode, Callable[[Request], Reply]] = {
+            Opcode.ALLOCATE: self._allocate,
+            Opcode.FREE: self._free,
+            Opcode.RANGE: self._range,
+            Opcode.WRITE: self._write,
+            Opcode.READ: self._read,
+            Opcode.COPY: self._copy,
+            Opcode.LOAD_MODULE: self._load_module,
+            Opcode.UNLOAD_MODULE: self._unload_module,
+            Opcode.FUNCTION: self._function,
+            Opcode.GLOBAL: self._global,
+            Opcode.SET_ATTRIBUTE: self._set_attribute,
+            Opcode.LAUNCH: self._launch,
+            Opcode.SYNCHRONISE: self._synchronise,
+            Opcode.OCCUPANCY: self._occupancy,
+            Opcode.MEMORY_INFO: self._memory_info,
+        }
+
+    def answer(self, request: Request) -> tuple[int, bytes, bytes]:
+        """Status, answer and kernel output of a request.
+
+        Kernel output is delivered where hardware shows it: at a synchronisation, and when the next launch
+        starts.
+
+        Raises:
+            ProtocolError: the first request is not a proper HELLO.
+        """
+        if request.opcode is Opcode.HELLO or not self._introduced:
+            return (*self._hello(request), b"")
+        output = b""
+        if request.opcode in (Opcode.LAUNCH, Opcode.SYNCHRONISE):
+            output = bytes(self._output)
+            self._output.clear()
+        if self.fault:
+            return self.fault, b"", output
+        status, answer = self._answers[request.opcode](request)
+        return status, answer, output
+
+    def close(self) -> None:
+        """The process ended: the checks draw their conclusions, and its memory is free again."""
+        for check in self.checks:
+            check.end(self.gpu.memory)
+        for allocation in list(self._allocations.values()):
+            self._release(allocation)
+
+    def _hello(self, request: Request) -> Reply:
+        if request.opcode is not Opcode.HELLO:
+            raise ProtocolError(f"the first request is {request.opcode.name}, not HELLO")
+        magic, version, _process = request.fields
+        if magic != MAGIC:
+            raise ProtocolError("the first request is not from a stand-in driver")
+        shape = REQUESTS[Opcode.HELLO].reply
+        if version != VERSION:
+            return CudaResult.SYSTEM_DRIVER_MISMATCH, struct.pack("<I", VERSION).ljust(shape.size, b"\0")
+        self._introduced = True
+        arena = self.gpu.arena
+        pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.ATTRIBUTES.items())
+        head = shape.pack(VERSION, len(device.ATTRIBUTES), arena.base, arena.size, device.MEMORY_BYTES)
+        return CudaResult.SUCCESS, head + pairs + device.NAME.encode()
+
+    # Memory.
+
+    def _allocate(self, request: Request) -> Reply:
+        size, kind = request.fields
+        if size == 0:
+            return _INVALID
+        pinned = kind == MemoryKind.PINNED
+        if not pinned and self.gpu.live_device_bytes() + size > device.MEMORY_BYTES:
+            return CudaResult.OUT_OF_MEMORY, b""
+        try:
+            address = self.gpu.memory.allocate(size, host=pinned)
+        except OutOfDeviceMemory:
+            return CudaResult.OUT_OF_MEMORY, b""
+        allocation = self.gpu.memory.containing(address)
+        assert allocation is not None
+        self._allocations[address] = allocation
+        for check in self.checks:
+            check.allocate(allocation)
+        return CudaResult.SUCCESS, REQUESTS[Opcode.ALLOCATE].reply.pack(address)
+
+    def _free(self, request: Request) -> Reply:
+        address, kind = request.fields
+        allocation = self._allocations.get(address)
+        if allocation is None or allocation.host != (kind == MemoryKind.PINNED):
+            return _INVALID
+        for check in self.checks:
+            check.free(allocation)
+        self._release(allocation)
+        return _OK
+
+    def _release(self, allocation: Allocation) -> None:
+        del self._allocations[allocation.base]
+        self.gpu.memory.free(allocation.base)
+        self.gpu.arena.discard(allocation.base, allocation.size)
+
+    def _holds(self, address: int, size: int) -> bool:
+        """Whether these bytes lie in one live allocation."""
+        allocation = self.gpu.memory.containing(address)
+        return allocation is not None and allocation.live and address + size <= allocation.end
+
+    def _range(self, request: Request) -> Reply:
+        allocation = self.gpu.memory.containing(request.fields[0])
+        if allocation is None or not allocation.live:
+            return CudaResult.NOT_FOUND, b""
+        kind = MemoryKind.PINNED if allocation.host else MemoryKind.DEVICE
+        return CudaResult.SUCCESS, REQUESTS[Opcode.RANGE].reply.pack(
+            allocation.base, allocation.size, allocation.serial, kind
+        )
+
+    def _write(self, request: Request) -> Reply:
+        address, width, rows, pitch = request.fields
+        if rows == 0 or not self._holds(address, (rows - 1) * pitch + width):
+            return _INVALID
+        starts: Iterable[int] = range(address, address + rows * max(1, pitch), max(1, pitch))
+        if pitch == width:
+            starts, width = (address,), width * rows
+        for start in starts:
+            for check in self.checks:
+                check.host_write(self.gpu.memory, start, width)
+        return _OK
+
+    def _read(self, request: Request) -> Reply:
+        address, size = request.fields
+        if not self._holds(address, size):
+            return _INVALID
+        for check in self.checks:
+            check.host_read(self.gpu.memory, address, size)
+        return _OK
+
+    def _copy(self, request: Request) -> Reply:
+        destination, source, size = request.fields
+        if not self._holds(destination, size) or not self._holds(source, size):
+            return _INVALID
+        for check in self.checks:
+            check.host_read(self.gpu.memory, source, size)
+            check.host_write(self.gpu.memory, destination, size)
+        return _OK
+
+    def _memory_info(self, request: Request) -> Reply:
+        free = device.MEMORY_BYTES - self.gpu.live_device_bytes()
+        return CudaResult.SUCCESS, REQUESTS[Opcode.MEMORY_INFO].reply.pack(free, device.MEMORY_BYTES)
+
+    # Modules and functions.
+
+    def _new_handle(self) -> int:
+        self._next_handle += 16
+        return self._next_handle
+
+    def _load_module(self, request: Request) -> Reply:
+        try:
+            module = self.gpu.parse(request.tail)
+        except PtxError as error:
+            self.gpu.errors.append(error)
+            return CudaResult.INVALID_PTX, str(error).encode()
+        self.gpu.memory.symbols(module)
+        handle = self._new_handle()
+        self._modules[handle] = module
+        return CudaResult.SUCCESS, REQUESTS[Opcode.LOAD_MODULE].reply.pack(handle)
+
+    def _unload_module(self, request: Request) -> Reply:
+        (handle,) = request.fields
+        if self._modules.pop(handle, None) is None:
+            return CudaResult.INVALID_HANDLE, b""
+        self._kernels = {
+            number: kernel for number, kernel in self._kernels.items() if kernel.module_handle != handle
+        }
+        return _OK
+
+    def _function(self, request: Request) -> Reply:
+        module_handle = request.fields[0]
+        module = self._modules.get(module_handle)
+        if module is None:
+            return CudaResult.INVALID_HANDLE, b""
+        function = module.kernels.get(request.tail.decode("utf-8", "replace"))
+        if function is None:
+            return CudaResult.NOT_FOUND, b""
+        handle = self._new_handle()
+        kernel = self._kernels[handle] = describe_kernel(module, function, module_handle)
+        parameters = function.parameters
+        answer = REQUESTS[Opcode.FUNCTION].reply.pack(handle, len(parameters), *kernel.attributes)
+        places = b"".join(struct.pack("<II", parameter.offset, parameter.size) for parameter in parameters)
+        return CudaResult.SUCCESS, answer + places
+
+    def _global(self, request: Request) -> Reply:
+        module = self._modules.get(request.fields[0])
+        if module is None:
+            return CudaResult.INVALID_HANDLE, b""
+        name = request.tail.decode("utf-8", "replace")
+        address = self.gpu.memory.symbols(module).get(name)
+        if address is None:
+            return CudaResult.NOT_FOUND, b""
+        return CudaResult.SUCCESS, REQUESTS[Opcode.GLOBAL].reply.pack(address, module.globals[name].size)
+
+    def _set_attribute(self, request: Request) -> Reply:
+        handle, attribute, value = request.fields
+        kernel = self._kernels.get(handle)
+        if kernel is None:
+            return CudaResult.INVALID_HANDLE, b""
+        return set_attribute(kernel, attribute, value), b""
+
+    def _occupancy(self, request: Request) -> Reply:
+        handle, threads, dynamic_shared = request.fields
+        kernel = self._kernels.get(handle)
+        if kernel is None:
+            return CudaResult.INVALID_HANDLE, b""
+        if threads <= 0:
+            return _INVALID
+        blocks = device.blocks_per_multiprocessor(threads, kernel.static_shared + dynamic_shared)
+        return CudaResult.SUCCESS, REQUESTS[Opcode.OCCUPANCY].reply.pack(blocks)
+
+    # Launches.
+
+    def _launch(self, request: Request) -> Reply:
+        numbers = request.fields
+        kernel = self._kernels.get(numbers[0])
+        if kernel is None:
+            return CudaResult.INVALID_HANDLE, b""
+        grid, block, named = Dim3(*numbers[1:4]), Dim3(*numbers[4:7]), Dim3(*numbers[7:10])
+        clustered, dynamic_shared, stream = numbers[10:]
+        verdict = judge_launch(kernel, grid, block, named if clustered else None, dynamic_shared)
+        if verdict is not CudaResult.SUCCESS:
+            return verdict, b""
+        if len(request.tail) != kernel.function.parameter_bytes:
+            return _INVALID
+        launch = Launch(
+            kernel.function,
+            grid,
+            block,
+            named if clustered else kernel.required_cluster or Dim3(),
+            dynamic_shared,
+            request.tail,
+            stream,
+            explicit_cluster=bool(clustered) or kernel.required_cluster is not None,
+        )
+        return self._run(launch, kernel.module)
+
+    def _run(self, launch: Launch, module: Module) -> Reply:
+        gpu = self.gpu
+        try:
+            result = gpu.execute(
+                launch,
+                module,
+                gpu.memory,
+                self.checks,
+                stdout=self._output.extend,
+                cancelled=self._gone,
+            )
+        except ToolingError as error:
+            gpu.errors.append(error)
+            self.fault = CudaResult.LAUNCH_FAILED
+            return _OK
+        gpu.records.append(LaunchRecord(launch, module, result))
+        if result.error is None:
+            return _OK
+        if result.error.kind is FaultKind.INVALID_LAUNCH:
+            return _INVALID
+        self.fault = result.error.kind.cuda_result
+        return _OK
+
+    def _synchronise(self, request: Request) -> Reply:
+        return _OK

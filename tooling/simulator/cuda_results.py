@@ -1,0 +1,18 @@
+"""CUresult: the codes of the CUDA driver API that the simulator returns."""
+
+from enum import IntEnum
+
+
+class CudaResult(IntEnum):
+    """What a driver call returns (CUDA driver API, "Data types used by CUDA driver": CUresult)."""
+
+    SUCCESS = 0
+    INVALID_VALUE = 1
+    OUT_OF_MEMORY = 2
+    INVALID_PTX = 218
+    INVALID_HANDLE = 400
+    NOT_FOUND = 500
+    LAUNCH_FAILED = 719
+    SYSTEM_DRIVER_MISMATCH = 803
+    INVALID_CLUSTER_SIZE = 912
+    UNKNOWN = 999

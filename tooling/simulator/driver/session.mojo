@@ -1,0 +1,269 @@
+"""What one process knows of its simulated GPU: the connection, the arena, live handles, a fault.
+
+Everything here is guarded by one lock, because MAX calls the driver from several threads. A request holds
+it until its reply is here: the simulator answers one request at a time anyway.
+"""
+
+from std.ffi import _Global, external_call
+
+import protocol
+from errors import (
+    DEVICE_UNAVAILABLE,
+    INVALID_CONTEXT,
+    NO_DEVICE,
+    NOT_INITIALIZED,
+    NOT_SUPPORTED,
+    SUCCESS,
+    describe,
+)
+from wire import (
+    NOTHING,
+    Body,
+    Reply,
+    at,
+    c_string,
+    connect_to,
+    errno,
+    exchange,
+    say,
+    write_all,
+)
+
+comptime CONTEXT = UInt64(0x51000000)
+"""The one context's handle. Handles are numbers that are no addresses, so that nobody can follow them."""
+
+comptime _O_RDWR_CLOEXEC = Int32(0x80002)
+comptime _PROT_READ_WRITE = Int32(3)
+comptime _MAP_SHARED_NORESERVE_FIXED_NOREPLACE = Int32(0x104001)
+
+
+struct Function(Copyable, Movable):
+    """A kernel: its number in the simulator, CUfunction_attribute 0 to 15, and where parameters lie."""
+
+    var module: UInt64
+    var attributes: List[Int32]
+    var offsets: List[UInt32]
+    var sizes: List[UInt32]
+
+    def __init__(out self, module: UInt64):
+        self.module = module
+        self.attributes = []
+        self.offsets = []
+        self.sizes = []
+
+    def parameter_bytes(self) -> Int:
+        """Size of the parameter block of a launch."""
+        var end = UInt32(0)
+        for index in range(len(self.offsets)):
+            end = max(end, self.offsets[index] + self.sizes[index])
+        return Int(end)
+
+
+struct Session(Movable):
+    """The process's state. `fault` is the error that every call returns once a kernel has failed."""
+
+    var socket: Int32
+    var gone: Bool
+    var initialised: Bool
+    var mutex: UInt64
+    var current_key: UInt32
+    var retained: Int
+    var fault: Int32
+    var unsynchronised: Bool
+    var attributes: Dict[UInt32, Int32]
+    var name: List[UInt8]
+    var memory_bytes: UInt64
+    var arena: UInt64
+    var arena_bytes: UInt64
+    var next_handle: UInt64
+    var streams: Dict[UInt64, UInt32]
+    var events: Dict[UInt64, UInt32]
+    var functions: Dict[UInt64, Function]
+    var registered: Dict[UInt64, UInt64]
+
+    def __init__(out self):
+        self.socket = -1
+        self.gone = False
+        self.initialised = False
+        self.mutex = external_call["calloc", UInt64](UInt64(1), UInt64(64))  # PTHREAD_MUTEX_INITIALIZER
+        self.current_key = 0
+        var key = external_call["calloc", UInt64](UInt64(1), UInt64(8))
+        if external_call["pthread_key_create", Int32](key, NOTHING) == 0:
+            self.current_key = at[UInt32](key)[]
+        external_call["free", NoneType](key)
+        self.retained = 0
+        self.fault = SUCCESS
+        self.unsynchronised = False
+        self.attributes = {}
+        self.name = []
+        self.memory_bytes = 0
+        self.arena = 0
+        self.arena_bytes = 0
+        self.next_handle = CONTEXT + 16
+        self.streams = {}
+        self.events = {}
+        self.functions = {}
+        self.registered = {}
+
+    # Contexts. There is one; each thread counts how often it pushed it.
+
+    def context_depth(self) -> UInt64:
+        """How many times this thread has the context on its stack."""
+        return external_call["pthread_getspecific", UInt64](self.current_key)
+
+    def set_context_depth(self, depth: UInt64):
+        """Change this thread's context stack."""
+        _ = external_call["pthread_setspecific", Int32](self.current_key, depth)
+
+    def ready(self) -> Int32:
+        """Whether a call that needs a context may go on: SUCCESS, or what it must return."""
+        if self.gone:
+            return DEVICE_UNAVAILABLE
+        if not self.initialised:
+            return NOT_INITIALIZED
+        if self.context_depth() == 0:
+            return INVALID_CONTEXT
+        return self.fault
+
+    def new_handle(mut self) -> UInt64:
+        """A handle that was never given out."""
+        self.next_handle += 16
+        return self.next_handle
+
+    def valid_stream(self, stream: UInt64) -> Bool:
+        """Whether a CUstream is the default (0), legacy (1) or per-thread (2) one, or was created."""
+        return stream <= 2 or stream in self.streams
+
+    # The connection.
+
+    def start(mut self) -> Int32:
+        """Connect and map the arena; SUCCESS, or what cuInit must return. The reason goes to stderr."""
+        if self.socket >= 0:
+            return SUCCESS
+        var socket_name = external_call["getenv", UInt64]("GPU_SIM_SOCKET".ptr())
+        var arena_path = external_call["getenv", UInt64]("GPU_SIM_ARENA".ptr())
+        if socket_name == NOTHING or arena_path == NOTHING:
+            say("this libcuda.so.1 belongs to the simulated GPU; start the program through `tooling run`")
+            return NO_DEVICE
+        self.socket = connect_to(c_string(socket_name))
+        if self.socket < 0:
+            say("the simulator is not there any more (GPU_SIM_SOCKET names nobody who listens)")
+            return NO_DEVICE
+        var body = Body(protocol.HELLO)
+        body.u64(protocol.MAGIC)
+        body.u32(protocol.VERSION)
+        body.u32(UInt32(external_call["getpid", Int32]()))
+        var reply = self.request(body)
+        var version = reply.u32()
+        if reply.status != SUCCESS or version != protocol.VERSION:
+            if not self.gone:
+                say(
+                    String("the simulator speaks protocol ", version, " and this driver ", protocol.VERSION)
+                    + "; they come from different versions of the tool: start again with one of them"
+                )
+            self.hang_up()
+            return NO_DEVICE
+        var count = reply.u32()
+        self.arena = reply.u64()
+        self.arena_bytes = reply.u64()
+        self.memory_bytes = reply.u64()
+        for _ in range(Int(count)):
+            var number = reply.u32()
+            self.attributes[number] = Int32(reply.u32())
+        self.name = reply.rest()
+        return self.map_arena(arena_path)
+
+    def map_arena(mut self, path: UInt64) -> Int32:
+        """Map the shared arena at the address it has in the simulator's books."""
+        var descriptor = external_call["open", Int32](path, _O_RDWR_CLOEXEC)
+        if descriptor < 0:
+            say(String("the simulator's memory cannot be opened (GPU_SIM_ARENA, errno ", errno(), ")"))
+            self.hang_up()
+            return NO_DEVICE
+        var place = external_call["mmap", UInt64](
+            self.arena,
+            self.arena_bytes,
+            _PROT_READ_WRITE,
+            _MAP_SHARED_NORESERVE_FIXED_NOREPLACE,
+            descriptor,
+            Int64(0),
+        )
+        var reason = errno()
+        _ = external_call["close", Int32](descriptor)
+        if place != self.arena:
+            say(
+                String("the simulator's memory cannot be mapped (errno ", reason, ");")
+                + " is there a limit on the process's address space (ulimit -v)?"
+            )
+            self.hang_up()
+            return NO_DEVICE
+        return SUCCESS
+
+    def hang_up(mut self):
+        """Close the connection."""
+        if self.socket >= 0:
+            _ = external_call["close", Int32](self.socket)
+        self.socket = -1
+
+    def request(mut self, mut body: Body) -> Reply:
+        """One request and its reply. When the simulator is gone, every request says so by its status."""
+        var reply = Reply(DEVICE_UNAVAILABLE)
+        if self.gone or self.socket < 0:
+            return reply^
+        if not exchange(self.socket, body, reply):
+            self.gone = True
+            self.hang_up()
+            say("the simulator has gone away; it was stopped, or it failed (see what `tooling` printed)")
+            return Reply(DEVICE_UNAVAILABLE)
+        write_all(1, reply.output)
+        return reply^
+
+    def ask(mut self, mut body: Body, expected: Int) -> Reply:
+        """A request whose successful answer has at least `expected` bytes."""
+        var reply = self.request(body)
+        if reply.status == SUCCESS and len(reply.answer) < expected:
+            say("the simulator's answer is too short; start again")
+            self.gone = True
+            self.hang_up()
+            reply.status = DEVICE_UNAVAILABLE
+        return reply^
+
+    def synchronise(mut self) -> Int32:
+        """Learn how the launches since the last call ended; their output appears now, as on hardware."""
+        if self.unsynchronised:
+            self.unsynchronised = False
+            var body = Body(protocol.SYNCHRONISE)
+            self.fault = self.request(body).status
+        return self.fault
+
+
+def _new_session() -> Session:
+    return Session()
+
+
+comptime _SESSION = _Global["gpu_puzzle_lab_simulated_gpu", _new_session]
+
+
+struct Locked(Movable):
+    """The session while this thread has it to itself, from creation to the end of the scope."""
+
+    var session: Pointer[Session, MutUntrackedOrigin]
+
+    def __init__(out self):
+        try:
+            self.session = at[Session](UInt64(Int(_SESSION.get_or_create_ptr())))
+        except:
+            say("out of memory")
+            _ = external_call["abort", Int32]()
+            self.session = at[Session](16)
+        _ = external_call["pthread_mutex_lock", Int32](self.session[].mutex)
+
+    def __deinit__(deinit self):
+        _ = external_call["pthread_mutex_unlock", Int32](self.session[].mutex)
+
+
+def unsupported(name: StaticString, why: StaticString = "") -> Int32:
+    """Name a driver function that a program called and the simulated GPU does not have."""
+    var reason = String(": ") + why if why.byte_length() else String("")
+    say(String(name, " is not supported by the simulated GPU", reason))
+    return NOT_SUPPORTED
