@@ -1,0 +1,1 @@
+"""Atomic operations and mbarriers (PTX ISA 9.7.13)."""

@@ -1,0 +1,355 @@
+"""Binding: one instruction to one step, its operands turned into slots.
+
+What is pure comes from the table in `semantics`; memory, control and warp instructions have binders of their
+own, entered into `BINDERS` by opcode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.decode import Decoder
+from tooling.simulator.lanes import Group
+from tooling.simulator.numerics import PRED, U32
+from tooling.simulator.program import Step
+from tooling.simulator.ptx_model import Instruction, Negated, Operand, Pair, Register, Vector
+from tooling.simulator.semantics import Operation, lookup
+
+Array = NDArray[Any]
+Binder = Callable[[Decoder, Instruction, int], None]
+
+BINDERS: dict[str, Binder] = {}
+"""Binders of instructions that are not pure, by opcode."""
+
+ENDS: set[str] = {"bra", "brx", "ret", "exit", "trap", "call"}
+"""Opcodes after which a new basic block starts."""
+
+ALONE: set[str] = set()
+"""Opcodes that make a basic block of their own: lanes may wait there."""
+
+
+def binds(*opcodes: str, alone: bool = False) -> Callable[[Binder], Binder]:
+    """Enter a binder for these opcodes; `alone` for those at which lanes may wait."""
+
+    def enter(binder: Binder) -> Binder:
+        for opcode in opcodes:
+            BINDERS[opcode] = binder
+            if alone:
+                ALONE.add(opcode)
+        return binder
+
+    return enter
+
+
+@cache
+def load_binders() -> None:
+    """Fill `BINDERS`: each module that binds enters its instructions when it is imported."""
+    from tooling.simulator import (  # noqa: PLC0415, F401 - importing fills BINDERS; they import this module
+        atomics,
+        barriers,
+        control,
+        memory_access,
+        warps,
+    )
+
+
+def stands_alone(instruction: Instruction) -> bool:
+    """Whether lanes may wait at this instruction, so that it needs a block of its own."""
+    return instruction.opcode in ALONE
+
+
+def ends_block(instruction: Instruction) -> bool:
+    """Whether a new basic block starts after this instruction."""
+    return instruction.opcode in ENDS or instruction.opcode in ALONE
+
+
+def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    """Append the step of an instruction to the current block, or set how the block ends.
+
+    Raises:
+        PtxError: an unknown instruction or form.
+    """
+    binder = BINDERS.get(instruction.opcode)
+    if binder is not None:
+        binder(decoder, instruction, following)
+        return
+    operation = lookup(instruction.opcode, instruction.modifiers) if instruction.modifiers else None
+    if operation is None:
+        raise decoder.unknown(instruction)
+    _bind_pure(decoder, instruction, operation)
+
+
+# -- guards -------------------------------------------------------------------------------------------
+
+
+def guard(decoder: Decoder, instruction: Instruction) -> tuple[int, bool] | None:
+    """(slot, negated) of the instruction's predicate."""
+    if instruction.predicate is None:
+        return None
+    slot = decoder.register(instruction.predicate.register)
+    decoder.block.reads(slot)
+    return slot, instruction.predicate.negated
+
+
+def guarded_lanes(group: Group, guarding: tuple[int, bool]) -> Array | bool:
+    """Which lanes of the group the guard lets through: True, False or an array of both."""
+    predicate = group.get(guarding[0])
+    if len(predicate) == 1:
+        return bool(predicate[0]) != guarding[1]
+    if guarding[1]:
+        predicate = ~predicate
+    if predicate.all():
+        return True
+    return predicate if predicate.any() else False
+
+
+def write(decoder: Decoder, operand: Operand, instruction: Instruction) -> int:
+    """The slot of a destination register; `_` (no destination) gets a slot that nobody reads."""
+    if not isinstance(operand, Register):
+        raise decoder.unknown(instruction, "its destination is no register")
+    if operand.name == "_":
+        return decoder.constant(0xDEAD, U32)
+    slot = decoder.register(operand.name)
+    if instruction.predicate is None:
+        decoder.block.defines.add(slot)
+    else:
+        decoder.block.reads(slot)
+    return slot
+
+
+def assign(group: Group, slot: int, value: Array, lanes: Array | None, dtype: np.dtype[Any]) -> None:
+    """Set a register for all lanes of the group, or only for those that `lanes` (a mask) lets through.
+
+    Args:
+        value: one entry per lane of the group or a single one.
+        dtype: the register's type.
+    """
+    if value.dtype is not dtype:
+        value = value.view(dtype)
+    if lanes is not None:
+        old = group.get(slot)
+        if old.dtype is not dtype:
+            old = old.view(dtype)
+        value = np.where(lanes, value, old)
+    group.registers[slot] = value
+
+
+# -- pure instructions --------------------------------------------------------------------------------
+
+
+def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation) -> None:
+    operands = instruction.operands
+    if not operands:
+        raise decoder.unknown(instruction, "it has no operands")
+    destination, *sources = operands
+    if instruction.opcode == "mov" and (
+        isinstance(destination, Vector) or (len(sources) == 1 and isinstance(sources[0], Vector))
+    ):
+        _bind_vector_move(decoder, instruction)
+        return
+    if len(sources) != len(operation.arguments):
+        raise decoder.unknown(
+            instruction, f"it has {len(sources)} operands, {len(operation.arguments)} are known"
+        )
+    function = operation.function
+    slots: list[int] = []
+    kinds: list[np.dtype[Any]] = []
+    for source, dtype in zip(sources, operation.arguments, strict=True):
+        negate = isinstance(source, Negated)
+        inner: Operand = source.operand if isinstance(source, Negated) else source
+        slots.append(decoder.value(inner, dtype, instruction))
+        kinds.append(dtype)
+        width = decoder.width(inner.name) if isinstance(inner, Register) else dtype
+        if width.itemsize != dtype.itemsize or negate:
+            function = _adapted(function, len(slots) - 1, dtype, width, negate)
+            kinds[-1] = width
+    guarding = guard(decoder, instruction)
+    if isinstance(destination, Pair):
+        first = write(decoder, destination.first, instruction)
+        second = write(decoder, destination.second, instruction)
+        decoder.block.steps.append(_pair_step(function, first, second, slots, kinds, guarding))
+        return
+    target = write(decoder, destination, instruction)
+    assert isinstance(destination, Register)
+    if destination.name == "_":
+        return
+    register = decoder.width(destination.name)
+    if register.itemsize > operation.result.itemsize and operation.result != PRED:
+        function = _extended(function, operation.result, register)
+    elif register.itemsize < operation.result.itemsize:
+        raise decoder.unknown(instruction, f"its result does not fit into {destination.name}")
+    if guarding is not None:
+        decoder.block.steps.append(_guarded_step(function, target, slots, kinds, guarding))
+    else:
+        decoder.block.steps.append(_step(function, target, slots, kinds))
+
+
+def _adapted(
+    function: Callable[..., Array], position: int, dtype: np.dtype[Any], width: np.dtype[Any], negate: bool
+) -> Callable[..., Array]:
+    """The function with one argument cut to its low bits, or negated, first."""
+
+    def adapted(*arguments: Array) -> Array:
+        changed = list(arguments)
+        value = changed[position]
+        if negate:
+            value = ~value
+        if width.itemsize > dtype.itemsize:
+            value = value.astype(f"u{dtype.itemsize}").view(dtype)
+        elif width.itemsize < dtype.itemsize:
+            value = value.astype(dtype)
+        changed[position] = value
+        return function(*changed)
+
+    return adapted
+
+
+def _extended(
+    function: Callable[..., Array], result: np.dtype[Any], register: np.dtype[Any]
+) -> Callable[..., Array]:
+    """The function with its result widened to the register, by sign where the result has one."""
+    wide = np.dtype(f"{'i' if result.kind == 'i' else 'u'}{register.itemsize}")
+
+    def extended(*arguments: Array) -> Array:
+        value = function(*arguments)
+        return value.view(f"u{result.itemsize}").astype(wide) if result.kind == "f" else value.astype(wide)
+
+    return extended
+
+
+def _step(function: Callable[..., Array], target: int, slots: list[int], kinds: list[np.dtype[Any]]) -> Step:
+    """A step without a guard; the common operand counts are written out because they run most."""
+    if len(slots) == 1:
+        (a,), (ta,) = slots, kinds
+
+        def step1(group: Group, _batch: Any) -> None:
+            registers = group.registers
+            x = registers[a]
+            if x is None:
+                x = group.load(a)
+            if x.dtype is not ta:
+                x = x.view(ta)
+            registers[target] = function(x)
+
+        return step1
+    if len(slots) == 2:
+        (a, b), (ta, tb) = slots, kinds
+
+        def step2(group: Group, _batch: Any) -> None:
+            registers = group.registers
+            x = registers[a]
+            if x is None:
+                x = group.load(a)
+            if x.dtype is not ta:
+                x = x.view(ta)
+            y = registers[b]
+            if y is None:
+                y = group.load(b)
+            if y.dtype is not tb:
+                y = y.view(tb)
+            registers[target] = function(x, y)
+
+        return step2
+
+    def step(group: Group, _batch: Any) -> None:
+        group.registers[target] = function(*_arguments(group, slots, kinds))
+
+    return step
+
+
+def _arguments(group: Group, slots: list[int], kinds: list[np.dtype[Any]]) -> list[Array]:
+    values = []
+    registers = group.registers
+    for slot, kind in zip(slots, kinds, strict=True):
+        value = registers[slot]
+        if value is None:
+            value = group.load(slot)
+        values.append(value if value.dtype is kind else value.view(kind))
+    return values
+
+
+def _guarded_step(
+    function: Callable[..., Array],
+    target: int,
+    slots: list[int],
+    kinds: list[np.dtype[Any]],
+    guarding: tuple[int, bool],
+) -> Step:
+    def step(group: Group, _batch: Any) -> None:
+        lanes = guarded_lanes(group, guarding)
+        if lanes is False:
+            return
+        value = function(*_arguments(group, slots, kinds))
+        assign(group, target, value, None if lanes is True else lanes, value.dtype)  # type: ignore[arg-type]
+
+    return step
+
+
+def _pair_step(
+    function: Callable[..., Array],
+    first: int,
+    second: int,
+    slots: list[int],
+    kinds: list[np.dtype[Any]],
+    guarding: tuple[int, bool] | None,
+) -> Step:
+    """`setp … p|q`: the second result is the negation of the first (before a boolean combination: of both)."""
+
+    def step(group: Group, _batch: Any) -> None:
+        lanes = True if guarding is None else guarded_lanes(group, guarding)
+        if lanes is False:
+            return
+        value = function(*_arguments(group, slots, kinds))
+        mask = None if lanes is True else lanes
+        assign(group, first, value, mask, PRED)  # type: ignore[arg-type]
+        assign(group, second, ~value, mask, PRED)  # type: ignore[arg-type]
+
+    return step
+
+
+def _bind_vector_move(decoder: Decoder, instruction: Instruction) -> None:
+    """`mov.b64 {lo, hi}, a` and `mov.b64 d, {lo, hi}` (PTX ISA 9.7.9.2): the first element is the lowest."""
+    destination, source = instruction.operands
+    guarding = guard(decoder, instruction)
+    if isinstance(destination, Vector) and isinstance(source, Register):
+        whole = decoder.value(source, U32, instruction)
+        count = len(destination.elements)
+        size = decoder.width(source.name).itemsize // count
+        part = np.dtype(f"u{size}")
+        targets = [write(decoder, element, instruction) for element in destination.elements]
+
+        def unpack(group: Group, _batch: Any) -> None:
+            lanes = True if guarding is None else guarded_lanes(group, guarding)
+            if lanes is False:
+                return
+            pieces = np.ascontiguousarray(group.get(whole)).view(part).reshape(-1, count)
+            for column, target in enumerate(targets):
+                assign(group, target, pieces[:, column].copy(), None if lanes is True else lanes, part)  # type: ignore[arg-type]
+
+        decoder.block.steps.append(unpack)
+        return
+    if isinstance(source, Vector) and isinstance(destination, Register):
+        size = decoder.width(destination.name).itemsize
+        part = np.dtype(f"u{size // len(source.elements)}")
+        whole_type = np.dtype(f"u{size}")
+        parts = [decoder.value(element, part, instruction) for element in source.elements]
+        target = write(decoder, destination, instruction)
+
+        def pack(group: Group, _batch: Any) -> None:
+            lanes = True if guarding is None else guarded_lanes(group, guarding)
+            if lanes is False:
+                return
+            value = np.zeros(1, whole_type)
+            for position, slot in enumerate(parts):
+                piece = group.get(slot).view(part).astype(whole_type)
+                value = value | (piece << whole_type.type(8 * part.itemsize * position))
+            assign(group, target, value, None if lanes is True else lanes, whole_type)  # type: ignore[arg-type]
+
+        decoder.block.steps.append(pack)
+        return
+    raise decoder.unknown(instruction)

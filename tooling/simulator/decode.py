@@ -1,0 +1,325 @@
+"""PTX functions to a `Program`: splits basic blocks, gives registers slots, binds every instruction."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from tooling.simulator.numerics import PRED, U8, U32, U64
+from tooling.simulator.program import BasicBlock, Origin, Program
+from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
+from tooling.simulator.ptx_model import (
+    Arguments,
+    Float,
+    Function,
+    Instruction,
+    Integer,
+    Label,
+    Module,
+    Operand,
+    Parameter,
+    Register,
+    Symbol,
+    Variable,
+)
+from tooling.simulator.semantics import DTYPES
+
+_CACHE: OrderedDict[tuple[str, str], Program] = OrderedDict()
+_CACHE_SIZE = 64
+
+_UNSIGNED: dict[int, np.dtype[Any]] = {1: U8, 2: np.dtype(np.uint16), 4: U32, 8: U64}
+
+
+def decode(module: Module, kernel: Function) -> Program:
+    """The program of a kernel; decoded once per module text and kernel.
+
+    Raises:
+        PtxError: an instruction or form that the simulator does not know.
+    """
+    key = (module.digest, kernel.name)
+    program = _CACHE.get(key)
+    if program is None:
+        program = _CACHE[key] = Decoder(module, kernel).decode()
+        if len(_CACHE) > _CACHE_SIZE:
+            _CACHE.popitem(last=False)
+    return program
+
+
+class Decoder:
+    """State of decoding one kernel. Binders (`bindings`, `control`, …) ask it for slots.
+
+    Attributes:
+        function: the function being decoded; `block`: the basic block being filled.
+    """
+
+    def __init__(self, module: Module, kernel: Function) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.function = kernel
+        self.origins: list[Origin] = []
+        self.blocks: list[BasicBlock] = []
+        self.block = BasicBlock(0, kernel.name)
+        self.entries: dict[str, int] = {}
+        self.labels: dict[str, int] = {}
+        self.returns: dict[int, list[tuple[int, int, int]]] = {}
+        self._slots: dict[tuple[str, str], int] = {}
+        self._constants: dict[tuple[int, Any], int] = {}
+        self._shared: dict[str, int] = {}
+        self._local: dict[tuple[str, str], int] = {}
+        self._shared_end = 0
+        self._local_end = 0
+        self._dynamic: list[str] = []
+
+    def decode(self) -> Program:
+        """Decode the kernel and, after it, every function it calls.
+
+        Raises:
+            PtxError: an instruction or form that the simulator does not know.
+        """
+        from tooling.simulator.bindings import load_binders  # noqa: PLC0415 - it imports this module
+
+        load_binders()
+        functions = [self.kernel, *self._called()]
+        for variable in self.module.globals.values():
+            if variable.space == "shared":
+                self._place_shared(variable)
+        for function in functions:
+            for variable in function.variables:
+                if variable.space == "shared":
+                    self._place_shared(variable)
+        self._shared_end += -self._shared_end % 16
+        for name in self._dynamic:
+            self._shared[name] = self._shared_end
+        for function in functions:
+            self._layout_local(function)
+        layout = [self._split(function) for function in functions]
+        for function, pieces in zip(functions, layout, strict=True):
+            self._bind(function, pieces)
+        return Program(
+            self.kernel.name,
+            self.blocks,
+            self.origins,
+            self.entries,
+            self._shared_end,
+            self._shared_end,
+            self._local_end,
+            self.returns,
+        )
+
+    # -- layout --------------------------------------------------------------------------------------
+
+    def _called(self) -> list[Function]:
+        found: dict[str, Function] = {}
+        todo = [self.kernel]
+        while todo:
+            for statement in todo.pop().body:
+                if isinstance(statement, Instruction) and statement.opcode == "call":
+                    for operand in statement.operands:
+                        if isinstance(operand, Symbol) and operand.name in self.module.functions:
+                            name = operand.name
+                            if name not in found:
+                                found[name] = self.module.functions[name]
+                                todo.append(found[name])
+        return list(found.values())
+
+    def _place_shared(self, variable: Variable) -> None:
+        if variable.external or not variable.size:
+            self._dynamic.append(variable.name)
+            return
+        self._shared_end += -self._shared_end % variable.align
+        self._shared[variable.name] = self._shared_end
+        self._shared_end += variable.size
+
+    def _layout_local(self, function: Function) -> None:
+        """Local variables, and the parameters of calls, have a place of their own in each thread."""
+        things: list[Variable | Parameter] = [v for v in function.variables if v.space in ("local", "param")]
+        if not function.is_entry:
+            things += [*function.parameters, *function.results]
+        for thing in things:
+            self._local_end += -self._local_end % max(thing.align, 1)
+            self._local[function.name, thing.name] = self._local_end
+            self._local_end += thing.size
+
+    def _split(self, function: Function) -> list[tuple[BasicBlock, list[Instruction]]]:
+        """Cut the body where a label stands or an instruction ends a block."""
+        from tooling.simulator.bindings import ends_block, stands_alone  # noqa: PLC0415 - they import this module
+
+        pieces: list[tuple[BasicBlock, list[Instruction]]] = []
+        current: list[Instruction] | None = None
+
+        def start() -> list[Instruction]:
+            block = BasicBlock(len(self.blocks), function.name)
+            self.blocks.append(block)
+            pieces.append((block, []))
+            return pieces[-1][1]
+
+        self.entries[function.name] = len(self.blocks)
+        current = start()
+        for statement in function.body:
+            if isinstance(statement, Label):
+                if current:
+                    current = start()
+                self.labels[f"{function.name}:{statement.name}"] = pieces[-1][0].number
+                continue
+            if current and stands_alone(statement):
+                current = start()
+            current.append(statement)
+            if ends_block(statement):
+                current = start()
+        return pieces
+
+    def label(self, name: str, instruction: Instruction) -> int:
+        """The block that a label of the current function starts.
+
+        Raises:
+            PtxError: no such label.
+        """
+        try:
+            return self.labels[f"{self.function.name}:{name}"]
+        except KeyError:
+            raise self.unknown(instruction, f"there is no label `{name}`") from None
+
+    def _bind(self, function: Function, pieces: list[tuple[BasicBlock, list[Instruction]]]) -> None:
+        from tooling.simulator.bindings import bind  # noqa: PLC0415 - it imports this module
+
+        self.function = function
+        for index, (block, instructions) in enumerate(pieces):
+            self.block = block
+            block.instructions = instructions
+            following = pieces[index + 1][0].number if index + 1 < len(pieces) else -1
+            for instruction in instructions:
+                bind(self, instruction, following)
+            if block.end is None:
+                if following >= 0:
+                    block.successors.append(following)
+                block.end = _fall_through(following)
+
+    # -- slots ---------------------------------------------------------------------------------------
+
+    def _new(self, origin: Origin) -> int:
+        self.origins.append(origin)
+        return len(self.origins) - 1
+
+    def register(self, name: str) -> int:
+        """The slot of a register of the current function, or of a special register."""
+        kind = self.function.registers.get(name)
+        key = ("" if kind is None else self.function.name, name)
+        slot = self._slots.get(key)
+        if slot is None:
+            if kind is None:
+                origin = Origin("special", special_dtype(name), name)
+            else:
+                dtype = DTYPES[kind]
+                origin = Origin("undefined", dtype if dtype == PRED else _UNSIGNED[dtype.itemsize], name)
+            slot = self._slots[key] = self._new(origin)
+        return slot
+
+    def width(self, name: str) -> np.dtype[Any]:
+        """The array type of a register."""
+        kind = self.function.registers.get(name)
+        return special_dtype(name) if kind is None else DTYPES[kind]
+
+    def special(self, name: str) -> int:
+        """The slot of a special register."""
+        key = ("", name)
+        if key not in self._slots:
+            self._slots[key] = self._new(Origin("special", special_dtype(name), name))
+        return self._slots[key]
+
+    def constant(self, bits: int, dtype: np.dtype[Any]) -> int:
+        """The slot of a constant with these bits."""
+        width = 1 if dtype == PRED else 8 * dtype.itemsize
+        bits &= (1 << width) - 1
+        key = (bits, dtype)
+        slot = self._constants.get(key)
+        if slot is None:
+            slot = self._constants[key] = self._new(Origin("constant", dtype, value=bits))
+        return slot
+
+    def symbol(self, symbol: Symbol, dtype: np.dtype[Any], instruction: Instruction) -> int:
+        """The slot of a variable's address: an offset in shared, local or parameter space, or a device address.
+
+        Raises:
+            PtxError: no such variable.
+        """
+        name, offset = symbol.name, symbol.offset
+        if name in self._shared:
+            return self.constant(self._shared[name] + offset, dtype)
+        place = self._local.get((self.function.name, name))
+        if place is not None:
+            return self.constant(place + offset, dtype)
+        for parameter in self.kernel.parameters:
+            if parameter.name == name:
+                return self.constant(parameter.offset + offset, dtype)
+        if name in self.module.globals:
+            key = ("symbol", f"{name}+{offset}:{dtype}")
+            if key not in self._slots:
+                self._slots[key] = self._new(Origin("symbol", dtype, name, offset))
+            return self._slots[key]
+        raise self.unknown(instruction, f"there is no variable `{name}`")
+
+    def local_place(self, function: str, name: str) -> int | None:
+        """Where a local variable or call parameter of a function lies in a thread's local memory."""
+        return self._local.get((function, name))
+
+    def parameter(self, offset: int, dtype: np.dtype[Any]) -> int:
+        """The slot of a kernel parameter's value."""
+        key = ("parameter", f"{offset}:{dtype}")
+        if key not in self._slots:
+            self._slots[key] = self._new(Origin("parameter", dtype, value=offset))
+        return self._slots[key]
+
+    def value(self, operand: Operand, dtype: np.dtype[Any], instruction: Instruction) -> int:
+        """The slot of a source operand that is a register or a constant.
+
+        Raises:
+            PtxError: the operand is of another kind.
+        """
+        match operand:
+            case Register(name):
+                slot = self.register(name)
+                self.block.reads(slot)
+                return slot
+            case Integer(value):
+                if dtype.kind == "f":
+                    return self.constant(int(np.array(value, dtype).view(_UNSIGNED[dtype.itemsize])), dtype)
+                return self.constant(value, dtype)
+            case Float(bits, width):
+                if width != 8 * dtype.itemsize and dtype.kind == "f":
+                    number = np.array(bits, U32 if width == 32 else U64).view(f"f{width // 8}").astype(dtype)
+                    return self.constant(int(number.view(_UNSIGNED[dtype.itemsize])), dtype)
+                return self.constant(bits, dtype)
+            case Symbol():
+                return self.symbol(operand, dtype, instruction)
+        raise self.unknown(instruction, "an operand that this instruction cannot take")
+
+    def unknown(
+        self, instruction: Instruction, why: str = "the simulator does not know this form"
+    ) -> PtxError:
+        """The error for an instruction that cannot be executed."""
+        return PtxError(
+            f"cannot execute `{instruction.form}`",
+            line=instruction.ptx_line,
+            source=instruction.source,
+            why=why,
+            hint=UNKNOWN_HINT,
+        )
+
+
+def _fall_through(following: int) -> Any:
+    def end(group: Any, _batch: Any) -> bool:
+        group.pc = following
+        return True
+
+    return end
+
+
+def special_dtype(name: str) -> np.dtype[Any]:
+    """The array type of a special register (PTX ISA 10)."""
+    if name in ("%clock64", "%globaltimer", "%gridid"):
+        return U64
+    if name == "%is_explicit_cluster":
+        return PRED
+    return U32

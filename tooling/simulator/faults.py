@@ -1,0 +1,47 @@
+"""What makes the engine stop a kernel: the faults of memory accesses, told with lane and address."""
+
+from __future__ import annotations
+
+from tooling.simulator.launch import FaultKind, KernelFault, Launch
+from tooling.simulator.ptx_model import Instruction
+
+
+def illegal_address(
+    launch: Launch, instruction: Instruction, thread: int, address: int, space: str, size: int
+) -> KernelFault:
+    """An access outside the memory of its space."""
+    return KernelFault(
+        FaultKind.ILLEGAL_ADDRESS,
+        f"{_who(launch, thread)} accessed {size} bytes at {space} address {address:#x}, which is no such memory",
+        thread=thread,
+        address=address,
+        instruction=instruction,
+    )
+
+
+def misaligned(
+    launch: Launch, instruction: Instruction, thread: int, address: int, space: str, size: int
+) -> KernelFault:
+    """An address that is no multiple of the access's size."""
+    return KernelFault(
+        FaultKind.MISALIGNED_ADDRESS,
+        f"{_who(launch, thread)} accessed {space} address {address:#x}, which is no multiple of {size}",
+        thread=thread,
+        address=address,
+        instruction=instruction,
+    )
+
+
+def trapped(launch: Launch, instruction: Instruction, thread: int) -> KernelFault:
+    """A `trap` instruction: an assertion or abort of the kernel itself."""
+    return KernelFault(
+        FaultKind.TRAP,
+        f"{_who(launch, thread)} stopped the kernel itself (trap)",
+        thread=thread,
+        instruction=instruction,
+    )
+
+
+def _who(launch: Launch, thread: int) -> str:
+    block, inside = launch.position(thread)
+    return f"thread {inside} of block {block}"

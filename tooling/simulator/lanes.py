@@ -1,0 +1,153 @@
+"""Lanes that execute together: the register file of a batch of blocks, and groups of lanes at one place.
+
+A register holds an array: one value per lane of its group, or a single value (length 1) when all lanes share
+it, so that uniform work costs next to nothing. Arrays in registers are never written into, only replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Lanes = slice | NDArray[np.intp] | None
+"""Which lanes of the batch: all (None), a run of them, or sorted lane numbers."""
+
+
+class Group:
+    """Lanes at one place of the program.
+
+    Attributes:
+        pc: number of the basic block that comes next.
+        stack: return places of the calls the lanes are in, innermost last.
+        lanes, count: which lanes of the batch, and how many.
+        registers: values by slot; None where the batch's own file (`base`) has the value.
+        back_edges: jumps backwards since the group was last chosen to run.
+        polling: it read something that other lanes may change (an atomic, a volatile load, a try_wait).
+    """
+
+    __slots__ = ("back_edges", "base", "count", "lanes", "missing", "pc", "polling", "registers", "stack")
+
+    def __init__(
+        self,
+        pc: int,
+        stack: tuple[int, ...],
+        lanes: Lanes,
+        count: int,
+        registers: list[Array | None],
+        base: list[Array | None],
+        missing: Callable[[int], Array],
+    ) -> None:
+        self.pc = pc
+        self.stack = stack
+        self.lanes = lanes
+        self.count = count
+        self.registers = registers
+        self.base = base
+        self.missing = missing
+        self.back_edges = 0
+        self.polling = False
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Order of running: inside calls first, then the lowest place."""
+        return (-len(self.stack), self.pc)
+
+    def load(self, slot: int) -> Array:
+        """The value of a register that this group has not looked at yet."""
+        value = self.base[slot]
+        if value is None:
+            value = self.base[slot] = self.missing(slot)
+        if self.lanes is not None and len(value) != 1:
+            value = value[self.lanes]
+        self.registers[slot] = value
+        return value
+
+    def get(self, slot: int) -> Array:
+        """The value of a register."""
+        value = self.registers[slot]
+        return self.load(slot) if value is None else value
+
+    def indices(self, batch_size: int) -> NDArray[np.intp]:
+        """The lane numbers in the batch, sorted."""
+        if self.lanes is None:
+            return np.arange(batch_size)
+        if isinstance(self.lanes, slice):
+            return np.arange(self.lanes.start, self.lanes.stop)
+        return self.lanes
+
+    def pick(self, values: Array) -> Array:
+        """This group's part of an array over all lanes of the batch."""
+        return values if self.lanes is None else values[self.lanes]
+
+    def part(self, positions: NDArray[np.intp], pc: int, live: Iterable[int]) -> Group:
+        """A group of the lanes at these (sorted) positions in this one; `live` slots are carried over."""
+        select = as_slice(positions)
+        if self.lanes is None:
+            lanes: Lanes = select
+        elif isinstance(self.lanes, slice):
+            start = self.lanes.start
+            lanes = (
+                slice(select.start + start, select.stop + start)
+                if isinstance(select, slice)
+                else select + np.intp(start)
+            )
+        else:
+            lanes = as_slice(self.lanes[select])
+        registers: list[Array | None] = [None] * len(self.registers)
+        if self.registers is not self.base:
+            for slot in live:
+                value = self.registers[slot]
+                if value is not None:
+                    registers[slot] = value if len(value) == 1 else value[select]
+        return Group(pc, self.stack, lanes, len(positions), registers, self.base, self.missing)
+
+
+def as_slice(positions: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+    """Sorted distinct positions as a slice when they are consecutive."""
+    first, last = int(positions[0]), int(positions[-1])
+    return slice(first, last + 1) if last - first == len(positions) - 1 else positions
+
+
+def merge(groups: Sequence[Group], live: Iterable[int], batch_size: int) -> Group:
+    """One group of the lanes of several at the same place, with their `live` registers put together."""
+    first = groups[0]
+    count = sum(group.count for group in groups)
+    indices = np.concatenate([group.indices(batch_size) for group in groups])
+    order = np.argsort(indices, kind="stable")
+    lanes: Lanes = None if count == batch_size else as_slice(indices[order])
+    base = first.base
+    registers: list[Array | None] = base if lanes is None else [None] * len(base)
+    merged = Group(first.pc, first.stack, lanes, count, registers, base, first.missing)
+    merged.back_edges = max(group.back_edges for group in groups)
+    merged.polling = any(group.polling for group in groups)
+    updates: list[tuple[int, Array]] = []
+    for slot in live:
+        held = [group.registers[slot] for group in groups]
+        if all(value is None for value in held):
+            continue
+        values = [
+            group.load(slot) if value is None else value for group, value in zip(groups, held, strict=True)
+        ]
+        updates.append((slot, _join(values, [group.count for group in groups], order)))
+    for slot, value in updates:
+        registers[slot] = value
+    return merged
+
+
+def _join(values: list[Array], counts: list[int], order: NDArray[np.intp]) -> Array:
+    first = values[0]
+    unsigned = np.dtype(f"u{first.dtype.itemsize}") if first.dtype != np.bool_ else first.dtype
+    same = [value.view(unsigned) for value in values]
+    if all(len(value) == 1 for value in same) and all(value[0] == same[0][0] for value in same[1:]):
+        return first
+    whole = np.concatenate(
+        [
+            np.broadcast_to(value, count) if len(value) != count else value
+            for value, count in zip(same, counts, strict=True)
+        ]
+    )
+    return whole[order]

@@ -1,0 +1,211 @@
+"""Floating-point arithmetic with the exact rounding of PTX, on NumPy arrays.
+
+NumPy's float32 and float64 add, mul, div and sqrt round once to nearest-even, as `.rn` asks. What NumPy has
+not (fused multiply-add, directed rounding, bfloat16) is built here from exact residuals. Callers run inside
+`np.errstate(all="ignore")`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+F16, F32, F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
+U8, U16, U32, U64 = np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32), np.dtype(np.uint64)
+S8, S16, S32, S64 = np.dtype(np.int8), np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64)
+PRED = np.dtype(np.bool_)
+
+NAN32 = np.array([0x7FFFFFFF], U32).view(F32)[0]
+"""The one NaN that f32 arithmetic returns (PTX ISA 9.7.3: canonical NaN 0x7fffffff)."""
+NAN16 = np.array([0x7FFF], U16).view(F16)[0]
+NAN64 = np.array([0x7FF8000000000000], U64).view(F64)[0]
+
+_TIE = np.uint64(1 << 63)
+_TIE_SHIFT = np.uint64(35)
+_TINY = np.float32(2.0**-126)
+_ONE = np.uint64(1)
+
+
+def canonical32(value: Array) -> Array:
+    """`value` with every NaN made canonical; `value` itself when it holds none."""
+    if value.size and np.isnan(np.maximum.reduce(value)):
+        value = np.where(np.isnan(value), NAN32, value)
+    return value
+
+
+def canonical16(value: Array) -> Array:
+    """The same for f16: canonical NaN 0x7fff."""
+    return np.where(np.isnan(value), NAN16, value) if np.isnan(value).any() else value
+
+
+def flush32(value: Array) -> Array:
+    """`.ftz`: subnormal f32 values become zeros of the same sign."""
+    small = np.abs(value) < _TINY
+    return np.where(small, np.copysign(np.float32(0), value), value) if small.any() else value
+
+
+def saturate(value: Array) -> Array:
+    """`.sat`: clamp to [0, 1]; NaN and -0 become +0."""
+    kind = value.dtype.type
+    return np.where(value > 0, np.minimum(value, kind(1)), kind(0)).astype(value.dtype)
+
+
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """The rounded sum and its exact error (Knuth)."""
+    total = a + b
+    shadow = total - a
+    return total, (a - (total - shadow)) + (b - shadow)
+
+
+def to_odd(total: Array, error: Array) -> Array:
+    """`total + error` rounded to odd: inexact sums get an odd last bit, so that rounding again is right.
+
+    `total` must be the nearest double of the exact sum (Boldo and Melquiond, 2008).
+    """
+    inexact = (error != 0) & np.isfinite(total) & ~np.isnan(error)
+    bits = total.view(U64)
+    even = (bits & _ONE) == 0
+    # Truncate towards the exact value's side: one step away from `total` where the error points inward.
+    away = (error > 0) == (total > 0)
+    stepped = np.where(away, bits + _ONE, bits - _ONE)
+    stepped = np.where(total == 0, bits, stepped)
+    return np.where(inexact & even, stepped, bits).view(F64)
+
+
+def exact_sum(a: Array, b: Array) -> Array:
+    """a + b of doubles, rounded to odd."""
+    return to_odd(*two_sum(a, b))
+
+
+def fma32(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c of float32 with one rounding to nearest-even; NaN canonical.
+
+    The product of two floats is exact in a double. The double sum, rounded again to float, is wrong only when
+    it lies exactly between two floats after having been rounded itself, or when the float is subnormal: those
+    lanes are summed again with round-to-odd.
+    """
+    product = a.astype(F64)
+    product = product * b
+    total = product + c
+    result = total.astype(F32)
+    doubtful = ((total.view(U64) << _TIE_SHIFT) == _TIE) | ((np.abs(result) <= _TINY) & (total != 0))
+    if doubtful.any():
+        lanes = np.flatnonzero(doubtful)
+        addend = np.broadcast_to(c, total.shape)[lanes].astype(F64)
+        factor = np.broadcast_to(product, total.shape)[lanes]
+        result[lanes] = exact_sum(factor, addend).astype(F32)
+    return canonical32(result)
+
+
+def fma16(a: Array, b: Array, c: Array) -> Array:
+    """The same for float16: the odd double sum rounds once."""
+    product = a.astype(F64) * b.astype(F64)
+    return canonical16(exact_sum(product, c.astype(F64)).astype(F16))
+
+
+def _split(a: Array) -> tuple[Array, Array]:
+    scaled = a * 134217729.0
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
+def fma64(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c of float64 with one rounding (Boldo and Melquiond's emulation; extremes in exact integers)."""
+    a, b, c = np.broadcast_arrays(a, b, c)
+    product = a * b
+    (a1, a2), (b1, b2) = _split(a), _split(b)
+    low = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
+    sum_high, sum_low = two_sum(c, low)
+    high, rest = two_sum(product, sum_high)
+    result = high + exact_sum(sum_low, rest)
+    naive = product + c
+    finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    result = np.where(finite, result, naive)
+    size = np.maximum(np.maximum(np.abs(a), np.abs(b)), np.maximum(np.abs(product), np.abs(c)))
+    extreme = finite & (
+        (size > 2.0**990)
+        | ((np.abs(product) < 2.0**-900) & (a != 0) & (b != 0))
+        | (np.abs(c) < 2.0**-900) & (c != 0)
+    )
+    zero = finite & ((a == 0) | (b == 0))
+    result = np.where(zero, naive, result)
+    extreme &= ~zero
+    for lane in np.flatnonzero(extreme):
+        result[lane] = _exact_fma(float(a[lane]), float(b[lane]), float(c[lane]))
+    return result
+
+
+def _exact_fma(a: float, b: float, c: float) -> float:
+    total = Fraction(a) * Fraction(b) + Fraction(c)
+    if total == 0:
+        return a * b + c
+    try:
+        return float(total)
+    except OverflowError:
+        return np.inf if total > 0 else -np.inf
+
+
+def directed32(nearest: Array, exact: Array, mode: str) -> Array:
+    """Turn a float32 rounded to nearest into one rounded by `mode`.
+
+    Args:
+        nearest: the nearest float32 of the true value.
+        exact: a double on the same side of every float32 as the true value (rounded to odd, or exact).
+        mode: `rz`, `rm` or `rp`.
+    """
+    if mode == "rn":
+        return nearest
+    wide = nearest.astype(F64)
+    down = exact < wide
+    up = exact > wide
+    if mode == "rz":
+        down, up = down & (exact > 0), up & (exact < 0)
+    elif mode == "rm":
+        up = np.zeros_like(up)
+    else:
+        down = np.zeros_like(down)
+    result = np.where(down, np.nextafter(nearest, np.float32(-np.inf)), nearest)
+    return np.where(up, np.nextafter(result, np.float32(np.inf)), result)
+
+
+def bf16_to_f32(bits: Array) -> Array:
+    """bfloat16 bits (uint16) as float32, exactly."""
+    return (bits.view(U16).astype(U32) << np.uint32(16)).view(F32)
+
+
+def f32_to_bf16(value: Array, mode: str = "rn") -> Array:
+    """float32 to bfloat16 bits (uint16), to nearest-even or towards zero; NaN becomes 0x7fff."""
+    bits = value.view(U32)
+    if mode == "rn":
+        rounded = bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+    else:
+        rounded = bits
+    result = (rounded >> np.uint32(16)).astype(U16)
+    return np.where(np.isnan(value), np.uint16(0x7FFF), result)
+
+
+def f64_to_bf16(value: Array) -> Array:
+    """float64 to bfloat16 bits with one rounding: first to float32 rounded to odd."""
+    nearest = value.astype(F32)
+    wide = nearest.astype(F64)
+    toward_zero = np.where(np.abs(wide) > np.abs(value), np.nextafter(nearest, np.float32(0)), nearest)
+    odd = np.where(
+        toward_zero.astype(F64) != value, toward_zero.view(U32) | np.uint32(1), toward_zero.view(U32)
+    )
+    odd = np.where(np.isfinite(value), odd, nearest.view(U32))
+    return f32_to_bf16(odd.astype(U32).view(F32))
+
+
+def f32_to_tf32(value: Array, mode: str = "rna") -> Array:
+    """float32 rounded to the 10 mantissa bits of tf32 (`rna`: nearest, ties away from zero), as f32 bits."""
+    bits = value.view(U32)
+    if mode == "rna":
+        rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+    else:
+        rounded = (bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))) & np.uint32(0xFFFFE000)
+    return np.where(np.isfinite(value), rounded, np.where(np.isnan(value), np.uint32(0x7FFFFFFF), bits))

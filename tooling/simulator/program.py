@@ -1,0 +1,133 @@
+"""A kernel decoded for execution: basic blocks of bound steps, register slots, layout of its memory.
+
+Decoding does not depend on a launch or on device memory, so programs are remembered by the module's digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.lanes import Group
+from tooling.simulator.ptx_model import Instruction
+
+Array = NDArray[Any]
+Step: TypeAlias = Callable[[Group, Any], None]
+"""Executes one instruction for a group; the second argument is the running batch (`engine.Batch`)."""
+
+End: TypeAlias = Callable[[Group, Any], bool]
+"""Ends a basic block: sets the group's next place and says whether the group simply goes on."""
+
+
+@dataclass(slots=True)
+class BasicBlock:
+    """Instructions without a jump into or out of their middle.
+
+    Attributes:
+        number: its place in the program; blocks are numbered in the order of the text.
+        steps: bound instructions; `end` does the last one where that is a jump or a wait.
+        uses, defines: slots read before written, and slots surely written (for liveness).
+        successors: numbers of the blocks that may follow inside the function.
+    """
+
+    number: int
+    function: str
+    instructions: list[Instruction] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    end: End | None = None
+    uses: set[int] = field(default_factory=set)
+    defines: set[int] = field(default_factory=set)
+    successors: list[int] = field(default_factory=list)
+
+    def reads(self, slot: int) -> None:
+        """Note that the block reads a slot."""
+        if slot not in self.defines:
+            self.uses.add(slot)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a slot's value comes from when no instruction writes it.
+
+    Attributes:
+        kind: `constant`, `special`, `symbol`, `parameter`, or `undefined`.
+        name: special register or symbol.
+        value: constant bits, or byte offset.
+    """
+
+    kind: str
+    dtype: np.dtype[Any]
+    name: str = ""
+    value: int = 0
+
+
+@dataclass(slots=True)
+class Program:
+    """A decoded kernel with every function that it calls.
+
+    Attributes:
+        origins: per slot, what it holds before it is written.
+        entries: first block of each function.
+        shared_bytes: static shared memory of a block; dynamic memory follows at `dynamic_offset`.
+        local_bytes: local memory of a thread, call parameters included.
+        returns: per block that follows a call, what to copy back: (from, to, bytes) in local memory.
+    """
+
+    name: str
+    blocks: list[BasicBlock]
+    origins: list[Origin]
+    entries: dict[str, int]
+    shared_bytes: int
+    dynamic_offset: int
+    local_bytes: int
+    returns: dict[int, list[tuple[int, int, int]]]
+    _live: list[tuple[int, ...]] | None = None
+
+    def live(self, block: int, stack: tuple[int, ...]) -> set[int]:
+        """Slots whose value may still be read by lanes before `block` inside the calls of `stack`."""
+        if self._live is None:
+            self._live = _liveness(self.blocks)
+        slots = set(self._live[block])
+        for place in stack:
+            slots.update(self._live[place])
+        return slots
+
+
+def _liveness(blocks: list[BasicBlock]) -> list[tuple[int, ...]]:
+    """Live-in slots of every block, by the usual backward iteration over sets kept as integers' bits."""
+    uses = [_bits(block.uses) for block in blocks]
+    kept = [~_bits(block.defines) for block in blocks]
+    live = list(uses)
+    changed = True
+    while changed:
+        changed = False
+        for number in range(len(blocks) - 1, -1, -1):
+            out = 0
+            for successor in blocks[number].successors:
+                out |= live[successor]
+            now = uses[number] | (out & kept[number])
+            if now != live[number]:
+                live[number] = now
+                changed = True
+    return [_members(bits) for bits in live]
+
+
+def _bits(slots: set[int]) -> int:
+    total = 0
+    for slot in slots:
+        total |= 1 << slot
+    return total
+
+
+def _members(bits: int) -> tuple[int, ...]:
+    text = bin(bits)[:1:-1]
+    members = []
+    position = text.find("1")
+    while position >= 0:
+        members.append(position)
+        position = text.find("1", position + 1)
+    return tuple(members)

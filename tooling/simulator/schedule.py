@@ -1,0 +1,60 @@
+"""Which group of lanes runs next: the one place that decides about order."""
+
+from __future__ import annotations
+
+import random
+
+from tooling.simulator.lanes import Group
+
+PATIENCE = 2048
+"""Backward jumps that a group may make while others wait, before it steps back."""
+
+PATIENCE_POLLING = 4
+"""The same for a group that reads what other lanes may change: it is likely to wait for them."""
+
+
+class Schedule:
+    """Order of groups: `lockstep` (lowest place first), `random:SEED`, or `adversarial` (highest first).
+
+    Args:
+        name: one of the three.
+        batch: number of the batch's first block, so that batches differ in a random order.
+
+    Raises:
+        ValueError: another name.
+    """
+
+    def __init__(self, name: str, batch: int) -> None:
+        kind, _, seed = name.partition(":")
+        if kind not in ("lockstep", "random", "adversarial") or (kind == "random") != bool(seed):
+            raise ValueError(f"`{name}` is no schedule: lockstep, random:SEED or adversarial")
+        self.kind = kind
+        self._turn = 0
+        self._random = random.Random(f"{seed}/{batch}") if kind == "random" else None
+
+    def choose(self, waiting: list[Group]) -> Group:
+        """The group to run next."""
+        if self._random is not None:
+            return self._random.choice(waiting)
+        patient = [group for group in waiting if not _tired(group)]
+        if not patient:
+            for group in waiting:
+                group.back_edges = 0
+            # Everyone went round often enough: take turns instead of always starting with the same one.
+            self._turn += 1
+            ordered = sorted(waiting, key=lambda group: group.key)
+            return ordered[self._turn % len(ordered)]
+        return (max if self.kind == "adversarial" else min)(patient, key=lambda group: group.key)
+
+    def yields(self, group: Group, waiting: list[Group]) -> bool:
+        """Whether the running group, about to start a new basic block, lets another one run."""
+        if self._random is not None or _tired(group):
+            return True
+        key = group.key
+        if self.kind == "adversarial":
+            return any(other.key >= key for other in waiting)
+        return any(other.key <= key for other in waiting)
+
+
+def _tired(group: Group) -> bool:
+    return group.back_edges > (PATIENCE_POLLING if group.polling else PATIENCE)

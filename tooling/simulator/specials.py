@@ -1,0 +1,138 @@
+"""What registers hold before an instruction writes them: special registers, constants, parameters, symbols.
+
+Source: PTX ISA 10 (special registers).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.launch import Dim3
+from tooling.simulator.numerics import PRED, U32, U64
+from tooling.simulator.program import Origin
+
+Array = NDArray[Any]
+
+_AXES = {"x": 0, "y": 1, "z": 2}
+
+
+def initial_value(origin: Origin, batch: Any) -> Array:
+    """The value of a slot for all lanes of a batch: one per lane, or a single one.
+
+    Raises:
+        KeyError: a special register that the simulator does not know.
+    """
+    if origin.kind == "constant":
+        if origin.dtype == PRED:
+            return np.array([bool(origin.value)])
+        unsigned = np.dtype(f"u{origin.dtype.itemsize}")
+        return np.array([origin.value], unsigned).view(origin.dtype)
+    if origin.kind == "undefined":
+        return np.zeros(1, origin.dtype)
+    if origin.kind == "parameter":
+        content = batch.parameters[origin.value : origin.value + origin.dtype.itemsize]
+        return content.copy().view(origin.dtype)
+    if origin.kind == "symbol":
+        address = batch.symbols[origin.name] + origin.value
+        return np.array([address], U64).astype(origin.dtype)
+    return special(origin.name, batch)
+
+
+def special(name: str, batch: Any) -> Array:
+    """A special register for all lanes of a batch."""
+    launch = batch.context.launch
+    base, _, axis = name.partition(".")
+    extent = {"%ntid": launch.block, "%nctaid": launch.grid, "%cluster_nctaid": launch.cluster}.get(base)
+    if base == "%nclusterid":
+        extent = Dim3(*(g // c for g, c in zip(launch.grid, launch.cluster, strict=True)))
+    if extent is not None:
+        return np.array([extent[_AXES[axis]]], U32)
+    if base == "%tid":
+        return _thread_index(batch, launch.block, _AXES[axis])
+    if base in ("%ctaid", "%cluster_ctaid", "%clusterid"):
+        return _block_index(batch, base, _AXES[axis])
+    return _plain(name, batch)
+
+
+def _thread_index(batch: Any, block: Dim3, axis: int) -> Array:
+    if block[axis] == 1:
+        return np.zeros(1, U32)
+    inner = int(np.prod(block[:axis], dtype=np.int64))
+    one = (np.arange(block.count) // inner % block[axis]).astype(U32)
+    return np.tile(one, batch.blocks)
+
+
+def block_indices(batch: Any) -> Array:
+    """(3, blocks): index of every block of the batch in the grid."""
+    grid, cluster = batch.context.launch.grid, batch.context.launch.cluster
+    return batch_block_positions(
+        np.arange(batch.first_block, batch.first_block + batch.blocks), grid, cluster
+    )
+
+
+def batch_block_positions(numbers: Array, grid: Dim3, cluster: Dim3) -> Array:
+    """(3, n): grid index of blocks by their linear number (x runs fastest)."""
+    del cluster
+    return np.stack([numbers % grid.x, numbers // grid.x % grid.y, numbers // (grid.x * grid.y)])
+
+
+def _block_index(batch: Any, base: str, axis: int) -> Array:
+    cluster = batch.context.launch.cluster
+    index = batch.block_position[axis]
+    if base == "%cluster_ctaid":
+        index = index % cluster[axis]
+    elif base == "%clusterid":
+        index = index // cluster[axis]
+    return _per_block(batch, index)
+
+
+def _per_block(batch: Any, values: Array) -> Array:
+    if (values == values[0]).all():
+        return values[:1].astype(U32)
+    return np.repeat(values.astype(U32), batch.context.threads_per_block)
+
+
+def _plain(name: str, batch: Any) -> Array:
+    context = batch.context
+    launch = context.launch
+    warps = -(-context.threads_per_block // 32)
+    lane = batch.warps.lane_in_warp
+    match name:
+        case "%laneid":
+            return np.asarray(lane)
+        case "%warpid":
+            return (batch.warps.warp_of_lane % warps).astype(U32)
+        case "%nwarpid":
+            return np.array([64], U32)
+        case "%smid":
+            return _per_block(batch, np.arange(batch.first_block, batch.first_block + batch.blocks) % 132)
+        case "%nsmid":
+            return np.array([132], U32)
+        case "%gridid" | "%clock64" | "%globaltimer":
+            return np.array([0 if name == "%gridid" else batch.issued], U64)
+        case "%clock" | "%clock_hi" | "%globaltimer_lo" | "%globaltimer_hi":
+            return np.array([0 if name.endswith("_hi") else batch.issued & 0xFFFFFFFF], U32)
+        case "%lanemask_eq":
+            return np.uint32(1) << lane
+        case "%lanemask_lt":
+            return (np.uint32(1) << lane) - np.uint32(1)
+        case "%lanemask_le":
+            return (np.uint32(2) << lane) - np.uint32(1)
+        case "%lanemask_gt":
+            return ~((np.uint32(2) << lane) - np.uint32(1))
+        case "%lanemask_ge":
+            return ~((np.uint32(1) << lane) - np.uint32(1))
+        case "%cluster_nctarank":
+            return np.array([context.blocks_per_cluster], U32)
+        case "%cluster_ctarank":
+            return _per_block(batch, np.arange(batch.blocks) % context.blocks_per_cluster)
+        case "%is_explicit_cluster":
+            return np.array([launch.explicit_cluster or context.blocks_per_cluster > 1])
+        case "%dynamic_smem_size":
+            return np.array([launch.shared_bytes], U32)
+        case "%total_smem_size":
+            return np.array([context.shared_bytes], U32)
+    raise KeyError(name)

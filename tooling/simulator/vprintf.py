@@ -1,0 +1,128 @@
+"""Kernel output: `vprintf(format, arguments)` as Mojo's `print` and `_printf` use it.
+
+The argument buffer holds the values one after the other, each aligned to its own size, as C's default
+promotions leave them (CUDA C++ Programming Guide, "Formatted output"). Strings are device addresses.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import Any
+
+import numpy as np
+
+from tooling.simulator.decode import Decoder
+from tooling.simulator.hooks import Space
+from tooling.simulator.lanes import Group
+from tooling.simulator.ptx_model import Arguments, Instruction, Symbol
+from tooling.simulator.spaces import LOCAL_WINDOW, SHARED_WINDOW
+
+_CONVERSION = re.compile(rb"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L|q)?([diouxXcsfFeEgGaAp%])")
+_LONGEST = 1 << 20
+
+
+def bind_vprintf(
+    decoder: Decoder, instruction: Instruction, arguments: Arguments, results: Arguments
+) -> None:
+    """Bind a call of vprintf with its two 64-bit parameters."""
+    places = []
+    for argument in (*arguments.elements, *results.elements):
+        place = (
+            decoder.local_place(decoder.function.name, argument.name)
+            if isinstance(argument, Symbol)
+            else None
+        )
+        if place is None:
+            raise decoder.unknown(instruction)
+        places.append(place)
+    if len(places) != 3:
+        raise decoder.unknown(instruction)
+
+    def step(group: Group, batch: Any) -> None:
+        rows = batch.spaces.view(Space.LOCAL, 8).reshape(batch.size, -1)
+        for lane in group.indices(batch.size):
+            text = format_text(
+                batch.spaces, int(lane), int(rows[lane, places[0] // 8]), int(rows[lane, places[1] // 8])
+            )
+            batch.stdout(text)
+        counts = batch.spaces.view(Space.LOCAL, 4).reshape(batch.size, -1)
+        counts[group.indices(batch.size), places[2] // 4] = np.uint32(1)
+
+    decoder.block.steps.append(step)
+
+
+def _bytes_at(spaces: Any, lane: int, address: int) -> tuple[memoryview, int]:
+    """The memory that a generic address of a lane points into, and where in it."""
+    if address >> 32 == LOCAL_WINDOW >> 32:
+        start = lane * spaces.local_stride
+        return memoryview(spaces.local_bytes[start : start + spaces.local_stride]), address - LOCAL_WINDOW
+    if address >> 32 == SHARED_WINDOW >> 32:
+        start = int(spaces.block_of_lane[lane]) * spaces.shared_stride
+        return memoryview(spaces.shared_bytes[start : start + spaces.shared_stride]), address - SHARED_WINDOW
+    return memoryview(spaces.global_bytes), address - int(spaces.base)
+
+
+def _read(spaces: Any, lane: int, address: int, size: int) -> bytes:
+    memory, offset = _bytes_at(spaces, lane, address)
+    if offset < 0 or offset + size > len(memory):
+        return bytes(size)
+    return bytes(memory[offset : offset + size])
+
+
+def _string(spaces: Any, lane: int, address: int) -> bytes:
+    if not address:
+        return b"(null)"
+    memory, offset = _bytes_at(spaces, lane, address)
+    if offset < 0 or offset >= len(memory):
+        return b"(bad address)"
+    content = bytes(memory[offset : offset + _LONGEST])
+    return content.split(b"\0", 1)[0]
+
+
+def format_text(spaces: Any, lane: int, template_address: int, arguments: int) -> bytes:
+    """The text that one lane prints.
+
+    Args:
+        spaces: the memory of the lane's batch.
+        template_address: generic address of the C format string.
+        arguments: generic address of the argument buffer.
+    """
+    template = _string(spaces, lane, template_address)
+    position = 0
+
+    def take(size: int) -> bytes:
+        nonlocal position
+        position += -position % size
+        content = _read(spaces, lane, arguments + position, size)
+        position += size
+        return content
+
+    def convert(found: re.Match[bytes]) -> bytes:
+        flags, width, precision, length, kind = found.groups()
+        if kind == b"%":
+            return b"%"
+        if width == b"*":
+            width = b"%d" % struct.unpack("<i", take(4))[0]
+        if precision == b"*":
+            precision = b"%d" % struct.unpack("<i", take(4))[0]
+        head = b"%" + flags + (width or b"") + (b"." + precision if precision is not None else b"")
+        if kind == b"s":
+            return (head + b"s") % _string(spaces, lane, struct.unpack("<Q", take(8))[0])
+        if kind == b"c":
+            return (head + b"c") % (struct.unpack("<i", take(4))[0] & 0xFF)
+        if kind == b"p":
+            return b"0x%x" % struct.unpack("<Q", take(8))[0]
+        if kind in b"fFeEgGaA":
+            number = struct.unpack("<d", take(8))[0]
+            if kind in b"aA":
+                return float.hex(number).encode()
+            return ((head + kind).decode() % number).encode()
+        wide = length in (b"l", b"ll", b"j", b"z", b"t", b"q")
+        code = ("q" if wide else "i") if kind in b"di" else ("Q" if wide else "I")
+        value = struct.unpack("<" + code, take(8 if wide else 4))[0]
+        if kind == b"u":
+            kind = b"d"
+        return ((head + kind).decode() % value).encode()
+
+    return _CONVERSION.sub(convert, template)
