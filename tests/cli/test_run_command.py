@@ -1,0 +1,412 @@
+"""`tooling run`, as a learner meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tooling.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Workbench
+
+
+def test_a_right_answer_passes_on_both_data_sets(workbench: Workbench) -> None:
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.PASSED, result.stderr
+    assert "Puzzle 01 complete ✅" in result.stdout
+    assert "✅ p01 passed" in result.stdout
+    assert "the book's data, other data" in result.stdout
+    assert "test GPU (the first GPU found)" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("kernel", "says"),
+    [
+        ("pass\n", "the kernel wrote nothing into `out`"),
+        ("for i in range(4):\n    out[i] = a[i] + 10\n", "only the first 4 elements of `out` are right"),
+        ("for i in range(7):\n    out[i] = a[i] + 10\n", "only the last 1 element(s) of `out` are wrong"),
+        ("for i in range(8):\n    out[i] = a[(i + 1) % 8] + 10\n", "stand -1 places from where they belong"),
+        ("for i in range(8):\n    out[i] = float('nan')\n", "8 elements of `out` are NaN or infinite"),
+        ("for i in range(8):\n    out[i] = i + 10.0\n", "with other data"),
+    ],
+)
+def test_a_wrong_answer_says_what_its_pattern_means(workbench: Workbench, kernel: str, says: str) -> None:
+    workbench.answer(kernel)
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.WRONG, result.stderr
+    assert says in result.stdout
+    assert "tooling run p01 --hint 1" in result.stdout
+
+
+def test_a_mismatch_names_the_first_five_elements(workbench: Workbench) -> None:
+    workbench.answer("pass\n")
+    result = workbench.run("run", "p01")
+    assert "8 of 8 elements differ:" in result.stdout
+    assert "[4]  0.0      14.0" in result.stdout
+    assert "... and 3 more" in result.stdout
+
+
+def test_the_right_text_without_the_right_buffer_fails(workbench: Workbench) -> None:
+    workbench.write_problem('show("out", [i + 10.0 for i in range(8)])\nprint("Puzzle 01 complete ✅")\n')
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.WRONG
+    assert "`a` was never staged" in result.stdout
+    assert "the program did not hand in `out`" in result.stdout
+
+
+def test_printed_text_that_disagrees_with_the_buffer_fails(workbench: Workbench) -> None:
+    workbench.problem.write_text(workbench.solution.read_text().replace('show("out", out)', 'show("out", a)'))
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.WRONG
+    assert "what is printed as `out` (line 1) is not what the buffer holds" in result.stdout
+
+
+def test_edited_expected_lines_change_nothing(workbench: Workbench) -> None:
+    workbench.answer("pass\n")
+    text = workbench.problem.read_text()
+    workbench.problem.write_text(text.replace("expected = [x + 10 for x in a]", "expected = out"))
+    result = workbench.run("run", "p01")
+    assert "Puzzle 01 complete ✅" in result.stdout
+    assert result.status == ExitCode.WRONG
+
+
+def test_an_edited_input_is_noticed(workbench: Workbench) -> None:
+    text = workbench.solution.read_text()
+    workbench.problem.write_text(text.replace("float(i) for i", "5.0 for i"))
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.WRONG
+    assert "did not work on the puzzle's data: `a` holds other values" in result.stdout
+
+
+def test_the_solution_is_run_on_request(workbench: Workbench) -> None:
+    workbench.answer("pass\n")
+    assert workbench.run("run", "p01", "--solution").status == ExitCode.PASSED
+
+
+def test_an_error_of_the_program_itself_is_shown(workbench: Workbench) -> None:
+    workbench.problem.write_text(workbench.solution.read_text() + 'sys.exit("my own mistake")\n')
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.WRONG
+    assert "the program failed: exit status 1: my own mistake" in result.stdout
+
+
+def test_a_crash_is_named(workbench: Workbench) -> None:
+    workbench.write_problem("import signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.WRONG
+    assert "the program crashed (SIGSEGV)" in result.stdout
+    assert "--target sim" in result.stdout
+
+
+def test_a_program_that_never_ends_is_stopped_with_its_children(workbench: Workbench, tmp_path: Path) -> None:
+    workbench.write_problem(
+        "import subprocess, time\n"
+        "child = subprocess.Popen(['sleep', '60'])\n"
+        f"Path({str(tmp_path)!r}, 'pid').write_text(str(child.pid))\n"
+        "time.sleep(60)\n"
+    )
+    result = workbench.run("run", "p01", "--timeout", "1")
+    assert result.status == ExitCode.TIME_LIMIT
+    assert "the program did not end: stopped after 1 s" in result.stdout
+    assert not _alive(int((tmp_path / "pid").read_text()))
+
+
+def test_endless_output_is_stopped(workbench: Workbench) -> None:
+    workbench.write_problem("while True:\n    print('again ' * 1000)\n")
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.TIME_LIMIT
+    assert "it printed without end" in result.stdout
+
+
+def test_a_closed_output_is_no_way_around_the_time_limit(workbench: Workbench) -> None:
+    workbench.write_problem("import time\nos.close(1)\nos.close(2)\ntime.sleep(60)\n")
+    assert workbench.run("run", "p01", "--timeout", "1").status == ExitCode.TIME_LIMIT
+
+
+def test_an_interrupt_ends_the_program_and_exits_130(workbench: Workbench, tmp_path: Path) -> None:
+    workbench.write_problem(
+        f"import time\nPath({str(tmp_path)!r}, f'pid{{os.getpid()}}').touch()\nprint('started', flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    process = workbench.start("run", "p01")
+    assert process.stdout is not None
+    while "started" not in process.stdout.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    pids = [int(path.name.removeprefix("pid")) for path in tmp_path.glob("pid*")]
+    assert pids
+    assert not any(_alive(pid) for pid in pids)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "p10"], ["there is no puzzle `p10`", "did you mean `p01`"]),
+        (["run", "p01_tile_tensor"], ["there is no puzzle `p01_tile_tensor`", "p01"]),
+        (["run", "p01", "--tiled"], ["takes no flag, so not `--tiled`"]),
+        (["run", "p34"], ["`p34` has 2 modes", "--coordination, --demo"]),
+        (["run", "p34", "--cordination"], ["no flag `--cordination`", "did you mean `--coordination`?"]),
+        (["run", "p01", "--timeout", "0"], ["must be a positive number of seconds"]),
+        (["run", "p01", "--hint", "4"], ["has no hint 4", "it has 3"]),
+        (["run"], ["required: puzzle"]),
+        (["rnu", "p01"], ["there is no command `rnu`", "did you mean `run`?"]),
+        (["p01"], ["tooling run p01"]),
+    ],
+)
+def test_a_wrong_command_line_says_what_is_right(
+    workbench: Workbench, arguments: list[str], says: list[str]
+) -> None:
+    workbench.add_p34()
+    result = workbench.run(*arguments)
+    assert result.status == ExitCode.USAGE, result.stdout
+    for text in says:
+        assert text in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "says"),
+    [
+        (["run", "p01", "--target", "nvidia"], {"TEST_GPU": ""}, "no NVIDIA driver is installed"),
+        (["run", "p01"], {"TEST_GPU": "", "PUZZLE_TARGET": "amd"}, "no AMD GPU driver is loaded"),
+        (["run", "p34", "--coordination", "--target", "amd"], {}, "exist on NVIDIA SM 9.0 and later only"),
+        (
+            ["run", "p34", "--target", "nvidia", "--coordination"],
+            {"TEST_GPU": "sm_80"},
+            "need compute capability 9.0; test GPU has 8.0",
+        ),
+    ],
+)
+def test_what_is_not_possible_here_exits_4_with_the_reason(
+    workbench: Workbench, arguments: list[str], environment: dict[str, str], says: str
+) -> None:
+    if Path("/sys/class/kfd").exists() or Path("/proc/driver/nvidia").exists():
+        pytest.skip("this machine has a GPU")
+    workbench.add_p34()
+    result = workbench.run(*arguments, **environment)
+    assert result.status == ExitCode.NOT_POSSIBLE
+    assert says in " ".join(result.stderr.split())
+    assert not workbench.builds, "nothing needs to be built to know this"
+
+
+def test_an_unknown_target_in_the_environment_is_an_error(workbench: Workbench) -> None:
+    result = workbench.run("run", "p01", PUZZLE_TARGET="cuda")
+    assert result.status == ExitCode.USAGE
+    assert "PUZZLE_TARGET=cuda: there is no such target" in result.stderr
+
+
+def test_flags_may_stand_anywhere(workbench: Workbench) -> None:
+    workbench.add_p34()
+    for arguments in (["--coordination", "p34"], ["p34", "--coordination"]):
+        result = workbench.run("run", *arguments)
+        assert "p34 --coordination on test GPU" in result.stdout, result.stderr
+
+
+def test_a_demo_is_run_but_not_judged(workbench: Workbench) -> None:
+    workbench.add_p34()
+    result = workbench.run("run", "p34", "--demo")
+    assert result.status == ExitCode.PASSED
+    assert "nothing to judge" in result.stdout
+
+
+def test_hints_come_one_at_a_time_in_both_languages(workbench: Workbench) -> None:
+    first = workbench.run("run", "p01", "--hint")
+    assert "hint 1 of 3: Which element is yours?" in first.stdout
+    assert "--hint 2" in first.stdout
+    last = workbench.run("run", "--hint", "3", "p01", "--lang", "ko")
+    assert "힌트 3/3: `out[i] = a[i] + 10`" in last.stdout
+    assert not workbench.builds
+
+
+def test_a_korean_report(workbench: Workbench) -> None:
+    workbench.answer("pass\n")
+    result = workbench.run("run", "p01", "--lang", "ko")
+    assert "커널이 `out`에 아무것도 쓰지 않았습니다" in result.stdout
+
+
+def test_the_json_report(workbench: Workbench, tmp_path: Path) -> None:
+    workbench.answer("for i in range(4):\n    out[i] = a[i] + 10\n")
+    path = tmp_path / "report.json"
+    assert workbench.run("run", "p01", "--json", str(path)).status == ExitCode.WRONG
+    report = json.loads(path.read_text())
+    assert report["version"] == 1
+    assert report["counts"] == {"passed": 0, "failed": 1, "error": 0, "skipped": 0}
+    (result,) = report["results"]
+    assert (result["puzzle"], result["mode"], result["outcome"]) == ("p01", "default", "wrong")
+    book = result["cases"][0]
+    assert book["problems"][0]["name"] == "first-block-only"
+    assert book["problems"][0]["mismatch"]["first"][0] == {"index": [4], "got": "0.0", "expected": "14.0"}
+
+
+def test_a_json_report_on_stdout_stands_alone(workbench: Workbench) -> None:
+    result = workbench.run("run", "p01", "--json", "-")
+    assert json.loads(result.stdout)["results"][0]["outcome"] == "passed"
+    assert "✅ p01 passed" in result.stderr
+
+
+def test_a_json_report_of_a_failed_build(workbench: Workbench) -> None:
+    workbench.write_problem("x    # compile error\n")
+    result = workbench.run("run", "p01", "--json", "-")
+    assert result.status == ExitCode.BUILD_FAILED
+    assert json.loads(result.stdout)["results"][0]["error"]["type"] == "BuildFailed"
+
+
+def test_the_junit_report(workbench: Workbench, tmp_path: Path) -> None:
+    workbench.answer("pass\n")
+    path = tmp_path / "report.xml"
+    workbench.run("run", "p01", "--junit", str(path))
+    suite = ET.parse(path).getroot()[0]
+    assert suite.attrib["failures"] == "1"
+    failure = suite[0].find("failure")
+    assert failure is not None
+    assert "never-written" in failure.attrib["message"]
+
+
+def test_github_annotations_point_at_the_file(workbench: Workbench) -> None:
+    workbench.answer("pass\n")
+    result = workbench.run("run", "p01", GITHUB_ACTIONS="true")
+    assert "::error file=problems/p01/p01.mojo,title=p01 (book)::the kernel wrote nothing" in result.stdout
+    workbench.write_problem("x    # compile error\n")
+    result = workbench.run("run", "p01", GITHUB_ACTIONS="true")
+    assert "::error file=problems/p01/p01.mojo,line=" in result.stdout
+
+
+def test_a_terminal_without_utf_8_still_gets_a_report(workbench: Workbench) -> None:
+    result = workbench.run("run", "p01", PYTHONIOENCODING="ascii")
+    assert result.status == ExitCode.PASSED
+    assert "[passed] p01 passed" in result.stdout
+
+
+def test_colour_only_where_it_is_wanted(workbench: Workbench) -> None:
+    assert "\x1b[" not in workbench.run("run", "p01").stdout
+    assert "\x1b[32m" in workbench.run("run", "p01", FORCE_COLOR="1").stdout
+    assert "\x1b[" not in workbench.run("run", "p01", FORCE_COLOR="1", NO_COLOR="1").stdout
+
+
+def test_a_compile_error_points_into_the_learners_file(workbench: Workbench) -> None:
+    workbench.problem.write_text("first = 1\nsecond = thing # compile error\n")
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.BUILD_FAILED
+    assert f"{workbench.problem}:2:5: p01.mojo does not compile (1 error)" in result.stderr
+    assert "second = thing # compile error" in result.stderr
+    assert str(workbench.environment["PUZZLE_CACHE_DIR"]) not in result.stderr
+
+
+def test_layout_tensor_warnings_fold_into_one_line(workbench: Workbench) -> None:
+    workbench.problem.write_text("# deprecated\n# deprecated\n" + workbench.solution.read_text())
+    for _ in range(2):  # built, and found built
+        result = workbench.run("run", "p01")
+        assert result.stdout.count("LayoutTensor (2 times)") == 1
+        assert "Use TileTensor instead" not in result.stdout
+
+
+def test_a_program_is_built_once_until_it_changes(workbench: Workbench) -> None:
+    for _ in range(2):
+        assert workbench.run("run", "p01").status == ExitCode.PASSED
+    assert len(workbench.builds) == 1
+    workbench.answer("pass\n")
+    workbench.run("run", "p01")
+    assert len(workbench.builds) == 2
+
+
+def test_a_changed_shared_module_is_built_in(workbench: Workbench) -> None:
+    lab = workbench.root / "problems" / "lab"
+    lab.mkdir()
+    (lab / "__init__.mojo").write_text("one")
+    workbench.problem.write_text("from lab import stage as _stage\n")
+    for _ in range(2):
+        workbench.run("run", "p01")
+        (lab / "__init__.mojo").write_text("two")
+    assert len(workbench.builds) == 2
+
+
+def test_two_runs_at_once_build_once(workbench: Workbench) -> None:
+    both = [workbench.start("run", "p01") for _ in range(2)]
+    for process in both:
+        process.communicate(timeout=60)
+        assert process.returncode == ExitCode.PASSED
+    assert len(workbench.builds) == 1
+
+
+def test_a_build_that_is_killed_leaves_nothing_half_built(workbench: Workbench) -> None:
+    text = workbench.solution.read_text()
+    workbench.problem.write_text(text + "# slow build\n")
+    process = workbench.start("run", "p01")
+    while not workbench.builds:
+        time.sleep(0.05)
+        assert process.poll() is None
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert not list(Path(workbench.environment["PUZZLE_CACHE_DIR"]).glob("builds/*"))
+    workbench.problem.write_text(text)
+    assert workbench.run("run", "p01").status == ExitCode.PASSED
+
+
+@pytest.mark.parametrize("cache", ["/proc/no/cache", "{root}/pyproject.toml/cache"])
+def test_a_cache_that_cannot_be_written_is_replaced_with_a_note(workbench: Workbench, cache: str) -> None:
+    result = workbench.run("run", "p01", PUZZLE_CACHE_DIR=cache.format(root=workbench.root))
+    assert result.status == ExitCode.PASSED, result.stderr
+    assert "cannot be written" in result.stdout
+    assert len(workbench.builds) == 1
+
+
+def test_a_read_only_cache_still_serves_finished_builds(workbench: Workbench) -> None:
+    workbench.run("run", "p01")
+    cache = Path(workbench.environment["PUZZLE_CACHE_DIR"])
+    for path in (cache, cache / "builds", cache / "locks", cache / "partial"):
+        path.chmod(0o555)
+    try:
+        assert workbench.run("run", "p01").status == ExitCode.PASSED
+        assert len(workbench.builds) == 1
+    finally:
+        for path in (cache, cache / "builds", cache / "locks", cache / "partial"):
+            path.chmod(0o755)
+
+
+def test_a_missing_compiler_says_how_to_get_it(workbench: Workbench) -> None:
+    result = workbench.run("run", "p01", PUZZLE_MOJO="/nowhere/mojo")
+    assert result.status == ExitCode.NOT_POSSIBLE
+    assert "PUZZLE_MOJO names /nowhere/mojo, which is not a program" in result.stderr
+
+
+def test_another_version_of_the_compiler_is_refused(workbench: Workbench) -> None:
+    result = workbench.run("run", "p01", FAKE_MOJO_VERSION="1.1.9")
+    assert result.status == ExitCode.NOT_POSSIBLE
+    assert "Mojo 1.1.9 found, but the puzzles are written for Mojo 1.2.0" in result.stderr
+
+
+def test_a_wrong_manifest_key_is_named_with_its_place(workbench: Workbench) -> None:
+    text = workbench.manifest.read_text().replace("chapters:", "chapter:")
+    workbench.manifest.write_text(text)
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.USAGE
+    assert f"{workbench.manifest}:5:1: chapter: unknown key" in result.stderr
+    assert "did you mean `chapters`?" in result.stderr
+
+
+def test_a_broken_reference_is_not_the_learners_fault(workbench: Workbench) -> None:
+    (workbench.solution.parent / "reference.py").write_text("def inputs(mode, dataset): return 1 / 0\n")
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.USAGE
+    assert "reference has no function `expected`" in result.stderr
+
+
+def _alive(pid: int) -> bool:
+    for _ in range(50):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except FileNotFoundError:
+            return False
+        if state == "Z":
+            return False
+        time.sleep(0.05)
+    return True

@@ -1,0 +1,1 @@
+"""Judges ourselves: solutions pass, skeletons fail, wrong answers are rejected for the right reason."""

@@ -1,0 +1,152 @@
+"""What there is to verify: one task for each program text, with all the modes it is tried in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from tooling.catalog.catalogue import Selection
+from tooling.catalog.model import ModeKind, Puzzle
+from tooling.catalog.mutants import Mutant, MutantError, load_mutants
+from tooling.catalog.nodes import did_you_mean
+from tooling.errors import Location, ToolingError
+from tooling.project import Project
+from tooling.toolchain import BuildCache
+
+
+class NothingSelected(ToolingError):
+    """No puzzle, mode or part matches."""
+
+
+class Subject(Enum):
+    """What is verified."""
+
+    SOLUTION = "solution"
+    SKELETON = "skeleton"
+    MUTANT = "mutant"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One program text in one mode, and what must come of it."""
+
+    subject: Subject
+    selection: Selection
+    mutant: str = ""
+    expect: tuple[str, ...] = ()  # of a mutant: one of these must be named
+
+    @property
+    def id(self) -> str:
+        """A name that stays the same from run to run."""
+        suffix = f" {self.mutant}" if self.mutant else ""
+        return f"{self.selection.command} {self.subject.value}{suffix}"
+
+    @property
+    def must_pass(self) -> bool:
+        given = self.selection.mode.kind is not ModeKind.PUZZLE
+        return self.subject is Subject.SOLUTION or (self.subject is Subject.SKELETON and given)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One program text: built once, run in each of its modes."""
+
+    source: Path
+    trials: tuple[Trial, ...]
+    error: MutantError | None = None  # the text could not be made
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which part of everything is wanted; empty means all."""
+
+    puzzles: tuple[str, ...] = ()  # p15, or a program such as p15_tile_tensor
+    modes: tuple[str, ...] = ()  # names or flags
+    parts: tuple[str, ...] = ()
+    subjects: tuple[Subject, ...] = tuple(Subject)
+    ids: frozenset[str] | None = None  # of trials; None: all
+
+    def program_wanted(self, puzzle: Puzzle, program: str) -> bool:
+        if self.parts and puzzle.part not in self.parts:
+            return False
+        return not self.puzzles or puzzle.id in self.puzzles or program in self.puzzles
+
+    def mode_wanted(self, selection: Selection) -> bool:
+        mode = selection.mode
+        return not self.modes or mode.name in self.modes or any(flag in self.modes for flag in mode.flags)
+
+
+def make_plan(
+    project: Project, puzzles: Sequence[Puzzle], wanted: Filter, cache: BuildCache
+) -> tuple[Task, ...]:
+    """Everything that the filter lets through, in the order of the book.
+
+    Raises:
+        NothingSelected: the filter names something that does not exist, or nothing is left.
+        ManifestError, MutantError: a file of mutants is wrong.
+    """
+    names = [name for puzzle in puzzles for name in (puzzle.id, *(each.name for each in puzzle.programs))]
+    for name in wanted.puzzles:
+        if name not in names:
+            raise NothingSelected(f"there is no puzzle `{name}`", hint=did_you_mean(name, names))
+    tasks = [
+        task
+        for puzzle in puzzles
+        for task in _puzzle_tasks(project, puzzle, wanted, cache)
+        if task.trials or task.error
+    ]
+    if not tasks:
+        raise NothingSelected("nothing matches this selection", hint="`tooling list` shows what there is")
+    return tuple(tasks)
+
+
+def _puzzle_tasks(project: Project, puzzle: Puzzle, wanted: Filter, cache: BuildCache) -> list[Task]:
+    tasks = []
+    mutants = load_mutants(project, puzzle) if Subject.MUTANT in wanted.subjects else ()
+    for program in puzzle.programs:
+        if not wanted.program_wanted(puzzle, program.name):
+            continue
+        selections = [
+            selection
+            for mode in puzzle.modes_of(program.name)
+            if wanted.mode_wanted(selection := Selection(puzzle, program, mode))
+        ]
+        for subject, source in (
+            (Subject.SOLUTION, program.solution),
+            (Subject.SKELETON, program.problem),
+        ):
+            if subject in wanted.subjects:
+                tasks.append(Task(source, _wanted(wanted, [Trial(subject, each) for each in selections])))
+        for mutant in mutants:
+            if program.name in mutant.programs:
+                trials = [
+                    Trial(Subject.MUTANT, each, mutant.name, mutant.expect)
+                    for each in selections
+                    if each.mode.name in mutant.modes
+                ]
+                if kept := _wanted(wanted, trials):
+                    tasks.append(_mutant_task(mutant, program.solution, kept, cache))
+    return tasks
+
+
+def _wanted(wanted: Filter, trials: list[Trial]) -> tuple[Trial, ...]:
+    return tuple(trial for trial in trials if wanted.ids is None or trial.id in wanted.ids)
+
+
+def _mutant_task(mutant: Mutant, solution: Path, trials: tuple[Trial, ...], cache: BuildCache) -> Task:
+    try:
+        original = solution.read_text("utf-8")
+    except OSError as error:
+        raise ToolingError(
+            "a solution cannot be read", where=Location(solution), why=error.strerror
+        ) from error
+    try:
+        text = mutant.apply(original).encode()
+    except MutantError as error:
+        return Task(solution, trials, error)
+    # The path is part of what decides a build, so a mutant always gets the same one.
+    digest = hashlib.sha256(str(solution).encode() + b"\0" + text).hexdigest()
+    return Task(cache.store_source(solution.name, text, digest), trials)

@@ -1,0 +1,161 @@
+"""Tries tasks, many at a time, in processes of their own: the simulated GPU keeps one core busy each."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from types import FrameType
+
+from tooling.catalog.model import ModeKind
+from tooling.errors import ToolingError
+from tooling.judging.verdict import Outcome, Verdict
+from tooling.processes import kill_running
+from tooling.project import Project
+from tooling.reports.records import Record, error_record, verdict_record
+from tooling.targets.model import Choice, TargetKind
+from tooling.targets.selection import ModeGated, TargetAbsent, choose
+from tooling.toolchain import BuildCache, Toolchain
+from tooling.trials import Trial as RunTrial
+from tooling.trials import build_trial, run_trial
+from tooling.verify.plan import Subject, Task, Trial
+
+
+def try_all(
+    tasks: Sequence[Task],
+    *,
+    project: Project,
+    toolchain: Toolchain,
+    cache: BuildCache,
+    target: str | None,
+    jobs: int,
+) -> Iterator[Record]:
+    """Tries every task; the records come as they are ready.
+
+    Args:
+        target: as `--target` has it.
+        jobs: how many tasks at a time.
+    """
+    if jobs == 1:
+        for task in tasks:
+            yield from _try_task(task, project, toolchain, cache, target)
+        return
+    context = multiprocessing.get_context("spawn")  # a fork would copy locks that other threads hold
+    pool = ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context, initializer=_prepare_worker)
+    try:
+        waiting = [pool.submit(_try_task, task, project, toolchain, cache, target) for task in tasks]
+        for done in as_completed(waiting):
+            yield from done.result()
+    except BaseException:
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def _prepare_worker() -> None:
+    # The terminal sends an interrupt to all of us; the parent alone decides, and then terminates its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end_worker)
+
+
+def _end_worker(_signal: int, _frame: FrameType | None) -> None:
+    kill_running()
+    os._exit(1)
+
+
+def _try_task(
+    task: Task, project: Project, toolchain: Toolchain, cache: BuildCache, target: str | None
+) -> list[Record]:
+    if task.error:
+        return [_failed_to_try(trial, task.error) for trial in task.trials]
+    return [_try_one(task, trial, project, toolchain, cache, target) for trial in task.trials]
+
+
+def _try_one(  # noqa: PLR0917 - the same six all the way down
+    task: Task,
+    trial: Trial,
+    project: Project,
+    toolchain: Toolchain,
+    cache: BuildCache,
+    target: str | None,
+) -> Record:
+    try:
+        choice = choose(trial.selection, target)
+    except (ModeGated, TargetAbsent) as error:
+        return _record(trial, "skipped", 0.0, error.why or error.what)
+    if choice.target.kind is TargetKind.SIM and trial.selection.mode.kind is ModeKind.BENCHMARK:
+        return _record(trial, "skipped", 0.0, "benchmarks need a real GPU")
+    start = time.monotonic()
+    try:
+        verdict = _verdict(task, trial, choice, project, toolchain, cache)
+    except ToolingError as error:
+        return _failed_to_try(trial, error)
+    complaint = _complaint(trial, verdict)
+    judged = verdict_record(verdict)
+    data = {**(judged.data or {}), **_identity(trial), "seconds_run": round(verdict.seconds, 3)}
+    status = "failed" if complaint else "passed"
+    return Record(
+        trial.selection.puzzle.id,
+        trial.id,
+        status,
+        time.monotonic() - start,
+        complaint,
+        judged.details if complaint else "",
+        data,
+    )
+
+
+def _verdict(  # noqa: PLR0917
+    task: Task,
+    trial: Trial,
+    choice: Choice,
+    project: Project,
+    toolchain: Toolchain,
+    cache: BuildCache,
+) -> Verdict:
+    run = RunTrial(
+        trial.selection,
+        choice,
+        source=task.source,
+        solution=trial.subject is Subject.SOLUTION,
+    )
+    return run_trial(run, build_trial(project, run, toolchain, cache))
+
+
+def _complaint(trial: Trial, verdict: Verdict) -> str:
+    """What is wrong with the verdict itself; empty when it is as it must be."""
+    passed = verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED)
+    if trial.must_pass:
+        return "" if passed else f"must pass, but: {verdict_record(verdict).message}"
+    if passed:
+        wanted = f" (expected: {', '.join(trial.expect)})" if trial.expect else ""
+        return f"must be rejected, but passed{wanted}"
+    if trial.expect and not verdict.names & set(trial.expect):
+        return f"rejected, but as {', '.join(sorted(verdict.names))}, not as {' or '.join(trial.expect)}"
+    return ""
+
+
+def _identity(trial: Trial) -> dict[str, object]:
+    return {"subject": trial.subject.value, "mutant": trial.mutant or None, "expect": list(trial.expect)}
+
+
+def _record(trial: Trial, status: str, seconds: float, message: str) -> Record:
+    return Record(trial.selection.puzzle.id, trial.id, status, seconds, message, "", _identity(trial))
+
+
+def _failed_to_try(trial: Trial, error: ToolingError) -> Record:
+    record = error_record(trial.selection.puzzle.id, trial.id, error)
+    return Record(
+        record.suite,
+        record.name,
+        "error",
+        0.0,
+        record.message,
+        record.details,
+        {**(record.data or {}), **_identity(trial)},
+    )
