@@ -7,6 +7,8 @@ compute-sanitizer's initcheck, which knows global memory only.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,8 +18,6 @@ from tooling.simulator.findings import Action, Check, Finding, Kind, Party, Plac
 from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Space
 from tooling.simulator.memory import Allocation, DeviceMemory
 
-_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-
 
 class WrittenBytes:
     """Which bytes of a stretch of memory were written.
@@ -26,30 +26,30 @@ class WrittenBytes:
         size: its length in bytes.
     """
 
-    __slots__ = ("_bytes", "_high", "_low", "size")
+    __slots__ = ("_bytes", "_entered", "_high", "_low", "size")
 
     def __init__(self, size: int) -> None:
         self.size = size
         self._bytes = np.zeros(size + -size % 16, dtype=np.uint8)
-        self._low = self._high = 0
+        self._low = self._high = self._entered = 0
 
     def write(self, low: int, high: int) -> None:
         """Every byte from `low` up to `high` (exclusive) is written now."""
-        if self._low <= low and high <= self._high:
-            return
-        self._bytes[low:high] = 1
-        if low <= self._high and self._low <= high and self._high > self._low:
+        if self._low == self._high:
+            self._low, self._high = low, high
+        elif low <= self._high and self._low <= high:
             self._low, self._high = min(self._low, low), max(self._high, high)
         elif high - low > self._high - self._low:
+            self._bytes[self._low : self._high] = 1
             self._low, self._high = low, high
+        else:
+            self._bytes[low:high] = 1
 
     def scatter(self, offsets: Ints, width: int) -> None:
         """`width` bytes (a power of two) at each offset, a multiple of it, are written now."""
-        step = min(width, 8)
-        words = self._bytes.view(_WORDS[step])
-        first = offsets // step
-        for word in range(width // step):
-            words[first + word] = 0x0101010101010101 >> 8 * (8 - step)
+        words, first, full = self._words(offsets, width)
+        for word in range(max(1, width // 8)):
+            words[first + word if word else first] = full
 
     def covers(self, low: int, high: int) -> bool:
         """Whether all these bytes are known to be written, by the interval alone."""
@@ -59,6 +59,7 @@ class WrittenBytes:
         """Offsets of the unwritten bytes from `low` up to `high` (exclusive)."""
         if self.covers(low, high):
             return np.empty(0, np.int64)
+        self._enter_interval()
         stretch = self._bytes[low:high]
         if stretch.all():
             self.write(low, high)
@@ -67,14 +68,27 @@ class WrittenBytes:
 
     def unwritten(self, offsets: Ints, width: int) -> NDArray[np.bool_]:
         """(n,) lanes whose `width` bytes (a power of two, aligned) are not all written."""
-        step = min(width, 8)
-        words = self._bytes.view(_WORDS[step])
-        full = 0x0101010101010101 >> 8 * (8 - step)
-        first = offsets // step
+        self._enter_interval()
+        words, first, full = self._words(offsets, width)
         lacking = words[first] != full
-        for word in range(1, width // step):
+        for word in range(1, width // 8):
             lacking |= words[first + word] != full
         return np.asarray(lacking)
+
+    def _words(self, offsets: Ints, width: int) -> tuple[NDArray[Any], Ints, int]:
+        """The shadow in words of at most 8 bytes, the first word of each lane, and a wholly written word."""
+        step = min(width, 8)
+        return (
+            self._bytes.view(f"u{step}"),
+            offsets >> step.bit_length() - 1,
+            0x0101010101010101 >> 8 * (8 - step),
+        )
+
+    def _enter_interval(self) -> None:
+        """Enter the interval into the bytes; while writes only extend it, they stay untouched."""
+        if not self._entered >= (self._high - self._low):
+            self._bytes[self._low : self._high] = 1
+            self._entered = self._high - self._low
 
 
 class InitialisationCheck(CheckHook):

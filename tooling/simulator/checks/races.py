@@ -26,7 +26,7 @@ from tooling.simulator.checks.shadow import (
     Shadow,
     stamps_of,
 )
-from tooling.simulator.checks.targets import Target, dense_target, sparse_target
+from tooling.simulator.checks.targets import Target, dense_strip, dense_target, sparse_target
 from tooling.simulator.checks.widths import granule_of
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
 from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Space
@@ -174,19 +174,24 @@ class RaceCheck(CheckHook):
         return self._now - 1
 
     def _targets(self, access: Access, mark: int) -> Iterator[Target]:
-        """The granules of an access, per allocation or in shared memory; `mark` is common to its keys."""
+        """What must be compared granule by granule; `mark` is common to the keys of the access."""
         if access.space is Space.SHARED:
             size = self.context.threads_per_block
             blocks = access.threads // size if access.blocks is None else access.blocks
             offsets = access.addresses + (blocks - self._first_block) * self._window
             yield sparse_target(access, self._shared, offsets, mark=mark, home=None)
             return
+        writes = access.kind is not AccessKind.LOAD
         for piece in self._footprints.of(access, self.context.memory).pieces:
             home, part = piece.allocation, piece.access
             shadow = self._global.get(home.base)
             if shadow is None:
                 shadow = self._global[home.base] = Shadow(home.size, self._granules[Space.GLOBAL])
             if part.contiguous:
+                if (strip := dense_strip(part, shadow, piece.low, mark)) and shadow.take(
+                    strip, writes=writes
+                ):
+                    continue
                 yield dense_target(part, shadow, piece.low, piece.high, mark=mark, home=home)
                 continue
             if (
@@ -200,6 +205,7 @@ class RaceCheck(CheckHook):
 
     def _compare(self, target: Target, strong: bool) -> None:
         shadow, where = target.shadow, target.where
+        shadow.enter()
         writes = target.access.kind is not AccessKind.LOAD
         if shadow.was_written(target.low, target.high):
             kind = Kind.WRITE_AFTER_WRITE if writes else Kind.READ_AFTER_WRITE

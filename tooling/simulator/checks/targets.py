@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.checks.shadow import Keys, Selection, Shadow
+from tooling.simulator.checks.shadow import Keys, Selection, Shadow, Strip
 from tooling.simulator.hooks import Access, Ints
 from tooling.simulator.memory import Allocation
 
@@ -49,6 +49,17 @@ class Target:
         return rows.view(f"u{self.shadow.granule}").astype(np.uint64).ravel()
 
 
+def dense_strip(access: Access, shadow: Shadow, low: int, mark: int) -> Strip | None:
+    """A dense access from byte `low` on as a strip; None where its threads are no neighbours."""
+    lanes = len(access.threads)
+    first = int(access.threads[0])
+    if int(access.threads[-1]) - first != lanes - 1:
+        return None
+    each = max(1, access.bytes // shadow.granule)
+    start = low // shadow.granule
+    return Strip(start, start + lanes * each, first, each, mark)
+
+
 def dense_target(
     access: Access, shadow: Shadow, low: int, high: int, *, mark: int, home: Allocation
 ) -> Target:
@@ -71,7 +82,7 @@ def sparse_target(
     granule = shadow.granule
     each = max(1, access.bytes // granule)
     keys = access.threads | mark
-    where = offsets // granule if granule > 1 else offsets
+    where = offsets >> granule.bit_length() - 1
     if each > 1:
         keys = np.repeat(keys, each)
         where = (where[:, None] + np.arange(each)).ravel()

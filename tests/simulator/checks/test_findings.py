@@ -1,0 +1,116 @@
+"""Findings as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import string
+
+import pytest
+
+from tooling.simulator.checks.base import readable_kernel
+from tooling.simulator.checks.texts import LANGUAGES, language_named
+from tooling.simulator.findings import (
+    Action,
+    Buffer,
+    Check,
+    Finding,
+    Kind,
+    Memory,
+    Party,
+    Place,
+    Severity,
+    explain,
+    render,
+)
+
+
+def race(kind: Kind = Kind.READ_AFTER_WRITE, block: int = 0) -> Finding:
+    reader = Party(Action.READ, (2, 0, 0), (0, 1, 0), 0, 2, Place("p15.mojo", 31, 20, 88))
+    writer = Party(Action.WRITE, (3, 0, 0), (block, 1, 0), 0, 3, Place("p15.mojo", 30, 9, 85))
+    buffer = Buffer(Memory.SHARED, 32, element=4)
+    return Finding(
+        Check.RACES, kind, Severity.ERROR, "axis_sum", (reader, writer), buffer, offset=12, size=4, count=4
+    )
+
+
+def test_a_race_reads_like_this() -> None:
+    assert render(race()) == (
+        "error: [races] race on shared memory: a thread reads what another thread has just written, "
+        "unordered\n"
+        "  where: p15.mojo:31:20: thread (2, 0, 0) of block (0, 1, 0) reads\n"
+        "         p15.mojo:30:9: thread (3, 0, 0) of block (0, 1, 0) writes\n"
+        "         found 4 times in this launch of axis_sum\n"
+        "  why: Nothing makes the write at p15.mojo:30:9 happen before the read at p15.mojo:31:20: on "
+        "hardware the read may see the old value.\n"
+        "  try: Put `barrier()` (or `syncwarp()`, as both threads are in one warp) between the two lines, "
+        "where every thread passes it."
+    )
+
+
+def test_the_same_in_korean() -> None:
+    assert render(race(), "ko") == (
+        "오류: [races] 공유 메모리의 경쟁 상태: "
+        "다른 스레드가 방금 쓴 값을 순서 보장 없이 읽습니다\n"
+        "  위치: p15.mojo:31:20: 블록 (0, 1, 0)의 스레드 (2, 0, 0): 읽습니다\n"
+        "        p15.mojo:30:9: 블록 (0, 1, 0)의 스레드 (3, 0, 0): 씁니다\n"
+        "        axis_sum 실행에서 모두 4번 발견\n"
+        "  이유: p15.mojo:30:9의 쓰기가 p15.mojo:31:20의 읽기보다 먼저 일어난다는 보장이 없습니다. 실제 "
+        "하드웨어에서는 이전 값을 읽을 수 있습니다.\n"
+        "  시도: 두 줄 사이의, 모든 스레드가 지나는 자리에 `barrier()`를 두세요(두 스레드가 한 워프에 "
+        "있으므로 `syncwarp()`도 됩니다)."
+    )
+
+
+def test_a_race_between_blocks_is_not_told_to_use_a_barrier() -> None:
+    assert "No barrier orders two blocks" in explain(race(block=1)).hint
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", list(Kind))
+def test_every_kind_has_four_answers_in_every_language(kind: Kind, language: str) -> None:
+    message = explain(race(kind), language)
+    assert message.what and message.where and message.why and message.hint
+    assert "{" not in message.what + message.why + message.hint
+    unknown = language_named(language)
+    assert set(Action) == set(unknown.actions) == set(unknown.accesses)
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_languages_name_the_same_facts(kind: Kind) -> None:
+    def facts(language: str) -> set[str | None]:
+        return {
+            name for _, name, _, _ in string.Formatter().parse("".join(language_named(language).texts[kind]))
+        }
+
+    assert facts("en") - {"access"} == facts("ko") - {"access"}
+
+
+def test_a_finding_is_plain_json() -> None:
+    told = json.loads(json.dumps(race().to_json()))
+    assert told["kind"] == "read-after-write"
+    assert told["parties"][1]["place"] == {"file": "p15.mojo", "line": 30, "column": 9, "ptx_line": 85}
+
+
+def test_masks_are_told_as_lanes() -> None:
+    missing = Finding(
+        Check.SYNCHRONISATION,
+        Kind.MISSING_LANE,
+        Severity.ERROR,
+        "k",
+        race().parties[:1],
+        expected=0xFFFFFFFF,
+        arrived=0x0000FFF7,
+    )
+    assert "expects lanes 0xffffffff, but lanes 3, 16-31 do not take part" in explain(missing).what
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("p15_axis_sum_LayoutTensor_True6A6AoA6A6AcBsA_568de488e22ada17", "axis_sum"),
+        ("elementwise_r1_w4_b256_gs_False_0123456789abcdef", "elementwise_r1_w4_b256_gs"),
+        ("plain_kernel", "plain_kernel"),
+    ],
+)
+def test_kernels_are_called_what_their_author_called_them(name: str, shown: str) -> None:
+    assert readable_kernel(name, ["/home/me/p15.mojo"]) == shown

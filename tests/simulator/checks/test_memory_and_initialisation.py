@@ -1,0 +1,152 @@
+"""The memory and initialisation checks on accesses told by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.simulator.checks.launches import HandLaunch
+from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.initialisation import InitialisationCheck, WrittenBytes
+from tooling.simulator.checks.memory import MemoryCheck
+from tooling.simulator.findings import Kind, Severity, render
+from tooling.simulator.hooks import Space
+from tooling.simulator.launch import Dim3
+
+GLOBAL = Space.GLOBAL
+
+
+def memory_launch() -> tuple[HandLaunch, MemoryCheck]:
+    check = MemoryCheck(Footprints())
+    return HandLaunch([check]), check
+
+
+def test_one_thread_too_many_is_told_relative_to_the_buffer() -> None:
+    hand, check = memory_launch()
+    hand.buffer(64)
+    out = hand.buffer(16)
+    access = hand.begin().store(range(6), [out.base + 4 * i for i in range(6)], space=GLOBAL)
+    (finding,) = check.findings
+    assert (finding.kind, finding.distance, finding.offset, finding.count) == (Kind.PAST_THE_END, 4, 16, 2)
+    assert access.suppressed is not None
+    assert access.suppressed.tolist() == [False] * 4 + [True] * 2
+    assert (
+        "write of 4 bytes reaches 4 bytes past the end of the 16-byte buffer #2: element 4 where 3"
+        in render(finding)
+    )
+
+
+@pytest.mark.parametrize(
+    ("where", "kind"),
+    [
+        (lambda base: 8, Kind.NULL_POINTER),
+        (lambda base: base - 4, Kind.BEFORE_THE_START),
+        (lambda base: base + 14, Kind.PAST_THE_END),
+        (lambda base: base + (1 << 30), Kind.WILD_POINTER),
+        (lambda base: base + 2, Kind.MISALIGNED),
+    ],
+)
+def test_stray_addresses_have_their_kind(where: object, kind: Kind) -> None:
+    hand, check = memory_launch()
+    base = hand.buffer(16).base
+    assert callable(where)
+    hand.begin().load([3], [where(base)], space=GLOBAL)
+    assert check.findings[0].kind is kind
+
+
+def test_lanes_that_miss_in_different_ways_are_told_apart() -> None:
+    hand, check = memory_launch()
+    out = hand.buffer(16)
+    hand.begin().load([0, 1, 2, 3], [out.base, 0, out.base - 4, out.base + 16], space=GLOBAL)
+    assert {f.kind: f.parties[0].thread[0] for f in check.findings} == {
+        Kind.NULL_POINTER: 1,
+        Kind.BEFORE_THE_START: 2,
+        Kind.PAST_THE_END: 3,
+    }
+
+
+def test_use_after_free_and_leak() -> None:
+    hand, check = memory_launch()
+    gone, kept = hand.buffer(16), hand.buffer(32)
+    hand.memory.free(gone.base)
+    check.free(gone)
+    hand.begin().load([0], [gone.base + 4], space=GLOBAL)
+    check.end(hand.memory)
+    stale, leak = check.findings
+    assert (stale.kind, stale.severity) == (Kind.USE_AFTER_FREE, Severity.ERROR)
+    assert (leak.kind, leak.severity, leak.buffer and leak.buffer.size) == (
+        Kind.LEAK,
+        Severity.WARNING,
+        kept.size,
+    )
+
+
+def test_windows_end_where_the_block_s_memory_ends() -> None:
+    hand, check = memory_launch()
+    hand.begin().store([0, 1], [252, 256])
+    (finding,) = check.findings
+    assert (finding.kind, finding.distance) == (Kind.OUTSIDE_SHARED, 4)
+    assert "outside the block's 256 bytes of shared memory" in render(finding)
+
+
+def test_a_buffer_is_known_by_the_argument_that_holds_it() -> None:
+    check = MemoryCheck(Footprints())
+    first = HandLaunch([check], arguments=[0, (1 << 32)])
+    out = first.buffer(16)
+    first.begin().load([0], [out.end], space=GLOBAL)
+    assert check.findings[0].buffer is not None
+    assert check.findings[0].buffer.argument == 2
+    assert "buffer #1 (argument 2 of kernel)" in render(check.findings[0])
+
+
+def initialisation_launch() -> tuple[HandLaunch, InitialisationCheck]:
+    check = InitialisationCheck(Footprints())
+    return HandLaunch([check], grid=Dim3(2)), check
+
+
+def test_reads_of_what_nobody_wrote() -> None:
+    hand, check = initialisation_launch()
+    out = hand.buffer(64, written=False)
+    check.host_write(hand.memory, out.base, 16)
+    hand.begin().load(range(4), [out.base + 4 * i for i in range(4)], space=GLOBAL)
+    assert not check.findings
+    hand.load(range(16), [out.base + 4 * i for i in range(16)], space=GLOBAL)
+    (finding,) = check.findings
+    assert (finding.offset, finding.count, finding.parties[0].thread) == (16, 12, (4, 0, 0))
+
+
+def test_shared_memory_is_fresh_for_every_block() -> None:
+    hand, check = initialisation_launch()
+    hand.begin().store([0], [8])
+    hand.load([1], [8])
+    assert not check.findings
+    hand.load([64], [8])
+    assert check.findings[0].parties[0].block == (1, 0, 0)
+    assert "read of 4 bytes of shared memory that nobody has written" in render(check.findings[0])
+
+
+def test_copying_unwritten_bytes_to_the_host_is_a_warning() -> None:
+    hand, check = initialisation_launch()
+    out = hand.buffer(64, written=False)
+    hand.begin().store(range(10), [out.base + 4 * i for i in range(10)], space=GLOBAL)
+    check.host_read(hand.memory, out.base, 64)
+    (finding,) = check.findings
+    assert (finding.severity, finding.size, finding.offset) == (Severity.WARNING, 24, 40)
+    assert "24 bytes of the 64-byte buffer #1" in render(finding)
+
+
+def test_local_memory_belongs_to_one_thread() -> None:
+    hand, check = initialisation_launch()
+    hand.begin().store([0], [0], space=Space.LOCAL)
+    hand.load([0], [0], space=Space.LOCAL)
+    assert not check.findings
+    hand.load([1], [0], space=Space.LOCAL)
+    assert check.findings
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+def test_written_bytes_of_every_width(width: int) -> None:
+    written = WrittenBytes(64)
+    written.scatter(np.array([16, 32]), width)
+    assert written.unwritten(np.array([0, 16, 32, 48]), width).tolist() == [True, False, False, True]
+    assert len(written.missing(16, 32)) == 16 - width
