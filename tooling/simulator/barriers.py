@@ -248,11 +248,3 @@ class ClusterBarriers:
         """Exited threads count as arrived."""
         if self.parked:
             self._complete()
-
-
-def lanes_mask(values: Any) -> Any:
-    """Lane masks as uint32."""
-    return values.view(U32)
-
-
-_ = guarded_lanes

@@ -53,6 +53,7 @@ def load_binders() -> None:
         atomics,
         barriers,
         control,
+        mbarriers,
         memory_access,
         warps,
     )
@@ -96,7 +97,7 @@ def guard(decoder: Decoder, instruction: Instruction) -> tuple[int, bool] | None
     return slot, instruction.predicate.negated
 
 
-def guarded_lanes(group: Group, guarding: tuple[int, bool]) -> Array | bool:
+def guarded_lanes(group: Group, guarding: tuple[int, bool]) -> Any:
     """Which lanes of the group the guard lets through: True, False or an array of both."""
     predicate = group.get(guarding[0])
     if len(predicate) == 1:
@@ -285,7 +286,7 @@ def _guarded_step(
         if lanes is False:
             return
         value = function(*_arguments(group, slots, kinds))
-        assign(group, target, value, None if lanes is True else lanes, value.dtype)  # type: ignore[arg-type]
+        assign(group, target, value, None if lanes is True else lanes, value.dtype)
 
     return step
 
@@ -306,8 +307,8 @@ def _pair_step(
             return
         value = function(*_arguments(group, slots, kinds))
         mask = None if lanes is True else lanes
-        assign(group, first, value, mask, PRED)  # type: ignore[arg-type]
-        assign(group, second, ~value, mask, PRED)  # type: ignore[arg-type]
+        assign(group, first, value, mask, PRED)
+        assign(group, second, ~value, mask, PRED)
 
     return step
 
@@ -329,7 +330,7 @@ def _bind_vector_move(decoder: Decoder, instruction: Instruction) -> None:
                 return
             pieces = np.ascontiguousarray(group.get(whole)).view(part).reshape(-1, count)
             for column, target in enumerate(targets):
-                assign(group, target, pieces[:, column].copy(), None if lanes is True else lanes, part)  # type: ignore[arg-type]
+                assign(group, target, pieces[:, column].copy(), None if lanes is True else lanes, part)
 
         decoder.block.steps.append(unpack)
         return
@@ -348,7 +349,7 @@ def _bind_vector_move(decoder: Decoder, instruction: Instruction) -> None:
             for position, slot in enumerate(parts):
                 piece = group.get(slot).view(part).astype(whole_type)
                 value = value | (piece << whole_type.type(8 * part.itemsize * position))
-            assign(group, target, value, None if lanes is True else lanes, whole_type)  # type: ignore[arg-type]
+            assign(group, target, value, None if lanes is True else lanes, whole_type)
 
         decoder.block.steps.append(pack)
         return

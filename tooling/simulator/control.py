@@ -12,7 +12,7 @@ from tooling.simulator.faults import trapped
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import U32
 from tooling.simulator.program import End
-from tooling.simulator.ptx_model import Arguments, Instruction, Integer, Register, Symbol
+from tooling.simulator.ptx_model import Arguments, Instruction, Operand, Symbol
 from tooling.simulator.vprintf import bind_vprintf
 
 
@@ -133,11 +133,10 @@ def _trap(decoder: Decoder, instruction: Instruction, following: int) -> None:
 @binds("call")
 def _call(decoder: Decoder, instruction: Instruction, following: int) -> None:
     """`call[.uni] [(result),] function [, (arguments)]`: arguments are copied in thread-local memory."""
-    operands = list(instruction.operands)
-    results = operands.pop(0) if operands and isinstance(operands[0], Arguments) else Arguments(())
+    operands: list[Operand] = list(instruction.operands)
+    results = _arguments(operands)
     callee = operands.pop(0)
-    arguments = operands.pop(0) if operands and isinstance(operands[0], Arguments) else Arguments(())
-    assert isinstance(results, Arguments)
+    arguments = _arguments(operands)
     if not isinstance(callee, Symbol) or operands or instruction.predicate is not None:
         raise decoder.unknown(instruction, "indirect and guarded calls are not simulated")
     if callee.name == "vprintf":
@@ -180,8 +179,17 @@ def _call(decoder: Decoder, instruction: Instruction, following: int) -> None:
     decoder.block.end = end
 
 
-def _place(decoder: Decoder, argument: object, instruction: Instruction) -> int:
-    if isinstance(argument, Register | Integer) or not isinstance(argument, Symbol):
+def _arguments(operands: list[Operand]) -> Arguments:
+    """Take a parenthesised list off the front; an empty one where there is none."""
+    first = operands[0] if operands else None
+    if not isinstance(first, Arguments):
+        return Arguments(())
+    del operands[0]
+    return first
+
+
+def _place(decoder: Decoder, argument: Operand, instruction: Instruction) -> int:
+    if not isinstance(argument, Symbol):
         raise decoder.unknown(instruction, "only `.param` variables are passed to functions")
     place = decoder.local_place(decoder.function.name, argument.name)
     if place is None:

@@ -11,7 +11,6 @@ from tooling.simulator.numerics import PRED, U8, U32, U64
 from tooling.simulator.program import BasicBlock, Origin, Program
 from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
 from tooling.simulator.ptx_model import (
-    Arguments,
     Float,
     Function,
     Instruction,

@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from tooling.simulator.barriers import BlockBarriers, ClusterBarriers
 from tooling.simulator.decode import decode
 from tooling.simulator.hooks import Hook, LaunchContext, Waiter, WaitsFor
-from tooling.simulator.lanes import Group, as_slice, merge
+from tooling.simulator.lanes import Group, merge
 from tooling.simulator.launch import FaultKind, KernelFault, Launch, LaunchResult
 from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.numerics import U32
 from tooling.simulator.program import Program
 from tooling.simulator.ptx_model import Instruction, Module
 from tooling.simulator.schedule import Schedule
-from tooling.simulator.spaces import Spaces
-from tooling.simulator.specials import initial_value
+from tooling.simulator.spaces import Shape, Spaces
+from tooling.simulator.specials import differs_by_batch, initial_value
 from tooling.simulator.warps import Warps
 
 Array = NDArray[Any]
@@ -147,6 +147,8 @@ def _check_shape(context: LaunchContext) -> None:
         problem = f"{context.shared_bytes} bytes of shared memory; {MAX_SHARED_BYTES} are possible"
     elif any(g % c for g, c in zip(launch.grid, launch.cluster, strict=True)):
         problem = f"grid {launch.grid} is no multiple of cluster {launch.cluster}"
+    elif launch.cluster.y != 1 or launch.cluster.z != 1:
+        problem = f"clusters of shape {launch.cluster} are not simulated; use (n, 1, 1)"
     elif len(launch.parameters) < launch.function.parameter_bytes:
         needed = launch.function.parameter_bytes
         problem = f"{len(launch.parameters)} bytes of parameters; the kernel takes {needed}"
@@ -175,6 +177,9 @@ class _Runner:
         self.stdout = stdout
         self.limits = limits
         self.parameters: NDArray[np.uint8] = np.frombuffer(context.launch.parameters, np.uint8)
+        self.values: dict[int, dict[int, Array]] = {}
+        self.warps: dict[int, Warps] = {}
+        self.shapes: dict[int, Shape] = {}
         self.issued = 0
         self.lane_instructions = 0
         self.finished_blocks = 0
@@ -188,10 +193,9 @@ class _Runner:
         context = self.context
         unit = context.blocks_per_cluster
         step = max(1, BATCH_LANES // (context.threads_per_block * unit)) * unit
-        order = self._cluster_order()
         for first in range(0, context.blocks, step):
             count = min(step, context.blocks - first)
-            batch = Batch(self, first, count, order)
+            batch = Batch(self, first, count)
             for hook in self.listeners.batch_begin:
                 hook.batch_begin(first, count)
             batch.run()
@@ -199,14 +203,12 @@ class _Runner:
                 hook.batch_end(first, count)
             self.finished_blocks += count
 
-    def _cluster_order(self) -> Array | None:
-        """Grid positions of blocks in the order of clusters, or None where that is the linear order."""
-        launch = self.context.launch
-        if self.context.blocks_per_cluster == launch.cluster.x or self.context.blocks_per_cluster == 1:
-            return None
-        raise KernelFault(
-            FaultKind.INVALID_LAUNCH, f"clusters of shape {launch.cluster} are not simulated; use (n, 1, 1)"
-        )
+    def shape(self, blocks: int) -> Shape:
+        """The arrays that batches of so many blocks share."""
+        known = self.shapes.get(blocks)
+        if known is None:
+            known = self.shapes[blocks] = Shape(blocks, self.context.threads_per_block)
+        return known
 
 
 class Batch:
@@ -218,7 +220,7 @@ class Batch:
         spaces, warps, barriers, cluster_barriers: the parts that instructions use.
     """
 
-    def __init__(self, runner: _Runner, first_block: int, blocks: int, _order: Array | None) -> None:
+    def __init__(self, runner: _Runner, first_block: int, blocks: int) -> None:
         self.runner = runner
         self.context = runner.context
         self.program = runner.program
@@ -230,7 +232,7 @@ class Batch:
         self.blocks = blocks
         threads = self.context.threads_per_block
         self.size = blocks * threads
-        self.spaces = Spaces(self.context, first_block, blocks, self.hooks.access)
+        self.spaces = Spaces(self.context, first_block, runner.shape(blocks), self.hooks.access)
         self.alive: NDArray[np.int64] = np.full(blocks, threads, np.int64)
         self.alive_count = self.size
         grid = self.context.launch.grid
@@ -254,9 +256,11 @@ class Batch:
     def warps(self) -> Warps:
         """The batch's warps (made at first use)."""
         if self._warps is None:
-            self._warps = Warps(self.blocks, self.context.threads_per_block)
-            if self.alive_count != self.size:
-                self._refresh_alive()
+            known = self.runner.warps.get(self.blocks)
+            if known is None:
+                known = self.runner.warps[self.blocks] = Warps(self.blocks, self.context.threads_per_block)
+            self._warps = known
+            self._refresh_alive()
         return self._warps
 
     @property
@@ -278,8 +282,15 @@ class Batch:
         base: list[Array | None] = [None] * len(origins)
         self.exited = np.zeros(self.size, bool)
 
+        kept = self.runner.values.setdefault(self.blocks, {})
+
         def missing(slot: int) -> Array:
-            return initial_value(origins[slot], self)
+            value = kept.get(slot)
+            if value is None:
+                value = initial_value(origins[slot], self)
+                if not differs_by_batch(origins[slot]):
+                    kept[slot] = value
+            return value
 
         self.waiting = [
             Group(self.program.entries[self.program.name], (), None, self.size, base, base, missing)
@@ -434,12 +445,14 @@ class Batch:
 
     def finish(self, group: Group) -> None:
         """Lanes that exit."""
-        lanes = group.indices(self.size)
-        self.exited[lanes] = True
-        self.alive -= np.bincount(self.spaces.block_of_lane[lanes], minlength=self.blocks)
         self.alive_count -= group.count
         for hook in self.hooks.threads_exit:
-            hook.threads_exit(self.spaces.threads[lanes])
+            hook.threads_exit(group.pick(self.spaces.threads))
+        if group.lanes is None:
+            self.alive[:] = 0
+            return
+        self.exited[group.lanes] = True
+        self.alive -= np.bincount(group.pick(self.spaces.block_of_lane), minlength=self.blocks)
         if self.alive_count == 0:
             return
         if self._warps is not None:
@@ -454,7 +467,8 @@ class Batch:
 
     def _refresh_alive(self) -> None:
         assert self._warps is not None
-        self._warps.alive = self._warps.masks(np.flatnonzero(~self.exited))
+        whole = self.alive_count == self.size
+        self._warps.alive = self._warps.full if whole else self._warps.masks(np.flatnonzero(~self.exited))
 
     def gather_warps(self, group: Group, mask: int, instruction: Instruction) -> Group | None:
         """The lanes of `group` whose whole mask is at this `.sync` instruction; the others are parked.
@@ -498,6 +512,3 @@ class Batch:
                 chosen = absent != 0
                 for hook in self.hooks.warp_missing:
                     hook.warp_missing(group.pick(self.spaces.threads)[chosen], absent[chosen], instruction)
-
-
-_ = as_slice

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tooling.simulator.launch import FaultKind, KernelFault, Launch
 from tooling.simulator.ptx_model import Instruction
 
+if TYPE_CHECKING:
+    from tooling.simulator.spaces import Request
 
-def illegal_address(
-    launch: Launch, instruction: Instruction, thread: int, address: int, space: str, size: int
-) -> KernelFault:
+
+def illegal_address(launch: Launch, request: Request, thread: int, address: int, space: str) -> KernelFault:
     """An access outside the memory of its space."""
     return KernelFault(
         FaultKind.ILLEGAL_ADDRESS,
-        f"{_who(launch, thread)} accessed {size} bytes at {space} address {address:#x}, which is no such memory",
+        f"{_who(launch, thread)} accessed {request.width.bytes} bytes at {space} address {address:#x}, "
+        f"where there is no {space} memory",
         thread=thread,
         address=address,
-        instruction=instruction,
+        instruction=request.instruction,
     )
 
 
-def misaligned(
-    launch: Launch, instruction: Instruction, thread: int, address: int, space: str, size: int
-) -> KernelFault:
+def misaligned(launch: Launch, request: Request, thread: int, address: int, space: str) -> KernelFault:
     """An address that is no multiple of the access's size."""
     return KernelFault(
         FaultKind.MISALIGNED_ADDRESS,
-        f"{_who(launch, thread)} accessed {space} address {address:#x}, which is no multiple of {size}",
+        f"{_who(launch, thread)} accessed {space} address {address:#x}, no multiple of {request.width.bytes}",
         thread=thread,
         address=address,
-        instruction=instruction,
+        instruction=request.instruction,
     )
 
 

@@ -87,7 +87,7 @@ class FaultKind(Enum):
         return self.value % 10000
 
 
-class KernelFault(Exception):  # noqa: N818 - hardware calls it a fault
+class KernelFault(Exception):
     """A kernel was stopped.
 
     Attributes:

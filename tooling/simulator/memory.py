@@ -27,7 +27,7 @@ RED_ZONE = 256
 """Least distance between two allocations, in bytes: a small overrun hits no neighbour."""
 
 
-class OutOfDeviceMemory(Exception):  # noqa: N818 - the driver's name for it
+class OutOfDeviceMemory(Exception):
     """The arena is full."""
 
 

@@ -16,7 +16,7 @@ from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import PRED, U32, U64
 from tooling.simulator.ptx_model import Address, Instruction, Integer, Operand, Register, Symbol, Vector
 from tooling.simulator.semantics import DTYPES
-from tooling.simulator.spaces import CLUSTER_SHIFT, LOCAL_WINDOW, SHARED_WINDOW, Width
+from tooling.simulator.spaces import CLUSTER_SHIFT, LOCAL_WINDOW, SHARED_WINDOW, Request, Width
 
 Array = NDArray[Any]
 
@@ -150,7 +150,7 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
         if mask is not None and len(address) != 1:
             address = address[mask]
         if space is not None:
-            values = batch.spaces.load(space, group, instruction, address, width, lanes)
+            values = batch.spaces.load(space, Request(group, instruction, width, lanes), address)
         else:
             values = _gather(group, batch, address, lanes)
         for target, value, change in zip(targets, values, extend, strict=True):
@@ -166,7 +166,7 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
         results: list[Array] = []
 
         def one(found: Space, inside: Array, some: Any, which: Array | None) -> None:
-            values = batch.spaces.load(found, group, instruction, inside, width, some)
+            values = batch.spaces.load(found, Request(group, instruction, width, some), inside)
             if which is None:
                 results[:] = values
                 return
@@ -263,10 +263,10 @@ def _store(decoder: Decoder, instruction: Instruction, _following: int) -> None:
 
         def one(found: Space, inside: Array, some_lanes: Any, which: Array | None) -> None:
             told = values if which is None else [v if len(v) == 1 else v[which] for v in values]
-            batch.spaces.store(found, group, instruction, inside, width, told, some_lanes)
+            batch.spaces.store(found, Request(group, instruction, width, some_lanes), inside, told)
 
         if space is not None:
-            batch.spaces.store(space, group, instruction, address, width, values, lanes)
+            batch.spaces.store(space, Request(group, instruction, width, lanes), address, values)
         else:
             for_spaces(batch, None, group, address, lanes, one)
 
@@ -426,8 +426,11 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
         if kept is not None:
             _copy_part(group, batch, target, start, lanes, total, mask)
             return
-        values = batch.spaces.load(Space.GLOBAL, group, instruction, start, width, lanes, asynchronous=True)
-        batch.spaces.store(Space.SHARED, group, instruction, target, width, values, lanes, asynchronous=True)
+        request = Request(group, instruction, width, lanes, asynchronous=True)
+        values = batch.spaces.load(Space.GLOBAL, request, start)
+        batch.spaces.store(
+            Space.SHARED, Request(group, instruction, width, lanes, asynchronous=True), target, values
+        )
 
     def _copy_part(
         group: Group, batch: Any, target: Array, start: Array, lanes: Any, total: int, mask: Array | None
@@ -442,11 +445,12 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
             some = np.flatnonzero(wanted >= 4 * (k + 1))
             if len(some):
                 begin = np.broadcast_to(start, total)[some] + np.uint64(4 * k)
-                (value,) = batch.spaces.load(
-                    Space.GLOBAL, group, instruction, begin, Width(4, 1), indices[some], asynchronous=True
-                )
+                request = Request(group, instruction, Width(4, 1), indices[some], asynchronous=True)
+                (value,) = batch.spaces.load(Space.GLOBAL, request, begin)
                 values[k][some] = value
-        batch.spaces.store(Space.SHARED, group, instruction, target, width, values, lanes, asynchronous=True)
+        batch.spaces.store(
+            Space.SHARED, Request(group, instruction, width, lanes, asynchronous=True), target, values
+        )
 
     decoder.block.steps.append(step)
 

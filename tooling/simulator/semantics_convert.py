@@ -10,7 +10,6 @@ from tooling.simulator.numerics import (
     F16,
     F32,
     F64,
-    NAN32,
     S64,
     U16,
     U32,
@@ -237,6 +236,3 @@ def _pack(to: str, flags: tuple[str, ...]) -> Operation | None:
         return (half(a).astype(U32) << np.uint32(16)) | half(b).astype(U32)
 
     return Operation(pack, U32, (F32, F32), SECTION)
-
-
-_ = NAN32

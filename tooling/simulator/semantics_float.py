@@ -105,7 +105,7 @@ def _propagating(function: Function) -> Function:
     ).astype(a.dtype)
 
 
-def _finish(function: Function, flags: tuple[str, ...], count: int) -> Function:
+def _finish(function: Function, flags: tuple[str, ...]) -> Function:
     """Wrap a f32 function with `.ftz` on inputs and result and `.sat` on the result."""
     flush, clamp = "ftz" in flags, "sat" in flags
     if not flush and not clamp:
@@ -119,7 +119,6 @@ def _finish(function: Function, flags: tuple[str, ...], count: int) -> Function:
             result = flush32(result)
         return saturate(result) if clamp else result
 
-    del count
     return wrapped
 
 
@@ -158,7 +157,7 @@ def _arithmetic(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     single, double, half, count, section = _ARITHMETIC[opcode]
     kind = modifiers[-1]
     if kind == "f32" and "relu" not in flags:
-        function = _finish(lambda *arguments: single(*arguments, mode), flags, count)
+        function = _finish(lambda *arguments: single(*arguments, mode), flags)
         if opcode in ("add", "mul", "fma") and mode == "rn" and not flags:
             function = _PLAIN[opcode]
         return Operation(function, F32, (F32,) * count, section)
@@ -231,7 +230,7 @@ def _extremes(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     function = _propagating(plain) if "NaN" in flags else plain
     section = "9.7.3.11" if opcode == "min" else "9.7.3.12"
     if kind == "f32":
-        return Operation(_finish(function, flags, 2), F32, (F32, F32), section)
+        return Operation(_finish(function, flags), F32, (F32, F32), section)
     if kind == "f64" and not flags:
         return Operation(function, F64, (F64, F64), section)
     if kind == "f16":
@@ -258,7 +257,7 @@ def _sign(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         return None
     plain: Function = np.negative if opcode == "neg" else np.abs
     if kind == "f32":
-        return Operation(lambda a: canonical32(_finish(plain, flags, 1)(a)), F32, (F32,), "9.7.3.10")
+        return Operation(lambda a: canonical32(_finish(plain, flags)(a)), F32, (F32,), "9.7.3.10")
     if kind == "f64" and not flags:
         return Operation(plain, F64, (F64,), "9.7.3.10")
     if kind not in _SIGN_BITS:
@@ -298,7 +297,7 @@ def _roots(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
             if opcode == "sqrt"
             else (lambda a: _divide(np.full_like(a, one), a, mode))
         )
-        return Operation(_finish(single, flags, 1), F32, (F32,), "9.7.3.13")
+        return Operation(_finish(single, flags), F32, (F32,), "9.7.3.13")
     if modifiers[-1] == "f64" and mode == "rn":
         return Operation(np.sqrt if opcode == "sqrt" else np.reciprocal, F64, (F64,), "9.7.3.13")
     return None
@@ -332,7 +331,7 @@ def _approximate(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         def single(a: Array) -> Array:
             return canonical32(function(a.astype(F64)).astype(F32))
 
-        return Operation(_finish(single, flags, 1), F32, (F32,), section, approximate=True)
+        return Operation(_finish(single, flags), F32, (F32,), section, approximate=True)
     if kind == "f64" and opcode in ("rcp", "rsqrt"):
         # The .ftz.f64 forms return the upper word only (PTX ISA 9.7.3.14): the lower 32 bits are zero.
         mask = np.uint64(0xFFFFFFFF00000000)
@@ -355,7 +354,7 @@ def _approximate_quotient(modifiers: tuple[str, ...]) -> Operation | None:
     flags = modifiers[1:-1]
     if modifiers[-1] != "f32" or flags not in ((), ("ftz",)):
         return None
-    function = _finish(lambda a, b: _divide(a, b, "rn"), flags, 2)
+    function = _finish(lambda a, b: _divide(a, b, "rn"), flags)
     return Operation(function, F32, (F32, F32), "9.7.3.8", approximate=True)
 
 

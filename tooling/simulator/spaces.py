@@ -25,7 +25,12 @@ LOCAL_WINDOW = 1 << 60
 CLUSTER_SHIFT = 24
 """Shared addresses: offset in the lower 24 bits, rank + 1 of another block of the cluster above them."""
 
-_UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+_UNSIGNED: dict[int, np.dtype[Any]] = {
+    1: np.dtype(np.uint8),
+    2: np.dtype(np.uint16),
+    4: np.dtype(np.uint32),
+    8: np.dtype(np.uint64),
+}
 _NAMES = {Space.GLOBAL: "global", Space.SHARED: "shared", Space.LOCAL: "local"}
 
 
@@ -42,52 +47,102 @@ class Width:
         return self.element * self.count
 
 
+@dataclass(slots=True, eq=False)
+class Request:
+    """Who accesses memory, by which instruction and how wide.
+
+    Attributes:
+        lanes: numbers of the active lanes in the batch, or None for all of the group.
+        asynchronous: part of a cp.async.
+        run: whether the addresses are known to be consecutive; None when nobody looked yet.
+    """
+
+    group: Group
+    instruction: Instruction
+    width: Width
+    lanes: NDArray[np.intp] | None = None
+    asynchronous: bool = False
+    run: bool | None = None
+
+    @property
+    def count(self) -> int:
+        """Active lanes."""
+        return self.group.count if self.lanes is None else len(self.lanes)
+
+    def indices(self, batch_size: int) -> NDArray[np.intp]:
+        """Numbers of the active lanes in the batch."""
+        return self.group.indices(batch_size) if self.lanes is None else self.lanes
+
+    def pick(self, values: Array) -> Array:
+        """The active lanes' part of an array over all lanes of the batch."""
+        return self.group.pick(values) if self.lanes is None else values[self.lanes]
+
+    def only(self, positions: NDArray[np.intp], batch_size: int) -> Request:
+        """The same request for some of its active lanes, by position."""
+        chosen = self.indices(batch_size)[positions]
+        return Request(self.group, self.instruction, self.width, chosen, self.asynchronous)
+
+
+class Shape:
+    """Arrays that depend only on how many blocks of how many threads execute together.
+
+    Attributes:
+        lanes: how many; block_of_lane: (lanes,) block in the batch; numbers: (lanes,) 0, 1, 2, …
+    """
+
+    def __init__(self, blocks: int, threads: int) -> None:
+        self.blocks = blocks
+        self.lanes = blocks * threads
+        self.numbers: NDArray[np.int64] = np.arange(self.lanes, dtype=np.int64)
+        self.block_of_lane: NDArray[np.int64] = np.repeat(np.arange(blocks, dtype=np.int64), threads)
+        self._ramps: dict[int, Array] = {}
+
+    def ramp(self, size: int, count: int) -> Array:
+        """`count` multiples of `size`, from 0."""
+        known = self._ramps.get(size)
+        if known is None:
+            known = self._ramps[size] = self.numbers.view(np.uint64) * np.uint64(size)
+        return known[:count]
+
+
 class Spaces:
     """The memory of one batch of blocks.
 
     Args:
         context: the launch.
         first_block: number of the batch's first block.
-        blocks: blocks in the batch.
+        shape: of the batch.
         observers: hooks that want every access.
     """
 
     def __init__(
-        self, context: LaunchContext, first_block: int, blocks: int, observers: tuple[Hook, ...]
+        self, context: LaunchContext, first_block: int, shape: Shape, observers: tuple[Hook, ...]
     ) -> None:
         self.context = context
         self.first_block = first_block
         self.observers = observers
-        threads = context.threads_per_block
-        self.lanes = blocks * threads
-        self.threads: NDArray[np.int64] = np.arange(
-            first_block * threads, (first_block + blocks) * threads, dtype=np.int64
-        )
+        self.shape = shape
+        self.lanes = shape.lanes
+        self.block_of_lane = shape.block_of_lane
+        self.threads: NDArray[np.int64] = shape.numbers + first_block * context.threads_per_block
         memory = context.memory
         self.base = np.uint64(memory.base)
         self.global_bytes = memory.bytes[: memory.used]
         self.shared_stride = -(-context.shared_bytes // 256) * 256
-        self.shared_bytes = _poisoned(self.shared_stride * blocks)
+        self.shared_bytes = _poisoned(self.shared_stride * shape.blocks)
         self.local_stride = -(-context.local_bytes // 16) * 16
         self.local_bytes = _poisoned(self.local_stride * self.lanes)
-        self.block_of_lane = np.repeat(np.arange(blocks, dtype=np.int64), threads)
+        self._buffers: tuple[Array, ...] = (self.global_bytes, self.shared_bytes, self.local_bytes)
         self._views: dict[tuple[Space, int], Array] = {}
-        self._steps: dict[int, Array] = {}
 
     def view(self, space: Space, size: int) -> Array:
         """All bytes of a space as unsigned numbers of `size` bytes."""
         key = (space, size)
         known = self._views.get(key)
         if known is None:
-            whole = (self.global_bytes, self.shared_bytes, self.local_bytes)[space]
+            whole: Array = self._buffers[space]
             known = self._views[key] = whole[: len(whole) // size * size].view(_UNSIGNED[size])
         return known
-
-    def _ramp(self, size: int, count: int) -> Array:
-        known = self._steps.get(size)
-        if known is None:
-            known = self._steps[size] = np.arange(self.lanes, dtype=np.uint64) * np.uint64(size)
-        return known[:count]
 
     # -- generic addresses ---------------------------------------------------------------------------
 
@@ -110,20 +165,11 @@ class Spaces:
 
     # -- placing -------------------------------------------------------------------------------------
 
-    def place(
-        self,
-        space: Space,
-        group: Group,
-        instruction: Instruction,
-        address: Array,
-        width: Width,
-        lanes: NDArray[np.intp] | None,
-    ) -> tuple[Array, NDArray[np.int64] | None]:
+    def place(self, space: Space, request: Request, address: Array) -> tuple[Array, NDArray[np.int64] | None]:
         """Byte offsets in the space's buffer, checked for range and alignment.
 
         Args:
-            address: one per active lane, or a single one for all.
-            lanes: active lane numbers in the batch, or None for all of the group.
+            address: uint64, one per active lane, or a single one for all.
 
         Returns:
             (offsets as uint64, blocks in the batch whose shared window is meant or None)
@@ -131,320 +177,208 @@ class Spaces:
         Raises:
             KernelFault: illegal or misaligned address.
         """
-        size = width.bytes
+        size = request.width.bytes
         mask = np.uint64(size - 1)
         if (np.bitwise_or.reduce(address) & mask) != 0:
-            bad = int(np.argmax((address & mask) != 0))
-            raise misaligned(
-                self.context.launch,
-                instruction,
-                self._thread(group, lanes, bad),
-                int(address[bad]),
-                _NAMES[space],
-                size,
-            )
+            self._misaligned(space, request, address, (address & mask) != 0)
         if space is Space.GLOBAL:
             offset = address - self.base
             if int(offset.max()) > len(self.global_bytes) - size:
-                self._illegal(
-                    space, group, instruction, address, offset > len(self.global_bytes) - size, size, lanes
-                )
+                self._illegal(space, request, address, offset > len(self.global_bytes) - size)
             return offset, None
-        limit = self.context.shared_bytes if space is Space.SHARED else self.context.local_bytes
-        blocks: NDArray[np.int64] | None = None
-        inside = address
-        if space is Space.SHARED:
-            blocks = self._pick(self.block_of_lane, group, lanes)
-            if int(address.max()) >> CLUSTER_SHIFT:
-                rank = (address >> np.uint64(CLUSTER_SHIFT)).astype(np.int64)
-                per_cluster = self.context.blocks_per_cluster
-                foreign = (blocks // per_cluster) * per_cluster + rank - 1
-                if (rank > per_cluster).any():
-                    self._illegal(space, group, instruction, address, rank > per_cluster, size, lanes)
-                blocks = np.where(rank > 0, foreign, blocks)
-                inside = address & np.uint64((1 << CLUSTER_SHIFT) - 1)
+        if space is Space.LOCAL:
+            if int(address.max()) > self.context.local_bytes - size:
+                self._illegal(space, request, address, address > self.context.local_bytes - size)
+            own = request.indices(self.lanes).astype(np.uint64)
+            return own * np.uint64(self.local_stride) + address, None
+        limit = self.context.shared_bytes
+        blocks, inside = self._windows(request, address)
         if int(inside.max()) > limit - size:
-            self._illegal(space, group, instruction, address, inside > limit - size, size, lanes)
-        if space is Space.SHARED:
-            assert blocks is not None
-            if len(self.shared_bytes) == self.shared_stride:
-                return inside, blocks
-            return blocks.astype(np.uint64) * np.uint64(self.shared_stride) + inside, blocks
-        own = self._indices(group, lanes).astype(np.uint64)
-        return own * np.uint64(self.local_stride) + inside, None
+            self._illegal(space, request, address, inside > limit - size)
+        if len(self.shared_bytes) == self.shared_stride:
+            return inside, blocks
+        return blocks.astype(np.uint64) * np.uint64(self.shared_stride) + inside, blocks
 
-    def _illegal(
-        self,
-        space: Space,
-        group: Group,
-        instruction: Instruction,
-        address: Array,
-        bad: Array,
-        size: int,
-        lanes: NDArray[np.intp] | None,
-    ) -> None:
+    def _windows(self, request: Request, address: Array) -> tuple[NDArray[np.int64], Array]:
+        """Whose shared window each address means (block in the batch), and the offset inside it."""
+        blocks = request.pick(self.block_of_lane)
+        if not int(address.max()) >> CLUSTER_SHIFT:
+            return blocks, address
+        rank = (address >> np.uint64(CLUSTER_SHIFT)).astype(np.int64)
+        per_cluster = self.context.blocks_per_cluster
+        if (rank > per_cluster).any():
+            self._illegal(Space.SHARED, request, address, rank > per_cluster)
+        foreign = blocks // per_cluster * per_cluster + rank - 1
+        return np.where(rank > 0, foreign, blocks), address & np.uint64((1 << CLUSTER_SHIFT) - 1)
+
+    def _illegal(self, space: Space, request: Request, address: Array, bad: Array) -> None:
         position = int(np.argmax(bad))
-        raise illegal_address(
-            self.context.launch,
-            instruction,
-            self._thread(group, lanes, position),
-            int(address[position]),
-            _NAMES[space],
-            size,
-        )
+        thread = int(request.pick(self.threads)[position])
+        raise illegal_address(self.context.launch, request, thread, int(address[position]), _NAMES[space])
 
-    def _indices(self, group: Group, lanes: NDArray[np.intp] | None) -> NDArray[np.intp]:
-        return group.indices(self.lanes) if lanes is None else lanes
+    def _misaligned(self, space: Space, request: Request, address: Array, bad: Array) -> None:
+        position = int(np.argmax(bad))
+        thread = int(request.pick(self.threads)[position])
+        raise misaligned(self.context.launch, request, thread, int(address[position]), _NAMES[space])
 
-    def _pick(self, values: Array, group: Group, lanes: NDArray[np.intp] | None) -> Array:
-        return group.pick(values) if lanes is None else values[lanes]
-
-    def _thread(self, group: Group, lanes: NDArray[np.intp] | None, position: int) -> int:
-        return int(self._pick(self.threads, group, lanes)[position])
+    def threads_of(self, group: Group, lanes: NDArray[np.intp] | None) -> NDArray[np.int64]:
+        """Launch-wide numbers of a group's threads, or of some lanes of the batch."""
+        return group.pick(self.threads) if lanes is None else self.threads[lanes]
 
     # -- access --------------------------------------------------------------------------------------
 
     def announce(
-        self,
-        space: Space,
-        kind: AccessKind,
-        group: Group,
-        instruction: Instruction,
-        address: Array,
-        width: Width,
-        lanes: NDArray[np.intp] | None,
-        values: Array | None,
-        *,
-        asynchronous: bool = False,
+        self, space: Space, kind: AccessKind, request: Request, address: Array, values: Array | None
     ) -> NDArray[np.bool_] | None:
         """Tell the hooks; returns the lanes to leave out, or None."""
-        threads = self._pick(self.threads, group, lanes)
+        threads = request.pick(self.threads)
         count = len(threads)
         uniform = len(address) == 1
         addresses = address.view(np.int64)
-        contiguous = False
-        if uniform:
-            addresses = np.broadcast_to(addresses, count)
-            contiguous = count == 1
-        elif int(addresses[-1]) - int(addresses[0]) == (count - 1) * width.bytes:
-            contiguous = bool((address - self._ramp(width.bytes, count) == address[0]).all())
-        elif addresses[-1] == addresses[0]:
-            uniform = bool((addresses == addresses[0]).all())
         blocks = None
         if space is Space.SHARED:
-            blocks = self._pick(self.block_of_lane, group, lanes)
-            if int(address.max()) >> CLUSTER_SHIFT:
-                rank = addresses >> CLUSTER_SHIFT
-                per_cluster = self.context.blocks_per_cluster
-                blocks = np.where(rank > 0, blocks // per_cluster * per_cluster + rank - 1, blocks)
-                addresses = addresses & ((1 << CLUSTER_SHIFT) - 1)
+            blocks, inside = self._windows(request, address)
             blocks = blocks + self.first_block
+            addresses = inside.view(np.int64)
+        if uniform:
+            addresses = np.broadcast_to(addresses, count)
+            request.run = count == 1
+        else:
+            request.run = self._is_run(address, request.width.bytes)
+            if not request.run and addresses[-1] == addresses[0]:
+                uniform = bool((addresses == addresses[0]).all())
         access = Access(
-            space,
-            kind,
-            instruction,
-            width.bytes,
-            width.element,
-            addresses,
-            threads,
-            blocks,
-            contiguous,
-            uniform,
-            values,
-            asynchronous,
+            space=space,
+            kind=kind,
+            instruction=request.instruction,
+            bytes=request.width.bytes,
+            element_bytes=request.width.element,
+            addresses=addresses,
+            threads=threads,
+            blocks=blocks,
+            contiguous=bool(request.run),
+            uniform=uniform,
+            values=values,
+            asynchronous=request.asynchronous,
         )
         for hook in self.observers:
             hook.access(access)
         suppressed = access.suppressed
         return suppressed if suppressed is not None and suppressed.any() else None
 
-    def load(
-        self,
-        space: Space,
-        group: Group,
-        instruction: Instruction,
-        address: Array,
-        width: Width,
-        lanes: NDArray[np.intp] | None = None,
-        *,
-        asynchronous: bool = False,
-    ) -> list[Array]:
-        """Read `width.count` elements per lane; each result has one entry per active lane, or a single one.
+    def load(self, space: Space, request: Request, address: Array) -> list[Array]:
+        """Read the request's elements; each result has one entry per active lane, or a single one.
+
+        Args:
+            address: uint64, one per active lane, or a single one for all.
 
         Raises:
             KernelFault: illegal or misaligned address.
         """
         if self.observers:
-            left_out = self.announce(
-                space,
-                AccessKind.LOAD,
-                group,
-                instruction,
-                address,
-                width,
-                lanes,
-                None,
-                asynchronous=asynchronous,
-            )
+            left_out = self.announce(space, AccessKind.LOAD, request, address, None)
             if left_out is not None:
-                return self._load_rest(space, group, instruction, address, width, lanes, left_out)
+                return self._load_rest(space, request, address, left_out)
+        width = request.width
         if space is Space.LOCAL and len(address) == 1:
-            return self._load_local(group, instruction, address, width, lanes)
-        offset, _ = self.place(space, group, instruction, address, width, lanes)
-        return self._read(self.view(space, width.element), offset, width)
+            rows, column = self._local_columns(request, address)
+            return [request.pick(rows)[:, column + k].copy() for k in range(width.count)]
+        offset, _ = self.place(space, request, address)
+        return self._read(self.view(space, width.element), offset, request)
 
     def _load_rest(
-        self,
-        space: Space,
-        group: Group,
-        instruction: Instruction,
-        address: Array,
-        width: Width,
-        lanes: NDArray[np.intp] | None,
-        left_out: NDArray[np.bool_],
+        self, space: Space, request: Request, address: Array, left_out: NDArray[np.bool_]
     ) -> list[Array]:
-        results = [np.zeros(len(left_out), _UNSIGNED[width.element]) for _ in range(width.count)]
+        width = request.width
+        results: list[Array] = [np.zeros(len(left_out), _UNSIGNED[width.element]) for _ in range(width.count)]
         kept = np.flatnonzero(~left_out)
         if len(kept):
-            inside = self._indices(group, lanes)[kept]
-            wanted = np.broadcast_to(address, len(left_out))[kept]
-            offset, _ = self.place(space, group, instruction, wanted, width, inside)
-            for result, value in zip(
-                results, self._read(self.view(space, width.element), offset, width), strict=True
-            ):
+            rest = request.only(kept, self.lanes)
+            offset, _ = self.place(space, rest, np.broadcast_to(address, len(left_out))[kept])
+            values = self._read(self.view(space, width.element), offset, rest)
+            for result, value in zip(results, values, strict=True):
                 result[kept] = value
         return results
 
-    def _read(self, view: Array, offset: Array, width: Width) -> list[Array]:
-        count = len(offset)
-        size, shift = width.bytes, width.element.bit_length() - 1
+    def _read(self, view: Array, offset: Array, request: Request) -> list[Array]:
+        count, width = len(offset), request.width
+        shift = width.element.bit_length() - 1
         first = int(offset[0]) >> shift
         if count == 1:
             return [view[first + k : first + k + 1].copy() for k in range(width.count)]
-        if self._is_run(offset, size):
+        if self._run_of(request, offset):
             run = view[first : first + count * width.count]
             if width.count == 1:
                 return [run.copy()]
             return list(np.ascontiguousarray(run.reshape(count, width.count).T))
         index = (offset >> np.uint64(shift)).view(np.int64)
-        if width.count == 1:
-            return [view.take(index)]
-        return [view.take(index + k) for k in range(width.count)]
+        return [view.take(index + k if k else index) for k in range(width.count)]
+
+    def _run_of(self, request: Request, offset: Array) -> bool:
+        """Whether the offsets are consecutive; an announced access has looked at that already."""
+        if request.run is None or len(self.shared_bytes) != self.shared_stride:
+            request.run = self._is_run(offset, request.width.bytes)
+        return request.run
 
     def _is_run(self, offset: Array, size: int) -> bool:
         count = len(offset)
         if int(offset[-1]) - int(offset[0]) != (count - 1) * size:
             return False
-        return bool((offset - self._ramp(size, count) == offset[0]).all())
+        return bool((offset - self.shape.ramp(size, count) == offset[0]).all())
 
-    def _load_local(
-        self,
-        group: Group,
-        instruction: Instruction,
-        address: Array,
-        width: Width,
-        lanes: NDArray[np.intp] | None,
-    ) -> list[Array]:
-        """The same place in every lane's own window: one strided column per element."""
-        rows, column = self._local_columns(group, instruction, address, width, lanes)
-        return [rows[:, column + k].copy() for k in range(width.count)]
+    def _local_columns(self, request: Request, address: Array) -> tuple[Array, int]:
+        """All local memory as one row per lane, and the column of an address that all lanes share."""
+        start, size = int(address[0]), request.width.bytes
+        if start % size or start + size > self.context.local_bytes:
+            self.place(Space.LOCAL, request, address)
+        rows = self.view(Space.LOCAL, request.width.element).reshape(self.lanes, -1)
+        return rows, start // request.width.element
 
-    def _local_columns(
-        self,
-        group: Group,
-        instruction: Instruction,
-        address: Array,
-        width: Width,
-        lanes: NDArray[np.intp] | None,
-    ) -> tuple[Array, int]:
-        start = int(address[0])
-        one = self._indices(group, lanes)[:1]
-        if start % width.bytes or start + width.bytes > self.context.local_bytes:
-            self.place(Space.LOCAL, group, instruction, address, width, one)
-        rows = self.view(Space.LOCAL, width.element).reshape(self.lanes, -1)
-        return self._pick(rows, group, lanes), start // width.element
-
-    def store(
-        self,
-        space: Space,
-        group: Group,
-        instruction: Instruction,
-        address: Array,
-        width: Width,
-        values: list[Array],
-        lanes: NDArray[np.intp] | None = None,
-        *,
-        asynchronous: bool = False,
-    ) -> None:
-        """Write `width.count` elements per lane; where lanes hit the same place the last one wins.
+    def store(self, space: Space, request: Request, address: Array, values: list[Array]) -> None:
+        """Write the request's elements; where lanes hit the same place the last one wins.
 
         Args:
+            address: uint64, one per active lane, or a single one for all.
             values: unsigned bits per element, each one per active lane or a single one.
 
         Raises:
             KernelFault: illegal or misaligned address.
         """
-        count = group.count if lanes is None else len(lanes)
+        count = request.count
         if self.observers:
-            told = np.stack([np.broadcast_to(v, count) for v in values]) if len(values) > 1 else values[0]
-            if told.ndim == 1:
-                told = np.broadcast_to(told, count)
-            left_out = self.announce(
-                space,
-                AccessKind.STORE,
-                group,
-                instruction,
-                address,
-                width,
-                lanes,
-                told,
-                asynchronous=asynchronous,
-            )
+            told: Array = np.broadcast_to(values[0], count)
+            if len(values) > 1:
+                told = np.stack([np.broadcast_to(value, count) for value in values])
+            left_out = self.announce(space, AccessKind.STORE, request, address, told)
             if left_out is not None:
                 kept = np.flatnonzero(~left_out)
                 if not len(kept):
                     return
                 address = np.broadcast_to(address, count)[kept]
                 values = [np.broadcast_to(value, count)[kept] for value in values]
-                lanes = self._indices(group, lanes)[kept]
-                count = len(kept)
+                request = request.only(kept, self.lanes)
         if space is Space.LOCAL and len(address) == 1:
-            self._store_local(group, instruction, address, width, values, lanes)
+            rows, column = self._local_columns(request, address)
+            group = request.group
+            lanes = request.lanes
+            chosen = lanes if lanes is not None else slice(None) if group.lanes is None else group.lanes
+            for k, value in enumerate(values):
+                rows[chosen, column + k] = value
             return
-        offset, _ = self.place(space, group, instruction, address, width, lanes)
-        self._write(self.view(space, width.element), offset, width, values)
+        offset, _ = self.place(space, request, address)
+        self._write(self.view(space, request.width.element), offset, request, values)
 
-    def _store_local(
-        self,
-        group: Group,
-        instruction: Instruction,
-        address: Array,
-        width: Width,
-        values: list[Array],
-        lanes: NDArray[np.intp] | None,
-    ) -> None:
-        self._local_columns(group, instruction, address, width, lanes)
-        rows = self.view(Space.LOCAL, width.element).reshape(self.lanes, -1)
-        column = int(address[0]) // width.element
-        chosen = lanes if lanes is not None else slice(None) if group.lanes is None else group.lanes
-        for k, value in enumerate(values):
-            rows[chosen, column + k] = value
-
-    def _write(self, view: Array, offset: Array, width: Width, values: list[Array]) -> None:
-        count = len(offset)
+    def _write(self, view: Array, offset: Array, request: Request, values: list[Array]) -> None:
+        count, width = len(offset), request.width
         shift = width.element.bit_length() - 1
         first = int(offset[0]) >> shift
         if count == 1:
             for k, value in enumerate(values):
                 view[first + k] = value[-1]
-        elif self._is_run(offset, width.bytes):
-            run = view[first : first + count * width.count]
-            if width.count == 1:
-                run[:] = values[0]
-            else:
-                table = run.reshape(count, width.count)
-                for k, value in enumerate(values):
-                    table[:, k] = value
+        elif self._run_of(request, offset):
+            table = view[first : first + count * width.count].reshape(count, width.count)
+            for k, value in enumerate(values):
+                table[:, k] = value
         else:
             index = (offset >> np.uint64(shift)).view(np.int64)
             for k, value in enumerate(values):

@@ -33,7 +33,7 @@ def initial_value(origin: Origin, batch: Any) -> Array:
     if origin.kind == "undefined":
         return np.zeros(1, origin.dtype)
     if origin.kind == "parameter":
-        content = batch.parameters[origin.value : origin.value + origin.dtype.itemsize]
+        content: Array = batch.parameters[origin.value : origin.value + origin.dtype.itemsize]
         return content.copy().view(origin.dtype)
     if origin.kind == "symbol":
         address = batch.symbols[origin.name] + origin.value
@@ -65,18 +65,10 @@ def _thread_index(batch: Any, block: Dim3, axis: int) -> Array:
     return np.tile(one, batch.blocks)
 
 
-def block_indices(batch: Any) -> Array:
-    """(3, blocks): index of every block of the batch in the grid."""
-    grid, cluster = batch.context.launch.grid, batch.context.launch.cluster
-    return batch_block_positions(
-        np.arange(batch.first_block, batch.first_block + batch.blocks), grid, cluster
-    )
-
-
-def batch_block_positions(numbers: Array, grid: Dim3, cluster: Dim3) -> Array:
-    """(3, n): grid index of blocks by their linear number (x runs fastest)."""
-    del cluster
-    return np.stack([numbers % grid.x, numbers // grid.x % grid.y, numbers // (grid.x * grid.y)])
+def differs_by_batch(origin: Origin) -> bool:
+    """Whether batches of the same shape see different values."""
+    moving = ("%ctaid", "%cluster_ctaid", "%clusterid", "%smid", "%clock", "%globaltimer")
+    return origin.kind == "special" and origin.name.startswith(moving)
 
 
 def _block_index(batch: Any, base: str, axis: int) -> Array:
@@ -99,12 +91,12 @@ def _plain(name: str, batch: Any) -> Array:
     context = batch.context
     launch = context.launch
     warps = -(-context.threads_per_block // 32)
-    lane = batch.warps.lane_in_warp
+    lane: Array = batch.warps.lane_in_warp
     match name:
         case "%laneid":
-            return np.asarray(lane)
+            return lane
         case "%warpid":
-            return (batch.warps.warp_of_lane % warps).astype(U32)
+            return np.asarray(batch.warps.warp_of_lane % warps, U32)
         case "%nwarpid":
             return np.array([64], U32)
         case "%smid":
@@ -116,15 +108,15 @@ def _plain(name: str, batch: Any) -> Array:
         case "%clock" | "%clock_hi" | "%globaltimer_lo" | "%globaltimer_hi":
             return np.array([0 if name.endswith("_hi") else batch.issued & 0xFFFFFFFF], U32)
         case "%lanemask_eq":
-            return np.uint32(1) << lane
+            return np.asarray(np.uint32(1) << lane, U32)
         case "%lanemask_lt":
-            return (np.uint32(1) << lane) - np.uint32(1)
+            return np.asarray((np.uint32(1) << lane) - np.uint32(1), U32)
         case "%lanemask_le":
-            return (np.uint32(2) << lane) - np.uint32(1)
+            return np.asarray((np.uint32(2) << lane) - np.uint32(1), U32)
         case "%lanemask_gt":
-            return ~((np.uint32(2) << lane) - np.uint32(1))
+            return np.asarray(~((np.uint32(2) << lane) - np.uint32(1)), U32)
         case "%lanemask_ge":
-            return ~((np.uint32(1) << lane) - np.uint32(1))
+            return np.asarray(~((np.uint32(1) << lane) - np.uint32(1)), U32)
         case "%cluster_nctarank":
             return np.array([context.blocks_per_cluster], U32)
         case "%cluster_ctarank":

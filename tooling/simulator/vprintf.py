@@ -80,6 +80,12 @@ def _string(spaces: Any, lane: int, address: int) -> bytes:
     return content.split(b"\0", 1)[0]
 
 
+def _c_format(conversion: bytes, value: float | int) -> bytes:
+    """One number as C prints it; Python's `%` follows the same rules."""
+    text: str = conversion.decode() % value
+    return text.encode()
+
+
 def format_text(spaces: Any, lane: int, template_address: int, arguments: int) -> bytes:
     """The text that one lane prints.
 
@@ -108,21 +114,22 @@ def format_text(spaces: Any, lane: int, template_address: int, arguments: int) -
             precision = b"%d" % struct.unpack("<i", take(4))[0]
         head = b"%" + flags + (width or b"") + (b"." + precision if precision is not None else b"")
         if kind == b"s":
-            return (head + b"s") % _string(spaces, lane, struct.unpack("<Q", take(8))[0])
+            text: bytes = (head + b"s") % _string(spaces, lane, struct.unpack("<Q", take(8))[0])
+            return text
         if kind == b"c":
-            return (head + b"c") % (struct.unpack("<i", take(4))[0] & 0xFF)
+            return bytes([struct.unpack("<i", take(4))[0] & 0xFF]).rjust(int(width or 0))
         if kind == b"p":
             return b"0x%x" % struct.unpack("<Q", take(8))[0]
         if kind in b"fFeEgGaA":
             number = struct.unpack("<d", take(8))[0]
             if kind in b"aA":
                 return float.hex(number).encode()
-            return ((head + kind).decode() % number).encode()
+            return _c_format(head + kind, number)
         wide = length in (b"l", b"ll", b"j", b"z", b"t", b"q")
         code = ("q" if wide else "i") if kind in b"di" else ("Q" if wide else "I")
         value = struct.unpack("<" + code, take(8 if wide else 4))[0]
         if kind == b"u":
             kind = b"d"
-        return ((head + kind).decode() % value).encode()
+        return _c_format(head + kind, value)
 
     return _CONVERSION.sub(convert, template)

@@ -215,7 +215,8 @@ class Warps:
             np.repeat(np.arange(blocks) * threads_per_block, per_block)
             + np.tile(np.arange(per_block) * 32, blocks)
         ).astype(np.intp)
-        self.alive: Array = self.masks(np.arange(self.size))
+        self.full: Array = self.masks(np.arange(self.size))
+        self.alive = self.full
         self._shuffles: dict[tuple[Any, ...], tuple[Array, Array]] = {}
 
     def masks(self, lanes: Array) -> Array:
@@ -230,10 +231,7 @@ class Warps:
     def ballot(self, group: Group, predicate: Array) -> Array:
         """Per lane of the group, the mask of the group's lanes in its warp whose predicate holds."""
         lanes = group.indices(self.size)
-        if len(predicate) == 1:
-            chosen = lanes if predicate[0] else lanes[:0]
-        else:
-            chosen = lanes[predicate]
+        chosen = lanes[np.broadcast_to(predicate, group.count)]
         return self.masks(chosen)[self.warp_of_lane[lanes]]
 
     def shuffle(self, mode: str, group: Group, amount: Array, control: Array) -> tuple[Array, Array]:

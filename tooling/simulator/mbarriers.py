@@ -1,0 +1,164 @@
+"""mbarrier objects in shared memory (PTX ISA 9.7.13.15).
+
+The 64 bits, which PTX calls opaque, hold: phase parity (bit 63), pending arrivals (bits 0-19), expected
+arrivals (bits 20-39), outstanding transaction bytes (bits 40-62, offset so that they may run ahead).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.bindings import assign, binds, guard, write
+from tooling.simulator.decode import Decoder
+from tooling.simulator.hooks import Space
+from tooling.simulator.lanes import Group
+from tooling.simulator.memory_access import active, pointer, space_of
+from tooling.simulator.numerics import PRED, U32, U64
+from tooling.simulator.ptx_model import Instruction, Operand, Register
+from tooling.simulator.spaces import SHARED_WINDOW, Request, Width
+
+Array = NDArray[Any]
+
+_PENDING = (1 << 20) - 1
+_TX_ZERO = 1 << 22
+_TX_MASK = (1 << 23) - 1
+_IGNORED = (
+    "release",
+    "acquire",
+    "relaxed",
+    "cta",
+    "cluster",
+    "b64",
+    "shared",
+    "shared::cta",
+    "shared::cluster",
+)
+_ACTIONS = {
+    "init": 1, "inval": 0, "arrive": 1, "arrive_drop": 1, "expect_tx": 1, "complete_tx": 1,
+    "test_wait": 1, "try_wait": 1,
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class State:
+    """An mbarrier taken apart."""
+
+    pending: int
+    expected: int
+    bytes: int
+    parity: int
+
+    @staticmethod
+    def unpack(bits: int) -> State:
+        """From the 64 bits in memory."""
+        return State(bits & _PENDING, bits >> 20 & _PENDING, (bits >> 40 & _TX_MASK) - _TX_ZERO, bits >> 63)
+
+    def pack(self) -> int:
+        """To the 64 bits in memory."""
+        return self.pending | self.expected << 20 | (self.bytes + _TX_ZERO) << 40 | self.parity << 63
+
+    def arrive(self, count: int) -> None:
+        """`count` arrivals; the last one of a phase begins the next."""
+        while count > 0:
+            now = min(count, self.pending) or count
+            self.pending -= now
+            count -= now
+            self.complete()
+
+    def complete(self) -> None:
+        """Begin the next phase when nothing is outstanding."""
+        if self.pending <= 0 and self.bytes == 0:
+            self.parity ^= 1
+            self.pending = self.expected
+
+
+@binds("mbarrier")
+def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> None:
+    modifiers = instruction.modifiers
+    action = modifiers[0]
+    flags = {m for m in modifiers[1:] if m not in _IGNORED}
+    name, _ = space_of(instruction)
+    if action not in _ACTIONS or not flags <= {"parity", "expect_tx", "noComplete"}:
+        raise decoder.unknown(instruction)
+    operands: list[Operand] = list(instruction.operands)
+    result = operands.pop(0) if action in ("arrive", "arrive_drop", "test_wait", "try_wait") else None
+    at = pointer(decoder, operands.pop(0), instruction)
+    parity = "parity" in flags
+    waiting = action in ("test_wait", "try_wait")
+    kind = U64 if waiting and not parity else U32
+    argument = decoder.value(operands[0], kind, instruction) if operands else None
+    guarding = guard(decoder, instruction)
+    wanted = result is not None and not (isinstance(result, Register) and result.name == "_")
+    target = write(decoder, result, instruction) if wanted and result is not None else None
+    expects = "expect_tx" in flags
+    window = np.uint64(0 if name == "shared" else SHARED_WINDOW)
+
+    def step(group: Group, batch: Any) -> None:
+        some, mask, lanes = active(group, guarding, batch.size)
+        if not some:
+            return
+        total = group.count if lanes is None else len(lanes)
+
+        def spread(values: Array) -> Array:
+            return np.broadcast_to(values if mask is None or len(values) == 1 else values[mask], total)
+
+        address = spread(at.of(group)) - window
+        offset, _ = batch.spaces.place(Space.SHARED, Request(group, instruction, Width(8, 1), lanes), address)
+        places = np.broadcast_to(offset >> np.uint64(3), total).astype(np.intp)
+        view = batch.spaces.view(Space.SHARED, 8)
+        values = spread(group.get(argument).view(kind)) if argument is not None else np.ones(total, U32)
+        threads = batch.spaces.threads_of(group, lanes)
+        if waiting:
+            group.polling = True
+            now = view[places] >> np.uint64(63)
+            asked = values.astype(U64) & np.uint64(1) if parity else values >> np.uint64(63)
+            done = now != asked
+            if done.any():
+                _tell(batch, "passed", threads[done], address[done], instruction)
+            found: Array = done
+            dtype: np.dtype[Any] = PRED
+        else:
+            found = view[places]
+            _update(view, places, values, action, expects)
+            _tell(batch, action, threads, address, instruction)
+            dtype = U64
+        if target is not None:
+            whole = found
+            if mask is not None:
+                whole = np.zeros(group.count, dtype)
+                whole[mask] = found
+            assign(group, target, whole, mask, dtype)
+
+    decoder.block.steps.append(step)
+
+
+def _update(view: Array, places: Array, values: Array, action: str, expects: bool) -> None:
+    """Lanes act in the order of their numbers; equal barriers are taken together."""
+    for place in np.unique(places):
+        own = [int(value) for value in values[places == place]]
+        state = State.unpack(int(view[place]))
+        if action == "init":
+            state = State(own[-1], own[-1], 0, 0)
+        elif action == "inval":
+            state = State(0, 0, 0, 0)
+        elif action == "expect_tx" or expects:
+            state.bytes += sum(own)
+            if action == "arrive":
+                state.arrive(len(own))
+        elif action == "complete_tx":
+            state.bytes -= sum(own)
+            state.complete()
+        else:
+            if action == "arrive_drop":
+                state.expected -= sum(own)
+            state.arrive(sum(own))
+        view[place] = np.uint64(state.pack())
+
+
+def _tell(batch: Any, action: str, threads: Array, address: Array, instruction: Instruction) -> None:
+    for hook in batch.hooks.mbarrier:
+        hook.mbarrier(action, threads, address.view(np.int64), instruction)
