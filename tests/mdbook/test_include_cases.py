@@ -130,7 +130,7 @@ CASES = {
     "rustdoc nested": fine("{{#rustdoc_include code.rs:a}}"),
     "rustdoc range": fine("{{#rustdoc_include code.rs:2:3}}"),
     "rustdoc whole": fine("{{#rustdoc_include code.rs}}"),
-    "rustdoc empty range": fine("{{#rustdoc_include code.rs:5:3}}"),
+    "rustdoc empty range": Case("{{#rustdoc_include code.rs:5:3}}", (Fault.EMPTY_RANGE,)),
     "rustdoc nothing": fine("[{{#rustdoc_include empty.rs}}]"),
     "quoted path is not special": Case('{{#include "with space.md"}}', (Fault.MISSING_FILE,)),
     # lines

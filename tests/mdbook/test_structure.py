@@ -1,4 +1,4 @@
-"""What we find in a page is what mdBook makes of it: headings and their ids, code, tables, links, pictures."""
+"""What we find in a page is what mdBook makes of it: headings, ids, code, tables, links, pictures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,152 @@
-"""The files that the pages of books refer to, each looked at once."""
+"""The pages of books as targets: does a link, a fragment or a picture lead anywhere?"""
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from urllib.parse import unquote
+
+from tooling.mdbook.expansion import expand
+from tooling.mdbook.files import Files
+from tooling.mdbook.includes import find_directives
+from tooling.mdbook.markup import Image, Structure
+from tooling.mdbook.pages import Page
+from tooling.mdbook.structure import scan
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+
+
+class LinkFault(StrEnum):
+    """What can be wrong with a link or a picture."""
+
+    MISSING_PAGE = "missing-page"
+    MISSING_FRAGMENT = "missing-fragment"
+    MISSING_IMAGE = "missing-image"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkProblem:
+    """A link or picture of a page that leads nowhere."""
+
+    fault: LinkFault
+    line: int
+    target: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a link leads.
+
+    Attributes:
+        path: the file, or None for an address outside the book.
+        fragment: what stands after `#`, decoded; empty where there is none.
+    """
+
+    path: str | None
+    fragment: str
+
 
 class Library:
-    """Remembers, for one run: real paths, which files exist, ids of pages, anchors of included files."""
+    """The files of the books of one run: which exist, what ids their pages have. Each is read once.
+
+    Args:
+        assets: folders that a target starting with `/` may lie in, besides the `src` folder of its book: the
+            other language's `src`, or a folder of generated pictures.
+    """
+
+    def __init__(self, assets: Sequence[Path] = ()) -> None:
+        self.files = Files()
+        self._assets = tuple(assets)
+        self._structures: dict[str, Structure] = {}
+
+    def destination(self, page: Page, target: str) -> Destination:
+        """Where a link of a page leads; the page's own file for a bare fragment."""
+        address, _, fragment = target.partition("#")
+        address = address.partition("?")[0]
+        fragment = unquote(fragment)
+        if not address:
+            return Destination(self.files.real(page.path.parent, page.path.name), fragment)
+        if _SCHEME.match(address) or "{{" in address:
+            return Destination(None, fragment)
+        return Destination(self.locate(page, unquote(address)), fragment)
+
+    def locate(self, page: Page, address: str) -> str:
+        """The file that an address within the book means; a path that may not exist."""
+        if not address.startswith("/"):
+            return self._page_file(self.files.real(page.path.parent, address))
+        found = [self._page_file(self.files.real(root, address[1:])) for root in (page.root, *self._assets)]
+        return next((path for path in found if self.files.exists(path)), found[0])
+
+    def _page_file(self, path: str) -> str:
+        """`x.html` is made of `x.md`; a folder shows its README or index."""
+        if path.endswith(".html") and not self.files.exists(path):
+            return path[: -len("html")] + "md"
+        if os.path.isdir(path):  # noqa: PTH112
+            for name in ("README.md", "index.md"):
+                inner = f"{path}/{name}"
+                if self.files.exists(inner):
+                    return inner
+        return path
+
+    def structure(self, path: str) -> Structure:
+        """The structure of a page as readers see it, its includes expanded.
+
+        Raises:
+            OSError, UnicodeDecodeError: there is no such page.
+        """
+        known = self._structures.get(path)
+        if known is None:
+            text = self.files.text(path)
+            if any(directive.includes for directive in find_directives(text)):
+                text = expand(text, Path(path), self.files).text
+            known = self._structures[path] = scan(text)
+        return known
+
+    def check(self, page: Page) -> list[LinkProblem]:
+        """The links and pictures of a page that lead nowhere; addresses outside the book are not followed."""
+        problems: list[LinkProblem] = []
+        for link in page.structure.links:
+            problem = self._check_link(page, link.target, link.line)
+            if problem is not None:
+                problems.append(problem)
+        for mark in page.structure.marks:
+            if isinstance(mark, Image):
+                path = self.destination(page, mark.target).path
+                if path is not None and not self.files.exists(path):
+                    message = f"there is no picture {mark.target}"
+                    hint = f"add {path}, or correct the path"
+                    problems.append(
+                        LinkProblem(LinkFault.MISSING_IMAGE, mark.line, mark.target, message, hint)
+                    )
+        return problems
+
+    def _check_link(self, page: Page, target: str, line: int) -> LinkProblem | None:
+        destination = self.destination(page, target)
+        path, fragment = destination.path, destination.fragment
+        if path is None:
+            return None
+        own = path == self.files.real(page.path.parent, page.path.name)
+        if not own and not self.files.exists(path):
+            message = f"there is no page {target.partition('#')[0]}"
+            return LinkProblem(
+                LinkFault.MISSING_PAGE, line, target, message, f"add {path}, or correct the link"
+            )
+        if not fragment or not path.endswith(".md") or (own and fragment in page.structure.ids):
+            return None
+        try:
+            ids = self.structure(path).ids
+        except (OSError, UnicodeDecodeError) as error:
+            message = f"{path} cannot be read: {error}"
+            return LinkProblem(LinkFault.MISSING_PAGE, line, target, message, "make it a UTF-8 text file")
+        if fragment in ids:
+            return None
+        message = f"{target.partition('#')[0] or 'this page'} has no heading with the id `{fragment}`"
+        near = ", ".join(sorted(ids)[:8])
+        hint = f"ids are made of the headings' own words, here for example: {near}"
+        return LinkProblem(LinkFault.MISSING_FRAGMENT, line, target, message, hint)

@@ -9,13 +9,24 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from tooling.errors import Location
+from tooling.mdbook import rust
+from tooling.mdbook.anchors import Region
 from tooling.mdbook.files import Files
-from tooling.mdbook.includes import Directive, Excerpt, Kind, LineRange, find_directives, take
+from tooling.mdbook.includes import (
+    WHOLE_FILE,
+    Directive,
+    Excerpt,
+    Kind,
+    LineRange,
+    find_directives,
+    take,
+)
 
 DEPTH_LIMIT = 10
 
@@ -104,6 +115,7 @@ class _Frame:
 @dataclass(slots=True)
 class _Expander:
     files: Files
+    only_check: bool = False  # then the texts of files without directives are not put together
     problems: list[IncludeProblem] = field(default_factory=list)
     uses: set[Use] = field(default_factory=set)
     title: str | None = None
@@ -146,8 +158,10 @@ class _Expander:
                 "a file that includes itself, directly or through others, must stop doing so",
             )
             return ""
+        self._check_part(directive, frame, real, content)
+        if self.only_check and "{{" not in content:
+            return ""
         excerpt = self._excerpt(directive, content)
-        self._check_part(directive, frame, real, excerpt)
         nested = _Frame(
             excerpt.text,
             Path(target).parent,
@@ -167,11 +181,11 @@ class _Expander:
         count = content.count("\n")
         return Excerpt(f"```{info}\n{content}```\n", (1, *range(1, count + 1), count, count), ())
 
-    def _check_part(self, directive: Directive, frame: _Frame, real: str, excerpt: Excerpt) -> None:
+    def _check_part(self, directive: Directive, frame: _Frame, real: str, content: str) -> None:
         part = directive.part
         if isinstance(part, LineRange):
             self.uses.add(Use(real, None))
-            if not excerpt.numbers and part != LineRange():
+            if part != WHOLE_FILE and not _holds_lines(part, content):
                 self._report(
                     Fault.EMPTY_RANGE,
                     directive,
@@ -265,6 +279,34 @@ _OURS = ("include", "rustdoc_include", "playground", "title")
 
 def _means_one_of_ours(name: str) -> bool:
     return bool(difflib.get_close_matches(name.lower(), _OURS, n=1, cutoff=0.8))
+
+
+def _holds_lines(part: LineRange, content: str) -> bool:
+    count = len(rust.lines(content))
+    return part.start < count and (part.stop is None or part.stop > part.start)
+
+
+def check(text: str, path: Path, files: Files) -> tuple[tuple[IncludeProblem, ...], frozenset[Use]]:
+    """The problems and uses of a page, found without putting its expanded text together."""
+    expander = _Expander(files, only_check=True)
+    expander.expand(_Frame(text, path.parent, path, 0))
+    return tuple(expander.problems), frozenset(expander.uses)
+
+
+def unused_anchors(uses: Iterable[Use], paths: Iterable[Path], files: Files) -> list[tuple[Path, Region]]:
+    """The regions of these files that no page shows, whole-file includes aside.
+
+    Raises:
+        OSError, UnicodeDecodeError: one of the files cannot be read.
+    """
+    used = {(use.path, use.anchor) for use in uses if use.anchor is not None}
+    unused: list[tuple[Path, Region]] = []
+    for path in paths:
+        real = files.real(path.parent, path.name)
+        for name, found in files.regions(real).items():
+            if (real, name) not in used:
+                unused += [(path, region) for region in found]
+    return unused
 
 
 def expand(text: str, path: Path, files: Files) -> Expansion:

@@ -37,4 +37,4 @@ class Page:
         Raises:
             OSError, UnicodeDecodeError: the file cannot be read as UTF-8 text.
         """
-        return cls.of(path, root, path.read_text(encoding="utf-8"))
+        return cls.of(path, root, path.read_bytes().decode("utf-8"))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tooling.errors import ToolingError
+import yaml
+
+from tooling.errors import Location, ToolingError
+from tooling.mdbook.markup import Prose
 from tooling.mdbook.pages import Page
-from tooling.translations.parity_findings import ParityFinding
+from tooling.translations.parity_findings import Findings, ParityFinding
 
 
 class GlossaryError(ToolingError):
@@ -16,21 +21,51 @@ class GlossaryError(ToolingError):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One row: an English term, the accepted Korean forms (the first is the main one) and forms to avoid."""
+    """One row of the glossary.
+
+    Attributes:
+        english: the term, in the singular and in small letters.
+        korean: the accepted forms; the first is the one to write.
+        rivals: forms to avoid on a page whose source has the term.
+        forms: English forms that no rule makes of the term.
+        part: noun, verb or adjective, where it matters.
+        first_use: must the first use on a page be followed by the English in parentheses?
+        note: why this form.
+    """
 
     english: str
     korean: tuple[str, ...]
     rivals: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
+    part: str = ""
+    first_use: bool = True
     note: str = ""
-    part: str = ""  # noun, verb, … where it matters
+
+
+Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Glossary:
-    """All terms, prepared for searching."""
+    """All terms, prepared for searching.
+
+    Attributes:
+        path: the file.
+        terms: its rows.
+        phrases: first word -> (all words, number of the term), the longest phrase first.
+        nested: for each term, the terms whose words it contains: `thread block` has `thread` and `block`.
+    """
 
     path: Path
     terms: tuple[Term, ...]
+    phrases: Mapping[str, tuple[tuple[Words, int], ...]]
+    nested: tuple[frozenset[int], ...]
+
+
+# ---- reading ----
+
+_KEYS = frozenset({"en", "ko", "avoid", "forms", "part", "first_use", "note"})
+_PARTS = frozenset({"", "noun", "verb", "adjective"})
 
 
 def load(path: Path) -> Glossary:
@@ -39,12 +74,248 @@ def load(path: Path) -> Glossary:
     Raises:
         GlossaryError: no such file, no terms, an unknown key, a form that is both accepted and a rival.
     """
-    raise NotImplementedError
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+    except OSError as error:
+        hint = "name the file with --glossary"
+        raise GlossaryError("no glossary", where=Location(path), why=error.strerror, hint=hint) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise GlossaryError("the glossary is not YAML", where=Location(path), why=str(error)) from error
+    rows = content.get("terms") if isinstance(content, dict) else None
+    if not isinstance(rows, list) or not rows:
+        why = "the file has a list `terms`, and without terms nothing can be checked"
+        raise GlossaryError("the glossary has no terms", where=Location(path), why=why)
+    terms = tuple(_term(row, number, path) for number, row in enumerate(rows, 1))
+    _check_terms(terms, path)
+    return prepare(terms, path)
+
+
+_LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _term(row: object, number: int, path: Path) -> Term:
+    def wrong(what: str) -> GlossaryError:
+        name = f"`{row['en']}`" if isinstance(row, dict) and "en" in row else f"number {number}"
+        return GlossaryError(f"term {name}: {what}", where=Location(path))
+
+    if not isinstance(row, dict):
+        raise wrong("is no mapping")
+    if unknown := sorted(set(row) - _KEYS):
+        raise wrong(f"unknown key `{unknown[0]}`; the keys are {', '.join(sorted(_KEYS))}")
+    english, part, first_use = row.get("en"), row.get("part", ""), row.get("first_use", True)
+    if not isinstance(english, str) or not english.strip():
+        raise wrong("`en` must be a word")
+    if part not in _PARTS or not isinstance(first_use, bool):
+        raise wrong("`part` is noun, verb or adjective, `first_use` true or false")
+    lists: dict[str, tuple[str, ...]] = {}
+    for key in ("ko", "avoid", "forms"):
+        words = row.get(key, [])
+        if not isinstance(words, list) or not all(isinstance(word, str) and word.strip() for word in words):
+            raise wrong(f"`{key}` must be a list of words")
+        lists[key] = tuple(words)
+    if not lists["ko"]:
+        raise wrong("`ko` needs at least one form")
+    note = str(row.get("note", ""))
+    return Term(english, lists["ko"], lists["avoid"], lists["forms"], part, first_use, note)
+
+
+def _check_terms(terms: tuple[Term, ...], path: Path) -> None:
+    seen: set[str] = set()
+    for term in terms:
+        if term.english.lower() in seen:
+            raise GlossaryError(f"term `{term.english}` occurs twice", where=Location(path))
+        seen.add(term.english.lower())
+        for rival in term.rivals:
+            if any(form.startswith(rival) for form in term.korean):
+                what = f"term `{term.english}`: `{rival}` is both accepted and to be avoided"
+                raise GlossaryError(what, where=Location(path), hint="take it out of `avoid`")
+
+
+def prepare(terms: tuple[Term, ...], path: Path) -> Glossary:
+    """The terms with their index of English phrases."""
+    phrases: dict[str, dict[Words, int]] = {}
+    for number, term in enumerate(terms):
+        for form in (term.english, *term.forms):
+            for words in _inflections(form):
+                phrases.setdefault(words[0], {}).setdefault(words, number)
+    ordered = {
+        first: tuple(sorted(found.items(), key=lambda entry: -len(entry[0])))
+        for first, found in phrases.items()
+    }
+    nested = tuple(
+        frozenset(_terms_inside(_TOKEN.findall(term.english.lower()), ordered)) - {number}
+        for number, term in enumerate(terms)
+    )
+    return Glossary(path, terms, ordered, nested)
+
+
+def _inflections(form: str) -> Iterator[Words]:
+    words = tuple(_TOKEN.findall(form.lower()))
+    *before, last = words
+    yield words
+    yield (*before, f"{last}s")
+    if last.endswith(("s", "x", "ch", "sh")):
+        yield (*before, f"{last}es")
+    if last.endswith("y"):
+        yield (*before, f"{last[:-1]}ies")
+
+
+def _terms_inside(words: list[str], phrases: Mapping[str, tuple[tuple[Words, int], ...]]) -> Iterator[int]:
+    for start, word in enumerate(words):
+        for phrase, number in phrases.get(word, ()):
+            if tuple(words[start : start + len(phrase)]) == phrase:
+                yield number
+
+
+# ---- checking ----
+
+# Words, and signs that end a phrase; spaces and hyphens join the words of one.
+_TOKEN = re.compile(r"[a-z]+|[^a-z\s-]")
+_HANGUL_START, _HANGUL_END = "\uac00", "\ud7a3"
 
 
 def check(source: Page, target: Page, glossary: Glossary) -> list[ParityFinding]:
-    """Where the translation leaves the glossary: no accepted form, a rival form, no first-use form.
+    """Where the translation leaves the glossary.
 
-    Kinds: `glossary-missing` (warning), `glossary-rival` (error), `glossary-first-use` (warning).
+    Kinds: `glossary-missing` (warning): the source has the term, the translation none of its forms;
+    `glossary-rival` (error): the translation has a form to avoid; `glossary-first-use` (warning): the first
+    use in the text of the page is not followed by the English in parentheses.
+
+    A Korean form must start where a word starts; what follows it does not matter, because particles and
+    endings are joined to the word. Code is neither searched nor counted.
     """
-    raise NotImplementedError
+    findings = Findings()
+    needed = _terms_of(source.structure.prose, glossary)
+    if not needed:
+        return []
+    present = needed.union(*(glossary.nested[number] for number in needed))
+    text = _Text.of(target.structure.prose)
+    for number in sorted(present):
+        term = glossary.terms[number]
+        _check_rivals(term, glossary, source, text, findings)
+        if number in needed:
+            _check_use(term, source, text, findings)
+    return findings.found
+
+
+def _terms_of(prose: Iterable[Prose], glossary: Glossary) -> set[int]:
+    """The terms of an English text; of two that overlap the longer one counts."""
+    words = _TOKEN.findall(" . ".join(block.text for block in prose).lower())
+    phrases = glossary.phrases
+    found: set[int] = set()
+    skip = 0
+    for place, word in enumerate(words):
+        if word in phrases and place >= skip:
+            for phrase, number in phrases[word]:
+                if len(phrase) == 1 or tuple(words[place : place + len(phrase)]) == phrase:
+                    found.add(number)
+                    skip = place + len(phrase)
+                    break
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The Korean text of a page in one string, and where its blocks start."""
+
+    whole: str
+    blocks: tuple[tuple[int, Prose], ...]
+
+    @classmethod
+    def of(cls, prose: Iterable[Prose]) -> _Text:
+        pieces: list[str] = []
+        blocks: list[tuple[int, Prose]] = []
+        length = 0
+        for block in prose:
+            blocks.append((length, block))
+            pieces.append(block.text)
+            length += len(block.text) + 1
+        return cls("\n".join(pieces).replace("\n", " "), tuple(blocks))
+
+    def find(self, form: str, start: int = 0) -> int:
+        """The next place where a word starts with this form, or -1."""
+        whole = self.whole
+        place = whole.find(form, start)
+        while place > 0 and _HANGUL_START <= whole[place - 1] <= _HANGUL_END:
+            place = whole.find(form, place + 1)
+        return place
+
+    def block(self, place: int) -> tuple[int, Prose]:
+        """The block that a place lies in, and where it starts."""
+        return next(entry for entry in reversed(self.blocks) if entry[0] <= place)
+
+    def line(self, place: int) -> int:
+        start, block = self.block(place)
+        return block.line + block.text.count("\n", 0, place - start)
+
+
+def _check_rivals(term: Term, glossary: Glossary, source: Page, text: _Text, findings: Findings) -> None:
+    for rival in term.rivals:
+        place = text.find(rival)
+        while place >= 0:
+            if not _part_of_accepted(rival, place, glossary, text.whole):
+                lines = (_source_line(term, source), text.line(place))
+                message = f"`{rival}` is not used for {term.english}"
+                hint = f"write `{term.korean[0]}`"
+                findings.error("glossary-rival", lines, message, hint=hint, subject=f"{term.english} {rival}")
+            place = text.find(rival, place + len(rival))
+
+
+def _part_of_accepted(rival: str, place: int, glossary: Glossary, whole: str) -> bool:
+    """`정렬` inside an accepted longer form of another term is no rival."""
+    for term in glossary.terms:
+        for form in term.korean:
+            at = form.find(rival)
+            if at >= 0 and whole.startswith(form, place - at):
+                return True
+    return False
+
+
+def _check_use(term: Term, source: Page, text: _Text, findings: Findings) -> None:
+    places = [place for form in term.korean if (place := text.find(form)) >= 0]
+    accepted = " or ".join(f"`{form}`" for form in term.korean)
+    if not places:
+        if any(word in text.whole.lower() for word in (term.english, *term.forms)):
+            return  # left in English on purpose, such as in the name of a product
+        message = f"the source has {term.english}, the translation has neither {accepted}"
+        if len(term.korean) == 1:
+            message = f"the source has {term.english}, the translation lacks {accepted}"
+        hint = f"write `{term.korean[0]}`"
+        lines = (_source_line(term, source), None)
+        findings.warning("glossary-missing", lines, message, hint=hint, subject=term.english)
+        return
+    if term.first_use:
+        _check_first_use(term, source, text, findings)
+
+
+def _check_first_use(term: Term, source: Page, text: _Text, findings: Findings) -> None:
+    """The English stands in parentheses at the first use in running text, or in a heading above it."""
+    english = "|".join(re.escape(word) for word in (term.english, *term.forms))
+    forms = "|".join(re.escape(form) for form in sorted(term.korean, key=len, reverse=True))
+    pattern = re.compile(
+        rf"(?<![가-힣])(?:{forms})(?:[가-힣]{{0,4}}\((?:[^()]*\b)?(?:{english})(?:s|es)?\b[^()]*\))?", re.I
+    )
+    for match in pattern.finditer(text.whole):
+        if match.group().endswith(")"):
+            return
+        if text.block(match.start())[1].kind != "heading":
+            main = match.group()
+            lines = (_source_line(term, source), text.line(match.start()))
+            message = f"the first use of `{main}` lacks the English"
+            hint = f"write `{main}({term.english})`"
+            findings.warning("glossary-first-use", lines, message, hint=hint, subject=term.english)
+            return
+
+
+def _source_line(term: Term, source: Page) -> int | None:
+    pattern = re.compile(
+        r"\b(?:"
+        + "|".join(re.escape(form).replace(r"\ ", r"[\s-]+") for form in (term.english, *term.forms))
+        + ")",
+        re.IGNORECASE,
+    )
+    for block in source.structure.prose:
+        match = pattern.search(block.text)
+        if match is not None:
+            return block.line + block.text.count("\n", 0, match.start())
+    return None

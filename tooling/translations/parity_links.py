@@ -1,0 +1,157 @@
+"""What two pages refer to: files and anchors they show, pages and sections they link, addresses outside."""
+
+from __future__ import annotations
+
+import re
+
+from tooling.mdbook.includes import Kind, find_directives
+from tooling.mdbook.markup import Link
+from tooling.mdbook.pages import Page
+from tooling.translations.parity_findings import Lines, quoted
+from tooling.translations.parity_names import Names
+from tooling.translations.parity_pair import Item, Pair, difference
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|\{\{")
+# `en.` or `/en-us/` in an address: another edition of the same page.
+_EDITION = re.compile(r"(?<=[/.])(?:en(?:-us)?|ko(?:-kr)?)(?=[/.]|$)", re.IGNORECASE)
+_SHOWN = frozenset({"include", "rustdoc_include", "playground"})
+
+
+def compare_directives(pair: Pair) -> None:
+    """The files and anchors that the pages show, and the directives of the book's own preprocessor."""
+    if "{{" not in pair.source.text and "{{" not in pair.target.text:
+        return
+    ours, theirs = _directives(pair.source, pair.names), _directives(pair.target, pair.names)
+    found = difference(ours, theirs, pair.alignment)
+    extra = list(found.extra)
+    for item in found.missing:
+        partner = next((other for other in extra if _word(other) == _word(item)), None)
+        lines: Lines
+        if partner is not None:
+            extra.remove(partner)
+            lines = (item.line, partner.line)
+            message = f"it shows {quoted(partner.name, 90)}; its source shows {quoted(item.name, 90)}"
+        else:
+            lines = pair.alignment.at_source(item.line)
+            message = f"{quoted(item.name, 90)} of the source is missing"
+        hint = "name the same file and anchor as the source"
+        pair.findings.error(_directive_kind(item), lines, message, hint=hint, subject=item.name)
+    for item in extra:
+        lines = pair.alignment.at_target(item.line)
+        message = f"{quoted(item.name, 90)} is not in the source"
+        hint = "take it out, or add it to the source"
+        pair.findings.error(_directive_kind(item), lines, message, hint=hint, subject=item.name)
+
+
+def _directives(page: Page, names: Names) -> list[Item]:
+    items: list[Item] = []
+    line, counted = 1, 0
+    for directive in find_directives(page.text):
+        if directive.kind is Kind.ESCAPED:
+            continue
+        line += page.text.count("\n", counted, directive.start)
+        counted = directive.start
+        items.append(Item(names.directive(page, directive), line))
+    return items
+
+
+def _word(item: Item) -> str:
+    return item.name.partition(" ")[0]
+
+
+def _directive_kind(item: Item) -> str:
+    return "include" if _word(item) in _SHOWN else "directive"
+
+
+def compare_links(pair: Pair) -> None:
+    """Links inside the book by page (and by section, with a library); addresses outside it as a set."""
+    inside, outside = _links(pair.source, pair.names)
+    copied_inside, copied_outside = _links(pair.target, pair.names)
+    found = difference(inside, copied_inside, pair.alignment)
+    for item in found.missing:
+        message = f"the link to {item.name} of the source is missing"
+        lines = pair.alignment.at_source(item.line)
+        pair.findings.error("link-missing", lines, message, hint="link the same page", subject=item.name)
+    for item in found.extra:
+        message = f"the source has no link to {item.name} here"
+        lines = pair.alignment.at_target(item.line)
+        pair.findings.error(
+            "link-extra", lines, message, hint="link what the source links", subject=item.name
+        )
+    if not found:
+        _compare_sections(pair)
+    _compare_addresses(pair, outside, copied_outside)
+
+
+def _links(page: Page, names: Names) -> tuple[list[Item], list[Item]]:
+    """Targets inside the book, by the common name of the page, and addresses outside it."""
+    inside: list[Item] = []
+    outside: list[Item] = []
+    for link in page.structure.links:
+        target = link.target
+        if _SCHEME.match(target):
+            address = names.text(page, target).rstrip("/")
+            outside.append(Item(_EDITION.sub("*", address), link.line))
+        else:
+            path, mark, _ = target.partition("#")
+            inside.append(Item(names.page(page, path) + mark, link.line))
+    return inside, outside
+
+
+def _compare_addresses(pair: Pair, outside: list[Item], copied: list[Item]) -> None:
+    ours = {item.name: item for item in reversed(outside)}
+    theirs = {item.name: item for item in reversed(copied)}
+    if ours.keys() == theirs.keys():
+        return
+    for name, item in ours.items():
+        if name not in theirs:
+            message = f"the address {name} of the source is missing"
+            hint = "link it, or its Korean edition"
+            lines = pair.alignment.at_source(item.line)
+            pair.findings.warning("url-missing", lines, message, hint=hint, subject=name)
+    for name, item in theirs.items():
+        if name not in ours:
+            message = f"the address {name} is not in the source"
+            hint = "add it to the source, or take it out"
+            lines = pair.alignment.at_target(item.line)
+            pair.findings.warning("url-extra", lines, message, hint=hint, subject=name)
+
+
+def _compare_sections(pair: Pair) -> None:
+    """A fragment leads to the heading of the same number as the source's fragment."""
+    ours, theirs = _with_fragment(pair.source), _with_fragment(pair.target)
+    if len(ours) != len(theirs):
+        return
+    for link, copy in zip(ours, theirs, strict=True):
+        wanted = _heading_number(pair, pair.source, link.target)
+        got = _heading_number(pair, pair.target, copy.target)
+        if wanted is None or got is None or wanted == got:
+            continue  # a fragment that leads nowhere is reported by `Library.check`
+        pair.findings.error(
+            "link-section",
+            (link.line, copy.line),
+            f"{copy.target} leads to heading {got + 1} of its page; {link.target} to heading {wanted + 1}",
+            hint="use the id of the translated heading",
+            subject=link.target,
+        )
+
+
+def _with_fragment(page: Page) -> list[Link]:
+    return [link for link in page.structure.links if "#" in link.target and not _SCHEME.match(link.target)]
+
+
+def _heading_number(pair: Pair, page: Page, target: str) -> int | None:
+    """The number, from 0, of the heading that a link leads to; None where it cannot be told."""
+    structure = page.structure
+    address, _, fragment = target.partition("#")
+    if address:
+        if pair.library is None:
+            return None
+        destination = pair.library.destination(page, target)
+        fragment = destination.fragment
+        try:
+            structure = pair.library.structure(destination.path or "")
+        except (OSError, UnicodeDecodeError):
+            return None
+    ids = [heading.id for heading in structure.headings]
+    return ids.index(fragment) if fragment in ids else None

@@ -1,0 +1,74 @@
+"""Names that are the same in both books: a file by its real path, a page by its place below `src`."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from tooling.mdbook.files import Files
+from tooling.mdbook.includes import Directive, Kind, find_directives
+from tooling.mdbook.pages import Page
+
+_DIRECTIVE_TEXT = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names files as seen from a pair of pages.
+
+    A real path inside either book's `src` becomes the path below it, so that both books may have a file of
+    their own, or share one through a symbolic link; any other real path stays as it is.
+    """
+
+    files: Files
+    roots: tuple[str, ...]
+
+    @classmethod
+    def of(cls, source: Page, target: Page, files: Files) -> Names:
+        roots = {files.real(page.root.parent, page.root.name) + os.sep for page in (source, target)}
+        return cls(files, tuple(sorted(roots, key=len, reverse=True)))
+
+    def file(self, page: Page, path: str) -> str:
+        """The common name of a file that a page refers to."""
+        real = self.files.real(page.path.parent, path)
+        for root in self.roots:
+            if real.startswith(root):
+                return real[len(root) :]
+        return real
+
+    def page(self, page: Page, path: str) -> str:
+        """The common name of a page that a link names; the empty string for the page itself."""
+        path = path.partition("?")[0]
+        if not path:
+            return ""
+        name = path[1:] if path.startswith("/") else self.file(page, path)
+        return name[: -len("html")] + "md" if name.endswith(".html") else name
+
+    def directive(self, page: Page, directive: Directive) -> str:
+        """The common name of a directive: what it shows, not how it is written."""
+        if directive.includes:
+            part = directive.part
+            shown = part if isinstance(part, str) else f"{part.start + 1}:{part.stop or ''}"
+            return f"{directive.kind.value} {self.file(page, directive.path)}:{shown}"
+        if directive.kind is Kind.TITLE:
+            return "title"  # its text is translated
+        return " ".join((directive.name, *directive.argument.split()))
+
+    def text(self, page: Page, text: str) -> str:
+        """A text whose directives are replaced by their common names."""
+        if "{{" not in text:
+            return text
+        pieces: list[str] = []
+        done = 0
+        for directive in find_directives(text):
+            if directive.kind is not Kind.ESCAPED:
+                pieces += (text[done : directive.start], "{{", self.directive(page, directive), "}}")
+                done = directive.end
+        pieces.append(text[done:])
+        return "".join(pieces)
+
+
+def without_directives(text: str) -> str:
+    """A text whose directives are all alike."""
+    return _DIRECTIVE_TEXT.sub("{{}}", text) if "{{" in text else text

@@ -1,0 +1,143 @@
+"""Formulas, code spans and numbers: equal in both pages, in any order."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from tooling.mdbook.markup import Prose, Structure
+from tooling.translations.parity_findings import quoted
+from tooling.translations.parity_pair import Difference, Item, Pair, difference
+
+_TEXT_IN_FORMULA = re.compile(r"\\(?:text|textrm|textbf|mbox)\s*\{[^{}]*\}")
+# Digits of names are no numbers: float32, p15, SM90, #12.
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_#.])\d+(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d+)*)")
+
+_ENGLISH_WORDS = {
+    "0": ("zero", "zeros"),
+    "1": ("one", "once", "first", "single"),
+    "2": ("two", "twice", "second", "both", "pair", "double"),
+    "3": ("three", "third", "triple"),
+    "4": ("four", "fourth"),
+    "5": ("five", "fifth"),
+    "6": ("six", "sixth"),
+    "7": ("seven", "seventh"),
+    "8": ("eight", "eighth"),
+    "9": ("nine", "ninth"),
+    "10": ("ten", "tenth"),
+    "11": ("eleven",),
+    "12": ("twelve",),
+}
+_ENGLISH_VALUES = {word: value for value, words in _ENGLISH_WORDS.items() for word in words}
+_ENGLISH = re.compile(rf"\b(?:{'|'.join(_ENGLISH_VALUES)})\b", re.IGNORECASE)
+# A determiner such as `두` counts only as a word of its own: `필요한 값` has no number in it.
+_KOREAN_WORDS = {
+    "1": re.compile("하나|첫|(?<![가-힣])한(?= )|일차원"),
+    "2": re.compile("둘|(?<![가-힣])두(?= )|이차원|양쪽"),
+    "3": re.compile("셋|(?<![가-힣])세(?= )|삼차원"),
+    "4": re.compile("넷|(?<![가-힣])네(?= )"),
+    "5": re.compile("다섯"),
+    "6": re.compile("여섯"),
+    "7": re.compile("일곱"),
+    "8": re.compile("여덟"),
+    "9": re.compile("아홉"),
+    "10": re.compile("(?<![가-힣])열(?= )"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """How the differences of one sort of thing are reported."""
+
+    kind: str
+    noun: str
+    hint: str
+    fatal: bool = False
+
+    def report(self, found: Difference, pair: Pair) -> None:
+        add = pair.findings.error if self.fatal else pair.findings.warning
+        for item in found.missing:
+            lines = pair.alignment.at_source(item.line)
+            message = f"the {self.noun} {quoted(item.name)} of the source is missing"
+            add(f"{self.kind}-missing", lines, message, hint=self.hint, subject=item.name)
+        for item in found.extra:
+            lines = pair.alignment.at_target(item.line)
+            message = f"the {self.noun} {quoted(item.name)} is not in the source"
+            add(f"{self.kind}-extra", lines, message, hint=self.hint, subject=item.name)
+
+
+_FORMULA = _Rule(
+    "formula",
+    "formula",
+    r"formulas stand between `\\(` and `\\)`, or `\\[` and `\\]`, and are not translated",
+    fatal=True,
+)
+_CODE = _Rule("code-span", "code", "code in text stays as it is, and occurs as often as in the source")
+_NUMBER_RULE = _Rule("number", "number", "give the numbers of the source")
+
+
+def compare_formulas(pair: Pair) -> None:
+    """The formulas, without the words in them; a lost delimiter shows as a lost formula."""
+    ours, theirs = pair.source.structure, pair.target.structure
+    if ours.formulas or theirs.formulas:
+        _FORMULA.report(difference(_formulas(ours), _formulas(theirs), pair.alignment), pair)
+
+
+def _formulas(structure: Structure) -> list[Item]:
+    return [
+        Item(_TEXT_IN_FORMULA.sub(r"\\text", formula.text).replace(" ", ""), formula.line)
+        for formula in structure.formulas
+    ]
+
+
+def compare_codes(pair: Pair) -> None:
+    """The code spans: names, flags and values that readers type or look for."""
+    ours = [Item(code.text, code.line) for code in pair.source.structure.codes]
+    theirs = [Item(code.text, code.line) for code in pair.target.structure.codes]
+    _CODE.report(difference(ours, theirs, pair.alignment), pair)
+
+
+def compare_numbers(pair: Pair) -> None:
+    """The numbers in the text; `two` and `두` may stand for 2."""
+    ours, theirs = pair.source.structure.prose, pair.target.structure.prose
+    found = difference(_numbers(ours), _numbers(theirs), pair.alignment)
+    if found:
+        missing = _without_spelt(found.missing, _korean_numbers, theirs)
+        extra = _without_spelt(found.extra, _english_numbers, ours)
+        _NUMBER_RULE.report(Difference(missing, extra), pair)
+
+
+def _numbers(prose: Iterable[Prose]) -> list[Item]:
+    items: list[Item] = []
+    for block in prose:
+        text = block.text
+        for match in _NUMBER.finditer(text):
+            value = match.group().replace(",", "")
+            items.append(Item(value, block.line + text.count("\n", 0, match.start())))
+    return items
+
+
+def _english_numbers(text: str) -> Counter[str]:
+    return Counter(_ENGLISH_VALUES[word.lower()] for word in _ENGLISH.findall(text))
+
+
+def _korean_numbers(text: str) -> Counter[str]:
+    return Counter({value: len(pattern.findall(text)) for value, pattern in _KOREAN_WORDS.items()})
+
+
+def _without_spelt(
+    items: list[Item], spelt_in: Callable[[str], Counter[str]], prose: Sequence[Prose]
+) -> list[Item]:
+    """The numbers that the other page does not write in letters either."""
+    if not items:
+        return items
+    spelt = spelt_in("\n".join(block.text for block in prose))
+    kept: list[Item] = []
+    for item in items:
+        if spelt[item.name] > 0:
+            spelt[item.name] -= 1
+        else:
+            kept.append(item)
+    return kept
