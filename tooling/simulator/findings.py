@@ -81,7 +81,6 @@ class Action(StrEnum):
     MBARRIER = "mbarrier"
     LOOP = "loop"
     EXIT = "exit"
-    COPY = "copy"
 
 
 class Memory(StrEnum):
@@ -191,6 +190,8 @@ def explain(finding: Finding, language: str = "en") -> Message:
     text: Text = words.texts[finding.kind]
     facts = _facts(finding, words)
     where = [_party_line(party, words) for party in finding.parties]
+    if not where and finding.kernel:
+        where = [words.after.format(kernel=finding.kernel)]
     if finding.count > 1:
         where.append(words.times.format(count=finding.count, kernel=finding.kernel))
     return Message(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import CheckHook, action_of, survivors
 from tooling.simulator.checks.footprint import Footprints, extent
-from tooling.simulator.findings import Action, Check, Finding, Kind, Party, Place, Severity
+from tooling.simulator.findings import Check, Finding, Kind, Severity
 from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Space
 from tooling.simulator.memory import Allocation, DeviceMemory
 
@@ -127,14 +127,13 @@ class InitialisationCheck(CheckHook):
         low = address - allocation.base
         missing = written.missing(low, min(low + size, written.size))
         if len(missing):
-            copier = Party(Action.COPY, (0, 0, 0), (0, 0, 0), 0, 0, Place("", 0, 0, 0))
             element = 4 if int(missing[0]) % 4 == 0 and len(missing) % 4 == 0 else 1
             finding = Finding(
                 self.check,
                 Kind.UNWRITTEN_COPY,
                 Severity.WARNING,
                 self.kernel(),
-                (copier,),
+                (),
                 self.buffer(allocation, element, memory),
                 offset=int(missing[0]),
                 size=len(missing),

@@ -91,7 +91,7 @@ class MemoryCheck(CheckHook):
             else:
                 alike, kind, distance = _missed(addresses, access.bytes, nearest)
                 buffer = self.buffer(nearest, access.element_bytes)
-            offset = 0 if nearest is None else address - nearest.base
+            offset = 0 if buffer is None or nearest is None else address - nearest.base
             self._report(kind, access, left[alike], buffer, offset=offset, distance=distance)
             left = left[~alike]
 

@@ -68,7 +68,7 @@ class RaceCheck(CheckHook):
         self._groups = 0
         self._commits: dict[int, tuple[Sequence[Instruction], int]] = {}
         self._granules = {Space.GLOBAL: 4, Space.SHARED: 4}
-        self._synchronises = False
+        self._synchronises = self._arrives_apart = False
 
     # What happens in a launch
 
@@ -89,6 +89,15 @@ class RaceCheck(CheckHook):
             shadow.forget()
         self._synchronises = any(
             item.opcode in ("fence", "membar") or not _SYNCHRONISING.isdisjoint(item.modifiers)
+            for item in body
+        )
+
+        # Threads that only arrive at a barrier are not named when it is passed: take it for one of all
+        # threads.
+        self._arrives_apart = any(
+            item.opcode in ("bar", "barrier")
+            and "arrive" in item.modifiers
+            and "cluster" not in item.modifiers
             for item in body
         )
 
@@ -116,7 +125,10 @@ class RaceCheck(CheckHook):
         self._clocks.cluster_barrier(clusters, self._now)
 
     def named_barrier(self, blocks: Ints, threads: Ints) -> None:
-        self._clocks.named_barrier(threads, self._now)
+        if self._arrives_apart:
+            self._clocks.block_barrier(blocks, self._now)
+        else:
+            self._clocks.named_barrier(threads, self._now)
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         self._clocks.warp_sync(threads, masks, self._now)

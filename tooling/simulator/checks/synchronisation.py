@@ -27,6 +27,9 @@ _WAITING = {
 }
 
 
+_MARKS = frozenset({"bar", "barrier", "ret", "exit", "mbarrier"})
+
+
 @dataclass(slots=True)
 class _MBarrier:
     """One mbarrier: who initialised it, in which epoch of its block, and the arrivals of the phase under
@@ -69,7 +72,9 @@ class SynchronisationCheck(CheckHook):
         self._phase = np.zeros(context.blocks, dtype=np.int64)
         self._visited = np.full(context.blocks, -1, dtype=np.int64)
         self._visitor: dict[int, tuple[int, Instruction]] = {}
-        self._exiter: dict[int, int] = {}
+        self._exits: dict[int, Instruction | None] = {}
+        self._last_exit: Instruction | None = None
+        self._polled: Instruction | None = None
         self._mbarriers: dict[tuple[int, int], _MBarrier] = {}
         self._runs: dict[int, tuple[Sequence[Instruction], tuple[Instruction, ...]]] = {}
         self._new_tallies()
@@ -82,13 +87,18 @@ class SynchronisationCheck(CheckHook):
         self._stuck = False
 
     def issue(self, instructions: Sequence[Instruction], lanes: int) -> None:
-        """Note where barriers are: the events of passing them do not say."""
+        """Note where barriers and returns are: the events of passing them do not say."""
         known = self._runs.get(id(instructions))
         if known is None or known[0] is not instructions:
-            marks = tuple(i for i in instructions if i.opcode in ("bar", "barrier"))
+            marks = tuple(i for i in instructions if i.opcode in _MARKS)
             known = self._runs[id(instructions)] = (instructions, marks)
+        self._polled = None
         for instruction in known[1]:
-            if "cluster" not in instruction.modifiers:
+            if instruction.opcode in ("ret", "exit"):
+                self._last_exit = instruction
+            elif instruction.opcode == "mbarrier":
+                self._polled = instruction if instruction.modifiers[0] in ("test_wait", "try_wait") else None
+            elif "cluster" not in instruction.modifiers:
                 if "warp" not in instruction.modifiers:
                     self._barriers.add(instruction, lanes)
             elif "arrive" in instruction.modifiers:
@@ -112,11 +122,11 @@ class SynchronisationCheck(CheckHook):
         size = self.context.threads_per_block
         arrived = size - int(self._exited[block])
         first = block * size
-        waiting = next((t for t in range(first, first + size) if t not in self._exiter), first)
-        gone = next((t for t in range(first, first + size) if t in self._exiter), first)
+        waiting = next((t for t in range(first, first + size) if t not in self._exits), first)
+        gone = next((t for t in range(first, first + size) if t in self._exits), first)
         parties = (
             self.party(waiting, Action.BARRIER, barrier, arrived),
-            self.party(gone, Action.EXIT, None, size - arrived),
+            self.party(gone, Action.EXIT, self._exits.get(gone), size - arrived),
         )
         line = barrier.ptx_line if barrier else 0
         self._note(Kind.EXITED_BEFORE_BARRIER, line, parties, expected=size, arrived=arrived, count=blocks)
@@ -127,7 +137,7 @@ class SynchronisationCheck(CheckHook):
         np.add.at(self._exited, blocks, 1)
         here = np.unique(blocks)
         if len(threads) < len(here) * size:
-            self._exiter.update(dict.fromkeys(threads.tolist(), 1))
+            self._exits.update(dict.fromkeys(threads.tolist(), self._last_exit))
         visited = here[self._visited[here] == self._phase[here]]
         for block in visited:
             self._report_gone(int(block))
@@ -169,10 +179,11 @@ class SynchronisationCheck(CheckHook):
 
     def _report_gone(self, block: int, action: Action = Action.READ) -> None:
         thread, instruction = self._visitor[block]
-        if "st" in instruction.opcode:
+        if instruction.opcode == "st":
             action = Action.WRITE
         size = self.context.threads_per_block
-        parties = (self.party(thread, action, instruction), self.party(block * size, Action.EXIT, None, size))
+        leaver = self.party(block * size, Action.EXIT, self._last_exit, size)
+        parties = (self.party(thread, action, instruction), leaver)
         self._note(Kind.CLUSTER_BLOCK_GONE, instruction.ptx_line, parties)
 
     def batch_end(self, first_block: int, blocks: int) -> None:
@@ -205,7 +216,8 @@ class SynchronisationCheck(CheckHook):
                 parties = [self.party(thread, Action.MBARRIER, instruction)]
                 if known is not None:
                     parties.append(self.party(known.thread, Action.MBARRIER, known.instruction))
-                self._note(Kind.MBARRIER_NOT_READY, instruction.ptx_line, tuple(parties))
+                line = known.instruction.ptx_line if known else instruction.ptx_line
+                self._note(Kind.MBARRIER_NOT_READY, line, tuple(parties))
             elif action == "arrive":
                 known.arrived += 1
 
@@ -231,8 +243,8 @@ class SynchronisationCheck(CheckHook):
         in_block = sum(int((waiter.threads // size == block).sum()) for waiter in waiters)
         polled = next((w for w in waiters if w.instruction.opcode == "mbarrier"), None)
         if polled is not None:
-            self._report_mbarrier(polled, parties)
-        elif reasons == {WaitsFor.BLOCK_BARRIER} and len(waiters) > 1:
+            self._report_mbarrier(block, polled.instruction, parties)
+        elif reasons == {WaitsFor.BLOCK_BARRIER} and len(waiters) > 1 and not _counted(waiters):
             here = int((first.threads // size == block).sum())
             self._note(Kind.DIVERGENT_BARRIER, line, parties, expected=size, arrived=here)
         elif reasons == {WaitsFor.BLOCK_BARRIER} and in_block < size:
@@ -247,16 +259,28 @@ class SynchronisationCheck(CheckHook):
     def _waiting(self, waiter: Waiter) -> Action:
         return Action.MBARRIER if waiter.instruction.opcode == "mbarrier" else _WAITING[waiter.waits_for]
 
-    def _report_mbarrier(self, waiter: Waiter, parties: tuple[Party, ...]) -> None:
-        block = int(waiter.threads[0]) // self.context.threads_per_block
+    def launch_end(self, context: LaunchContext) -> None:
+        """A kernel that was stopped while its threads polled an mbarrier would have polled for ever."""
+        if (
+            self._polled is None
+            or self._stuck
+            or self._exited.sum() == len(self._exited) * context.threads_per_block
+        ):
+            return
+        block = int(np.argmax(self._exited < context.threads_per_block))
+        first = block * context.threads_per_block
+        thread = next(
+            (t for t in range(first, first + context.threads_per_block) if t not in self._exits), first
+        )
+        self._report_mbarrier(block, self._polled, (self.party(thread, Action.MBARRIER, self._polled),))
+
+    def _report_mbarrier(self, block: int, polled: Instruction, parties: tuple[Party, ...]) -> None:
         known = [barrier for (home, _), barrier in self._mbarriers.items() if home == block and barrier.count]
         lacking = [barrier for barrier in known if barrier.count and barrier.arrived % barrier.count]
         barrier = next(iter(lacking or known), None)
         expected = barrier.count or 0 if barrier else 0
         arrived = barrier.arrived % expected if barrier and expected else 0
-        self._note(
-            Kind.MBARRIER_STUCK, waiter.instruction.ptx_line, parties, expected=expected, arrived=arrived
-        )
+        self._note(Kind.MBARRIER_STUCK, polled.ptx_line, parties, expected=expected, arrived=arrived)
 
     def _note(
         self,
@@ -281,6 +305,11 @@ class SynchronisationCheck(CheckHook):
             count=count,
         )
         self.note((kind, self.context.launch.function.name, line), finding)
+
+
+def _counted(waiters: Sequence[Waiter]) -> bool:
+    """Whether one of the barriers is meant for a given number of threads, not for the whole block."""
+    return any(len(waiter.instruction.operands) > 1 for waiter in waiters)
 
 
 def _announced(instruction: Instruction) -> int | None:

@@ -42,6 +42,7 @@ class Language:
     hint: str
     party: str
     party_many: str
+    after: str
     times: str
     buffer: str
     buffer_argument: str

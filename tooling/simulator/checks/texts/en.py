@@ -195,7 +195,6 @@ LANGUAGE = Language(
         "mbarrier": "is at the mbarrier",
         "loop": "loops, waiting for another thread",
         "exit": "returns",
-        "copy": "copies",
     },
     accesses={
         "read": "read",
@@ -208,7 +207,6 @@ LANGUAGE = Language(
         "mbarrier": "mbarrier operation",
         "loop": "waiting loop",
         "exit": "return",
-        "copy": "copy",
     },
     memories={"global": "global", "shared": "shared", "local": "local"},
     windows={
@@ -222,6 +220,7 @@ LANGUAGE = Language(
     hint="try:",
     party="{place}: thread {thread} of block {block} {action}",
     party_many="{place}: thread {thread} of block {block} {action}, and {others} more",
+    after="after the launch of {kernel}",
     times="found {count} times in this launch of {kernel}",
     buffer="the {adjective} buffer #{number}",
     buffer_argument="the {adjective} buffer #{number} (argument {argument} of {kernel})",

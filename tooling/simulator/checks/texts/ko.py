@@ -194,7 +194,6 @@ LANGUAGE = Language(
         "mbarrier": "mbarrier를 사용합니다",
         "loop": "다른 스레드를 기다리며 반복합니다",
         "exit": "반환합니다",
-        "copy": "복사합니다",
     },
     accesses={
         "read": "읽기",
@@ -207,7 +206,6 @@ LANGUAGE = Language(
         "mbarrier": "mbarrier 연산",
         "loop": "대기 반복",
         "exit": "반환",
-        "copy": "복사",
     },
     memories={"global": "전역", "shared": "공유", "local": "로컬"},
     windows={"shared": "블록의 공유 메모리({size})", "local": "스레드의 로컬 메모리({size})"},
@@ -218,6 +216,7 @@ LANGUAGE = Language(
     hint="시도:",
     party="{place}: 블록 {block}의 스레드 {thread}: {action}",
     party_many="{place}: 블록 {block}의 스레드 {thread} 외 {others}개: {action}",
+    after="{kernel} 실행 뒤",
     times="{kernel} 실행에서 모두 {count}번 발견",
     buffer="{number}번째 버퍼({size})",
     buffer_argument="{number}번째 버퍼({size}, {kernel}의 {argument}번째 인자)",

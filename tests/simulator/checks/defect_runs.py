@@ -1,0 +1,87 @@
+"""Runs one entry of a defect kernel on the simulated GPU, with all checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tooling.simulator import engine
+from tooling.simulator.checks.suite import findings_of, make_checks
+from tooling.simulator.findings import Finding
+from tooling.simulator.launch import Dim3, Launch
+from tooling.simulator.memory import DeviceMemory
+from tooling.simulator.ptx import parse_module
+
+FOLDER = Path(__file__).parent / "defects"
+
+BASE = 1 << 32
+LANE_INSTRUCTIONS = 200_000
+"""A kernel that waits for ever is stopped after so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a kernel is launched with.
+
+    Attributes:
+        threads, blocks, cluster: x extents; `elements` of both buffers (4 bytes each).
+        freed: free `a` before the launch.
+        unwritten: `out` is not filled by the host; read_back: the host copies it back at the end.
+    """
+
+    threads: int = 64
+    blocks: int = 1
+    cluster: int = 1
+    elements: int = 256
+    freed: bool = False
+    unwritten: bool = False
+    read_back: bool = False
+
+
+class _Host:
+    """The host's side: memory, and checks that are told what happens to it."""
+
+    def __init__(self) -> None:
+        self.memory = DeviceMemory(np.zeros(1 << 16, np.uint8), BASE)
+        self.checks = make_checks()
+
+    def buffer(self, size: int, *, written: bool = True) -> int:
+        address = self.memory.allocate(size)
+        allocation = self.memory.containing(address)
+        assert allocation is not None
+        for check in self.checks:
+            check.allocate(allocation)
+            if written:
+                self.memory.view(address, size)[:] = 0
+                check.host_write(self.memory, address, size)
+        return address
+
+    def free(self, address: int) -> None:
+        allocation = self.memory.free(address)
+        for check in self.checks:
+            check.free(allocation)
+
+
+def run(name: str, entry: str, setting: Setting, schedule: str = "lockstep") -> list[Finding]:
+    """The findings of entry `wrong` or `right` of `defects/<name>.ptx`."""
+    module = parse_module((FOLDER / f"{name}.ptx").read_text())
+    host = _Host()
+    size = 4 * setting.elements
+    a, out = host.buffer(size), host.buffer(size, written=not setting.unwritten)
+    if setting.freed and entry == "wrong":
+        host.free(a)
+    launch = Launch(
+        module.kernels[entry],
+        Dim3(setting.blocks),
+        Dim3(setting.threads),
+        Dim3(setting.cluster),
+        parameters=a.to_bytes(8, "little") + out.to_bytes(8, "little"),
+    )
+    limits = engine.Limits(lane_instructions=LANE_INSTRUCTIONS)
+    engine.run(launch, module, host.memory, host.checks, schedule, limits=limits)
+    if setting.read_back:
+        for check in host.checks:
+            check.host_read(host.memory, out, size)
+    return findings_of(host.checks)
