@@ -145,7 +145,6 @@ def _run_case(
         environment,
         time_limit=trial.limit,
         stream=stream,
-        language=trial.language,
     )
     if case is None:
         return judge_unjudged(dataset, run.transcript, run.findings, trial.language)
@@ -167,7 +166,6 @@ def run_on_target(
     *,
     time_limit: float,
     stream: Callable[[bytes], None] | None = None,
-    language: str = "en",
 ) -> TargetRun:
     """Runs a program on a GPU, or under the simulated one, which also reports what its checks find.
 
@@ -179,7 +177,7 @@ def run_on_target(
         return TargetRun(run_program(command, environment=merged, time_limit=time_limit, stream=stream))
     from tooling.simulator.session import Simulation, SimulationOptions  # noqa: PLC0415 - brings NumPy
 
-    with Simulation(SimulationOptions(language=language)) as simulation:
+    with Simulation(SimulationOptions()) as simulation:
         merged.update(simulation.environment)
         transcript = run_program(command, environment=merged, time_limit=time_limit, stream=stream)
     return TargetRun(transcript, tuple(simulation.findings))

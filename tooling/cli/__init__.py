@@ -17,7 +17,6 @@ from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 
 Subparsers = "argparse._SubParsersAction[argparse.ArgumentParser]"
-REPORT_TO = "https://github.com/gpu-puzzle-lab/gpu-puzzle-lab/issues"
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 TERMINATED = 143  # 128 + SIGTERM
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -202,8 +201,8 @@ def _show_defect(error: Exception) -> None:
     sys.stdout.flush()
     traceback.print_exception(error, file=sys.stderr)
     print(
-        f"\nerror: this is a defect of `tooling` itself, not of your program.\n"
-        f"  try: report it at {REPORT_TO} with the lines above",
+        "\nerror: this is a defect of `tooling` itself, not of your program.\n"
+        "  try: report it in the issue tracker of the repository (`git remote -v`) with the lines above",
         file=sys.stderr,
     )
 

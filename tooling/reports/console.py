@@ -173,10 +173,13 @@ def _show_findings(case: CaseVerdict, terminal: Terminal, words: Words, language
 
 
 def _show_warnings(verdict: Verdict, terminal: Terminal, language: str) -> None:
+    """Warnings beside a right answer; those without a line of the program are left to the JSON report."""
     seen: set[str] = set()
     for case in verdict.cases:
         for finding in case.findings:
-            from tooling.simulator.findings import render  # noqa: PLC0415
+            if not any(party.place.line > 0 for party in finding.parties):
+                continue
+            from tooling.simulator.findings import render  # noqa: PLC0415 - only simulated runs have any
 
             text = render(finding, language)
             if text not in seen:

@@ -95,7 +95,7 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
         verdict = _verdict(task, trial, choice, project, toolchain, cache)
     except ToolingError as error:
         return _failed_to_try(trial, error)
-    complaint = _complaint(trial, verdict)
+    complaint = complaint_about(trial, verdict)
     judged = verdict_record(verdict)
     data = {**(judged.data or {}), **_identity(trial), "seconds_run": round(verdict.seconds, 3)}
     status = "failed" if complaint else "passed"
@@ -127,7 +127,7 @@ def _verdict(  # noqa: PLR0917
     return run_trial(run, build_trial(project, run, toolchain, cache))
 
 
-def _complaint(trial: Trial, verdict: Verdict) -> str:
+def complaint_about(trial: Trial, verdict: Verdict) -> str:
     """What is wrong with the verdict itself; empty when it is as it must be."""
     passed = verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED)
     if trial.must_pass:

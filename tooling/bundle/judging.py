@@ -1,0 +1,106 @@
+"""Judges the results.json that a bundle brought back, exactly as a run here is judged."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tooling.catalog.model import ModeKind
+from tooling.errors import Location, ToolingError
+from tooling.execution.channel import Buffer
+from tooling.execution.program import Ending, Transcript
+from tooling.judging.judge import judge_case, judge_unjudged, outcome_of
+from tooling.judging.reference import load_reference
+from tooling.judging.verdict import CaseVerdict, Verdict
+from tooling.targets.model import Choice, Target, TargetKind
+from tooling.verify.plan import Task, Trial
+
+_VERSION = 1
+SIMULATOR_ONLY = frozenset({"memory", "races", "initialisation", "synchronisation"})
+"""What only the simulated GPU can name: hardware may let such a mutant pass."""
+
+
+class ResultsUnreadable(ToolingError):
+    """A results file is missing, damaged or of another version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One trial of the bundle with its verdict; None where the results do not have it."""
+
+    trial: Trial
+    verdict: Verdict | None
+    complaint: str  # empty: as it must be
+    undecided: str = ""  # why the hardware's word does not count
+
+
+def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
+    """The verdict on every trial that the results hold.
+
+    Raises:
+        ResultsUnreadable: the file is not what run_bundle.py writes.
+    """
+    try:
+        report = json.loads(path.read_text("utf-8"))
+        if report["version"] != _VERSION:
+            raise ValueError(f"version {report['version']}, not {_VERSION}")
+        target = Target(TargetKind.NVIDIA, str(report["device"]), str(report["bundle"]))
+        by_id: dict[str, list[dict[str, Any]]] = {}
+        for result in report["results"]:
+            by_id.setdefault(result["id"], []).append(result)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ResultsUnreadable(
+            "the results cannot be read", where=Location(path), why=f"{type(error).__name__}: {error}"
+        ) from error
+    choice = Choice(target, f"results of {path.name}")
+    return tuple(
+        _judge(trial, by_id[trial.id], choice) for task in tasks for trial in task.trials if trial.id in by_id
+    )
+
+
+def _judge(trial: Trial, results: Sequence[dict[str, Any]], choice: Choice) -> Judged:
+    from tooling.verify.trying import complaint_about  # noqa: PLC0415 - brings multiprocessing
+
+    mode = trial.selection.mode
+    cases = tuple(_case(trial, result) for result in results)
+    verdict = Verdict(
+        trial.selection,
+        choice,
+        solution=False,
+        cases=cases,
+        outcome=outcome_of(mode, cases),
+        seconds=sum(case.transcript.seconds for case in cases),
+    )
+    complaint = complaint_about(trial, verdict)
+    if complaint and trial.expect and set(trial.expect) <= SIMULATOR_ONLY:
+        return Judged(trial, verdict, "", "only the simulated GPU's checks can tell")
+    return Judged(trial, verdict, complaint)
+
+
+def _case(trial: Trial, result: dict[str, Any]) -> CaseVerdict:
+    transcript = Transcript(
+        result["stdout"],
+        result["stderr"],
+        Ending(result["ending"]),
+        int(result["status"]),
+        float(result["seconds"]),
+    )
+    mode = trial.selection.mode
+    if mode.kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
+        return judge_unjudged(result["dataset"], transcript)
+    case = load_reference(trial.selection.puzzle).case(mode, result["dataset"])
+    return judge_case(mode, case, transcript, _buffers(result["used"]), _buffers(result["out"]))
+
+
+def _buffers(records: dict[str, Any]) -> dict[str, Buffer]:
+    found = {}
+    for name, record in records.items():
+        if record["zlib"] is not None:
+            content = zlib.decompress(base64.b64decode(record["zlib"]))
+            found[name] = Buffer(record["dtype"], content)
+    return found

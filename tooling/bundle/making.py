@@ -1,0 +1,187 @@
+"""Makes a bundle: one folder that a machine with a GPU and plain Python can run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tooling.catalog.model import ModeKind
+from tooling.errors import Location, ToolingError
+from tooling.exit_codes import ExitCode
+from tooling.judging.reference import Reference, load_reference
+from tooling.project import Project
+from tooling.targets.model import Target, TargetKind
+from tooling.targets.selection import gate
+from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
+from tooling.verify.plan import Task, Trial
+
+VERSION = 1
+RUNTIME_LIBRARIES = (
+    "libKGENCompilerRTShared.so",
+    "libAsyncRTMojoBindings.so",
+    "libMSupportGlobals.so",
+    "libAsyncRTRuntimeGlobals.so",
+)
+PORTABLE_CPU = "x86-64-v3"
+"""Any x86-64 server of the last ten years; this machine's own instructions may not be there."""
+
+
+class BundleFolderInUse(ToolingError):
+    """The folder holds something that is not a bundle."""
+
+
+class RuntimeLibraryMissing(ToolingError):
+    """The toolchain lacks a library that built programs load."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """What was made."""
+
+    folder: Path
+    entries: int
+    executables: int
+    failed: tuple[tuple[str, ToolingError], ...]  # programs that could not be built
+
+
+def make_bundle(
+    tasks: Sequence[Task],
+    folder: Path,
+    *,
+    project: Project,
+    toolchain: Toolchain,
+    cache: BuildCache,
+    accelerator: str,
+    compute: tuple[int, int] | None,
+    host_cpu: str | None,
+    jobs: int,
+    progress: Callable[[str], None],
+) -> Bundle:
+    """Builds every task for `accelerator` and writes the folder; a bundle that is there is replaced.
+
+    Args:
+        compute: the compute capability of the machine's GPU; modes that need more are left out.
+        host_cpu: the processor of that machine, as `mojo build --target-cpu` names it; None: like this one.
+        progress: receives a line for each program.
+
+    Raises:
+        BundleFolderInUse, RuntimeLibraryMissing, ReferenceUnusable.
+    """
+    if folder.exists() and any(folder.iterdir()) and not (folder / "bundle.json").is_file():
+        raise BundleFolderInUse(
+            "the folder is not empty and not a bundle",
+            where=Location(folder),
+            hint="name a new folder, or empty this one",
+        )
+    target = Target(TargetKind.NVIDIA, accelerator, accelerator, compute)
+    partial = folder.with_name(folder.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    (partial / "bin").mkdir(parents=True)
+    _copy_runtime(toolchain, partial)
+
+    def built(task: Task) -> Executable | ToolingError:
+        if task.error:
+            return task.error
+        request = BuildRequest(
+            task.source, accelerator=accelerator, includes=(project.problems,), host_cpu=host_cpu
+        )
+        try:
+            return build(request, toolchain, cache)
+        except ToolingError as error:
+            return error
+
+    entries: list[dict[str, Any]] = []
+    failed: list[tuple[str, ToolingError]] = []
+    references: dict[str, Reference] = {}
+    wanted = [
+        (task, trials)
+        for task in tasks
+        if (trials := [trial for trial in task.trials if not gate(trial.selection, target.kind, target)])
+    ]
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        for (_, trials), result in zip(wanted, pool.map(lambda pair: built(pair[0]), wanted), strict=True):
+            name = trials[0].id
+            if isinstance(result, ToolingError):
+                failed.append((name, result))
+                progress(f"failed: {name}: {result.what}")
+                continue
+            executable = _store(result.path, partial / "bin")
+            progress(f"built: {name}")
+            for trial in trials:
+                puzzle = trial.selection.puzzle
+                if puzzle.id not in references and _judged(trial):
+                    references[puzzle.id] = load_reference(puzzle)
+                entries.append(_entry(trial, executable, references.get(puzzle.id), partial))
+    description = {"version": VERSION, "accelerator": accelerator, "entries": entries}
+    (partial / "bundle.json").write_text(json.dumps(description, indent=1, ensure_ascii=False), "utf-8")
+    shutil.copyfile(Path(__file__).with_name("run_bundle.py"), partial / "run_bundle.py")
+    if folder.exists():
+        shutil.rmtree(folder)
+    partial.replace(folder)
+    return Bundle(folder, len(entries), len(list((folder / "bin").iterdir())), tuple(failed))
+
+
+def _judged(trial: Trial) -> bool:
+    return trial.selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
+
+
+def _copy_runtime(toolchain: Toolchain, folder: Path) -> None:
+    (folder / "lib").mkdir()
+    for name in RUNTIME_LIBRARIES:
+        library = toolchain.library_dir / name
+        if not library.is_file():
+            raise RuntimeLibraryMissing(f"{name} is not part of the toolchain", where=Location(library))
+        shutil.copyfile(library, folder / "lib" / name)
+
+
+def _store(executable: Path, folder: Path) -> str:
+    """Copies an executable under its content's name, so that equal ones lie there once."""
+    name = hashlib.sha256(executable.read_bytes()).hexdigest()[:20]
+    path = folder / name
+    if not path.exists():
+        shutil.copyfile(executable, path)
+        path.chmod(0o755)
+    return f"bin/{name}"
+
+
+def _entry(trial: Trial, executable: str, reference: Reference | None, folder: Path) -> dict[str, Any]:
+    mode = trial.selection.mode
+    datasets: dict[str, str | None] = {}
+    if not _judged(trial) or reference is None:
+        datasets["book"] = None
+    else:
+        for dataset in mode.datasets:
+            datasets[dataset] = None if dataset == "book" else _stage(trial, dataset, reference, folder)
+    return {
+        "id": trial.id,
+        "subject": trial.subject.value,
+        "program": trial.selection.program.name,
+        "mode": mode.name,
+        "flags": list(mode.flags),
+        "mutant": trial.mutant or None,
+        "expect": list(trial.expect),
+        "must_pass": trial.must_pass,
+        "time_limit": mode.time_limit,
+        "executable": executable,
+        "datasets": datasets,
+    }
+
+
+def _stage(trial: Trial, dataset: str, reference: Reference, folder: Path) -> str:
+    mode = trial.selection.mode
+    name = f"inputs/{trial.selection.puzzle.id}/{mode.name}/{dataset}"
+    place = folder / name
+    if not place.is_dir():
+        place.mkdir(parents=True)
+        for buffer, array in reference.case(mode, dataset).inputs.items():
+            content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+            (place / f"{buffer}.bin").write_bytes(content)
+    return name

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Runs the programs of this bundle on the GPU of this machine and collects what they do.
+
+    python3 run_bundle.py [--jobs N] [--only REGEX] [--prefix "compute-sanitizer --tool memcheck"]
+
+Needs nothing but Python's standard library (3.9 or newer) and the GPU's driver. Each program runs on each
+data set of its mode under a time limit; stdout, stderr, exit status and the submitted buffers go into
+results.json, which `tooling bundle --judge results.json` judges on the machine that made the bundle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import concurrent.futures
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+Record = dict[str, Any]
+
+HERE = Path(__file__).resolve().parent
+VERSION = 1
+OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr that are kept
+BUFFER_LIMIT = 64 * 1024 * 1024  # bytes of a buffer that are brought back; a larger one is known by its hash
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Runs the programs of this bundle on this machine's GPU.")
+    parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1), help="programs at a time")
+    parser.add_argument("--only", default="", help="a regular expression for the names to run")
+    parser.add_argument("--prefix", default="", help="a command to run each program under")
+    parser.add_argument("-o", "--output", default=str(HERE / "results.json"))
+    arguments = parser.parse_args()
+    bundle = json.loads((HERE / "bundle.json").read_text("utf-8"))
+    runs = [
+        (entry, dataset)
+        for entry in bundle["entries"]
+        if re.search(arguments.only, entry["id"])
+        for dataset in entry["datasets"]
+    ]
+    prefix = shlex.split(arguments.prefix)
+    start = time.monotonic()
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
+        for result in pool.map(lambda run: run_entry(run[0], run[1], prefix), runs):
+            results.append(result)
+            name = f"{result['id']} ({result['dataset']})"
+            say(f"[{len(results)}/{len(runs)}] {name}: {result['ending']} {result['status']}")
+    report = {
+        "version": VERSION,
+        "bundle": bundle["accelerator"],
+        "device": device_name(),
+        "seconds": round(time.monotonic() - start, 1),
+        "results": results,
+    }
+    partial = Path(arguments.output + ".partial")
+    partial.write_text(json.dumps(report), "utf-8")
+    partial.replace(arguments.output)
+    say(f"{len(results)} runs in {report['seconds']} s -> {arguments.output}")
+    return 0
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def run_entry(entry: Record, dataset: str, prefix: list[str]) -> Record:
+    lab = Path(tempfile.mkdtemp(prefix="bundle-"))
+    try:
+        staged = entry["datasets"][dataset]
+        if staged:
+            shutil.copytree(str(HERE / staged), str(lab / "in"))
+        environment = dict(os.environ)
+        environment["LD_LIBRARY_PATH"] = os.pathsep.join(
+            [str(HERE / "lib")] + [path for path in [os.environ.get("LD_LIBRARY_PATH")] if path]
+        )
+        environment["MODULAR_TELEMETRY_ENABLED"] = "0"
+        environment["PUZZLE_LAB_DIR"] = str(lab)
+        command = [*prefix, str(HERE / entry["executable"]), *entry["flags"]]
+        result = run_limited(command, environment, lab, entry["time_limit"] + 10)
+        result.update(id=entry["id"], dataset=dataset, used=buffers(lab / "used"), out=buffers(lab / "out"))
+        return result
+    finally:
+        shutil.rmtree(str(lab), ignore_errors=True)
+
+
+def run_limited(command: list[str], environment: dict[str, str], lab: Path, limit: float) -> Record:
+    start = time.monotonic()
+    printed = [lab / "stdout", lab / "stderr"]
+    with printed[0].open("wb") as stdout, printed[1].open("wb") as stderr:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            env=environment,
+            start_new_session=True,
+        )
+        ending = "exited"
+        while process.poll() is None:
+            if time.monotonic() - start > limit:
+                ending = "time-limit"
+                break
+            if sum(path.stat().st_size for path in printed) > OUTPUT_LIMIT:
+                ending = "output-limit"
+                break
+            time.sleep(0.01)
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # it may be gone already
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if ending == "exited" and process.returncode < 0:
+        ending = "signalled"
+    return {
+        "ending": ending,
+        "status": abs(process.returncode),
+        "seconds": round(time.monotonic() - start, 3),
+        "stdout": text(printed[0]),
+        "stderr": text(printed[1]),
+    }
+
+
+def text(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(OUTPUT_LIMIT).decode("utf-8", "replace")
+
+
+def buffers(folder: Path) -> Record:
+    found: Record = {}
+    if folder.is_dir():
+        for path in sorted(folder.glob("*.bin")):
+            name, _, dtype = path.name[: -len(".bin")].rpartition(".")
+            content = path.read_bytes()
+            packed = base64.b64encode(zlib.compress(content, 6)).decode("ascii")
+            found[name] = {
+                "dtype": dtype,
+                "bytes": len(content),
+                "sha256": hashlib.sha256(content).hexdigest(),
+                "zlib": packed if len(content) <= BUFFER_LIMIT else None,
+            }
+    return found
+
+
+def device_name() -> str:
+    command = ["nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"]
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+    except (OSError, subprocess.CalledProcessError) as error:
+        return f"unknown ({error})"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

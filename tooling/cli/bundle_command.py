@@ -1,0 +1,103 @@
+"""`tooling bundle`: everything cross-built for a GPU machine without a toolchain."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tooling.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tooling.verify.plan import Task
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "bundle",
+        help="cross-build everything for a machine without a toolchain",
+        description="Cross-builds solutions, problem files and mutants for one accelerator into a folder "
+        "with run_bundle.py, which needs only Python and the GPU's driver there.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("folder", type=Path, help="the bundle's folder")
+    parser.add_argument("puzzles", nargs="*", help="p15, or a variant such as p15_tile_tensor (default: all)")
+    parser.add_argument("--accelerator", default="sm_90a", help="the GPU there (default: sm_90a)")
+    parser.add_argument(
+        "--host-cpu", default="x86-64-v3", help="the processor there; `native`: like this one's"
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], choices=("solution", "skeleton", "mutant"), help="only these"
+    )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="builds at a time")
+    parser.add_argument("--judge", type=Path, metavar="RESULTS", help="judge the results of this bundle")
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from tooling.catalog.catalogue import load_catalogue
+    from tooling.project import find_project
+    from tooling.toolchain import open_cache
+    from tooling.toolchain.cache import fallback_cache
+    from tooling.verify.plan import Filter, Subject, make_plan
+
+    project = find_project()
+    cache = open_cache()
+    if not cache.writable:
+        cache = fallback_cache()
+    wanted = Filter(
+        puzzles=tuple(arguments.puzzles),
+        subjects=tuple(map(Subject, arguments.only)) or tuple(Subject),
+    )
+    tasks = make_plan(project, load_catalogue(project), wanted, cache)
+    if arguments.judge:
+        return _judge(arguments.judge, tasks)
+
+    from tooling.bundle.making import make_bundle
+    from tooling.toolchain import find_toolchain
+
+    bundle = make_bundle(
+        tasks,
+        arguments.folder,
+        project=project,
+        toolchain=find_toolchain(),
+        cache=cache,
+        accelerator=arguments.accelerator,
+        compute=_compute(arguments.accelerator),
+        host_cpu=None if arguments.host_cpu == "native" else arguments.host_cpu,
+        jobs=arguments.jobs,
+        progress=lambda line: print(line, flush=True),
+    )
+    print(f"{bundle.entries} entries, {bundle.executables} different executables in {bundle.folder}")
+    for name, error in bundle.failed:
+        print(f"not built: {name}: {error}")
+    return ExitCode.BUILD_FAILED if bundle.failed else ExitCode.PASSED
+
+
+def _compute(accelerator: str) -> tuple[int, int] | None:
+    """sm_90a is compute capability 9.0; None for what is not NVIDIA's."""
+    match = re.fullmatch(r"sm_(\d+)(\d)a?", accelerator)
+    return (int(match.group(1)), int(match.group(2))) if match else None
+
+
+def _judge(path: Path, tasks: Sequence[Task]) -> int:
+    from tooling.bundle.judging import judge_results
+
+    judged = judge_results(path, tasks)
+    wrong = 0
+    undecided = 0
+    for each in judged:
+        if each.complaint:
+            wrong += 1
+            print(f"{each.trial.id}: {each.complaint}")
+        elif each.undecided:
+            undecided += 1
+            print(f"{each.trial.id}: undecided: {each.undecided}")
+    print(f"{len(judged)} judged, {wrong} not as they must be, {undecided} undecided")
+    if not judged:
+        return ExitCode.NOT_POSSIBLE  # a check that could not run has not passed
+    return ExitCode.WRONG if wrong else ExitCode.PASSED

@@ -1,0 +1,118 @@
+"""`tooling simulate`: any Mojo GPU program on the simulated GPU, with all its checks."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from tooling.cli.options import add_language, seconds
+from tooling.exit_codes import ExitCode
+
+CHECKS = ("memory", "races", "initialisation", "synchronisation")
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "simulate",
+        help="run any Mojo GPU program on the simulated GPU",
+        description="Runs a program on the simulated GPU and prints what its checks find. The program may be "
+        "an executable built for sm_90a, a .mojo file, or a command such as `mojo run file.mojo`.",
+        epilog="Example: tooling simulate -- ./my_program --its-flag",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--check", action="append", default=[], choices=(*CHECKS, "none"), help="only these (default: all)"
+    )
+    parser.add_argument(
+        "--schedule", default="lockstep", help="lockstep (default), random:SEED or adversarial"
+    )
+    parser.add_argument("--timeout", type=seconds, metavar="S", default=600.0, help="time limit in seconds")
+    parser.add_argument("--json", metavar="FILE", help="write the findings as JSON")
+    add_language(parser)
+    parser.add_argument("program", nargs=argparse.REMAINDER, metavar="-- COMMAND …", help="what to run")
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from tooling.cli import UsageError
+    from tooling.errors import ToolingError
+    from tooling.execution.program import Ending, run_program
+    from tooling.reports.terminal import open_terminal
+    from tooling.targets.model import Absence, TargetKind
+    from tooling.targets.probing import probe
+    from tooling.targets.selection import TargetAbsent
+
+    program = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
+    if not program:
+        raise UsageError("no program to simulate", hint="tooling simulate -- ./my_program")
+    simulated = probe(TargetKind.SIM)
+    if isinstance(simulated, Absence):
+        raise TargetAbsent("there is no simulated GPU here", why=simulated.reason, hint=simulated.hint)
+
+    from tooling.simulator.findings import Check, render
+    from tooling.simulator.session import Simulation, SimulationOptions
+
+    if program[0].endswith(".mojo"):
+        program = [_built(Path(program[0]), simulated.accelerator), *program[1:]]
+    terminal = open_terminal()
+    chosen = arguments.check or list(CHECKS)
+    try:
+        options = SimulationOptions(
+            checks=frozenset(Check(name) for name in chosen if name != "none"), schedule=arguments.schedule
+        )
+        with Simulation(options) as simulation:
+            transcript = run_program(
+                program,
+                environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment},
+                time_limit=arguments.timeout,
+                output_limit=1 << 30,
+                stream=terminal.streamer(),
+            )
+    except ValueError as error:  # a schedule that does not exist
+        raise ToolingError(f"unknown schedule `{arguments.schedule}`", why=str(error)) from error
+    sys.stderr.write(transcript.stderr)
+    for finding in simulation.findings:
+        terminal.line(render(finding, arguments.lang))
+    errors = [finding for finding in simulation.findings if finding.severity.value == "error"]
+    ended = transcript.ending.value
+    if transcript.ending in (Ending.EXITED, Ending.SIGNALLED):
+        ended += f" {transcript.status}"
+    launches = len(simulation.launches)
+    terminal.line(
+        terminal.paint(f"{launches} launches, {len(simulation.findings)} findings, program {ended}", "dim")
+    )
+    if arguments.json:
+        _write_json(arguments.json, [finding.to_json() for finding in simulation.findings], transcript.status)
+    if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
+        return ExitCode.TIME_LIMIT
+    failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
+    return ExitCode.WRONG if errors or failed else ExitCode.PASSED
+
+
+def _built(source: Path, accelerator: str) -> str:
+    from tooling.project import ProjectNotFound, find_project
+    from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
+
+    try:
+        includes: tuple[Path, ...] = (find_project().problems,)
+    except ProjectNotFound:
+        includes = ()  # any Mojo file, anywhere
+    request = BuildRequest(source, accelerator=accelerator, includes=includes)
+    return str(build(request, find_toolchain(), open_cache()).path)
+
+
+def _write_json(path: str, findings: list[dict[str, object]], status: int) -> None:
+    import json
+
+    from tooling.errors import Location
+    from tooling.reports.files import ReportNotWritten
+
+    text = json.dumps({"version": 1, "status": status, "findings": findings}, indent=2, ensure_ascii=False)
+    try:
+        Path(path).write_text(text + "\n", "utf-8")
+    except OSError as error:
+        raise ReportNotWritten(
+            "a report cannot be written", where=Location(Path(path)), why=error.strerror
+        ) from error
