@@ -32,7 +32,9 @@ def main() raises:
         var out = ctx.enqueue_create_buffer[dtype](1)
         out.enqueue_fill(0)
         var a = ctx.enqueue_create_buffer[dtype](SIZE)
+        a.enqueue_fill(0)
         var b = ctx.enqueue_create_buffer[dtype](SIZE)
+        b.enqueue_fill(0)
         with a.map_to_host() as a_host, b.map_to_host() as b_host:
             for i in range(SIZE):
                 a_host[i] = Scalar[dtype](i)

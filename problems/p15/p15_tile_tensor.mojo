@@ -32,6 +32,7 @@ def main() raises:
     expect_no_flags("p15_tile_tensor")
     with DeviceContext() as ctx:
         var inp = ctx.enqueue_create_buffer[dtype](BATCH * SIZE)
+        inp.enqueue_fill(0)
         with inp.map_to_host() as inp_host:
             for i in range(BATCH * SIZE):
                 inp_host[i] = Scalar[dtype](i)

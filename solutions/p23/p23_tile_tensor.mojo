@@ -202,7 +202,9 @@ def benchmark_size[
     var out = ctx.enqueue_create_buffer[dtype](size)
     out.enqueue_fill(0)
     var a = ctx.enqueue_create_buffer[dtype](size)
+    a.enqueue_fill(0)
     var b = ctx.enqueue_create_buffer[dtype](size)
+    b.enqueue_fill(0)
     with a.map_to_host() as a_host, b.map_to_host() as b_host:
         fill_book_data(a_host, b_host)
     var out_tensor = TileTensor(out, layout)
@@ -269,7 +271,9 @@ def main() raises:
         var out = ctx.enqueue_create_buffer[dtype](SIZE)
         out.enqueue_fill(0)
         var a = ctx.enqueue_create_buffer[dtype](SIZE)
+        a.enqueue_fill(0)
         var b = ctx.enqueue_create_buffer[dtype](SIZE)
+        b.enqueue_fill(0)
         with a.map_to_host() as a_host, b.map_to_host() as b_host:
             fill_book_data(a_host, b_host)
         stage("a", a)

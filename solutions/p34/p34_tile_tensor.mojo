@@ -161,6 +161,7 @@ def run_coordination(ctx: DeviceContext) raises:
     print("Testing Multi-Block Coordination")
     print("SIZE:", SIZE, "TPB:", TPB, "CLUSTER_SIZE:", CLUSTER_SIZE)
     var input = ctx.enqueue_create_buffer[dtype](SIZE)
+    input.enqueue_fill(0)
     with input.map_to_host() as input_host:
         # Multiples of 1/256: their sums are exact in float32, in any order.
         for i in range(SIZE):
@@ -200,6 +201,7 @@ def run_reduction(ctx: DeviceContext) raises:
     print("Testing Cluster-Wide Reduction")
     print("SIZE:", SIZE, "TPB:", TPB, "CLUSTER_SIZE:", CLUSTER_SIZE)
     var input = ctx.enqueue_create_buffer[dtype](SIZE)
+    input.enqueue_fill(0)
     with input.map_to_host() as input_host:
         for i in range(SIZE):
             input_host[i] = Scalar[dtype](i)
@@ -241,6 +243,7 @@ def run_advanced(ctx: DeviceContext) raises:
     print("Testing Advanced Cluster Patterns")
     print("SIZE:", SIZE, "TPB:", TPB, "CLUSTER_SIZE:", CLUSTER_SIZE)
     var input = ctx.enqueue_create_buffer[dtype](SIZE)
+    input.enqueue_fill(0)
     with input.map_to_host() as input_host:
         for i in range(SIZE):
             input_host[i] = Scalar[dtype](i % 50) * 0.02
