@@ -1,0 +1,186 @@
+// Behaviour of a page: tabs, contents, theme button, copy buttons, outline. Every part works without the others.
+"use strict";
+
+const root = document.documentElement;
+const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* blocked storage: not kept */ } };
+const recall = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
+
+// ---- tabs: chosen by label, and the choice holds for every group of the same name on every page ----
+function select(group, index, focus = false) {
+  const tabs = [...group.querySelectorAll(":scope > .tab-labels > [role=tab]")];
+  tabs.forEach((tab, i) => {
+    const chosen = i === index;
+    tab.setAttribute("aria-selected", chosen);
+    tab.tabIndex = chosen ? 0 : -1;
+    document.getElementById(tab.getAttribute("aria-controls")).hidden = !chosen;
+  });
+  if (focus) tabs[index].focus();
+}
+
+function choose(group, label) {
+  const tabs = [...group.querySelectorAll(":scope > .tab-labels > [role=tab]")];
+  const index = tabs.findIndex((tab) => tab.dataset.tab === label);
+  if (index >= 0) select(group, index);
+}
+
+function follow(tab, group) {
+  const name = group.dataset.tabGroup;
+  const top = tab.getBoundingClientRect().top;
+  remember(`tab:${name}`, tab.dataset.tab);
+  document.querySelectorAll(`.code-tabs[data-tab-group="${name}"]`).forEach((other) => {
+    if (other !== group) choose(other, tab.dataset.tab);
+  });
+  scrollBy({ top: tab.getBoundingClientRect().top - top, behavior: "instant" }); // groups above may have changed height
+}
+
+document.querySelectorAll(".code-tabs").forEach((group) => {
+  const list = group.querySelector(":scope > .tab-labels");
+  if (!list) return;
+  const tabs = [...list.querySelectorAll("[role=tab]")];
+  select(group, 0);
+  const kept = recall(`tab:${group.dataset.tabGroup}`);
+  if (kept) choose(group, kept);
+  list.addEventListener("click", (event) => {
+    const tab = event.target.closest("[role=tab]");
+    if (!tab) return;
+    select(group, tabs.indexOf(tab));
+    follow(tab, group);
+  });
+  list.addEventListener("keydown", (event) => {
+    const now = tabs.indexOf(document.activeElement);
+    const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: tabs.length - 1 }[event.key];
+    if (now < 0 || to === undefined) return;
+    event.preventDefault();
+    const index = (to + tabs.length) % tabs.length;
+    select(group, index, true);
+    follow(tabs[index], group);
+  });
+});
+
+// A fragment may point into a folded part or into a hidden tab: open the way to it.
+function reveal() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  for (let at = target; at; at = at.parentElement) {
+    if (at.tagName === "DETAILS") at.open = true;
+    if (at.classList.contains("tab-panel") && at.hidden) choose(at.parentElement, at.dataset.tab);
+  }
+  target.scrollIntoView();
+}
+addEventListener("hashchange", reveal);
+reveal();
+
+// ---- contents ----
+const sidebar = document.getElementById("sidebar");
+const menu = document.querySelector(".menu-button");
+const curtain = document.querySelector(".curtain");
+function showContents(open) {
+  sidebar.classList.toggle("open", open);
+  menu.setAttribute("aria-expanded", open);
+  curtain.hidden = !open;
+  if (open) (sidebar.querySelector("[aria-current]") || sidebar.querySelector("a"))?.focus();
+}
+menu.addEventListener("click", () => showContents(!sidebar.classList.contains("open")));
+curtain.addEventListener("click", () => showContents(false));
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && sidebar.classList.contains("open")) { showContents(false); menu.focus(); }
+});
+const current = sidebar.querySelector("[aria-current]");
+if (current) sidebar.scrollTop = Math.max(0, current.offsetTop - sidebar.clientHeight / 2);
+
+// ---- theme ----
+const themes = ["auto", "light", "dark"];
+const button = document.querySelector(".theme-button");
+const nameTheme = () => {
+  const text = `${button.dataset.label}: ${button.dataset[root.dataset.themeChoice]}`;
+  button.setAttribute("aria-label", text);
+  button.title = text;
+};
+button.dataset.label = button.getAttribute("aria-label");
+nameTheme();
+button.addEventListener("click", () => {
+  window.chooseTheme(themes[(themes.indexOf(root.dataset.themeChoice) + 1) % themes.length]);
+  nameTheme();
+});
+
+// ---- language: the switcher leads to the same section where both pages have as many headings ----
+const switcher = document.querySelector(".switcher");
+switcher?.addEventListener("click", () => {
+  const headings = [...document.querySelectorAll("article :is(h2, h3)")];
+  const seen = headings.filter((heading) => heading.getBoundingClientRect().top < 140).length;
+  try { sessionStorage.setItem("section", JSON.stringify([headings.length, seen])); } catch { /* starts at the top */ }
+});
+try {
+  const [count, seen] = JSON.parse(sessionStorage.getItem("section") || "[]");
+  sessionStorage.removeItem("section");
+  const headings = [...document.querySelectorAll("article :is(h2, h3)")];
+  if (seen && count === headings.length) headings[seen - 1].scrollIntoView();
+} catch { /* no storage: starts at the top */ }
+
+// ---- copy buttons ----
+if (navigator.clipboard) {
+  const korean = root.lang === "ko";
+  document.querySelectorAll("article pre > code").forEach((code) => {
+    const copy = document.createElement("button");
+    copy.type = "button";
+    copy.className = "copy";
+    copy.textContent = korean ? "복사" : "Copy";
+    copy.addEventListener("click", async () => {
+      const clone = code.cloneNode(true);
+      clone.querySelectorAll(".p").forEach((prompt) => prompt.remove());
+      await navigator.clipboard.writeText(clone.textContent);
+      copy.textContent = korean ? "복사했습니다" : "Copied";
+      setTimeout(() => { copy.textContent = korean ? "복사" : "Copy"; }, 1500);
+    });
+    code.parentElement.append(copy);
+  });
+}
+
+// ---- a long line is scrolled with the keyboard too ----
+const reachable = () => document.querySelectorAll("article pre > code, article .table-wrapper, article .figure-scroll, article .formula").forEach((box) => {
+  if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; else box.removeAttribute("tabindex");
+});
+reachable();
+addEventListener("resize", reachable);
+document.addEventListener("click", () => requestAnimationFrame(reachable)); // a tab or fold may have opened
+
+// ---- outline ----
+const marks = new Map([...document.querySelectorAll(".outline a")].map((a) => [decodeURIComponent(a.hash.slice(1)), a]));
+if (marks.size) {
+  const headings = [...document.querySelectorAll("article h2")].filter((heading) => marks.has(heading.id));
+  const track = () => {
+    const passed = headings.filter((heading) => heading.getBoundingClientRect().top < 160);
+    const here = passed[passed.length - 1] || headings[0];
+    marks.forEach((a, id) => { if (id === here?.id) a.setAttribute("aria-current", "true"); else a.removeAttribute("aria-current"); });
+  };
+  addEventListener("scroll", () => requestAnimationFrame(track), { passive: true });
+  track();
+}
+
+// ---- search: loaded when it is first asked for ----
+const assets = new URL(".", document.currentScript.src);
+const opener = document.querySelector(".search-button");
+let searching;
+function load(name) {
+  return new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = new URL(name, assets);
+    script.onload = done;
+    script.onerror = () => failed(new Error(`${name} could not be loaded`));
+    document.head.append(script);
+  });
+}
+async function openSearch() {
+  searching ??= (async () => {
+    await Promise.all([load("minisearch.js"), load(`search-${root.lang === "ko" ? "ko" : "en"}.js`)]);
+    await load("search.js");
+  })();
+  await searching;
+  window.showSearch();
+}
+opener.addEventListener("click", openSearch);
+addEventListener("keydown", (event) => {
+  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+  const wanted = (event.key === "/" && !typing) || (event.key === "k" && (event.ctrlKey || event.metaKey));
+  if (wanted && !event.altKey) { event.preventDefault(); openSearch(); }
+});

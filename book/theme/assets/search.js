@@ -1,0 +1,117 @@
+// The search dialog. `searchSections` comes from the build: [page, fragment, page title, heading, text] for each section.
+"use strict";
+
+// Korean words carry particles: 메모리, 메모리를, 메모리에서. Words are indexed as pairs of syllables, so that any part of a
+// word is found, and a particle at the end of a word in the query is put aside.
+const HANGUL = /^[가-힣]+$/;
+const PARTICLES = new RegExp(
+  "(?:에서는|에서도|으로는|으로도|에게서|이라는|까지|부터|에서|에게|으로|하고|처럼|보다|마다|이나|라는|들은|들을|들이|에는|에도|과는|와는|을|를|은|는|이|가|의|에|로|와|과|도|만|나)$",
+);
+const words = (text) => text.normalize("NFC").toLowerCase().match(/[가-힣]+|[\p{L}\p{N}_]+/gu) || [];
+const pairs = (word) => (word.length < 2 ? [word] : Array.from({ length: word.length - 1 }, (_, i) => word.slice(i, i + 2)));
+
+function indexTerms(text) {
+  return words(text).flatMap((word) => {
+    if (HANGUL.test(word)) return pairs(word);
+    const parts = word.split("_").filter((part) => part && part !== word); // block_idx is found by idx, too
+    return [word, ...parts];
+  });
+}
+
+// The stems of a query: what must stand in a section, and is marked in the result.
+function stems(query) {
+  return words(query).map((word) => {
+    if (!HANGUL.test(word) || word.length < 3) return word;
+    const stem = word.replace(PARTICLES, "");
+    return stem.length >= 2 ? stem : word;
+  });
+}
+
+const index = new MiniSearch({
+  fields: ["heading", "title", "text"],
+  tokenize: indexTerms,
+  processTerm: (term) => term,
+});
+const sections = searchSections.map(([page, fragment, title, heading, text], id) => ({ id, page, fragment, title, heading, text }));
+index.addAll(sections);
+
+function find(query) {
+  const wanted = stems(query);
+  if (!wanted.length) return [];
+  const queries = wanted.map((stem) => {
+    const korean = HANGUL.test(stem);
+    return {
+      queries: korean ? pairs(stem) : [stem],
+      combineWith: "AND",
+      prefix: korean ? stem.length < 2 : true,
+      fuzzy: !korean && stem.length > 4 ? 0.2 : false,
+      boost: { heading: 4, title: 2 },
+      tokenize: (term) => [term],
+    };
+  });
+  const found = index.search({ combineWith: "AND", queries });
+  const korean = wanted.filter((stem) => HANGUL.test(stem));
+  return found
+    .map((result) => sections[result.id])
+    .filter((section) => korean.every((stem) => `${section.title} ${section.heading} ${section.text}`.includes(stem)));
+}
+
+// ---- the dialog ----
+const text = document.documentElement.lang === "ko"
+  ? { label: "책에서 찾기", close: "닫기", none: (query) => `'${query}'을(를) 찾지 못했습니다.`, count: (n) => `${n}곳을 찾았습니다.`, hint: "찾을 낱말을 입력하세요." }
+  : { label: "Search the book", close: "Close", none: (query) => `Nothing found for “${query}”.`, count: (n) => (n === 1 ? "1 place found." : `${n} places found.`), hint: "Type a word to look for." };
+const SHOWN = 20;
+const EXCERPT = 170;
+
+function element(name, attributes = {}, ...children) {
+  const node = document.createElement(name);
+  Object.entries(attributes).forEach(([key, value]) => node.setAttribute(key, value));
+  node.append(...children);
+  return node;
+}
+
+function marked(source, wanted) {
+  const pattern = wanted.map((stem) => stem.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+  const pieces = source.split(new RegExp(`(${pattern})`, "giu"));
+  return pieces.map((piece, i) => (i % 2 ? element("mark", {}, piece) : piece));
+}
+
+function excerpt(section, wanted) {
+  const lower = section.text.toLowerCase();
+  const at = Math.min(...wanted.map((stem) => lower.indexOf(stem)).filter((place) => place >= 0), section.text.length);
+  const start = at >= section.text.length ? 0 : Math.max(0, section.text.lastIndexOf(" ", at - 40) + 1);
+  const cut = section.text.slice(start, start + EXCERPT);
+  return `${start ? "… " : ""}${cut}${start + EXCERPT < section.text.length ? " …" : ""}`;
+}
+
+const input = element("input", { type: "search", id: "search-input", autocomplete: "off", spellcheck: "false", "aria-label": text.label, placeholder: text.label });
+const close = element("button", { type: "submit", class: "bar-button", formmethod: "dialog" }, text.close);
+const status = element("p", { class: "search-status", role: "status" }, text.hint);
+const results = element("ol", { class: "search-results" });
+const dialog = element("dialog", { class: "search", "aria-label": text.label }, element("form", { method: "dialog", role: "search" }, input, close), status, results);
+document.body.append(dialog);
+
+function show() {
+  const query = input.value.trim();
+  const wanted = stems(query);
+  const found = query ? find(query) : [];
+  status.textContent = !query ? text.hint : found.length ? text.count(found.length) : text.none(query);
+  results.replaceChildren(...found.slice(0, SHOWN).map((section) => {
+    const place = section.heading === section.title ? section.title : `${section.title} › ${section.heading}`;
+    const address = `${document.documentElement.dataset.root}${section.page}${section.fragment ? `#${section.fragment}` : ""}`;
+    const link = element("a", { href: address }, element("strong", {}, ...marked(place, wanted)), element("span", {}, ...marked(excerpt(section, wanted), wanted)));
+    link.addEventListener("click", () => dialog.close());
+    return element("li", {}, link);
+  }));
+}
+input.addEventListener("input", show);
+dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); }); // beside the box
+dialog.addEventListener("keydown", (event) => {
+  const links = [...results.querySelectorAll("a")];
+  const now = links.indexOf(document.activeElement);
+  if (event.key === "ArrowDown" && links.length) { event.preventDefault(); links[Math.min(now + 1, links.length - 1)].focus(); }
+  if (event.key === "ArrowUp" && now >= 0) { event.preventDefault(); (now ? links[now - 1] : input).focus(); }
+  if (event.key === "Enter" && document.activeElement === input) { event.preventDefault(); links[0]?.click(); }
+});
+
+window.showSearch = () => { if (!dialog.open) dialog.showModal(); input.select(); };

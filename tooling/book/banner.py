@@ -1,0 +1,118 @@
+"""The banner of a translated page: is it as new as its source?
+
+The answer comes from the report of `tooling check-translations status --format json`. Where there is no
+report, or none on a page, the banner says that it does not know: silence would mean "current".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from tooling.book.editions import Edition
+from tooling.book.errors import BookError
+from tooling.book.page import Page
+from tooling.errors import Location
+from tooling.project import Project
+
+QUIET = ("current",)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the report says of one page.
+
+    Attributes:
+        freshness: current, stale, untracked, bad-pin, unknown, …
+        sections: the English headings under which the source changed.
+    """
+
+    freshness: str
+    sections: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """The report; None where there is none."""
+
+    pages: dict[str, State] | None
+
+    def of(self, path: str) -> State:
+        """The state of a page; `unknown` where the report does not speak of it."""
+        return (self.pages or {}).get(path, State("unknown"))
+
+
+def status_path(project: Project, edition: Edition) -> Path:
+    """Where the build keeps the report on an edition."""
+    return project.root / "build" / "book" / f"status-{edition.language}.json"
+
+
+def load(project: Project, edition: Edition) -> States:
+    """The report on an edition.
+
+    Raises:
+        BookError: the file is there but cannot be read as a report.
+    """
+    path = status_path(project, edition)
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        return States({page["key"]: _state(page) for page in report["pages"]})
+    except FileNotFoundError:
+        return States(None)
+    except (ValueError, KeyError, TypeError) as error:
+        raise BookError(
+            "this is no report of check-translations",
+            where=Location(path),
+            why=f"{type(error).__name__}: {error}",
+            hint="delete it, and `tooling book build` will write it anew",
+        ) from error
+
+
+def _state(page: dict[str, object]) -> State:
+    sections = page.get("sections") or []
+    assert isinstance(sections, list)
+    return State(str(page["freshness"]), tuple(str(each["title"]) for each in sections))
+
+
+def render(page: Page, states: States) -> str:
+    """The banner as HTML; empty for a page that is current."""
+    state = states.of(page.path)
+    if state.freshness in QUIET:
+        return ""
+    english = f"{page.up}../{page.path.removesuffix('.md')}.html"
+    link = f'<a href="{escape(english)}" hreflang="en">영어 원문</a>'
+    if state.freshness == "stale":
+        count = len(state.sections)
+        changed = f"{count}개 절이" if count else "원문이"
+        listed = "".join(f"<li>{escape(title) or '머리말'}</li>" for title in state.sections)
+        items = f"\n<ul>{listed}</ul>" if listed else ""
+        return _box(
+            "stale",
+            f"번역한 뒤 영어 원문의 {changed} 바뀌었습니다. 최신 내용은 {link}을 참고해 주세요.",
+            items,
+        )
+    if state.freshness in ("untracked", "bad-pin"):
+        return _box(
+            state.freshness,
+            f"이 번역이 어느 판의 원문을 옮긴 것인지 알 수 없습니다. {link}과 다를 수 있습니다.",
+        )
+    return _box("unknown", f"번역 상태를 확인하지 못했습니다. {link}과 다를 수 있습니다.")
+
+
+def _box(kind: str, sentence: str, items: str = "") -> str:
+    return (
+        f'<aside class="banner banner-{kind}" aria-label="번역 상태">\n<p>{sentence}</p>{items}\n</aside>\n'
+    )
+
+
+def put(body: str, box: str, marker: re.Pattern[str]) -> str:
+    """The chapter with the banner below its first heading."""
+    if not box:
+        return body
+    heading = re.search(r"^# .*\n", body, re.MULTILINE)
+    match = heading or marker.match(body)
+    at = match.end() if match else 0
+    return f"{body[:at]}\n{box}\n{body[at:]}"

@@ -1,0 +1,40 @@
+"""The chapters of the editions, as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.book.editions import Edition
+from tooling.book.summary import read_summary
+
+NOT_FOUND = "404.md"  # mdBook renders it although no SUMMARY names it
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterFile:
+    """One chapter file that exists.
+
+    Attributes:
+        edition: its language.
+        path: relative to `src`, with forward slashes.
+        file: the file itself.
+        text: what is in it.
+    """
+
+    edition: Edition
+    path: str
+    file: Path
+    text: str
+
+
+def chapter_files(edition: Edition) -> Iterator[ChapterFile]:
+    """The chapters that the contents name and that exist, then the page for wrong addresses."""
+    for path in [
+        *dict.fromkeys(entry.path for entry in read_summary(edition.source) if entry.path),
+        NOT_FOUND,
+    ]:
+        file = edition.page(path)
+        if file.is_file():
+            yield ChapterFile(edition, path, file, file.read_text(encoding="utf-8"))

@@ -1,0 +1,38 @@
+"""What can stop a build of the book."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tooling.errors import ToolingError
+from tooling.exit_codes import ExitCode
+
+
+class BookError(ToolingError):
+    """Something is wrong in a page, in a figure or in the set-up of the book."""
+
+    exit_code = ExitCode.WRONG
+
+
+class BookErrors(BookError):
+    """Everything that is wrong, gathered so that one build shows it all."""
+
+    def __init__(self, problems: Sequence[ToolingError]) -> None:
+        count = len(problems)
+        super().__init__(f"{count} {'thing is' if count == 1 else 'things are'} wrong in the book")
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.problems), self.what])
+
+
+class BuildFailed(BookError):
+    """mdBook could not render an edition."""
+
+    exit_code = ExitCode.BUILD_FAILED
+
+
+class MdbookMissing(BookError):
+    """The mdBook binary, or the right version of it, is not installed."""
+
+    exit_code = ExitCode.NOT_POSSIBLE

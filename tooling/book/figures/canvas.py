@@ -1,0 +1,156 @@
+"""A sheet to draw on: cells, labels and arrows as SVG, in the colours of the light or of the dark page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from html import escape
+
+from tooling.catalog.model import Text
+
+FONT = (
+    "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', "
+    "'Apple SD Gothic Neo', 'Noto Sans KR', sans-serif"
+)
+MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+
+class Ink(Enum):
+    """What a mark means, not how it looks."""
+
+    PLAIN = "plain"  # data as it is
+    LIVE = "live"  # data that this step works on
+    RESULT = "result"  # what a step has written
+    SPARE = "spare"  # cells and threads without work
+    FRAME = "frame"  # blocks, clusters: what holds others
+
+
+@dataclass(frozen=True, slots=True)
+class Shade:
+    """One palette. `marks` gives fill, line and text colour for each ink."""
+
+    name: str
+    text: str
+    quiet: str
+    arrow: str
+    marks: dict[Ink, tuple[str, str, str]]
+
+
+LIGHT = Shade(
+    "w",
+    "#1c232b",
+    "#515b66",
+    "#515b66",
+    {
+        Ink.PLAIN: ("#ffffff", "#9aa4ad", "#1c232b"),
+        Ink.LIVE: ("#dcefeb", "#0b6b62", "#0b4a44"),
+        Ink.RESULT: ("#0b6b62", "#0b6b62", "#ffffff"),
+        Ink.SPARE: ("#f3f4f1", "#c3c9c4", "#626c75"),
+        Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
+    },
+)
+DARK = Shade(
+    "b",
+    "#dde4ea",
+    "#a2aeba",
+    "#a2aeba",
+    {
+        Ink.PLAIN: ("#1a2129", "#5b6876", "#dde4ea"),
+        Ink.LIVE: ("#17393a", "#63cdbb", "#c8f0e8"),
+        Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
+        Ink.SPARE: ("#161c23", "#3b4754", "#93a0ad"),
+        Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
+    },
+)
+SHADES = (LIGHT, DARK)
+
+
+@dataclass(slots=True)
+class Canvas:
+    """One picture in the making.
+
+    Attributes:
+        width, height: in SVG units, which are CSS pixels when the picture is shown unscaled.
+        shade: the palette.
+        language: of the labels.
+    """
+
+    width: int
+    height: int
+    shade: Shade
+    language: str
+    _parts: list[str] = field(default_factory=list)
+
+    def say(self, text: Text | str) -> str:
+        """The label in the canvas's language; a plain string is the same in all of them."""
+        if isinstance(text, str):
+            return text
+        return text.ko if self.language == "ko" else text.en
+
+    def cell(
+        self, x: float, y: float, width: float, height: float, text: Text | str = "", *, ink: Ink = Ink.PLAIN
+    ) -> None:
+        """A box with a value in its middle."""
+        fill, line, colour = self.shade.marks[ink]
+        self._parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" fill="{fill}" '
+            f'stroke="{line}"/>'
+        )
+        if text:
+            self.label(x + width / 2, y + height / 2, text, "middle", colour=colour, mono=True)
+
+    def frame(self, x: float, y: float, width: float, height: float, *, dashed: bool = False) -> None:
+        """An outline around things that belong together."""
+        _, line, _ = self.shade.marks[Ink.FRAME]
+        dash = ' stroke-dasharray="5 4"' if dashed else ""
+        self._parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="9" fill="none" '
+            f'stroke="{line}"{dash}/>'
+        )
+
+    def label(
+        self,
+        x: float,
+        y: float,
+        text: Text | str,
+        anchor: str = "start",
+        *,
+        size: float = 14,
+        colour: str | None = None,
+        mono: bool = False,
+        quiet: bool = False,
+        bold: bool = False,
+    ) -> None:
+        """A line of text, centred on `y`."""
+        colour = colour or (self.shade.quiet if quiet else self.shade.text)
+        family = f' font-family="{MONO}"' if mono else ""
+        weight = ' font-weight="600"' if bold else ""
+        self._parts.append(
+            f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}" '
+            f'dominant-baseline="central" '
+            f'fill="{colour}"{family}{weight}>{escape(self.say(text))}</text>'
+        )
+
+    def arrow(
+        self, x1: float, y1: float, x2: float, y2: float, *, head: bool = True, dashed: bool = False
+    ) -> None:
+        """A straight arrow."""
+        mark = ' marker-end="url(#head)"' if head else ""
+        dash = ' stroke-dasharray="4 4"' if dashed else ""
+        self._parts.append(
+            f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{self.shade.arrow}" '
+            f'stroke-width="1.4"'
+            f"{mark}{dash}/>"
+        )
+
+    def svg(self, title: str) -> str:
+        """The finished picture."""
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
+            f'viewBox="0 0 {self.width} {self.height}" role="img" font-family="{FONT}" stroke-width="1.2">\n'
+            f"<title>{escape(title)}</title>\n"
+            f'<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+            f'orient="auto"><path d="M0 0.8 7 4 0 7.2z" fill="{self.shade.arrow}"/></marker></defs>\n'
+        )
+        # Labels inherit a stroke width but no stroke, so letters stay thin.
+        return head + "\n".join(self._parts) + "\n</svg>\n"

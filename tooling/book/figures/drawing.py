@@ -1,0 +1,33 @@
+"""Draws figures into the books, and tells which of them are out of date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from tooling.book.editions import editions
+from tooling.book.figures.canvas import SHADES, Canvas
+from tooling.book.figures.facts import Facts
+from tooling.book.figures.figure import Figure
+from tooling.book.shelf import Shelf
+
+
+def pictures(shelf: Shelf, figure: Figure) -> Iterator[tuple[Path, str]]:
+    """Every picture of a figure: the file it belongs in, and its text. One for each language and shade."""
+    facts = Facts(shelf, figure.puzzle)
+    for edition in editions(shelf.project):
+        for shade in SHADES:
+            canvas = figure.draw(facts, partial(Canvas, shade=shade, language=edition.language))
+            number = figure.puzzle.removeprefix("p")
+            path = edition.source / f"puzzle_{number}" / figure.files(shade.name)
+            yield path, canvas.svg(canvas.say(figure.caption))
+
+
+def outdated(shelf: Shelf, figure: Figure) -> list[tuple[Path, str]]:
+    """The pictures whose file is missing or differs from what would be drawn now."""
+    return [
+        (path, text)
+        for path, text in pictures(shelf, figure)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]

@@ -1,0 +1,53 @@
+"""What figures are drawn from: constants of the programs, and the data and results of the reference."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from tooling.book.errors import BookError
+from tooling.book.shelf import Shelf
+from tooling.errors import Location
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The facts of one puzzle."""
+
+    shelf: Shelf
+    puzzle: str
+
+    def constant(self, name: str, program: str | None = None) -> int:
+        """A whole number that the program fixes, such as TPB."""
+        return self.shelf.constant(program or self.puzzle, name)
+
+    def inputs(self, mode: str) -> dict[str, np.ndarray]:
+        """The book's data of a mode, by buffer."""
+        found: dict[str, np.ndarray] = self._reference().inputs(mode, "book")
+        return found
+
+    def expected(self, mode: str) -> dict[str, np.ndarray]:
+        """What a mode must compute from the book's data, by buffer."""
+        found: dict[str, np.ndarray] = self._reference().expected(mode, self.inputs(mode))
+        return found
+
+    def _reference(self) -> ModuleType:
+        path = self.shelf.project.solutions / self.puzzle / "reference.py"
+        spec = importlib.util.spec_from_file_location(f"reference_{self.puzzle}", path)
+        if spec is None or spec.loader is None or not path.is_file():
+            raise BookError(
+                "the puzzle has no reference to take the figure's numbers from", where=Location(path)
+            )
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+
+def number(value: float) -> str:
+    """A number as figures show it: no `.0`."""
+    return f"{float(value):.6g}"

@@ -1,0 +1,83 @@
+"""Puzzle 23: a vector cut into tiles, one thread for each tile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts
+from tooling.book.figures.figure import Figure
+from tooling.catalog.model import Text
+
+Sheet = Callable[[int, int], Canvas]
+
+
+def draw_tiles(facts: Facts, sheet: Sheet) -> Canvas:
+    """All tiles in a strip; one of them enlarged, with the steps of its thread."""
+    size, tile = facts.constant("SIZE"), facts.constant("TILE_SIZE")
+    tiles = size // tile
+    canvas = sheet(720, 300)
+    canvas.label(
+        24, 22, Text(f"{size} elements in {tiles} tiles", f"원소 {size}개를 타일 {tiles}개로"), bold=True
+    )
+    strip: list[tuple[int | None, Ink]] = [
+        (0, Ink.PLAIN),
+        (1, Ink.LIVE),
+        (2, Ink.PLAIN),
+        (3, Ink.PLAIN),
+        (None, Ink.SPARE),
+        (tiles - 1, Ink.PLAIN),
+    ]
+    width = 112
+    for place, (number, ink) in enumerate(strip):
+        x: float = 24 + place * width
+        if number is None:
+            canvas.label(x + width / 2, 104, "…", "middle", size=20, quiet=True)
+            continue
+        canvas.label(
+            x + width / 2, 54, Text(f"thread {number}", f"스레드 {number}"), "middle", size=13, quiet=True
+        )
+        canvas.arrow(x + width / 2, 64, x + width / 2, 82)
+        canvas.cell(x + 3, 86, width - 6, 38, f"{number * tile}–{number * tile + tile - 1}", ink=ink)
+        canvas.label(x + width / 2, 138, f"tile_id = {number}", "middle", size=12, quiet=True, mono=True)
+    canvas.arrow(24 + width + 3, 150, 24, 192, head=False, dashed=True)
+    canvas.arrow(24 + 2 * width - 3, 150, 24 + 6 * width, 192, head=False, dashed=True)
+    cells: list[int | None] = [0, 1, 2, 3, 4, None, tile - 2, tile - 1]
+    cell = 6 * width / len(cells)
+    for place, step in enumerate(cells):
+        x = 24 + place * cell
+        if step is None:
+            canvas.label(x + cell / 2, 218, "…", "middle", size=20, quiet=True)
+            continue
+        canvas.cell(x + 2, 198, cell - 4, 40, str(tile + step), ink=Ink.LIVE)
+        canvas.label(x + cell / 2, 254, Text(f"step {step}", f"{step}단계"), "middle", size=12, quiet=True)
+    canvas.label(
+        360,
+        282,
+        Text("thread 1, one element after the other", "스레드 1이 원소를 하나씩 차례로"),
+        "middle",
+        quiet=True,
+    )
+    return canvas
+
+
+FIGURES = (
+    Figure(
+        "p23-tiles",
+        Text(
+            "One thread for each tile. Inside its tile the thread works alone, an element at a time.",
+            "타일마다 스레드가 하나 있습니다. 스레드는 자기 타일 안에서 혼자 원소를 하나씩 처리합니다.",
+        ),
+        Text(
+            "A strip of 1024 elements cut into 32 tiles of 32. Thread 0 has elements 0 to 31, thread 1 "
+            "has 32 to 63, and so "
+            "on to thread 31 with 992 to 1023. Enlarged: thread 1 adds element 32 in step 0, 33 in step "
+            "1, up to 63 in step 31.",
+            "원소 1024개를 32개씩 타일 32개로 나눈 띠. 스레드 0은 원소 0에서 31까지, 스레드 1은 32에서 "
+            "63까지, 이렇게 이어져 스레드 31은 "
+            "992에서 1023까지 맡습니다. 확대한 부분에서 스레드 1은 0단계에 원소 32, 1단계에 33, "
+            "31단계에 63을 더합니다.",
+        ),
+        draw_tiles,
+    ),
+)

@@ -1,0 +1,20 @@
+"""The few line drawings of the page frame, 24 by 24."""
+
+_PATHS = {
+    "menu": '<path d="M4 6h16M4 12h16M4 18h16"/>',
+    "search": '<circle cx="11" cy="11" r="6.5"/><path d="m16 16 4.5 4.5"/>',
+    "auto": '<circle cx="12" cy="12" r="8.5"/><path d="M12 3.5v17a8.5 8.5 0 0 0 0-17z" fill="currentColor"/>',
+    "light": '<circle cx="12" cy="12" r="4"/><path d="M12 2.5v2M12 19.5v2M2.5 12h2M19.5 12h2M5.3 5.3l1.4 1.4'
+    "M17.3 17.3l1.4 1.4"
+    'M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4"/>',
+    "dark": '<path d="M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z"/>',
+    "code": '<path d="m8.5 7-5 5 5 5M15.5 7l5 5-5 5"/>',
+}
+
+
+def icon(name: str) -> str:
+    """An icon as inline SVG, hidden from screen readers: its button has a name of its own."""
+    return f'<svg class="icon icon-{name}" viewBox="0 0 24 24" aria-hidden="true">{_PATHS[name]}</svg>'
+
+
+ICONS = {name: icon(name) for name in _PATHS}

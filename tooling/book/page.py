@@ -1,0 +1,46 @@
+"""The page that a directive stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tooling.book.editions import Edition
+from tooling.book.shelf import Shelf
+
+
+@dataclass(slots=True)
+class Page:
+    """What a directive may ask about the page around it.
+
+    Attributes:
+        edition: the language that is being built.
+        path: the chapter file, relative to `src`.
+        text: the chapter as written.
+        shelf: the puzzles.
+        groups: how many groups of tabs the page has so far.
+    """
+
+    edition: Edition
+    path: str
+    text: str
+    shelf: Shelf
+    groups: int = field(default=0)
+
+    @property
+    def language(self) -> str:
+        return self.edition.language
+
+    @property
+    def up(self) -> str:
+        """From the page to the root of its edition: `../` for each folder."""
+        return "../" * self.path.count("/")
+
+    def next_group(self) -> int:
+        """A number for ids, unique in the page."""
+        self.groups += 1
+        return self.groups
+
+
+Words = list[str]
+Renderer = Callable[[Page, Words], str]

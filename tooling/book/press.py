@@ -1,0 +1,170 @@
+"""Turns one chapter as written into the Markdown that mdBook renders.
+
+Order matters: the directives of this book are set aside first (each with its place in the file), then
+mdBook's includes are expanded strictly, then the directives' results are put in their places. A directive can
+thus stand anywhere, and every complaint names the line that the author wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tooling.book import banner, cards, commands, pictures, recordings
+from tooling.book.editions import Edition
+from tooling.book.errors import BookError
+from tooling.book.formulas import render_formulas
+from tooling.book.page import Page, Renderer, Words
+from tooling.book.phrases import say
+from tooling.book.shelf import Shelf
+from tooling.book.tabs import OpenTabs
+from tooling.errors import Location, ToolingError
+from tooling.mdbook.expansion import expand
+from tooling.mdbook.files import Files
+from tooling.mdbook.includes import Directive, Kind, find_directives
+
+
+def constant(page: Page, words: Words) -> str:
+    """`{{#constant PROGRAM NAME}}`: a whole number that the program fixes."""
+    program, name = words
+    return str(page.shelf.constant(program, name))
+
+
+DIRECTIVES: dict[str, Renderer] = {
+    "puzzle": cards.puzzle,
+    "compatibility": cards.compatibility,
+    "hints": cards.hints,
+    "run": commands.run,
+    "output": recordings.output,
+    "figure": pictures.figure,
+    "constant": constant,
+}
+TAB_DIRECTIVES = ("tabs", "tab", "end")
+
+_MARKER = re.compile(r"\A<!-- i18n-source-commit: [^\n]*-->\n(?:<!-- i18n-source-blob: [^\n]*-->\n)?")
+_TEACHING_MARK = re.compile(r"^[ \t]*# (?:FILL: .*|END_FILL|STUB: .*)\n", re.MULTILINE)
+_EMPTY_SUMMARY = "<summary></summary>"
+_UNKNOWN = re.compile(r"\{\{\s*#\s*(\w+)[^}]*\}?\}?")
+_SEAT = "\x02{}\x03"
+_SEATS = re.compile("\x02(\\d+)\x03")
+
+
+@dataclass(slots=True)
+class Press:
+    """Sets the chapters of one edition.
+
+    Attributes:
+        edition: the language.
+        shelf: the puzzles.
+        states: how fresh each translated page is; None for the source language.
+        problems: everything that went wrong so far.
+    """
+
+    edition: Edition
+    shelf: Shelf
+    states: banner.States | None
+    files: Files = field(default_factory=Files)
+    problems: list[ToolingError] = field(default_factory=list)
+
+    def set(self, path: str, text: str) -> str:
+        """The chapter ready for mdBook; what is wrong in it is added to `problems`."""
+        page = Page(self.edition, path, text, self.shelf)
+        source = self.edition.page(path)
+        seated, pieces = self._seat(page)
+        expansion = expand(seated, source, self.files)
+        self.problems += [
+            BookError(problem.message, where=problem.where, hint=problem.hint)
+            for problem in expansion.problems
+        ]
+        body = _TEACHING_MARK.sub("", expansion.text)
+        body = _SEATS.sub(lambda match: pieces[int(match[1])], body)
+        body = body.replace(_EMPTY_SUMMARY, f"<summary>{say('solution', self.edition.language)}</summary>")
+        try:
+            body = render_formulas(body)
+        except ToolingError as error:
+            self.problems.append(_placed(error, source))
+        if self.states is None:
+            return body
+        return banner.put(body, banner.render(page, self.states), _MARKER)
+
+    def _seat(self, page: Page) -> tuple[str, list[str]]:
+        """The text with each of our directives replaced by a seat, and what will take the seats."""
+        found = [each for each in find_directives(page.text) if each.kind is Kind.OTHER]
+        tabs = OpenTabs(_labels(found))
+        pieces: list[str] = []
+        text: list[str] = []
+        done = 0
+        for directive in found:
+            text += (page.text[done : directive.start], _SEAT.format(len(pieces)))
+            text.append("\n" * directive.text.count("\n"))
+            done = directive.end
+            pieces.append(self._render(page, directive, tabs))
+        text.append(page.text[done:])
+        self._try(page, len(page.text), tabs.finish)
+        seated = "".join(text)
+        known = {directive.start for directive in find_directives(page.text)}
+        for match in _UNKNOWN.finditer(page.text):
+            if match.start() not in known and not _escaped(page.text, match.start()):
+                self._refuse(page, match.start(), match[0])
+        return seated, pieces
+
+    def _render(self, page: Page, directive: Directive, tabs: OpenTabs) -> str:
+        words = directive.argument.split()
+        render = DIRECTIVES.get(directive.name) or (
+            getattr(tabs, directive.name) if directive.name in TAB_DIRECTIVES else None
+        )
+        if render is None:
+            self._refuse(page, directive.start, directive.text)
+            return ""
+        return self._try(page, directive.start, lambda: render(page, words))
+
+    def _try(self, page: Page, offset: int, render: Callable[[], str]) -> str:
+        """Runs one directive; a failure becomes a problem at the directive's line."""
+        where = Location(self.edition.page(page.path), page.text.count("\n", 0, offset) + 1)
+        try:
+            return render()
+        except ToolingError as error:
+            self.problems.append(BookError(error.what, where=where, why=_why(error), hint=error.hint))
+        except ValueError as error:  # a directive with too few or too many words
+            self.problems.append(
+                BookError("the directive has too few or too many words", where=where, why=str(error))
+            )
+        return ""
+
+    def _refuse(self, page: Page, offset: int, text: str) -> None:
+        where = Location(self.edition.page(page.path), page.text.count("\n", 0, offset) + 1)
+        names = ", ".join(sorted((*DIRECTIVES, *TAB_DIRECTIVES, "include")))
+        self.problems.append(
+            BookError(
+                f"`{text.strip()}` is no directive of this book",
+                where=where,
+                why="readers would see it as text",
+                hint=f"one of: {names}",
+            )
+        )
+
+
+def _labels(directives: Sequence[Directive]) -> list[list[str]]:
+    """The tab labels of each group of a page, in order."""
+    labels: list[list[str]] = []
+    for directive in directives:
+        if directive.name == "tabs":
+            labels.append([])
+        elif directive.name == "tab" and labels:
+            labels[-1].append(" ".join(directive.argument.split()))
+    return labels
+
+
+def _escaped(text: str, offset: int) -> bool:
+    """Is there an escape before this place of the line? It reaches to the line's last `}}`."""
+    start = text.rfind("\n", 0, offset) + 1
+    return "\\{{#" in text[start : offset + 3]
+
+
+def _why(error: ToolingError) -> str | None:
+    return f"{error.where}: {error.why or ''}".rstrip(": ") if error.where else error.why
+
+
+def _placed(error: ToolingError, source: object) -> BookError:
+    return BookError(f"{error.what} (in {source})", why=error.why, hint=error.hint)

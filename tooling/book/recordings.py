@@ -1,0 +1,139 @@
+"""What programs really printed: recorded runs, which the pages show and which CI repeats.
+
+One recording is one JSON file, `tests/data/outputs/<puzzle>/<name>.json`, with the lines of standard
+output. It carries a digest of the program it was made with, so that a recording of an older program is
+noticed without running anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tooling.book.errors import BookError
+from tooling.book.page import Page, Words
+from tooling.catalog.catalogue import Selection
+from tooling.errors import Location
+from tooling.project import Project
+
+STATES = ("unsolved", "solved")
+_LONG_COUNT = 8  # so many lines that only count up are folded
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One recorded run.
+
+    Attributes:
+        command: what was run, as `tooling run` takes it.
+        state: `unsolved` (the problem file) or `solved` (the solution file).
+        target: the GPU it ran on.
+        mojo: the toolchain's version.
+        program: digest of the program file, see `digest`.
+        exit_status: of the program itself.
+        lines: standard output.
+    """
+
+    command: str
+    state: str
+    target: str
+    mojo: str
+    program: str
+    exit_status: int
+    lines: tuple[str, ...]
+
+
+def recording_path(project: Project, selection: Selection, state: str) -> Path:
+    """The file of a recording."""
+    flags = "".join("." + flag.lstrip("-") for flag in selection.mode.flags)
+    folder = project.recordings / "outputs" / selection.puzzle.id
+    return folder / f"{selection.program.name}{flags}.{state}.json"
+
+
+def program_file(selection: Selection, state: str) -> Path:
+    """The program that a recording is made with."""
+    return selection.program.solution if state == "solved" else selection.program.problem
+
+
+def digest(program: Path) -> str:
+    """Identifies the code of a program: comments and blank lines do not count, they change no output."""
+    code = [line.rstrip() for line in program.read_text(encoding="utf-8").splitlines()]
+    kept = "\n".join(line for line in code if line and not line.lstrip().startswith("#"))
+    return hashlib.sha256(kept.encode()).hexdigest()[:16]
+
+
+def load(path: Path) -> Recording:
+    """Reads one recording.
+
+    Raises:
+        BookError: missing, or not a recording.
+    """
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        return Recording(**{**fields, "lines": tuple(fields["lines"])})
+    except FileNotFoundError as error:
+        raise BookError(
+            f"this run was never recorded: {path.name}",
+            why="a page shows no output that no program printed",
+            hint="record it with `tooling book outputs --update`",
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BookError("this is no recording", where=Location(path), why=str(error)) from error
+
+
+def save(path: Path, recording: Recording) -> None:
+    """Writes one recording."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(asdict(recording), ensure_ascii=False, indent=2)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def output(page: Page, words: Words) -> str:
+    """`{{#output PROGRAM [FLAGS] unsolved|solved}}`: what the program printed, in a fence."""
+    selection, state = parse_words(page, words)
+    recording = load(recording_path(page.shelf.project, selection, state))
+    return "```text\n" + "\n".join(fold(recording.lines)) + "\n```\n"
+
+
+def parse_words(page: Page, words: Words) -> tuple[Selection, str]:
+    """What an output directive asks for.
+
+    Raises:
+        BookError: the state is missing.
+    """
+    *command, state = words
+    if state not in STATES or not command:
+        raise BookError(
+            f"{{{{#output {' '.join(words)}}}}} does not say which run",
+            hint="end it with `unsolved` or `solved`",
+        )
+    return page.shelf.selection(command[0], command[1:]), state
+
+
+def fold(lines: Sequence[str]) -> Iterator[str]:
+    """Shortens a long run of lines that only count up: the first three, `...`, the last."""
+    index = 0
+    while index < len(lines):
+        count = _counting(lines, index)
+        if count >= _LONG_COUNT:
+            yield from (*lines[index : index + 3], "...", lines[index + count - 1])
+            index += count
+        else:
+            yield lines[index]
+            index += 1
+
+
+def _counting(lines: Sequence[str], start: int) -> int:
+    """How many lines from `start` on are the same but for a number that grows by one."""
+    first = re.fullmatch(r"(.*?)(\d+)(\D*)", lines[start])
+    if not first:
+        return 1
+    before, number, after = first.groups()
+    count = 1
+    while start + count < len(lines) and lines[start + count] == f"{before}{int(number) + count}{after}":
+        count += 1
+    return count

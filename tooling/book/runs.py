@@ -1,0 +1,128 @@
+"""Runs the programs whose output the book shows, to record it or to compare it with what was recorded."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.book import recordings
+from tooling.book.chapters import chapter_files
+from tooling.book.editions import editions
+from tooling.book.errors import BookError
+from tooling.book.page import Page
+from tooling.book.recordings import Recording
+from tooling.book.shelf import Shelf
+from tooling.catalog.catalogue import Selection
+from tooling.execution.program import Ending
+from tooling.exit_codes import ExitCode
+from tooling.mdbook.includes import find_directives
+from tooling.project import Project
+from tooling.targets.selection import choose
+from tooling.toolchain import find_toolchain, open_cache
+from tooling.trials import Trial, build_trial, run_on_target
+
+Say = Callable[[str], None]
+_TIME_LIMIT = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One output that a page shows."""
+
+    selection: Selection
+    state: str
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return f"{self.selection.command} ({self.state})"
+
+
+def shown_outputs(project: Project) -> Iterator[Shown]:
+    """Every output that some page of some edition shows, once each.
+
+    Raises:
+        BookError: a directive names no run.
+    """
+    shelf = Shelf(project)
+    seen: set[Path] = set()
+    for edition in editions(project):
+        for chapter in chapter_files(edition):
+            page = Page(edition, chapter.path, chapter.text, shelf)
+            for directive in find_directives(chapter.text):
+                if directive.name != "output":
+                    continue
+                selection, state = recordings.parse_words(page, directive.argument.split())
+                path = recordings.recording_path(project, selection, state)
+                if path not in seen:
+                    seen.add(path)
+                    yield Shown(selection, state, path)
+
+
+def update(project: Project, names: tuple[str, ...], target: str, say: Say) -> ExitCode:
+    """Runs the programs and writes what they print."""
+    for shown in _chosen(project, names):
+        recording = run(project, shown, target)
+        recordings.save(shown.path, recording)
+        say(f"recorded: {shown.name}, {len(recording.lines)} lines, on {recording.target}")
+    return ExitCode.PASSED
+
+
+def compare(project: Project, names: tuple[str, ...], target: str, say: Say) -> ExitCode:
+    """Runs the programs and says where they print something else than the book shows."""
+    status = ExitCode.PASSED
+    for shown in _chosen(project, names):
+        recorded = recordings.load(shown.path)
+        now = run(project, shown, target)
+        if (now.lines, now.exit_status) == (recorded.lines, recorded.exit_status):
+            say(f"as recorded: {shown.name}")
+            continue
+        status = ExitCode.WRONG
+        say(f"differs: {shown.name}; exit status {now.exit_status}, recorded {recorded.exit_status}")
+        for line in difflib.unified_diff(recorded.lines, now.lines, "recorded", "now", lineterm=""):
+            say(f"    {line}")
+    return status
+
+
+def _chosen(project: Project, names: tuple[str, ...]) -> list[Shown]:
+    every = list(shown_outputs(project))
+    chosen = [
+        shown
+        for shown in every
+        if not names or {shown.selection.program.name, shown.selection.puzzle.id} & {*names}
+    ]
+    if not chosen:
+        known = ", ".join(dict.fromkeys(shown.selection.program.name for shown in every))
+        raise BookError("no page shows such an output", hint=f"one of: {known}")
+    return chosen
+
+
+def run(project: Project, shown: Shown, target: str) -> Recording:
+    """Builds and runs one program, as a reader would.
+
+    Raises:
+        BookError: the program was ended by its time limit or by a signal.
+        ToolingError: it cannot be built or run here.
+    """
+    choice = choose(shown.selection, target)
+    source = recordings.program_file(shown.selection, shown.state)
+    toolchain = find_toolchain()
+    trial = Trial(shown.selection, choice, source, shown.state == "solved")
+    executable = build_trial(project, trial, toolchain, open_cache())
+    command = [str(executable.path), *shown.selection.mode.flags]
+    transcript = run_on_target(command, choice.target, {}, time_limit=_TIME_LIMIT).transcript
+    if transcript.ending is not Ending.EXITED:
+        raise BookError(
+            f"{shown.name} did not come to an end of its own", why=transcript.stderr[-500:] or None
+        )
+    return Recording(
+        command=shown.selection.command,
+        state=shown.state,
+        target=choice.target.device,
+        mojo=toolchain.version,
+        program=recordings.digest(source),
+        exit_status=transcript.status,
+        lines=tuple(transcript.stdout.splitlines()),
+    )

@@ -1,0 +1,68 @@
+"""What the search of a page looks through: the sections of an edition, as a script that any page can load.
+
+A script and not a JSON file: a book opened from a disk (`file://`) may load scripts, but may not fetch.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+
+_HEADING = re.compile(r'<h([1-3]) id="([^"]+)">(.*?)</h\1>', re.DOTALL)
+_UNSEEN = re.compile(
+    r'<math.*?</math>|<p class="tab-title".*?</p>|<div class="tab-labels".*?</div>|<svg.*?</svg>'
+    r"|<aside.*?</aside>"
+    r'|<div class="puzzle-card".*?</div>|<a class="filename".*?</a>',
+    re.DOTALL,
+)
+_TAG = re.compile(r"</?(?:p|li|h\d|td|th|tr|div|pre|details|summary|figcaption|blockquote)[^>]*>")
+_INLINE_TAG = re.compile(r"<[^>]+>")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading of a page with the text below it.
+
+    Attributes:
+        page: address inside the edition.
+        fragment: id of the heading; empty for the page's own title.
+        title: of the page.
+        heading: of the section; the page's title for the first one.
+        text: what stands below, tags removed.
+    """
+
+    page: str
+    fragment: str
+    title: str
+    heading: str
+    text: str
+
+
+def sections(article: str, page: str) -> Iterator[Section]:
+    """The sections of a rendered page."""
+    article = _UNSEEN.sub(" ", article)
+    found = list(_HEADING.finditer(article))
+    title = _plain(found[0][3]) if found else page
+    for index, match in enumerate(found):
+        end = found[index + 1].start() if index + 1 < len(found) else len(article)
+        level, fragment = match[1], match[2]
+        yield Section(
+            page,
+            "" if level == "1" else fragment,
+            title,
+            _plain(match[3]),
+            _plain(article[match.end() : end]),
+        )
+
+
+def _plain(html: str) -> str:
+    return " ".join(unescape(_INLINE_TAG.sub("", _TAG.sub(" ", html))).split())
+
+
+def script(found: list[Section]) -> str:
+    """The script that hands the sections of an edition to the search."""
+    rows = [[each.page, each.fragment, each.title, each.heading, each.text] for each in found]
+    return f"window.searchSections = {json.dumps(rows, ensure_ascii=False, separators=(',', ':'))};\n"

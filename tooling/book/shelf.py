@@ -1,0 +1,112 @@
+"""The puzzles that pages name, each manifest read once in a build."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tooling.book.errors import BookError
+from tooling.catalog.catalogue import Selection, find_mode, load_catalogue
+from tooling.catalog.catalogue import find_program as find_program_in
+from tooling.catalog.model import Program, Puzzle
+from tooling.project import Project
+
+_CONSTANT = re.compile(r"^comptime\s+(\w+)\s*=\s*(.+?)\s*(?:#.*)?$", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Shelf:
+    """Remembers puzzles and the constants of their programs."""
+
+    project: Project
+    _programs: dict[str, tuple[Puzzle, Program]] = field(default_factory=dict)
+    _puzzles: dict[str, Puzzle] = field(default_factory=dict)
+    _constants: dict[Path, dict[str, int]] = field(default_factory=dict)
+
+    def program(self, name: str) -> tuple[Puzzle, Program]:
+        """The puzzle and the program of a name such as `p15_tile_tensor`.
+
+        Raises:
+            UnknownPuzzle, ManifestError: as `catalog` does.
+        """
+        known = self._programs.get(name)
+        if known is None:
+            identity = name.split("_", 1)[0]
+            puzzle = self._puzzles.get(identity)
+            if puzzle is None:
+                known = find_program_in(self.project, name)
+                self._puzzles[known[0].id] = known[0]
+            else:
+                program = next((each for each in puzzle.programs if each.name == name), None)
+                known = (puzzle, program) if program else find_program_in(self.project, name)
+            self._programs[name] = known
+        return known
+
+    def selection(self, name: str, flags: Sequence[str]) -> Selection:
+        """The program and mode of a command line.
+
+        Raises:
+            UnknownPuzzle, UnknownMode, ManifestError: as `catalog` does.
+        """
+        puzzle, program = self.program(name)
+        return Selection(puzzle, program, find_mode(puzzle, program, flags))
+
+    def puzzles(self) -> tuple[Puzzle, ...]:
+        """Every puzzle of the book."""
+        return load_catalogue(self.project)
+
+    def constants(self, program: Program) -> dict[str, int]:
+        """The whole numbers that a program fixes with `comptime NAME = …` at the left margin.
+
+        Sums and products of earlier constants count too; what is no whole number is left out.
+        """
+        known = self._constants.get(program.problem)
+        if known is None:
+            known = {}
+            for name, value in _CONSTANT.findall(program.problem.read_text(encoding="utf-8")):
+                number = _evaluate(value, known)
+                if number is not None:
+                    known[name] = number
+            self._constants[program.problem] = known
+        return known
+
+    def constant(self, program_name: str, name: str) -> int:
+        """One constant of a program.
+
+        Raises:
+            BookError: the program fixes no whole number of this name.
+        """
+        _, program = self.program(program_name)
+        constants = self.constants(program)
+        if name not in constants:
+            raise BookError(
+                f"{program.problem.name} has no constant `{name}`",
+                why=f"its constants are: {', '.join(constants) or 'none'}",
+            )
+        return constants[name]
+
+
+def _evaluate(value: str, known: dict[str, int]) -> int | None:
+    """The number that `4`, `BATCH * SIZE` or `SIZE // TPB` stands for; None for anything else."""
+    total: int | None = None
+    operator = "+"
+    for token in re.findall(r"\w+|//|\S", value):
+        if token in ("+", "-", "*", "//"):
+            operator = token
+            continue
+        number = int(token) if token.isdecimal() else known.get(token)
+        if number is None:
+            return None
+        if total is None:
+            total = number
+        elif operator == "+":
+            total += number
+        elif operator == "-":
+            total -= number
+        elif operator == "*":
+            total *= number
+        elif number:
+            total //= number
+    return total

@@ -1,0 +1,158 @@
+"""The site: the pages of all editions with their frames, and everything that they load."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.book import search
+from tooling.book.editions import Edition, repository_address
+from tooling.book.frame import Surroundings, dress
+from tooling.book.highlight import highlight_page
+from tooling.book.phrases import say
+from tooling.book.sitemap import sitemap
+from tooling.book.summary import read_summary
+
+_NOT_PAGES = {"toc.html"}
+_COPIED = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".mp4", ".pdf", ".txt", ".csv", ".json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What mdBook made of one edition.
+
+    Attributes:
+        edition: the language.
+        folder: mdBook's output.
+    """
+
+    edition: Edition
+    folder: Path
+
+    def pages(self) -> tuple[str, ...]:
+        """The pages, relative to the folder, with forward slashes."""
+        found = (path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*.html"))
+        return tuple(sorted(page for page in found if page not in _NOT_PAGES))
+
+
+def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[Surroundings, ...]:
+    """What the pages of each edition must know of the others."""
+    real = {
+        each.edition: frozenset(page for page in each.pages() if page not in ("404.html", "index.html"))
+        for each in rendered
+    }
+    return tuple(
+        Surroundings(
+            edition,
+            read_summary(edition.source),
+            {other: pages for other, pages in real.items() if other is not edition},
+            real[edition],
+            repository_address(edition),
+            site,
+        )
+        for edition in real
+    )
+
+
+def assemble(rendered: tuple[Rendered, ...], theme: Path, target: Path, site: str) -> int:
+    """Writes the site into a new folder and puts it in the place of the old one.
+
+    Args:
+        rendered: mdBook's output of every edition.
+        theme: the folder with the assets.
+        target: the folder of the site.
+        site: its public address, with a final slash.
+
+    Returns:
+        How many pages it has.
+    """
+    fresh = target.with_name(target.name + ".new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(theme / "assets", fresh / "assets")
+    everything = surroundings(rendered, site)
+    written: dict[Edition, dict[str, str]] = {}
+    for each, around in zip(rendered, everything, strict=True):
+        written[each.edition] = _write_edition(each, around, fresh)
+    count = sum(map(len, written.values())) + _fill_gaps(written, fresh)
+    (fresh / "sitemap.xml").write_text(sitemap(everything), encoding="utf-8")
+    (fresh / "robots.txt").write_text(
+        f"User-agent: *\nAllow: /\nSitemap: {site}sitemap.xml\n", encoding="utf-8"
+    )
+    (fresh / ".nojekyll").touch()
+    _replace(fresh, target)
+    return count
+
+
+def _write_edition(rendered: Rendered, around: Surroundings, site: Path) -> dict[str, str]:
+    """Writes the pages of an edition; gives them back by address."""
+    edition = rendered.edition
+    folder = site / edition.prefix
+    pages: dict[str, str] = {}
+    found: list[search.Section] = []
+    made: set[Path] = set()
+    for page in rendered.pages():
+        html = highlight_page((rendered.folder / page).read_text(encoding="utf-8"))
+        pages[page] = dress(html, page, around)
+        if page in around.pages:
+            article = html.partition("<article>")[2].partition("</article>")[0]
+            found += search.sections(article, page)
+        path = folder / page
+        if path.parent not in made:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made.add(path.parent)
+        path.write_text(pages[page], encoding="utf-8")
+    (site / "assets" / f"search-{edition.language}.js").write_text(search.script(found), encoding="utf-8")
+    for file in edition.source.rglob("*"):
+        if file.suffix in _COPIED and file.is_file():
+            copy = folder / file.relative_to(edition.source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+    return pages
+
+
+def _fill_gaps(written: Mapping[Edition, Mapping[str, str]], site: Path) -> int:
+    """Puts the other language's page where an edition has none: no switch of language ends in a 404."""
+    count = 0
+    for edition, pages in written.items():
+        for other, others in written.items():
+            for page in sorted(others.keys() - pages.keys()):
+                path = site / edition.prefix / page
+                if path.exists():
+                    continue
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(_stand_in(others[page], page, edition, other), encoding="utf-8")
+                media = (site / other.prefix / page).parent / "media"
+                if media.is_dir() and not (path.parent / "media").exists():
+                    shutil.copytree(media, path.parent / "media")
+                count += 1
+    return count
+
+
+def _stand_in(html: str, page: str, edition: Edition, other: Edition) -> str:
+    """The page of the other language with a note on top, its assets found from its new place."""
+    up = "../" * page.count("/")
+    here, there = (up + "../" * each.prefix.count("/") for each in (edition, other))
+    html = html.replace(f'"{there}assets/', f'"{here}assets/')
+    note = say("untranslated", edition.language)
+    box = f'<aside class="banner" lang="{edition.language}"><p>{note}</p></aside>\n'
+    html = html.replace("<article>", f"<article>\n{box}", 1)
+    # The switcher of the copied page points at this very place: it must point back at the original.
+    return html.replace(
+        f'class="bar-button switcher" href="{there}{edition.prefix}{page}" hreflang="{edition.language}" '
+        f'lang="{edition.language}"',
+        f'class="bar-button switcher" href="{here}{other.prefix}{page}" hreflang="{other.language}" '
+        f'lang="{other.language}"',
+    ).replace(f">{edition.name}</a>", f">{other.name}</a>", 1)
+
+
+def _replace(fresh: Path, target: Path) -> None:
+    """Puts the new site in the place of the old one; readers never see half of it."""
+    old = target.with_name(target.name + ".old")
+    shutil.rmtree(old, ignore_errors=True)
+    if target.exists():
+        os.replace(target, old)  # noqa: PTH105
+    os.replace(fresh, target)  # noqa: PTH105
+    shutil.rmtree(old, ignore_errors=True)

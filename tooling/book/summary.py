@@ -1,0 +1,66 @@
+"""SUMMARY.md: the parts and chapters of an edition, in reading order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_ENTRY = re.compile(
+    r"^(?P<indent>\s*)(?:[-*+]\s+)?\[(?P<title>(?:[^\]\\]|\\.)*)\]\(<?(?P<path>[^)>]*)>?\)\s*$"
+)
+_PART = re.compile(r"^#\s+(?P<title>.+?)\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One chapter of the contents.
+
+    Attributes:
+        title: as shown in the contents.
+        path: the chapter file, relative to `src`; empty for a draft.
+        level: 0 for a chapter, 1 for a page below it, …
+        part: the title of its part; empty in the front matter.
+        line: its line in SUMMARY.md, counted from 1.
+    """
+
+    title: str
+    path: str
+    level: int
+    part: str
+    line: int
+
+    @property
+    def page(self) -> str:
+        """The page's address inside its edition."""
+        return self.path.removesuffix(".md") + ".html"
+
+
+def parse_summary(text: str) -> tuple[Entry, ...]:
+    """The chapters of a SUMMARY.md; its title line, separators and blank lines are skipped."""
+    entries: list[Entry] = []
+    part = ""
+    indents: list[int] = [0]
+    seen_title = False
+    for number, line in enumerate(text.splitlines(), 1):
+        heading = _PART.match(line)
+        if heading:
+            if seen_title or entries:
+                part = heading["title"]
+            seen_title = True
+            continue
+        match = _ENTRY.match(line)
+        if not match:
+            continue
+        indent = len(match["indent"].expandtabs(4))
+        while indent < indents[-1]:
+            indents.pop()
+        if indent > indents[-1]:
+            indents.append(indent)
+        entries.append(Entry(match["title"], match["path"], len(indents) - 1, part, number))
+    return tuple(entries)
+
+
+def read_summary(source: Path) -> tuple[Entry, ...]:
+    """The chapters of the edition whose `src` folder is given."""
+    return parse_summary((source / "SUMMARY.md").read_text(encoding="utf-8"))

@@ -1,0 +1,78 @@
+"""`tooling book`: builds, serves and checks the book, and records what its programs print."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tooling.exit_codes import ExitCode
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "book", help="build the site", description="The book: both editions, one site."
+    )
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+
+    build = actions.add_parser("build", help="build both editions into one site")
+    build.add_argument("--output", type=Path, metavar="FOLDER", help="default: site/ of the checkout")
+    build.add_argument("--site-url", metavar="URL", help="public address (default: the repository's pages)")
+    build.set_defaults(command=_build)
+
+    serve = actions.add_parser(
+        "serve", help="build, show on this machine, and build again after every change"
+    )
+    serve.add_argument("--port", type=int, default=3000)
+    serve.set_defaults(command=_serve)
+
+    check = actions.add_parser(
+        "check", help="look for everything in the book that is not true or does not work"
+    )
+    check.add_argument("--json", action="store_true", help="print the findings as JSON")
+    check.add_argument("--list", action="store_true", help="list the rules")
+    check.set_defaults(command=_check)
+
+    outputs = actions.add_parser("outputs", help="compare the printed outputs with what the programs print")
+    outputs.add_argument("names", nargs="*", metavar="PROGRAM", help="only these programs")
+    outputs.add_argument("--update", action="store_true", help="record them instead")
+    outputs.add_argument("--target", choices=("auto", "nvidia", "amd", "apple", "sim"), default="sim")
+    outputs.set_defaults(command=_outputs)
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    from tooling.book.build import build
+    from tooling.project import find_project
+
+    built = build(find_project(), arguments.output, arguments.site_url)
+    print(f"{built.pages} pages in {built.folder} ({built.seconds:.2f} s)")
+    return ExitCode.PASSED
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    from tooling.book.serve import serve
+    from tooling.project import find_project
+
+    serve(find_project(), arguments.port, print)
+    return ExitCode.PASSED
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from tooling.book.checks import RULES, check
+    from tooling.project import find_project
+
+    if arguments.list:
+        for rule, meaning in RULES.items():
+            print(f"{rule:<22} {meaning}")
+        return ExitCode.PASSED
+    report = check(find_project())
+    print(report.as_json() if arguments.json else report.as_text())
+    return ExitCode.WRONG if report.findings else ExitCode.PASSED
+
+
+def _outputs(arguments: argparse.Namespace) -> int:
+    from tooling.book.runs import compare, update
+    from tooling.project import find_project
+
+    project = find_project()
+    act = update if arguments.update else compare
+    return act(project, tuple(arguments.names), arguments.target, print)

@@ -1,0 +1,51 @@
+"""`tooling figure`: draws the book's figures."""
+
+from __future__ import annotations
+
+import argparse
+
+from tooling.exit_codes import ExitCode
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "figure",
+        help="draw the book's figures",
+        description="Draws figures as SVG from the puzzles' data: light and dark, in every language.",
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="a puzzle (p15) or one figure (p15-steps); default: all"
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="draw nothing, and fail where a picture is out of date"
+    )
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from tooling.book.errors import BookError
+    from tooling.book.figures import FIGURES
+    from tooling.book.figures.drawing import outdated
+    from tooling.book.shelf import Shelf
+    from tooling.project import find_project
+
+    shelf = Shelf(find_project())
+    chosen = [
+        figure
+        for figure in FIGURES
+        if not arguments.names or {figure.name, figure.puzzle} & set(arguments.names)
+    ]
+    known = {name for figure in chosen for name in (figure.name, figure.puzzle)}
+    for name in arguments.names:
+        if name not in known:
+            names = ", ".join(figure.name for figure in FIGURES)
+            raise BookError(f"there is no figure `{name}`", hint=f"one of: {names}")
+    stale = [picture for figure in chosen for picture in outdated(shelf, figure)]
+    for path, text in stale:
+        if not arguments.check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        print(f"{'out of date' if arguments.check else 'drawn'}: {path.relative_to(shelf.project.root)}")
+    if not stale:
+        print(f"{len(chosen)} figures, all up to date")
+    return ExitCode.WRONG if arguments.check and stale else ExitCode.PASSED
