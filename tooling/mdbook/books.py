@@ -71,7 +71,7 @@ class Library:
         address = address.partition("?")[0]
         fragment = unquote(fragment)
         if not address:
-            return Destination(self.files.real(page.path.parent, page.path.name), fragment)
+            return Destination(self.files.real(page.folder, page.path.name), fragment)
         if _SCHEME.match(address) or "{{" in address:
             return Destination(None, fragment)
         return Destination(self.locate(page, unquote(address)), fragment)
@@ -79,7 +79,7 @@ class Library:
     def locate(self, page: Page, address: str) -> str:
         """The file that an address within the book means; a path that may not exist."""
         if not address.startswith("/"):
-            return self._page_file(self.files.real(page.path.parent, address))
+            return self._page_file(self.files.real(page.folder, address))
         found = [self._page_file(self.files.real(root, address[1:])) for root in (page.root, *self._assets)]
         return next((path for path in found if self.files.exists(path)), found[0])
 
@@ -131,7 +131,7 @@ class Library:
         path, fragment = destination.path, destination.fragment
         if path is None:
             return None
-        own = path == self.files.real(page.path.parent, page.path.name)
+        own = path == self.files.real(page.folder, page.path.name)
         if not own and not self.files.exists(path):
             message = f"there is no page {target.partition('#')[0]}"
             return LinkProblem(

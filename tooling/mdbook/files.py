@@ -23,9 +23,10 @@ class Files:
         self._regions: dict[str, dict[str, tuple[Region, ...]]] = {}
         self._exists: dict[str, bool] = {}
 
-    def real(self, folder: Path, path: str) -> str:
+    def real(self, folder: Path | str, path: str) -> str:
         """The real path of `path` as seen from a folder; it need not exist."""
-        joined = os.path.join(folder, path)  # noqa: PTH118 -- on the hot path, and `..` must stay
+        # On the hot path, and `..` must stay: neither os.path.join nor pathlib.
+        joined = path if path.startswith("/") else f"{folder}/{path}"
         known = self._real.get(joined)
         if known is None:
             # Folders repeat from page to page; resolving each of them once saves most of the system calls.

@@ -77,6 +77,7 @@ class Inlines:
                 return
         else:
             directives = {}
+        first_line = line
         plain: list[str] = []
         brackets: list[tuple[bool | None, int]] = []  # of an image? None: inside a link by now; links so far
         done = counted = 0
@@ -122,7 +123,8 @@ class Inlines:
                 if match[10] == "br":
                     plain.append(" ")
         plain.append(text[done:])
-        self.prose.append(Prose(_tidy("".join(plain)), line - text.count("\n", 0, counted), kind))
+        prose = _tidy("".join(plain)) if not directives else _STAND_IN.sub("", _tidy("".join(plain)))
+        self.prose.append(Prose(prose, first_line, kind))
 
     def _target(self, target: str, image: bool, line: int) -> None:
         if image:
@@ -156,12 +158,10 @@ def _label_before(text: str, end: int) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Without emphasis and without stand-ins of directives."""
+    """Without the signs of emphasis."""
     if "*" in text:
         text = text.replace("*", "")
-    if "~~" in text:
-        text = text.replace("~~", "")
-    return _STAND_IN.sub("", text)
+    return text.replace("~~", "") if "~~" in text else text
 
 
 def _without_directives(text: str) -> tuple[str, dict[str, str]]:

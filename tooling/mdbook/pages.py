@@ -18,17 +18,19 @@ class Page:
         root: the `src` folder of its book.
         text: the Markdown as written, before any preprocessor.
         structure: what `scan` found in the text.
+        folder: the folder of the file, as text: every link and include is resolved from it.
     """
 
     path: Path
     root: Path
     text: str
     structure: Structure
+    folder: str
 
     @classmethod
     def of(cls, path: Path, root: Path, text: str) -> Page:
         """The page of this text; the file itself is not opened."""
-        return cls(path, root, text, scan(text))
+        return cls(path, root, text, scan(text), str(path.parent))
 
     @classmethod
     def read(cls, path: Path, root: Path) -> Page:

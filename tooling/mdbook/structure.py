@@ -15,6 +15,7 @@ from tooling.mdbook.markup import Alert, Fence, Heading, Mark, Prose, Structure,
 __all__ = ["Structure", "scan"]
 
 _SPECIAL = frozenset(" \t#>`~<|-*+=:[_0123456789")
+_CODE_END = frozenset(" \t`~")
 _QUOTE = -1  # a container: block quote; any other number is the indentation of a list item's content
 
 _QUOTE_MARK = re.compile(r" {0,3}> ?")
@@ -133,24 +134,26 @@ class _Scanner:
 
     def run(self, lines: list[str]) -> None:
         paragraph = self.paragraph
+        containers = self.containers
         for number, line in enumerate(lines, 1):
-            if (
-                line
-                and not self.containers
-                and self.code is None
-                and self.html is None
-                and self.table is None
-            ):
-                if line[0] not in _SPECIAL:
-                    if not paragraph:
-                        self.paragraph_line = number
-                    paragraph.append(line)
-                    continue
-            elif not line and not self.containers and paragraph:
-                self.close_paragraph()
-                continue
             self.line = number
-            self.slow(line)
+            if containers:
+                self.slow(line)
+            elif self.code is not None:
+                if line and line[0] not in _CODE_END and self.code_end is not None and not self.code_indent:
+                    self.code.append(line)
+                else:
+                    self.slow(line)
+            elif self.html is not None:
+                self.continue_html(line)
+            elif not line:
+                self.close()
+            elif self.table is not None or line[0] in _SPECIAL:
+                self.slow(line)
+            else:
+                if not paragraph:
+                    self.paragraph_line = number
+                paragraph.append(line)
         self.close()
 
     # ---- containers ----
@@ -167,7 +170,7 @@ class _Scanner:
                 self.paragraph.append(rest.strip())
                 return
             self.close()
-            del self.containers[matched:]
+            del self.containers[matched:]  # in place: `run` looks at the same list
         if self.code is not None and self.continue_code(rest):
             return
         if self.html is not None:

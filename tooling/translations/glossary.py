@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -240,6 +240,19 @@ class _Text:
             place = whole.find(form, place + 1)
         return place
 
+    def occurrences(self, forms: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Every place of these forms, in order; of two at one place the longer one."""
+        places = {form: self.find(form) for form in sorted(forms, key=len)}
+        while True:
+            found = [(place, -len(form), form) for form, place in places.items() if place >= 0]
+            if not found:
+                return
+            place, _, form = min(found)
+            yield place, form
+            for other, at in places.items():
+                if at == place:
+                    places[other] = self.find(other, place + 1)
+
     def block(self, place: int) -> tuple[int, Prose]:
         """The block that a place lies in, and where it starts."""
         return next(entry for entry in reversed(self.blocks) if entry[0] <= place)
@@ -290,21 +303,27 @@ def _check_use(term: Term, source: Page, text: _Text, findings: Findings) -> Non
 
 def _check_first_use(term: Term, source: Page, text: _Text, findings: Findings) -> None:
     """The English stands in parentheses at the first use in running text, or in a heading above it."""
-    english = "|".join(re.escape(word) for word in (term.english, *term.forms))
-    forms = "|".join(re.escape(form) for form in sorted(term.korean, key=len, reverse=True))
-    pattern = re.compile(
-        rf"(?<![가-힣])(?:{forms})(?:[가-힣]{{0,4}}\((?:[^()]*\b)?(?:{english})(?:s|es)?\b[^()]*\))?", re.I
-    )
-    for match in pattern.finditer(text.whole):
-        if match.group().endswith(")"):
+    for place, form in text.occurrences(term.korean):
+        if _has_english(term, text.whole, place + len(form)):
             return
-        if text.block(match.start())[1].kind != "heading":
-            main = match.group()
-            lines = (_source_line(term, source), text.line(match.start()))
-            message = f"the first use of `{main}` lacks the English"
-            hint = f"write `{main}({term.english})`"
+        if text.block(place)[1].kind != "heading":
+            lines = (_source_line(term, source), text.line(place))
+            message = f"the first use of `{form}` lacks the English"
+            hint = f"write `{form}({term.english})`"
             findings.warning("glossary-first-use", lines, message, hint=hint, subject=term.english)
             return
+
+
+_LONGEST_ENDING = 4  # `병합되고(coalesced)`
+
+
+def _has_english(term: Term, whole: str, place: int) -> bool:
+    """Do parentheses with the English follow, after the ending of the word at most?"""
+    opening = whole.find("(", place, place + _LONGEST_ENDING + 1)
+    if opening < 0 or any(not _HANGUL_START <= letter <= _HANGUL_END for letter in whole[place:opening]):
+        return False
+    inside = whole[opening + 1 : whole.find(")", opening)].lower()
+    return any(form in inside for form in (term.english, *term.forms))
 
 
 def _source_line(term: Term, source: Page) -> int | None:

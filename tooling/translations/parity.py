@@ -71,7 +71,7 @@ class _DeadEnd:
 
 def _dead_ends(page: Page, library: Library) -> Iterator[_DeadEnd]:
     problems, _ = expansion.check(page.text, page.path, library.files)
-    own = library.files.real(page.path.parent, page.path.name)
+    own = library.files.real(page.folder, page.path.name)
     for problem in problems:
         # A place inside an included file is named in the message; the page itself has no line for it.
         inside = str(problem.where.path) not in (own, str(page.path))

@@ -31,7 +31,7 @@ class Names:
 
     def file(self, page: Page, path: str) -> str:
         """The common name of a file that a page refers to."""
-        real = self.files.real(page.path.parent, path)
+        real = self.files.real(page.folder, path)
         for root in self.roots:
             if real.startswith(root):
                 return real[len(root) :]

@@ -13,7 +13,7 @@ from tooling.translations.parity_pair import Difference, Item, Pair, difference
 
 _TEXT_IN_FORMULA = re.compile(r"\\(?:text|textrm|textbf|mbox)\s*\{[^{}]*\}")
 # Digits of names are no numbers: float32, p15, SM90, #12.
-_NUMBER = re.compile(r"(?<![A-Za-z0-9_#.])\d+(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d+)*)")
+_NUMBER = re.compile(r"[0-9](?<![A-Za-z0-9_#.].)[0-9]*(?:(?:,[0-9]{3})+(?:\.[0-9]+)?|(?:\.[0-9]+)*)")
 
 _ENGLISH_WORDS = {
     "0": ("zero", "zeros"),
@@ -31,7 +31,7 @@ _ENGLISH_WORDS = {
     "12": ("twelve",),
 }
 _ENGLISH_VALUES = {word: value for value, words in _ENGLISH_WORDS.items() for word in words}
-_ENGLISH = re.compile(rf"\b(?:{'|'.join(_ENGLISH_VALUES)})\b", re.IGNORECASE)
+_WORD = re.compile("[a-z]+")
 # A determiner such as `두` counts only as a word of its own: `필요한 값` has no number in it.
 _KOREAN_WORDS = {
     "1": re.compile("하나|첫|(?<![가-힣])한(?= )|일차원"),
@@ -94,19 +94,28 @@ def _formulas(structure: Structure) -> list[Item]:
 
 def compare_codes(pair: Pair) -> None:
     """The code spans: names, flags and values that readers type or look for."""
-    ours = [Item(code.text, code.line) for code in pair.source.structure.codes]
-    theirs = [Item(code.text, code.line) for code in pair.target.structure.codes]
+    codes, copied = pair.source.structure.codes, pair.target.structure.codes
+    if sorted([code.text for code in codes]) == sorted([code.text for code in copied]):
+        return
+    ours = [Item(code.text, code.line) for code in codes]
+    theirs = [Item(code.text, code.line) for code in copied]
     _CODE.report(difference(ours, theirs, pair.alignment), pair)
 
 
 def compare_numbers(pair: Pair) -> None:
     """The numbers in the text; `two` and `두` may stand for 2."""
     ours, theirs = pair.source.structure.prose, pair.target.structure.prose
+    if _sorted_numbers(ours) == _sorted_numbers(theirs):
+        return
     found = difference(_numbers(ours), _numbers(theirs), pair.alignment)
     if found:
         missing = _without_spelt(found.missing, _korean_numbers, theirs)
         extra = _without_spelt(found.extra, _english_numbers, ours)
         _NUMBER_RULE.report(Difference(missing, extra), pair)
+
+
+def _sorted_numbers(prose: Iterable[Prose]) -> list[str]:
+    return sorted(_NUMBER.findall("\n".join([block.text for block in prose])))
 
 
 def _numbers(prose: Iterable[Prose]) -> list[Item]:
@@ -120,7 +129,7 @@ def _numbers(prose: Iterable[Prose]) -> list[Item]:
 
 
 def _english_numbers(text: str) -> Counter[str]:
-    return Counter(_ENGLISH_VALUES[word.lower()] for word in _ENGLISH.findall(text))
+    return Counter(_ENGLISH_VALUES[word] for word in _WORD.findall(text.lower()) if word in _ENGLISH_VALUES)
 
 
 def _korean_numbers(text: str) -> Counter[str]:
