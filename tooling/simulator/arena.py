@@ -1,8 +1,8 @@
-"""The memory that the simulator and the programs share: device memory and pinned host memory.
+"""The memory that the simulator shares with one program: its device memory and pinned host memory.
 
 A sparse memory file of this process, without a name in any file system: only pages that were written take
-memory, and nothing is left behind however either side ends. A program opens it as `/proc/<pid>/fd/<n>` and
-maps it at `BASE`, so that a device address is the address of the same byte in the program.
+memory, and nothing is left behind however either side ends. The program opens it as `/proc/<pid>/fd/<n>` and
+maps it at `base`, so that a device address is the address of the same byte in the program.
 """
 
 from __future__ import annotations
@@ -12,12 +12,7 @@ import os
 
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
-
-BASE = 0x2000_0000_0000
-"""Where programs map the arena: user space on x86-64 and arm64, far from where loaders and heaps grow."""
-
-SIZE = 64 << 30
-"""Room for 16 GiB of device memory, for pinned memory, and for addresses that are not used again soon."""
+from tooling.simulator.protocol import ARENA_BYTES
 
 _MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)
 _PAGE = mmap.PAGESIZE
@@ -34,17 +29,18 @@ class Arena:
     """A mapped memory file.
 
     Args:
+        base: the address at which the program has it; a multiple of the page size.
         size: bytes of address space; a multiple of the page size.
 
     Raises:
         ArenaUnavailable: the system has no memory files, or too little address space is allowed.
     """
 
-    def __init__(self, size: int = SIZE) -> None:
-        self.base = BASE
+    def __init__(self, base: int, size: int = ARENA_BYTES) -> None:
+        self.base = base
         self.size = size
         try:
-            self._descriptor = os.memfd_create("simulated-gpu", os.MFD_CLOEXEC)
+            self.descriptor = os.memfd_create("simulated-gpu", os.MFD_CLOEXEC)
         except (AttributeError, OSError) as error:
             raise ArenaUnavailable(
                 "the simulated GPU gets no memory file",
@@ -52,21 +48,16 @@ class Arena:
                 hint="it needs Linux; on other systems run on a real GPU",
             ) from error
         try:
-            os.ftruncate(self._descriptor, size)
+            os.ftruncate(self.descriptor, size)
             flags = mmap.MAP_SHARED | _MAP_NORESERVE
-            self._map = mmap.mmap(self._descriptor, size, flags, mmap.PROT_READ | mmap.PROT_WRITE)
+            self._map = mmap.mmap(self.descriptor, size, flags, mmap.PROT_READ | mmap.PROT_WRITE)
         except (OSError, ValueError, OverflowError) as error:
-            os.close(self._descriptor)
+            os.close(self.descriptor)
             raise ArenaUnavailable(
                 f"the simulated GPU gets no {size >> 30} GiB of address space",
                 why=str(error),
                 hint="lift the limit on address space (ulimit -v unlimited); unused memory costs nothing",
             ) from error
-
-    @property
-    def path(self) -> str:
-        """Where a child of the same user opens it."""
-        return f"/proc/{os.getpid()}/fd/{self._descriptor}"
 
     @property
     def buffer(self) -> memoryview:
@@ -85,7 +76,7 @@ class Arena:
 
     def close(self) -> None:
         """Give all pages back and close the file. Views of the bytes stay valid and read as zeros."""
-        if self._descriptor >= 0:
+        if self.descriptor >= 0:
             self._map.madvise(mmap.MADV_REMOVE, 0, self.size)
-            os.close(self._descriptor)
-            self._descriptor = -1
+            os.close(self.descriptor)
+            self.descriptor = -1

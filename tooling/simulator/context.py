@@ -1,22 +1,26 @@
-"""One program's view of the simulated GPU: its allocations, modules, functions, launches, and its fault.
+"""One program's view of the simulated GPU: its memory, modules, functions, launches, and its fault.
 
-`Gpu` is what all programs of a simulation share, `Context` what one process has. A context answers the
-requests of `protocol`; the codes are the driver's (CUDA driver API, at the function a request serves).
+`Gpu` is what all programs of a simulation share, `Context` what one process has: as on hardware, no process
+sees another one's memory. A context answers the requests of `protocol`; the codes are the driver's (CUDA
+driver API, at the function a request serves).
 """
 
 from __future__ import annotations
 
+import mmap
+import os
 import struct
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from tooling.errors import ToolingError
+from tooling.exit_codes import ExitCode
 from tooling.simulator import device
 from tooling.simulator.arena import Arena
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.cuda_results import CudaResult
+from tooling.simulator.executor import Executor
 from tooling.simulator.findings import Finding
 from tooling.simulator.launch import Dim3, FaultKind, Launch, LaunchResult
 from tooling.simulator.launch_rules import Kernel, describe_kernel, judge_launch, set_attribute
@@ -37,23 +41,14 @@ from tooling.simulator.ptx_model import Module
 Reply = tuple[int, bytes]
 _OK: Reply = (CudaResult.SUCCESS, b"")
 _INVALID: Reply = (CudaResult.INVALID_VALUE, b"")
+_MOST_POISONED = 64 << 20
+"""Larger allocations hold zeros where nobody wrote: a program that uses little of one pays little."""
 
 
-class Executor(Protocol):
-    """Runs a launch to its end."""
+class LaunchNotSimulated(ToolingError):
+    """A launch that an H200 takes and the engine does not."""
 
-    def __call__(
-        self,
-        launch: Launch,
-        module: Module,
-        memory: DeviceMemory,
-        hooks: Sequence[CheckHook],
-        *,
-        stdout: Callable[[bytes], None],
-        cancelled: Callable[[], bool],
-    ) -> LaunchResult:
-        """`stdout` takes what the kernel prints; `cancelled` says that nobody waits for the end any more."""
-        ...
+    exit_code = ExitCode.NOT_POSSIBLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +62,7 @@ class LaunchRecord:
 
 @dataclass(slots=True)
 class Gpu:
-    """What the programs of a simulation share: memory, the way to run kernels, and what came of it.
+    """What the programs of a simulation share: the way to run kernels, and what came of it.
 
     Attributes:
         make_checks: fresh checks for one program.
@@ -76,9 +71,7 @@ class Gpu:
         failures: defects of the simulator itself, raised again when the simulation ends.
     """
 
-    arena: Arena
-    memory: DeviceMemory
-    execute: Executor
+    executor: Executor
     make_checks: Callable[[], Sequence[CheckHook]]
     lock: threading.Lock = field(default_factory=threading.Lock)
     records: list[LaunchRecord] = field(default_factory=list)
@@ -95,12 +88,10 @@ class Gpu:
         """
         known = self.modules.get(text)
         if known is None:
-            known = self.modules[text] = parse_module(text.decode("utf-8", "replace"))
+            known = parse_module(text.decode("utf-8", "replace"))
+            self.executor.prepare(known)
+            self.modules[text] = known
         return known
-
-    def live_device_bytes(self) -> int:
-        """Bytes of device memory in use."""
-        return sum(allocation.size for allocation in self.memory if allocation.live and not allocation.host)
 
     @property
     def findings(self) -> list[Finding]:
@@ -124,7 +115,8 @@ class Context:
         self._gone = gone
         self.checks = tuple(gpu.make_checks())
         self.fault = int(CudaResult.SUCCESS)
-        self._introduced = False
+        self._arena: Arena | None = None
+        self._memory: DeviceMemory | None = None
         self._allocations: dict[int, Allocation] = {}
         self._modules: dict[int, Module] = {}
         self._kernels: dict[int, Kernel] = {}
@@ -157,7 +149,7 @@ class Context:
         Raises:
             ProtocolError: the first request is not a proper HELLO.
         """
-        if request.opcode is Opcode.HELLO or not self._introduced:
+        if request.opcode is Opcode.HELLO or self._memory is None:
             return (*self._hello(request), b"")
         output = b""
         if request.opcode in (Opcode.LAUNCH, Opcode.SYNCHRONISE):
@@ -170,24 +162,38 @@ class Context:
 
     def close(self) -> None:
         """The process ended: the checks draw their conclusions, and its memory is free again."""
-        for check in self.checks:
-            check.end(self.gpu.memory)
-        for allocation in list(self._allocations.values()):
-            self._release(allocation)
+        if self._arena is not None:
+            for check in self.checks:
+                check.end(self.memory)
+            self._arena.close()
+
+    @property
+    def memory(self) -> DeviceMemory:
+        """The process's memory. Raises RuntimeError before it introduced itself."""
+        if self._memory is None:
+            raise RuntimeError("no HELLO came yet")
+        return self._memory
+
+    def live_device_bytes(self) -> int:
+        """Bytes of device memory in use."""
+        return sum(allocation.size for allocation in self._allocations.values() if not allocation.host)
 
     def _hello(self, request: Request) -> Reply:
         if request.opcode is not Opcode.HELLO:
             raise ProtocolError(f"the first request is {request.opcode.name}, not HELLO")
-        magic, version, _process = request.fields
+        magic, version, _process, base = request.fields
         if magic != MAGIC:
             raise ProtocolError("the first request is not from a stand-in driver")
         shape = REQUESTS[Opcode.HELLO].reply
         if version != VERSION:
             return CudaResult.SYSTEM_DRIVER_MISMATCH, struct.pack("<I", VERSION).ljust(shape.size, b"\0")
-        self._introduced = True
-        arena = self.gpu.arena
+        if self._memory is not None or base % mmap.PAGESIZE or base == 0:
+            raise ProtocolError("a second HELLO, or an arena at no page")
+        self._arena = Arena(base)
+        self._memory = DeviceMemory(self._arena.buffer, base)
         pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.ATTRIBUTES.items())
-        head = shape.pack(VERSION, len(device.ATTRIBUTES), arena.base, arena.size, device.MEMORY_BYTES)
+        place = (os.getpid(), self._arena.descriptor)
+        head = shape.pack(VERSION, *place, len(device.ATTRIBUTES), device.MEMORY_BYTES)
         return CudaResult.SUCCESS, head + pairs + device.NAME.encode()
 
     # Memory.
@@ -197,13 +203,13 @@ class Context:
         if size == 0:
             return _INVALID
         pinned = kind == MemoryKind.PINNED
-        if not pinned and self.gpu.live_device_bytes() + size > device.MEMORY_BYTES:
+        if not pinned and self.live_device_bytes() + size > device.MEMORY_BYTES:
             return CudaResult.OUT_OF_MEMORY, b""
         try:
-            address = self.gpu.memory.allocate(size, host=pinned)
+            address = self.memory.allocate(size, host=pinned, poison=size <= _MOST_POISONED)
         except OutOfDeviceMemory:
             return CudaResult.OUT_OF_MEMORY, b""
-        allocation = self.gpu.memory.containing(address)
+        allocation = self.memory.containing(address)
         assert allocation is not None
         self._allocations[address] = allocation
         for check in self.checks:
@@ -222,16 +228,17 @@ class Context:
 
     def _release(self, allocation: Allocation) -> None:
         del self._allocations[allocation.base]
-        self.gpu.memory.free(allocation.base)
-        self.gpu.arena.discard(allocation.base, allocation.size)
+        self.memory.free(allocation.base)
+        if self._arena is not None:
+            self._arena.discard(allocation.base, allocation.size)
 
     def _holds(self, address: int, size: int) -> bool:
         """Whether these bytes lie in one live allocation."""
-        allocation = self.gpu.memory.containing(address)
+        allocation = self.memory.containing(address)
         return allocation is not None and allocation.live and address + size <= allocation.end
 
     def _range(self, request: Request) -> Reply:
-        allocation = self.gpu.memory.containing(request.fields[0])
+        allocation = self.memory.containing(request.fields[0])
         if allocation is None or not allocation.live:
             return CudaResult.NOT_FOUND, b""
         kind = MemoryKind.PINNED if allocation.host else MemoryKind.DEVICE
@@ -248,7 +255,7 @@ class Context:
             starts, width = (address,), width * rows
         for start in starts:
             for check in self.checks:
-                check.host_write(self.gpu.memory, start, width)
+                check.host_write(self.memory, start, width)
         return _OK
 
     def _read(self, request: Request) -> Reply:
@@ -256,7 +263,7 @@ class Context:
         if not self._holds(address, size):
             return _INVALID
         for check in self.checks:
-            check.host_read(self.gpu.memory, address, size)
+            check.host_read(self.memory, address, size)
         return _OK
 
     def _copy(self, request: Request) -> Reply:
@@ -264,12 +271,12 @@ class Context:
         if not self._holds(destination, size) or not self._holds(source, size):
             return _INVALID
         for check in self.checks:
-            check.host_read(self.gpu.memory, source, size)
-            check.host_write(self.gpu.memory, destination, size)
+            check.host_read(self.memory, source, size)
+            check.host_write(self.memory, destination, size)
         return _OK
 
     def _memory_info(self, request: Request) -> Reply:
-        free = device.MEMORY_BYTES - self.gpu.live_device_bytes()
+        free = device.MEMORY_BYTES - self.live_device_bytes()
         return CudaResult.SUCCESS, REQUESTS[Opcode.MEMORY_INFO].reply.pack(free, device.MEMORY_BYTES)
 
     # Modules and functions.
@@ -284,7 +291,7 @@ class Context:
         except PtxError as error:
             self.gpu.errors.append(error)
             return CudaResult.INVALID_PTX, str(error).encode()
-        self.gpu.memory.symbols(module)
+        self.memory.symbols(module)
         handle = self._new_handle()
         self._modules[handle] = module
         return CudaResult.SUCCESS, REQUESTS[Opcode.LOAD_MODULE].reply.pack(handle)
@@ -318,7 +325,7 @@ class Context:
         if module is None:
             return CudaResult.INVALID_HANDLE, b""
         name = request.tail.decode("utf-8", "replace")
-        address = self.gpu.memory.symbols(module).get(name)
+        address = self.memory.symbols(module).get(name)
         if address is None:
             return CudaResult.NOT_FOUND, b""
         return CudaResult.SUCCESS, REQUESTS[Opcode.GLOBAL].reply.pack(address, module.globals[name].size)
@@ -369,10 +376,10 @@ class Context:
     def _run(self, launch: Launch, module: Module) -> Reply:
         gpu = self.gpu
         try:
-            result = gpu.execute(
+            result = gpu.executor.run(
                 launch,
                 module,
-                gpu.memory,
+                self.memory,
                 self.checks,
                 stdout=self._output.extend,
                 cancelled=self._gone,
@@ -385,6 +392,13 @@ class Context:
         if result.error is None:
             return _OK
         if result.error.kind is FaultKind.INVALID_LAUNCH:
+            gpu.errors.append(
+                LaunchNotSimulated(
+                    f"the simulated GPU cannot run this launch of {launch.function.name}",
+                    why=result.error.what,
+                    hint="run this program on a real GPU (--target nvidia)",
+                )
+            )
             return _INVALID
         self.fault = result.error.kind.cuda_result
         return _OK

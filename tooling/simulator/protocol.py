@@ -23,6 +23,12 @@ MAGIC = int.from_bytes(b"PUZZLGPU", "little")
 MAX_PAYLOAD = 64 << 20
 """The longest request or reply in bytes; the largest is a module's PTX text."""
 
+ARENA_BYTES = 64 << 30
+"""Address space for a program's device and pinned memory, with room for addresses not used again."""
+
+ARENA_BASE = 0x2000_0000_0000
+"""Where a program maps it if it can: far from where loaders place programs, stacks and libraries."""
+
 MOJO_TABLE = Path(__file__).parent / "driver" / "protocol.mojo"
 
 
@@ -63,9 +69,9 @@ def _shape(request: str, reply: str, fields: str, tail: str = "") -> Shape:
 
 REQUESTS: dict[Opcode, Shape] = {
     Opcode.HELLO: _shape(
-        "QII",
-        "IIQQQ",
-        "magic, version, process id -> version, attributes, arena base, arena size, device memory",
+        "QIIQ",
+        "IIIIQ",
+        "magic, version, process, arena base -> version, process, descriptor, attributes, memory",
         "reply: (attribute u32, value i32) pairs, then the device's name",
     ),
     Opcode.ALLOCATE: _shape("QI", "Q", "bytes, MemoryKind -> address"),
@@ -193,6 +199,8 @@ def mojo_table() -> str:
         f"comptime VERSION = UInt32({VERSION})",
         f"comptime MAGIC = UInt64({MAGIC:#x})",
         f"comptime MAX_PAYLOAD = {MAX_PAYLOAD}",
+        f"comptime ARENA_BYTES = UInt64({ARENA_BYTES:#x})",
+        f"comptime ARENA_BASE = UInt64({ARENA_BASE:#x})",
         f"comptime REQUEST_HEADER_BYTES = {REQUEST_HEADER.size}",
         f"comptime REPLY_HEADER_BYTES = {REPLY_HEADER.size}",
     ]

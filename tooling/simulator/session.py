@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from tooling.errors import ToolingError
-from tooling.simulator.arena import Arena
 from tooling.simulator.checks.suite import make_checks
-from tooling.simulator.context import Executor, Gpu, LaunchRecord
+from tooling.simulator.context import Gpu, LaunchRecord
+from tooling.simulator.executor import Engine, Executor
 from tooling.simulator.findings import Check, Finding
-from tooling.simulator.hooks import Hook
-from tooling.simulator.launch import Launch, LaunchResult
+from tooling.simulator.launch import LaunchResult
 from tooling.simulator.libraries import Libraries, find_libraries
-from tooling.simulator.memory import DeviceMemory
-from tooling.simulator.ptx_model import Module
 from tooling.simulator.server import Server
 
 ALL_CHECKS = frozenset(Check)
@@ -36,13 +32,13 @@ class SimulationOptions:
 
     Attributes:
         checks: which checks watch.
-        schedule: the order in which threads run: `fixed`, `random:SEED` or `adversarial`.
+        schedule: the order in which threads run: `lockstep`, `random:SEED` or `adversarial`.
         time_limit: seconds of wall time that one kernel may take, or None.
         graph_cache: where MAX keeps the graphs it compiled for the simulated GPU; None where none are used.
     """
 
     checks: frozenset[Check] = ALL_CHECKS
-    schedule: str = "fixed"
+    schedule: str = "lockstep"
     time_limit: float | None = None
     graph_cache: Path | None = None
 
@@ -53,10 +49,10 @@ class Simulation:
     Args:
         options: see `SimulationOptions`.
         libraries: the stand-in libraries; None finds or builds them.
-        execute: what runs a launch; None: the engine.
+        executor: what runs the launches; None: the engine.
 
     Raises:
-        ArenaUnavailable, or what building the libraries raises, when it is entered.
+        whatever building the libraries raises, when it is entered.
     """
 
     def __init__(
@@ -64,23 +60,22 @@ class Simulation:
         options: SimulationOptions | None = None,
         *,
         libraries: Libraries | None = None,
-        execute: Executor | None = None,
+        executor: Executor | None = None,
     ) -> None:
         self.options = options or SimulationOptions()
         self._libraries = libraries
-        self._execute = execute
+        self._executor = executor
         self._gpu: Gpu | None = None
         self._server: Server | None = None
         self._environment: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         libraries = self._libraries or _default_libraries()
-        arena = Arena()
-        execute = self._execute or _engine(self.options)
+        executor = self._executor or Engine(self.options.schedule, self.options.time_limit)
         checks = functools.partial(make_checks, sorted(self.options.checks))
-        self._gpu = Gpu(arena, DeviceMemory(arena.buffer, arena.base), execute, checks)
+        self._gpu = Gpu(executor, checks)
         self._server = Server(self._gpu)
-        self._environment = _environment(libraries, self._server, arena, self.options)
+        self._environment = _environment(libraries, self._server, self.options)
         return self
 
     def __exit__(
@@ -88,7 +83,6 @@ class Simulation:
     ) -> None:
         if self._server is not None:
             self._server.close()
-            self.gpu.arena.close()
         if error is None and self.gpu.failures:
             raise self.gpu.failures[0]
 
@@ -125,13 +119,10 @@ class Simulation:
         return list(self.gpu.errors)
 
 
-def _environment(
-    libraries: Libraries, server: Server, arena: Arena, options: SimulationOptions
-) -> dict[str, str]:
+def _environment(libraries: Libraries, server: Server, options: SimulationOptions) -> dict[str, str]:
     inherited = os.environ.get("LD_LIBRARY_PATH")
     variables = {
         "GPU_SIM_SOCKET": server.name,
-        "GPU_SIM_ARENA": arena.path,
         "LD_LIBRARY_PATH": os.pathsep.join(filter(None, (libraries.search_path, inherited))),
         # Every buffer its own allocation: a bounds check inside a pool would see nothing.
         "MODULAR_DEVICE_CONTEXT_MEMORY_MANAGER_SIZE_PERCENT": "0",
@@ -148,20 +139,3 @@ def _default_libraries() -> Libraries:
     from tooling.toolchain import find_toolchain, open_cache  # noqa: PLC0415 - only where none are given
 
     return find_libraries(find_toolchain(), open_cache())
-
-
-def _engine(options: SimulationOptions) -> Executor:
-    return record_only
-
-
-def record_only(
-    launch: Launch,
-    module: Module,
-    memory: DeviceMemory,
-    hooks: Sequence[Hook],
-    *,
-    stdout: Callable[[bytes], None],
-    cancelled: Callable[[], bool],
-) -> LaunchResult:
-    """An executor that runs nothing: programs see an unsolved puzzle. For tests of everything around it."""
-    return LaunchResult(instructions=0, lane_instructions=0, blocks=0)

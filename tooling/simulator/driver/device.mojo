@@ -13,11 +13,11 @@ def cuInit(flags: UInt32) abi("C") -> Int32:
     """The cuInit of the driver API: connects to the simulator. NO_DEVICE without one, reason on stderr."""
     if flags != 0:
         return INVALID_VALUE
-    var locked = Locked()
-    var status = locked.session[].start()
-    if status == SUCCESS:
-        locked.session[].initialised = True
-    return status
+    with Locked() as session:
+        var status = session[].start()
+        if status == SUCCESS:
+            session[].initialised = True
+        return status
 
 
 @export("cuDriverGetVersion")
@@ -32,11 +32,11 @@ def cuDriverGetVersion(version: UInt64) abi("C") -> Int32:
 def _put(place: UInt64, value: Int32) -> Int32:
     if place == NOTHING:
         return INVALID_VALUE
-    var locked = Locked()
-    if not locked.session[].initialised:
-        return NOT_INITIALIZED
-    at[Int32](place)[] = value
-    return SUCCESS
+    with Locked() as session:
+        if not session[].initialised:
+            return NOT_INITIALIZED
+        at[Int32](place)[] = value
+        return SUCCESS
 
 
 @export("cuDeviceGet")
@@ -58,13 +58,13 @@ def cuDeviceGetName(name: UInt64, size: Int32, device: Int32) abi("C") -> Int32:
         return INVALID_VALUE
     if device != 0:
         return INVALID_DEVICE
-    var locked = Locked()
-    if not locked.session[].initialised:
-        return NOT_INITIALIZED
-    var length = min(Int(size) - 1, len(locked.session[].name))
-    put_bytes(name, locked.session[].name, length)
-    at[UInt8](name + UInt64(length))[] = 0
-    return SUCCESS
+    with Locked() as session:
+        if not session[].initialised:
+            return NOT_INITIALIZED
+        var length = min(Int(size) - 1, len(session[].name))
+        put_bytes(name, session[].name, length)
+        at[UInt8](name + UInt64(length))[] = 0
+        return SUCCESS
 
 
 @export("cuDeviceGetAttribute")
@@ -74,14 +74,14 @@ def cuDeviceGetAttribute(value: UInt64, attribute: Int32, device: Int32) abi("C"
         return INVALID_VALUE
     if device != 0:
         return INVALID_DEVICE
-    var locked = Locked()
-    if not locked.session[].initialised:
-        return NOT_INITIALIZED
-    var found = locked.session[].attributes.get(UInt32(attribute))
-    if not found:
-        return INVALID_VALUE
-    at[Int32](value)[] = found.value()
-    return SUCCESS
+    with Locked() as session:
+        if not session[].initialised:
+            return NOT_INITIALIZED
+        var found = session[].attributes.get(UInt32(attribute))
+        if not found:
+            return INVALID_VALUE
+        at[Int32](value)[] = found.value()
+        return SUCCESS
 
 
 @export("cuDeviceCanAccessPeer")
@@ -97,12 +97,12 @@ def cuDevicePrimaryCtxRetain(context: UInt64, device: Int32) abi("C") -> Int32:
         return INVALID_VALUE
     if device != 0:
         return INVALID_DEVICE
-    var locked = Locked()
-    if not locked.session[].initialised:
-        return NOT_INITIALIZED
-    locked.session[].retained += 1
-    at[UInt64](context)[] = CONTEXT
-    return SUCCESS
+    with Locked() as session:
+        if not session[].initialised:
+            return NOT_INITIALIZED
+        session[].retained += 1
+        at[UInt64](context)[] = CONTEXT
+        return SUCCESS
 
 
 @export("cuDevicePrimaryCtxRelease_v2")
@@ -110,13 +110,13 @@ def cuDevicePrimaryCtxRelease_v2(device: Int32) abi("C") -> Int32:
     """The cuDevicePrimaryCtxRelease of the driver API; memory stays until the program ends."""
     if device != 0:
         return INVALID_DEVICE
-    var locked = Locked()
-    if not locked.session[].initialised:
-        return NOT_INITIALIZED
-    if locked.session[].retained == 0:
-        return INVALID_CONTEXT
-    locked.session[].retained -= 1
-    return SUCCESS
+    with Locked() as session:
+        if not session[].initialised:
+            return NOT_INITIALIZED
+        if session[].retained == 0:
+            return INVALID_CONTEXT
+        session[].retained -= 1
+        return SUCCESS
 
 
 @export("cuCtxCreate_v2")
@@ -137,15 +137,15 @@ def cuCtxSetCurrent(context: UInt64) abi("C") -> Int32:
     """The cuCtxSetCurrent of the driver API: replaces the top of this thread's stack; 0 pops it."""
     if context != CONTEXT and context != NOTHING:
         return INVALID_CONTEXT
-    var locked = Locked()
-    if not locked.session[].initialised:
-        return NOT_INITIALIZED
-    var depth = locked.session[].context_depth()
-    if context == NOTHING:
-        locked.session[].set_context_depth(depth - min(depth, 1))
-    else:
-        locked.session[].set_context_depth(max(depth, 1))
-    return SUCCESS
+    with Locked() as session:
+        if not session[].initialised:
+            return NOT_INITIALIZED
+        var depth = session[].context_depth()
+        if context == NOTHING:
+            session[].set_context_depth(depth - min(depth, 1))
+        else:
+            session[].set_context_depth(max(depth, 1))
+        return SUCCESS
 
 
 @export("cuCtxGetCurrent")
@@ -153,11 +153,11 @@ def cuCtxGetCurrent(context: UInt64) abi("C") -> Int32:
     """The cuCtxGetCurrent of the driver API: the context of this thread, or 0."""
     if context == NOTHING:
         return INVALID_VALUE
-    var locked = Locked()
-    if not locked.session[].initialised:
-        return NOT_INITIALIZED
-    at[UInt64](context)[] = CONTEXT if locked.session[].context_depth() > 0 else NOTHING
-    return SUCCESS
+    with Locked() as session:
+        if not session[].initialised:
+            return NOT_INITIALIZED
+        at[UInt64](context)[] = CONTEXT if session[].context_depth() > 0 else NOTHING
+        return SUCCESS
 
 
 @export("cuCtxPushCurrent")
@@ -165,38 +165,38 @@ def cuCtxPushCurrent(context: UInt64) abi("C") -> Int32:
     """The cuCtxPushCurrent of the driver API."""
     if context != CONTEXT:
         return INVALID_CONTEXT
-    var locked = Locked()
-    if not locked.session[].initialised:
-        return NOT_INITIALIZED
-    locked.session[].set_context_depth(locked.session[].context_depth() + 1)
-    return SUCCESS
+    with Locked() as session:
+        if not session[].initialised:
+            return NOT_INITIALIZED
+        session[].set_context_depth(session[].context_depth() + 1)
+        return SUCCESS
 
 
 @export("cuCtxPopCurrent")
 def cuCtxPopCurrent(context: UInt64) abi("C") -> Int32:
     """The cuCtxPopCurrent of the driver API."""
-    var locked = Locked()
-    if not locked.session[].initialised:
-        return NOT_INITIALIZED
-    var depth = locked.session[].context_depth()
-    if depth == 0:
-        return INVALID_CONTEXT
-    locked.session[].set_context_depth(depth - 1)
-    if context != NOTHING:
-        at[UInt64](context)[] = CONTEXT
-    return SUCCESS
+    with Locked() as session:
+        if not session[].initialised:
+            return NOT_INITIALIZED
+        var depth = session[].context_depth()
+        if depth == 0:
+            return INVALID_CONTEXT
+        session[].set_context_depth(depth - 1)
+        if context != NOTHING:
+            at[UInt64](context)[] = CONTEXT
+        return SUCCESS
 
 
 @export("cuCtxGetStreamPriorityRange")
 def cuCtxGetStreamPriorityRange(least: UInt64, greatest: UInt64) abi("C") -> Int32:
     """The cuCtxGetStreamPriorityRange of the driver API: 0 to -5, as an H200 says; they change nothing."""
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status == SUCCESS and least != NOTHING:
-        at[Int32](least)[] = 0
-    if status == SUCCESS and greatest != NOTHING:
-        at[Int32](greatest)[] = -5
-    return status
+    with Locked() as session:
+        var status = session[].ready()
+        if status == SUCCESS and least != NOTHING:
+            at[Int32](least)[] = 0
+        if status == SUCCESS and greatest != NOTHING:
+            at[Int32](greatest)[] = -5
+        return status
 
 
 @export("cuCtxEnablePeerAccess")

@@ -7,41 +7,41 @@ that both processes have mapped. Everything is done when the call returns, in wh
 from std.sys import size_of
 
 import protocol
-from errors import ALREADY_REGISTERED, INVALID_HANDLE, INVALID_VALUE, NOT_REGISTERED, NOT_SUPPORTED, SUCCESS
+from errors import ALREADY_REGISTERED, INVALID_HANDLE, INVALID_VALUE, NOT_FOUND, NOT_REGISTERED, SUCCESS
 from session import CONTEXT, Locked, unsupported
 from wire import NOTHING, Body, at, copy_bytes
 
 
 def _allocate(place: UInt64, size: UInt64, kind: UInt32) -> Int32:
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    if place == NOTHING:
-        return INVALID_VALUE
-    var body = Body(protocol.ALLOCATE)
-    body.u64(size)
-    body.u32(kind)
-    var reply = locked.session[].ask(body, protocol.ALLOCATE_REPLY_BYTES)
-    if reply.status == SUCCESS:
-        at[UInt64](place)[] = reply.u64()
-    return reply.status
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if place == NOTHING:
+            return INVALID_VALUE
+        var body = Body(protocol.ALLOCATE)
+        body.u64(size)
+        body.u32(kind)
+        var reply = session[].ask(body, protocol.ALLOCATE_REPLY_BYTES)
+        if reply.status == SUCCESS:
+            at[UInt64](place)[] = reply.u64()
+        return reply.status
 
 
 def _free(address: UInt64, kind: UInt32) -> Int32:
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS or address == NOTHING:
-        return status
-    var body = Body(protocol.FREE)
-    body.u64(address)
-    body.u32(kind)
-    return locked.session[].request(body).status
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS or address == NOTHING:
+            return status
+        var body = Body(protocol.FREE)
+        body.u64(address)
+        body.u32(kind)
+        return session[].request(body).status
 
 
 def _wrong_stream(stream: UInt64) -> Bool:
-    var locked = Locked()
-    return not locked.session[].valid_stream(stream)
+    with Locked() as session:
+        return not session[].valid_stream(stream)
 
 
 @export("cuMemAlloc_v2")
@@ -92,10 +92,10 @@ def cuMemHostGetDevicePointer_v2(address: UInt64, pointer: UInt64, flags: UInt32
     if address == NOTHING or flags != 0:
         return INVALID_VALUE
     var found = _find(pointer)
+    if found.status == NOT_FOUND or (found.status == SUCCESS and found.kind != protocol.PINNED):
+        return INVALID_VALUE
     if found.status != SUCCESS:
         return found.status
-    if found.kind != protocol.PINNED:
-        return INVALID_VALUE
     at[UInt64](address)[] = pointer
     return SUCCESS
 
@@ -108,80 +108,80 @@ def cuMemHostRegister_v2(pointer: UInt64, size: UInt64, flags: UInt32) abi("C") 
     """
     if pointer == NOTHING or size == 0:
         return INVALID_VALUE
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    if pointer in locked.session[].registered:
-        return ALREADY_REGISTERED
-    locked.session[].registered[pointer] = size
-    return SUCCESS
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if pointer in session[].registered:
+            return ALREADY_REGISTERED
+        session[].registered[pointer] = size
+        return SUCCESS
 
 
 @export("cuMemHostUnregister")
 def cuMemHostUnregister(pointer: UInt64) abi("C") -> Int32:
     """The cuMemHostUnregister of the driver API."""
-    var locked = Locked()
-    if pointer not in locked.session[].registered:
-        return NOT_REGISTERED
-    try:
-        _ = locked.session[].registered.pop(pointer)
-    except:
-        return NOT_REGISTERED
-    return SUCCESS
+    with Locked() as session:
+        if pointer not in session[].registered:
+            return NOT_REGISTERED
+        try:
+            _ = session[].registered.pop(pointer)
+        except:
+            return NOT_REGISTERED
+        return SUCCESS
 
 
 def _upload(destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool) -> Int32:
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status == SUCCESS and not asynchronous:
-        status = locked.session[].synchronise()
-    if status != SUCCESS or size == 0:
+    with Locked() as session:
+        var status = session[].ready()
+        if status == SUCCESS and not asynchronous:
+            status = session[].synchronise()
+        if status != SUCCESS or size == 0:
+            return status
+        if source == NOTHING:
+            return INVALID_VALUE
+        var body = Body(protocol.WRITE)
+        body.u64(destination)
+        body.u64(size)
+        body.u64(1)
+        body.u64(size)
+        status = session[].request(body).status
+        if status == SUCCESS:
+            copy_bytes(destination, source, Int(size))
         return status
-    if source == NOTHING:
-        return INVALID_VALUE
-    var body = Body(protocol.WRITE)
-    body.u64(destination)
-    body.u64(size)
-    body.u64(1)
-    body.u64(size)
-    status = locked.session[].request(body).status
-    if status == SUCCESS:
-        copy_bytes(destination, source, Int(size))
-    return status
 
 
 def _download(destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool) -> Int32:
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status == SUCCESS and not asynchronous:
-        status = locked.session[].synchronise()
-    if status != SUCCESS or size == 0:
+    with Locked() as session:
+        var status = session[].ready()
+        if status == SUCCESS and not asynchronous:
+            status = session[].synchronise()
+        if status != SUCCESS or size == 0:
+            return status
+        if destination == NOTHING:
+            return INVALID_VALUE
+        var body = Body(protocol.READ)
+        body.u64(source)
+        body.u64(size)
+        status = session[].request(body).status
+        if status == SUCCESS:
+            copy_bytes(destination, source, Int(size))
         return status
-    if destination == NOTHING:
-        return INVALID_VALUE
-    var body = Body(protocol.READ)
-    body.u64(source)
-    body.u64(size)
-    status = locked.session[].request(body).status
-    if status == SUCCESS:
-        copy_bytes(destination, source, Int(size))
-    return status
 
 
 def _across(destination: UInt64, source: UInt64, size: UInt64) -> Int32:
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS or size == 0:
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS or size == 0:
+            return status
+        var body = Body(protocol.COPY)
+        body.u64(destination)
+        body.u64(source)
+        body.u64(size)
+        status = session[].request(body).status
+        if status == SUCCESS:
+            copy_bytes(destination, source, Int(size))
         return status
-    var body = Body(protocol.COPY)
-    body.u64(destination)
-    body.u64(source)
-    body.u64(size)
-    status = locked.session[].request(body).status
-    if status == SUCCESS:
-        copy_bytes(destination, source, Int(size))
-    return status
 
 
 @export("cuMemcpyHtoD_v2")
@@ -251,25 +251,25 @@ def _fill[
 ](address: UInt64, value: Scalar[T], width: UInt64, rows: UInt64, pitch: UInt64) -> Int32:
     """Fill `rows` rows of `width` elements, `pitch` bytes apart."""
     comptime element = UInt64(size_of[Scalar[T]]())
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS or width == 0 or rows == 0:
-        return status
-    if address % element != 0 or (rows > 1 and (pitch < width * element or pitch % element != 0)):
-        return INVALID_VALUE
-    var body = Body(protocol.WRITE)
-    body.u64(address)
-    body.u64(width * element)
-    body.u64(rows)
-    body.u64(pitch)
-    status = locked.session[].request(body).status
-    if status != SUCCESS:
-        return status
-    for row in range(rows):
-        var cells = at[Scalar[T]](address + row * pitch)
-        for index in range(Int(width)):
-            cells[unsafe_offset=index] = value
-    return SUCCESS
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS or width == 0 or rows == 0:
+            return status
+        if address % element != 0 or (rows > 1 and (pitch < width * element or pitch % element != 0)):
+            return INVALID_VALUE
+        var body = Body(protocol.WRITE)
+        body.u64(address)
+        body.u64(width * element)
+        body.u64(rows)
+        body.u64(pitch)
+        status = session[].request(body).status
+        if status != SUCCESS:
+            return status
+        for row in range(rows):
+            var cells = at[Scalar[T]](address + row * pitch)
+            for index in range(Int(width)):
+                cells[unsafe_offset=index] = value
+        return SUCCESS
 
 
 @export("cuMemsetD8_v2")
@@ -338,17 +338,17 @@ struct Found(TrivialRegisterPassable):
 
 
 def _find(address: UInt64) -> Found:
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return Found(status, 0, 0, 0, 0)
-    var body = Body(protocol.RANGE)
-    body.u64(address)
-    var reply = locked.session[].ask(body, protocol.RANGE_REPLY_BYTES)
-    var base = reply.u64()
-    var size = reply.u64()
-    var serial = reply.u64()
-    return Found(reply.status, base, size, serial, reply.u32())
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return Found(status, 0, 0, 0, 0)
+        var body = Body(protocol.RANGE)
+        body.u64(address)
+        var reply = session[].ask(body, protocol.RANGE_REPLY_BYTES)
+        var base = reply.u64()
+        var size = reply.u64()
+        var serial = reply.u64()
+        return Found(reply.status, base, size, serial, reply.u32())
 
 
 @export("cuMemGetAddressRange_v2")
@@ -367,16 +367,16 @@ def cuMemGetInfo_v2(free: UInt64, total: UInt64) abi("C") -> Int32:
     """The cuMemGetInfo of the driver API, in bytes."""
     if free == NOTHING or total == NOTHING:
         return INVALID_VALUE
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    var body = Body(protocol.MEMORY_INFO)
-    var reply = locked.session[].ask(body, protocol.MEMORY_INFO_REPLY_BYTES)
-    if reply.status == SUCCESS:
-        at[UInt64](free)[] = reply.u64()
-        at[UInt64](total)[] = reply.u64()
-    return reply.status
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        var body = Body(protocol.MEMORY_INFO)
+        var reply = session[].ask(body, protocol.MEMORY_INFO_REPLY_BYTES)
+        if reply.status == SUCCESS:
+            at[UInt64](free)[] = reply.u64()
+            at[UInt64](total)[] = reply.u64()
+        return reply.status
 
 
 @export("cuPointerGetAttributes")
@@ -391,7 +391,7 @@ def cuPointerGetAttributes(
     if count == 0 or attributes == NOTHING or places == NOTHING:
         return INVALID_VALUE
     var found = _find(address)
-    if found.status != SUCCESS and found.base == 0 and found.size == 0 and found.status != 500:
+    if found.status != SUCCESS and found.status != NOT_FOUND:
         return found.status
     var known = found.status == SUCCESS
     for index in range(Int(count)):
@@ -412,10 +412,9 @@ def cuPointerGetAttributes(
             at[UInt64](place)[] = found.serial
         elif attribute == 9:
             at[Int32](place)[] = 0 if known else -2
-        elif attribute == 11:
-            at[UInt64](place)[] = found.base
-        elif attribute == 12:
-            at[UInt64](place)[] = found.size
+        elif attribute == 11 or attribute == 12:
+            if known:
+                at[UInt64](place)[] = found.base if attribute == 11 else found.size
         elif attribute == 6 or attribute == 8 or attribute == 10:
             at[UInt8](place)[] = 0
         elif attribute == 13:

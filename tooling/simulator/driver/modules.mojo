@@ -30,28 +30,28 @@ def cuModuleLoadDataEx(
     INVALID_PTX when the simulator cannot read the text: the reason is in the error log where the caller
     gave one (CU_JIT_ERROR_LOG_BUFFER), and in the tool's report. NO_BINARY_FOR_GPU for compiled code.
     """
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    if module == NOTHING or image == NOTHING:
-        return INVALID_VALUE
-    var mark = at[UInt32](image).unsafe_load[alignment=1]()
-    if mark == _ELF or mark == _FATBIN:
-        say("a compiled module came instead of PTX; MODULAR_NVPTX_LIBRARY_PATH must name its stand-in")
-        return NO_BINARY_FOR_GPU
-    var text = c_string(image)
-    if not _looks_like_text(text):
-        return INVALID_IMAGE
-    var body = Body(protocol.LOAD_MODULE, len(text))
-    body.raw(text)
-    var reply = locked.session[].request(body)
-    if reply.status == SUCCESS:
-        at[UInt64](module)[] = reply.u64()
-        _write_log(List[UInt8](), option_count, options, values)
-    else:
-        _write_log(reply.answer, option_count, options, values)
-    return reply.status
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if module == NOTHING or image == NOTHING:
+            return INVALID_VALUE
+        var mark = at[UInt32](image).unsafe_load[alignment=1]()
+        if mark == _ELF or mark == _FATBIN:
+            say("a compiled module came instead of PTX; MODULAR_NVPTX_LIBRARY_PATH must name its stand-in")
+            return NO_BINARY_FOR_GPU
+        var text = c_string(image)
+        if not _looks_like_text(text):
+            return INVALID_IMAGE
+        var body = Body(protocol.LOAD_MODULE, len(text))
+        body.raw(text)
+        var reply = session[].request(body)
+        if reply.status == SUCCESS:
+            at[UInt64](module)[] = reply.u64()
+            _write_log(List[UInt8](), option_count, options, values)
+        else:
+            _write_log(reply.answer, option_count, options, values)
+        return reply.status
 
 
 def _looks_like_text(text: List[UInt8]) -> Bool:
@@ -90,75 +90,75 @@ def _write_log(log: List[UInt8], count: UInt32, options: UInt64, values: UInt64)
 @export("cuModuleUnload")
 def cuModuleUnload(module: UInt64) abi("C") -> Int32:
     """The cuModuleUnload of the driver API; its functions are no handles any more."""
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        var body = Body(protocol.UNLOAD_MODULE)
+        body.u64(module)
+        status = session[].request(body).status
+        if status == SUCCESS:
+            var dropped = List[UInt64]()
+            for entry in session[].functions.items():
+                if entry.value.module == module:
+                    dropped.append(entry.key)
+            for function in dropped:
+                try:
+                    _ = session[].functions.pop(function)
+                except:
+                    pass  # it was there a moment ago, and the session is locked
         return status
-    var body = Body(protocol.UNLOAD_MODULE)
-    body.u64(module)
-    status = locked.session[].request(body).status
-    if status == SUCCESS:
-        var dropped = List[UInt64]()
-        for entry in locked.session[].functions.items():
-            if entry.value.module == module:
-                dropped.append(entry.key)
-        for function in dropped:
-            try:
-                _ = locked.session[].functions.pop(function)
-            except:
-                pass  # it was there a moment ago, and the session is locked
-    return status
 
 
 @export("cuModuleGetFunction")
 def cuModuleGetFunction(function: UInt64, module: UInt64, name: UInt64) abi("C") -> Int32:
     """The cuModuleGetFunction of the driver API."""
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    if function == NOTHING or name == NOTHING:
-        return INVALID_VALUE
-    var text = c_string(name)
-    var body = Body(protocol.FUNCTION, len(text))
-    body.u64(module)
-    body.raw(text)
-    var reply = locked.session[].ask(body, protocol.FUNCTION_REPLY_BYTES)
-    if reply.status != SUCCESS:
-        return reply.status
-    var handle = reply.u64()
-    var parameters = Int(reply.u32())
-    var description = Function(module)
-    for _ in range(_WRITABLE_ATTRIBUTES):
-        description.attributes.append(Int32(reply.u32()))
-    for _ in range(parameters):
-        description.offsets.append(reply.u32())
-        description.sizes.append(reply.u32())
-    locked.session[].functions[handle] = description^
-    at[UInt64](function)[] = handle
-    return SUCCESS
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if function == NOTHING or name == NOTHING:
+            return INVALID_VALUE
+        var text = c_string(name)
+        var body = Body(protocol.FUNCTION, len(text))
+        body.u64(module)
+        body.raw(text)
+        var reply = session[].ask(body, protocol.FUNCTION_REPLY_BYTES)
+        if reply.status != SUCCESS:
+            return reply.status
+        var handle = reply.u64()
+        var parameters = Int(reply.u32())
+        var description = Function(module)
+        for _ in range(_WRITABLE_ATTRIBUTES):
+            description.attributes.append(Int32(reply.u32()))
+        for _ in range(parameters):
+            description.offsets.append(reply.u32())
+            description.sizes.append(reply.u32())
+        session[].functions[handle] = description^
+        at[UInt64](function)[] = handle
+        return SUCCESS
 
 
 @export("cuModuleGetGlobal_v2")
 def cuModuleGetGlobal_v2(address: UInt64, size: UInt64, module: UInt64, name: UInt64) abi("C") -> Int32:
     """The cuModuleGetGlobal of the driver API."""
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    if name == NOTHING:
-        return INVALID_VALUE
-    var text = c_string(name)
-    var body = Body(protocol.GLOBAL, len(text))
-    body.u64(module)
-    body.raw(text)
-    var reply = locked.session[].ask(body, protocol.GLOBAL_REPLY_BYTES)
-    if reply.status == SUCCESS and address != NOTHING:
-        at[UInt64](address)[] = reply.u64()
-    if reply.status == SUCCESS and size != NOTHING:
-        reply.position = 8
-        at[UInt64](size)[] = reply.u64()
-    return reply.status
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if name == NOTHING:
+            return INVALID_VALUE
+        var text = c_string(name)
+        var body = Body(protocol.GLOBAL, len(text))
+        body.u64(module)
+        body.raw(text)
+        var reply = session[].ask(body, protocol.GLOBAL_REPLY_BYTES)
+        if reply.status == SUCCESS and address != NOTHING:
+            at[UInt64](address)[] = reply.u64()
+        if reply.status == SUCCESS and size != NOTHING:
+            reply.position = 8
+            at[UInt64](size)[] = reply.u64()
+        return reply.status
 
 
 @export("cuFuncGetAttribute")
@@ -166,50 +166,50 @@ def cuFuncGetAttribute(value: UInt64, attribute: Int32, function: UInt64) abi("C
     """The cuFuncGetAttribute of the driver API. Registers are told as 0: the simulator allocates none."""
     if value == NOTHING or attribute < 0 or attribute >= Int32(_WRITABLE_ATTRIBUTES):
         return INVALID_VALUE
-    var locked = Locked()
-    var found = locked.session[].functions.get(function)
-    if not found:
-        return INVALID_HANDLE
-    at[Int32](value)[] = found.value().attributes[Int(attribute)]
-    return SUCCESS
+    with Locked() as session:
+        var found = session[].functions.get(function)
+        if not found:
+            return INVALID_HANDLE
+        at[Int32](value)[] = found.value().attributes[Int(attribute)]
+        return SUCCESS
 
 
 @export("cuFuncSetAttribute")
 def cuFuncSetAttribute(function: UInt64, attribute: Int32, value: Int32) abi("C") -> Int32:
     """The cuFuncSetAttribute of the driver API, e.g. MAX_DYNAMIC_SHARED_SIZE_BYTES up to 227 KiB."""
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    if function not in locked.session[].functions:
-        return INVALID_HANDLE
-    var body = Body(protocol.SET_ATTRIBUTE)
-    body.u64(function)
-    body.u32(UInt32(attribute))
-    body.u32(UInt32(value))
-    status = locked.session[].request(body).status
-    if status == SUCCESS:
-        try:
-            locked.session[].functions[function].attributes[Int(attribute)] = value
-        except:
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if function not in session[].functions:
             return INVALID_HANDLE
-    return status
+        var body = Body(protocol.SET_ATTRIBUTE)
+        body.u64(function)
+        body.u32(UInt32(attribute))
+        body.u32(UInt32(value))
+        status = session[].request(body).status
+        if status == SUCCESS:
+            try:
+                session[].functions[function].attributes[Int(attribute)] = value
+            except:
+                return INVALID_HANDLE
+        return status
 
 
 @export("cuFuncGetParamInfo")
 def cuFuncGetParamInfo(function: UInt64, index: UInt64, offset: UInt64, size: UInt64) abi("C") -> Int32:
     """The cuFuncGetParamInfo of the driver API: place and size of a parameter, in bytes."""
-    var locked = Locked()
-    var found = locked.session[].functions.get(function)
-    if not found:
-        return INVALID_HANDLE
-    ref description = found.value()
-    if Int(index) >= len(description.offsets) or offset == NOTHING:
-        return INVALID_VALUE
-    at[UInt64](offset)[] = UInt64(description.offsets[Int(index)])
-    if size != NOTHING:
-        at[UInt64](size)[] = UInt64(description.sizes[Int(index)])
-    return SUCCESS
+    with Locked() as session:
+        var found = session[].functions.get(function)
+        if not found:
+            return INVALID_HANDLE
+        ref description = found.value()
+        if Int(index) >= len(description.offsets) or offset == NOTHING:
+            return INVALID_VALUE
+        at[UInt64](offset)[] = UInt64(description.offsets[Int(index)])
+        if size != NOTHING:
+            at[UInt64](size)[] = UInt64(description.sizes[Int(index)])
+        return SUCCESS
 
 
 @export("cuOccupancyMaxActiveBlocksPerMultiprocessor")
@@ -217,20 +217,20 @@ def cuOccupancyMaxActiveBlocksPerMultiprocessor(
     blocks: UInt64, function: UInt64, threads: Int32, shared_bytes: UInt64
 ) abi("C") -> Int32:
     """The cuOccupancyMaxActiveBlocksPerMultiprocessor of the driver API, registers left out of account."""
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    if blocks == NOTHING:
-        return INVALID_VALUE
-    var body = Body(protocol.OCCUPANCY)
-    body.u64(function)
-    body.u32(UInt32(threads))
-    body.u64(shared_bytes)
-    var reply = locked.session[].ask(body, protocol.OCCUPANCY_REPLY_BYTES)
-    if reply.status == SUCCESS:
-        at[Int32](blocks)[] = Int32(reply.u32())
-    return reply.status
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if blocks == NOTHING:
+            return INVALID_VALUE
+        var body = Body(protocol.OCCUPANCY)
+        body.u64(function)
+        body.u32(UInt32(threads))
+        body.u64(shared_bytes)
+        var reply = session[].ask(body, protocol.OCCUPANCY_REPLY_BYTES)
+        if reply.status == SUCCESS:
+            at[Int32](blocks)[] = Int32(reply.u32())
+        return reply.status
 
 
 @fieldwise_init
@@ -293,29 +293,29 @@ def _launch(
     pointers: UInt64,
     extra: UInt64,
 ) -> Int32:
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if not session[].valid_stream(stream):
+            return INVALID_HANDLE
+        var found = session[].functions.get(function)
+        if not found:
+            return INVALID_HANDLE
+        var body = Body(protocol.LAUNCH, 256)
+        body.u64(function)
+        for shape in [grid, block, cluster]:
+            body.u32(shape.x)
+            body.u32(shape.y)
+            body.u32(shape.z)
+        body.u32(UInt32(1) if clustered else UInt32(0))
+        body.u32(shared_bytes)
+        body.u64(stream)
+        status = _parameters(body, found.value(), pointers, extra)
+        if status == SUCCESS:
+            status = session[].request(body).status
+            session[].unsynchronised = True
         return status
-    if not locked.session[].valid_stream(stream):
-        return INVALID_HANDLE
-    var found = locked.session[].functions.get(function)
-    if not found:
-        return INVALID_HANDLE
-    var body = Body(protocol.LAUNCH, 256)
-    body.u64(function)
-    for shape in [grid, block, cluster]:
-        body.u32(shape.x)
-        body.u32(shape.y)
-        body.u32(shape.z)
-    body.u32(UInt32(1) if clustered else UInt32(0))
-    body.u32(shared_bytes)
-    body.u64(stream)
-    status = _parameters(body, found.value(), pointers, extra)
-    if status == SUCCESS:
-        status = locked.session[].request(body).status
-        locked.session[].unsynchronised = True
-    return status
 
 
 @export("cuLaunchKernel")

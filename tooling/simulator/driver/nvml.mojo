@@ -26,8 +26,8 @@ comptime _MINOR_ATTRIBUTE = UInt32(76)
 
 
 def _attribute(number: UInt32) -> Int32:
-    var locked = Locked()
-    return locked.session[].attributes.get(number, 0)
+    with Locked() as session:
+        return session[].attributes.get(number, 0)
 
 
 def _put_text(text: StaticString, place: UInt64, size: UInt32) -> Int32:
@@ -43,8 +43,8 @@ def _put_text(text: StaticString, place: UInt64, size: UInt32) -> Int32:
 @export("nvmlInit_v2")
 def nvmlInit_v2() abi("C") -> Int32:
     """The nvmlInit of NVML: connects to the simulator."""
-    var locked = Locked()
-    return SUCCESS if locked.session[].start() == SUCCESS else _DRIVER_NOT_LOADED
+    with Locked() as session:
+        return SUCCESS if session[].start() == SUCCESS else _DRIVER_NOT_LOADED
 
 
 @export("nvmlShutdown")
@@ -111,13 +111,13 @@ def nvmlDeviceGetName(device: UInt64, name: UInt64, size: UInt32) abi("C") -> In
     """The nvmlDeviceGetName of NVML."""
     if device != _DEVICE or name == NOTHING:
         return _INVALID_ARGUMENT
-    var locked = Locked()
-    var length = len(locked.session[].name)
-    if length + 1 > Int(size):
-        return _INSUFFICIENT_SIZE
-    put_bytes(name, locked.session[].name, length)
-    at[UInt8](name + UInt64(length))[] = 0
-    return SUCCESS
+    with Locked() as session:
+        var length = len(session[].name)
+        if length + 1 > Int(size):
+            return _INSUFFICIENT_SIZE
+        put_bytes(name, session[].name, length)
+        at[UInt8](name + UInt64(length))[] = 0
+        return SUCCESS
 
 
 @export("nvmlDeviceGetPciInfo_v3")
@@ -142,17 +142,17 @@ def nvmlDeviceGetMemoryInfo(device: UInt64, info: UInt64) abi("C") -> Int32:
     """The nvmlDeviceGetMemoryInfo of NVML. nvmlMemory_t: total, free, used bytes (u64 each)."""
     if device != _DEVICE or info == NOTHING:
         return _INVALID_ARGUMENT
-    var locked = Locked()
-    var body = Body(protocol.MEMORY_INFO)
-    var reply = locked.session[].ask(body, protocol.MEMORY_INFO_REPLY_BYTES)
-    if reply.status != SUCCESS:
-        return _UNINITIALIZED
-    var free = reply.u64()
-    var total = reply.u64()
-    at[UInt64](info)[] = total
-    at[UInt64](info + 8)[] = free
-    at[UInt64](info + 16)[] = total - free
-    return SUCCESS
+    with Locked() as session:
+        var body = Body(protocol.MEMORY_INFO)
+        var reply = session[].ask(body, protocol.MEMORY_INFO_REPLY_BYTES)
+        if reply.status != SUCCESS:
+            return _UNINITIALIZED
+        var free = reply.u64()
+        var total = reply.u64()
+        at[UInt64](info)[] = total
+        at[UInt64](info + 8)[] = free
+        at[UInt64](info + 16)[] = total - free
+        return SUCCESS
 
 
 @export("nvmlDeviceGetMigMode")

@@ -3,15 +3,17 @@
 comptime VERSION = UInt32(1)
 comptime MAGIC = UInt64(0x5550474c5a5a5550)
 comptime MAX_PAYLOAD = 67108864
+comptime ARENA_BYTES = UInt64(0x1000000000)
+comptime ARENA_BASE = UInt64(0x200000000000)
 comptime REQUEST_HEADER_BYTES = 8
 comptime REPLY_HEADER_BYTES = 12
 comptime DEVICE = UInt32(0)
 comptime PINNED = UInt32(1)
 
-# magic, version, process id -> version, attributes, arena base, arena size, device memory (reply: (attribute u32, value i32) pairs, then the device's name)
+# magic, version, process, arena base -> version, process, descriptor, attributes, memory (reply: (attribute u32, value i32) pairs, then the device's name)
 comptime HELLO = UInt32(1)
-comptime HELLO_REQUEST_BYTES = 16
-comptime HELLO_REPLY_BYTES = 32
+comptime HELLO_REQUEST_BYTES = 24
+comptime HELLO_REPLY_BYTES = 24
 
 # bytes, MemoryKind -> address
 comptime ALLOCATE = UInt32(2)

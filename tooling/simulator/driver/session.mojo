@@ -16,6 +16,7 @@ from errors import (
     SUCCESS,
     describe,
 )
+from mapping import map_file, reserve
 from wire import (
     NOTHING,
     Body,
@@ -23,7 +24,6 @@ from wire import (
     at,
     c_string,
     connect_to,
-    errno,
     exchange,
     say,
     write_all,
@@ -32,9 +32,6 @@ from wire import (
 comptime CONTEXT = UInt64(0x51000000)
 """The one context's handle. Handles are numbers that are no addresses, so that nobody can follow them."""
 
-comptime _O_RDWR_CLOEXEC = Int32(0x80002)
-comptime _PROT_READ_WRITE = Int32(3)
-comptime _MAP_SHARED_NORESERVE_FIXED_NOREPLACE = Int32(0x104001)
 
 
 struct Function(Copyable, Movable):
@@ -74,7 +71,6 @@ struct Session(Movable):
     var name: List[UInt8]
     var memory_bytes: UInt64
     var arena: UInt64
-    var arena_bytes: UInt64
     var next_handle: UInt64
     var streams: Dict[UInt64, UInt32]
     var events: Dict[UInt64, UInt32]
@@ -98,7 +94,6 @@ struct Session(Movable):
         self.name = []
         self.memory_bytes = 0
         self.arena = 0
-        self.arena_bytes = 0
         self.next_handle = CONTEXT + 16
         self.streams = {}
         self.events = {}
@@ -141,18 +136,19 @@ struct Session(Movable):
         if self.socket >= 0:
             return SUCCESS
         var socket_name = external_call["getenv", UInt64]("GPU_SIM_SOCKET".ptr())
-        var arena_path = external_call["getenv", UInt64]("GPU_SIM_ARENA".ptr())
-        if socket_name == NOTHING or arena_path == NOTHING:
+        if socket_name == NOTHING:
             say("this libcuda.so.1 belongs to the simulated GPU; start the program through `tooling run`")
             return NO_DEVICE
         self.socket = connect_to(c_string(socket_name))
         if self.socket < 0:
             say("the simulator is not there any more (GPU_SIM_SOCKET names nobody who listens)")
             return NO_DEVICE
+        self.arena = reserve(protocol.ARENA_BASE, protocol.ARENA_BYTES)
         var body = Body(protocol.HELLO)
         body.u64(protocol.MAGIC)
         body.u32(protocol.VERSION)
         body.u32(UInt32(external_call["getpid", Int32]()))
+        body.u64(self.arena)
         var reply = self.request(body)
         var version = reply.u32()
         if reply.status != SUCCESS or version != protocol.VERSION:
@@ -163,36 +159,18 @@ struct Session(Movable):
                 )
             self.hang_up()
             return NO_DEVICE
+        var process = reply.u32()
+        var descriptor = reply.u32()
         var count = reply.u32()
-        self.arena = reply.u64()
-        self.arena_bytes = reply.u64()
         self.memory_bytes = reply.u64()
         for _ in range(Int(count)):
             var number = reply.u32()
             self.attributes[number] = Int32(reply.u32())
         self.name = reply.rest()
-        return self.map_arena(arena_path)
-
-    def map_arena(mut self, path: UInt64) -> Int32:
-        """Map the shared arena at the address it has in the simulator's books."""
-        var descriptor = external_call["open", Int32](path, _O_RDWR_CLOEXEC)
-        if descriptor < 0:
-            say(String("the simulator's memory cannot be opened (GPU_SIM_ARENA, errno ", errno(), ")"))
-            self.hang_up()
-            return NO_DEVICE
-        var place = external_call["mmap", UInt64](
-            self.arena,
-            self.arena_bytes,
-            _PROT_READ_WRITE,
-            _MAP_SHARED_NORESERVE_FIXED_NOREPLACE,
-            descriptor,
-            Int64(0),
-        )
-        var reason = errno()
-        _ = external_call["close", Int32](descriptor)
-        if place != self.arena:
+        var failed = map_file(String("/proc/", process, "/fd/", descriptor), self.arena, protocol.ARENA_BYTES)
+        if failed != 0:
             say(
-                String("the simulator's memory cannot be mapped (errno ", reason, ");")
+                String("the simulator's memory cannot be mapped (errno ", failed, ");")
                 + " is there a limit on the process's address space (ulimit -v)?"
             )
             self.hang_up()
@@ -244,8 +222,12 @@ def _new_session() -> Session:
 comptime _SESSION = _Global["gpu_puzzle_lab_simulated_gpu", _new_session]
 
 
-struct Locked(Movable):
-    """The session while this thread has it to itself, from creation to the end of the scope."""
+struct Locked:
+    """`with Locked() as session:` gives this thread the session to itself until the block ends.
+
+    It is no value that unlocks when it dies: Mojo ends a value's life at its last use, which would be before
+    the request that the lock is for.
+    """
 
     var session: Pointer[Session, MutUntrackedOrigin]
 
@@ -254,11 +236,14 @@ struct Locked(Movable):
             self.session = at[Session](UInt64(Int(_SESSION.get_or_create_ptr())))
         except:
             say("out of memory")
-            _ = external_call["abort", Int32]()
+            external_call["abort", NoneType]()
             self.session = at[Session](16)
-        _ = external_call["pthread_mutex_lock", Int32](self.session[].mutex)
 
-    def __deinit__(deinit self):
+    def __enter__(self) -> Pointer[Session, MutUntrackedOrigin]:
+        _ = external_call["pthread_mutex_lock", Int32](self.session[].mutex)
+        return self.session
+
+    def __exit__(self):
         _ = external_call["pthread_mutex_unlock", Int32](self.session[].mutex)
 
 

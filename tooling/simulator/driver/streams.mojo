@@ -14,16 +14,16 @@ comptime _RECORDED = UInt32(1 << 16)
 
 
 def _create_stream(place: UInt64, flags: UInt32) -> Int32:
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    if place == NOTHING or flags > 1:
-        return INVALID_VALUE
-    var handle = locked.session[].new_handle()
-    locked.session[].streams[handle] = flags
-    at[UInt64](place)[] = handle
-    return SUCCESS
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if place == NOTHING or flags > 1:
+            return INVALID_VALUE
+        var handle = session[].new_handle()
+        session[].streams[handle] = flags
+        at[UInt64](place)[] = handle
+        return SUCCESS
 
 
 @export("cuStreamCreate")
@@ -41,38 +41,38 @@ def cuStreamCreateWithPriority(stream: UInt64, flags: UInt32, priority: Int32) a
 @export("cuStreamDestroy")
 def cuStreamDestroy(stream: UInt64) abi("C") -> Int32:
     """The cuStreamDestroy of the driver API."""
-    var locked = Locked()
-    try:
-        _ = locked.session[].streams.pop(stream)
-    except:
-        return INVALID_HANDLE
-    return SUCCESS
+    with Locked() as session:
+        try:
+            _ = session[].streams.pop(stream)
+        except:
+            return INVALID_HANDLE
+        return SUCCESS
 
 
 @export("cuStreamSynchronize")
 def cuStreamSynchronize(stream: UInt64) abi("C") -> Int32:
     """The cuStreamSynchronize of the driver API: here a failed kernel is told, and its output shown."""
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    if not locked.session[].valid_stream(stream):
-        return INVALID_HANDLE
-    return locked.session[].synchronise()
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if not session[].valid_stream(stream):
+            return INVALID_HANDLE
+        return session[].synchronise()
 
 
 def _event_and_stream(event: UInt64, stream: UInt64, flags: UInt32) -> Int32:
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    if not locked.session[].valid_stream(stream) or event not in locked.session[].events:
-        return INVALID_HANDLE
-    try:
-        locked.session[].events[event] |= flags
-    except:
-        return INVALID_HANDLE
-    return SUCCESS
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if not session[].valid_stream(stream) or event not in session[].events:
+            return INVALID_HANDLE
+        try:
+            session[].events[event] |= flags
+        except:
+            return INVALID_HANDLE
+        return SUCCESS
 
 
 @export("cuStreamWaitEvent")
@@ -84,16 +84,16 @@ def cuStreamWaitEvent(stream: UInt64, event: UInt64, flags: UInt32) abi("C") -> 
 @export("cuStreamIsCapturing")
 def cuStreamIsCapturing(stream: UInt64, capturing: UInt64) abi("C") -> Int32:
     """The cuStreamIsCapturing of the driver API: CU_STREAM_CAPTURE_STATUS_NONE, always."""
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    if capturing == NOTHING:
-        return INVALID_VALUE
-    if not locked.session[].valid_stream(stream):
-        return INVALID_HANDLE
-    at[UInt32](capturing)[] = 0
-    return SUCCESS
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if capturing == NOTHING:
+            return INVALID_VALUE
+        if not session[].valid_stream(stream):
+            return INVALID_HANDLE
+        at[UInt32](capturing)[] = 0
+        return SUCCESS
 
 
 @export("cuStreamGetCaptureInfo_v2")
@@ -118,27 +118,27 @@ def cuLaunchHostFunc(
 @export("cuEventCreate")
 def cuEventCreate(event: UInt64, flags: UInt32) abi("C") -> Int32:
     """The cuEventCreate of the driver API. Flags: blocking sync 1, no timing 2, interprocess 4."""
-    var locked = Locked()
-    var status = locked.session[].ready()
-    if status != SUCCESS:
-        return status
-    if event == NOTHING or flags > 7:
-        return INVALID_VALUE
-    var handle = locked.session[].new_handle()
-    locked.session[].events[handle] = flags
-    at[UInt64](event)[] = handle
-    return SUCCESS
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if event == NOTHING or flags > 7:
+            return INVALID_VALUE
+        var handle = session[].new_handle()
+        session[].events[handle] = flags
+        at[UInt64](event)[] = handle
+        return SUCCESS
 
 
 @export("cuEventDestroy")
 def cuEventDestroy(event: UInt64) abi("C") -> Int32:
     """The cuEventDestroy of the driver API."""
-    var locked = Locked()
-    try:
-        _ = locked.session[].events.pop(event)
-    except:
-        return INVALID_HANDLE
-    return SUCCESS
+    with Locked() as session:
+        try:
+            _ = session[].events.pop(event)
+        except:
+            return INVALID_HANDLE
+        return SUCCESS
 
 
 @export("cuEventRecord")
@@ -169,10 +169,10 @@ def cuEventElapsedTime(milliseconds: UInt64, start: UInt64, end: UInt64) abi("C"
     if milliseconds == NOTHING:
         return INVALID_VALUE
     for event in [start, end]:
-        var locked = Locked()
-        var state = locked.session[].events.get(event)
-        if not state or not state.value() & _RECORDED or state.value() & _DISABLE_TIMING:
-            return INVALID_HANDLE
+        with Locked() as session:
+            var state = session[].events.get(event)
+            if not state or not state.value() & _RECORDED or state.value() & _DISABLE_TIMING:
+                return INVALID_HANDLE
     return unsupported(
         "cuEventElapsedTime", "a simulation has no times; run benchmarks on a GPU (--target nvidia)"
     )

@@ -1,0 +1,100 @@
+"""What runs the launches of a simulation: the engine, or a stand-in for tests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from tooling.simulator.decode import decode
+from tooling.simulator.engine import Limits, run
+from tooling.simulator.hooks import Hook
+from tooling.simulator.launch import Launch, LaunchResult
+from tooling.simulator.memory import DeviceMemory
+from tooling.simulator.ptx_model import Module
+
+
+class Executor(Protocol):
+    """Runs launches."""
+
+    def prepare(self, module: Module) -> None:
+        """A module was loaded.
+
+        Raises:
+            PtxError: it holds an instruction that cannot be run.
+        """
+        ...
+
+    def run(
+        self,
+        launch: Launch,
+        module: Module,
+        memory: DeviceMemory,
+        hooks: Sequence[Hook],
+        *,
+        stdout: Callable[[bytes], None],
+        cancelled: Callable[[], bool],
+    ) -> LaunchResult:
+        """Run a launch to its end; a failed kernel is part of the result.
+
+        Args:
+            stdout: takes what the kernel prints, in order.
+            cancelled: asked now and then; true when nobody waits for the end any more.
+
+        Raises:
+            PtxError: the kernel holds an instruction that cannot be run.
+        """
+        ...
+
+
+class Engine:
+    """The simulator's engine.
+
+    Args:
+        schedule: order of threads, as `schedule.Schedule` names it.
+        time_limit: most seconds of wall time for one launch, or None.
+    """
+
+    def __init__(self, schedule: str, time_limit: float | None) -> None:
+        self._schedule = schedule
+        self._time_limit = time_limit
+
+    def prepare(self, module: Module) -> None:
+        """Decode every kernel now: like the driver, refuse a module when it is loaded, not at its launch."""
+        for kernel in module.kernels.values():
+            decode(module, kernel)
+
+    def run(
+        self,
+        launch: Launch,
+        module: Module,
+        memory: DeviceMemory,
+        hooks: Sequence[Hook],
+        *,
+        stdout: Callable[[bytes], None],
+        cancelled: Callable[[], bool],
+    ) -> LaunchResult:
+        """See `Executor.run`."""
+        deadline = None if self._time_limit is None else time.monotonic() + self._time_limit
+        limits = Limits(deadline=deadline, stop=cancelled)
+        return run(launch, module, memory, hooks, self._schedule, stdout, limits)
+
+
+class RecordOnly:
+    """Runs nothing: programs see an unsolved puzzle. For tests of everything around the engine."""
+
+    def prepare(self, module: Module) -> None:
+        """Any module is taken."""
+
+    def run(
+        self,
+        launch: Launch,
+        module: Module,
+        memory: DeviceMemory,
+        hooks: Sequence[Hook],
+        *,
+        stdout: Callable[[bytes], None],
+        cancelled: Callable[[], bool],
+    ) -> LaunchResult:
+        """An empty result."""
+        return LaunchResult(instructions=0, lane_instructions=0, blocks=0)
