@@ -13,7 +13,6 @@ from max.gpu import (
     warp_id,
 )
 from max.gpu.host import DeviceContext, Dim
-from max.gpu.primitives import warp
 from layout import Layout, LayoutTensor
 from std.testing import assert_almost_equal, assert_equal
 
@@ -83,6 +82,12 @@ def advanced_cluster_patterns(
     var global_i = global_idx.x
     var local_i = thread_idx.x
     var block_id = Int(block_rank_in_cluster())
+    var shared = LayoutTensor[
+        dtype,
+        Layout.row_major(TPB),
+        MutAnyOrigin,
+        address_space=AddressSpace.SHARED,
+    ].stack_allocation()
     # One cell for every warp of the block.
     var warp_sums = LayoutTensor[
         dtype,
@@ -90,7 +95,7 @@ def advanced_cluster_patterns(
         MutAnyOrigin,
         address_space=AddressSpace.SHARED,
     ].stack_allocation()
-    # FILL ME IN (about 11 lines)
+    # FILL ME IN (about 16 lines)
 
 
 # ANCHOR_END: advanced_cluster_patterns

@@ -13,7 +13,6 @@ from max.gpu import (
     warp_id,
 )
 from max.gpu.host import DeviceContext, Dim
-from max.gpu.primitives import warp
 from layout import TileTensor, row_major, stack_allocation
 from std.testing import assert_almost_equal, assert_equal
 
@@ -77,11 +76,14 @@ def advanced_cluster_patterns(
     var global_i = global_idx.x
     var local_i = thread_idx.x
     var block_id = Int(block_rank_in_cluster())
+    var shared = stack_allocation[dtype, address_space=AddressSpace.SHARED](
+        row_major[TPB]()
+    )
     # One cell for every warp of the block.
     var warp_sums = stack_allocation[dtype, address_space=AddressSpace.SHARED](
         row_major[WARPS]()
     )
-    # FILL ME IN (about 11 lines)
+    # FILL ME IN (about 16 lines)
 
 
 # ANCHOR_END: advanced_cluster_patterns_tile_tensor
