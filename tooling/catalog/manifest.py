@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from types import MappingProxyType
 
 import yaml
 
@@ -165,7 +164,7 @@ def _mode(
         kind=kind,
         flags=tuple(flag.text() for flag in flags),
         programs=own,
-        anchors=_anchors(keys["anchors"], own) if "anchors" in keys else MappingProxyType({}),
+        anchors=_anchors(keys["anchors"], own) if "anchors" in keys else {},
         outputs=outputs,
         datasets=datasets if outputs else (),
         requirements=narrowed + tuple(each for each in inherited if each.vendor not in overridden),
@@ -174,12 +173,12 @@ def _mode(
     )
 
 
-def _anchors(value: Value, programs: tuple[str, ...]) -> MappingProxyType[str, tuple[str, ...]]:
+def _anchors(value: Value, programs: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     if isinstance(value.node, yaml.SequenceNode):
         shared = value.texts()
-        return MappingProxyType(dict.fromkeys(programs, shared))
+        return dict.fromkeys(programs, shared)
     keys = value.mapping([], programs)
-    return MappingProxyType({name: entry.texts() for name, entry in keys.items()})
+    return {name: entry.texts() for name, entry in keys.items()}
 
 
 def _outputs(value: Value) -> tuple[Output, ...]:

@@ -73,6 +73,7 @@ def command(arguments: argparse.Namespace) -> int:
 def _judged(
     arguments: argparse.Namespace, project: Project, selection: Selection, terminal: Terminal
 ) -> Verdict:
+    from tooling.generate.skeletons import FILL_MARK
     from tooling.targets.selection import choose
     from tooling.toolchain import find_toolchain, open_cache
     from tooling.toolchain.diagnostics import render_warnings
@@ -91,7 +92,8 @@ def _judged(
     terminal.line(terminal.paint(headline, "dim"))
     terminal.stream.flush()
     executable = build_trial(project, trial, find_toolchain(), open_cache())
-    warnings = render_warnings(executable.diagnostics)
+    unfinished = FILL_MARK in trial.source.read_text("utf-8", "replace")
+    warnings = render_warnings(executable.diagnostics, unfinished=unfinished)
     if warnings:
         terminal.line(terminal.paint(warnings, "dim"))
     return run_trial(trial, executable, terminal.streamer())

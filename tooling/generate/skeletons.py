@@ -20,6 +20,7 @@ from tooling.errors import Location, ToolingError
 _ANCHOR = re.compile(r"(\s*# ANCHOR(?:_END)?: )(\w+)\s*$")
 _ANNOTATION = re.compile(r"(\s*)# (FILL|END_FILL|STUB|NOTE)(?::\s?(.*?))?\s*$")
 _SUFFIX = "_solution"
+FILL_MARK = "# FILL ME IN"
 _Failure = Callable[[str, str], ToolingError]
 
 
@@ -61,7 +62,7 @@ def make_skeleton(solution: str, path: Path) -> Skeleton:
                 raise fail("the region does not say how much there is to fill in", "`# FILL: about 5 lines`")
             opened_at = number
             regions += 1
-            lines.append(f"{annotation.group(1)}# FILL ME IN ({annotation.group(3)})")
+            lines.append(f"{annotation.group(1)}{FILL_MARK} ({annotation.group(3)})")
         elif kind == "END_FILL":
             if opened_at is None:
                 raise fail("this region was never opened", "put `# FILL: about N lines` above it")

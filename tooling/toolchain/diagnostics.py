@@ -109,8 +109,13 @@ def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8) -> str:
     return "\n".join(shown)
 
 
-def render_warnings(diagnostics: Sequence[Diagnostic], *, most: int = 5) -> str:
-    """The warnings; those about LayoutTensor, one per use of the type, fold into one line."""
+def render_warnings(diagnostics: Sequence[Diagnostic], *, unfinished: bool = False, most: int = 5) -> str:
+    """The warnings; those about LayoutTensor, one per use of the type, fold into one line.
+
+    Args:
+        unfinished: the learner has still to write the code that uses what the problem file prepares, so
+            warnings about unused names say nothing new.
+    """
     shown: list[str] = []
     folded = 0
     others = 0
@@ -119,6 +124,8 @@ def render_warnings(diagnostics: Sequence[Diagnostic], *, most: int = 5) -> str:
             continue
         if diagnostic.message == _LAYOUT_TENSOR_WARNING:
             folded += 1
+            continue
+        if unfinished and "was never used" in diagnostic.message:
             continue
         others += 1
         if others <= most:

@@ -1,0 +1,160 @@
+"""`tooling verify` and `tooling bundle`, on a small project."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tooling.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Workbench
+
+MUTANTS = """\
+- name: last_forgotten
+  because: the limit is one too small
+  edits:
+    - replace: "for i in range(8):\\n    out[i]"
+      with: "for i in range(7):\\n    out[i]"
+  expect: [missing-last]
+- name: nothing_written
+  because: the assignment is lost
+  edits:
+    - {replace: "    out[i] = a[i] + 10", with: "    pass"}
+  expect: [shifted, never-written]
+"""
+
+
+@pytest.fixture
+def verified(workbench: Workbench) -> Workbench:
+    workbench.answer("pass\n")  # the skeleton
+    mutants = workbench.root / "tests" / "mutants"
+    mutants.mkdir(parents=True)
+    (mutants / "p01.yaml").write_text(MUTANTS)
+    return workbench
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_sound_project_is_verified(verified: Workbench, tmp_path: Path, jobs: str) -> None:
+    report = tmp_path / "report.json"
+    result = verified.run("verify", "--jobs", jobs, "--json", str(report))
+    assert result.status == ExitCode.PASSED, result.stdout + result.stderr
+    assert result.stdout.split("\n")[1].split()[:4] == ["p01", "1/1", "1/1", "2/2"]
+    results = json.loads(report.read_text())["results"]
+    assert {each["name"]: each["status"] for each in results} == {
+        "p01 solution": "passed",
+        "p01 skeleton": "passed",
+        "p01 mutant last_forgotten": "passed",
+        "p01 mutant nothing_written": "passed",
+    }
+
+
+def test_a_mutant_that_passes_is_a_failure(verified: Workbench) -> None:
+    path = verified.root / "tests" / "mutants" / "p01.yaml"
+    path.write_text(MUTANTS.replace("range(7)", "range(0 + 8)"))
+    result = verified.run("verify", "p01", "--only", "mutant", "--jobs", "1")
+    assert result.status == ExitCode.WRONG
+    assert "p01 mutant last_forgotten: must be rejected, but passed" in result.stdout
+
+
+def test_a_mutant_rejected_for_another_reason_is_a_failure(verified: Workbench) -> None:
+    path = verified.root / "tests" / "mutants" / "p01.yaml"
+    path.write_text(MUTANTS.replace("[missing-last]", "[races]"))
+    result = verified.run("verify", "--jobs", "1")
+    assert result.status == ExitCode.WRONG
+    assert "rejected, but as missing-last, partly-written, not as races" in result.stdout
+
+
+def test_a_mutant_that_no_longer_applies_is_an_error(verified: Workbench) -> None:
+    verified.solution.write_text(verified.solution.read_text().replace("a[i] + 10", "10 + a[i]"))
+    result = verified.run("verify", "--jobs", "1")
+    assert result.status == ExitCode.WRONG
+    assert "the text to replace occurs 0 times, not 1" in result.stdout
+
+
+def test_a_skeleton_that_passes_is_a_failure(verified: Workbench, tmp_path: Path) -> None:
+    verified.problem.write_text(verified.solution.read_text())
+    report = tmp_path / "report.xml"
+    result = verified.run("verify", "--only", "skeleton", "--jobs", "1", "--junit", str(report))
+    assert result.status == ExitCode.WRONG
+    assert "p01 skeleton: must be rejected, but passed" in result.stdout
+    assert ET.parse(report).getroot()[0].attrib["failures"] == "1"
+
+
+def test_a_skeleton_that_does_not_compile_is_an_error(verified: Workbench) -> None:
+    verified.problem.write_text("x # compile error\n")
+    result = verified.run("verify", "--only", "skeleton", "--jobs", "1")
+    assert result.status == ExitCode.WRONG
+    assert "p01 skeleton: p01.mojo does not compile" in result.stdout
+
+
+def test_failures_are_tried_again_alone(verified: Workbench) -> None:
+    assert verified.run("verify", "--failed").status == ExitCode.USAGE
+    verified.problem.write_text(verified.solution.read_text())
+    assert verified.run("verify", "--jobs", "1").status == ExitCode.WRONG
+    result = verified.run("verify", "--failed", "--jobs", "1")
+    assert result.status == ExitCode.WRONG
+    assert result.stdout.rstrip().splitlines()[-1].split()[:4] == ["all", "-", "0/1", "-"]
+    verified.answer("pass\n")
+    assert verified.run("verify", "--failed", "--jobs", "1").status == ExitCode.PASSED
+    assert "nothing failed last time" in verified.run("verify", "--failed").stdout
+
+
+def test_a_damaged_record_of_failures_is_moved_aside(verified: Workbench) -> None:
+    record = Path(verified.environment["PUZZLE_CACHE_DIR"]) / "last-verify.json"
+    record.parent.mkdir()
+    record.write_text('{"version": 1, "fai')
+    result = verified.run("verify", "--failed")
+    assert result.status == ExitCode.USAGE
+    assert "the record of the last run is damaged" in result.stderr
+    assert record.with_suffix(".damaged").exists()
+
+
+def test_a_check_that_could_not_run_has_not_passed(verified: Workbench) -> None:
+    result = verified.run("verify", "--target", "amd", "--jobs", "1")
+    assert result.status == ExitCode.NOT_POSSIBLE
+
+
+def test_nothing_selected_is_an_error(verified: Workbench) -> None:
+    assert verified.run("verify", "p02").status == ExitCode.USAGE
+    assert "did you mean `p01`" in verified.run("verify", "p02").stderr
+    assert verified.run("verify", "--part", "XX").status == ExitCode.USAGE
+
+
+def test_a_bundle_runs_without_the_tool_and_is_judged(verified: Workbench, tmp_path: Path) -> None:
+    library = tmp_path / "lib"
+    library.mkdir()
+    for name in ("KGENCompilerRTShared", "AsyncRTMojoBindings", "MSupportGlobals", "AsyncRTRuntimeGlobals"):
+        (library / f"lib{name}.so").touch()
+    made = verified.run("bundle", str(tmp_path / "bundle"))
+    assert made.status == ExitCode.PASSED, made.stderr
+    assert "4 entries, 4 different executables" in made.stdout
+    command = [sys.executable, "-I", str(tmp_path / "bundle" / "run_bundle.py"), "--jobs", "2"]
+    subprocess.run(command, check=True, capture_output=True)
+    results = tmp_path / "bundle" / "results.json"
+    assert len(json.loads(results.read_text())["results"]) == 8
+    judged = verified.run("bundle", str(tmp_path / "bundle"), "--judge", str(results))
+    assert judged.status == ExitCode.PASSED
+    assert "4 judged, 0 not as they must be" in judged.stdout
+
+
+def test_a_folder_with_other_things_is_not_overwritten(verified: Workbench) -> None:
+    result = verified.run("bundle", str(verified.root))
+    assert result.status == ExitCode.USAGE
+    assert verified.problem.exists()
+
+
+def test_an_interrupt_ends_all_workers(verified: Workbench) -> None:
+    verified.problem.write_text(verified.solution.read_text() + "# slow build\n")
+    process = verified.start("verify", "--only", "skeleton", "--only", "solution", "--jobs", "2")
+    while len(verified.builds) < 2:
+        assert process.poll() is None
+    process.send_signal(2)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
