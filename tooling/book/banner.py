@@ -11,14 +11,13 @@ import re
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from tooling.book.editions import Edition
 from tooling.book.errors import BookError
 from tooling.book.page import Page
 from tooling.errors import Location
 from tooling.project import Project
-
-QUIET = ("current",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +27,12 @@ class State:
     Attributes:
         freshness: current, stale, untracked, bad-pin, unknown, …
         sections: the English headings under which the source changed.
+        settled: stale in a way that needs no new translation, such as another line break.
     """
 
     freshness: str
     sections: tuple[str, ...] = ()
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,10 @@ def load(project: Project, edition: Edition) -> States:
     path = status_path(project, edition)
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
-        return States({page["key"]: _state(page) for page in report["pages"]})
+        return States({key: _state(page) for key, page in report["pages"].items()})
     except FileNotFoundError:
         return States(None)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BookError(
             "this is no report of check-translations",
             where=Location(path),
@@ -71,16 +72,15 @@ def load(project: Project, edition: Edition) -> States:
         ) from error
 
 
-def _state(page: dict[str, object]) -> State:
-    sections = page.get("sections") or []
-    assert isinstance(sections, list)
-    return State(str(page["freshness"]), tuple(str(each["title"]) for each in sections))
+def _state(page: dict[str, Any]) -> State:
+    sections = tuple(str(section["title"]) for section in page["sections"])
+    return State(str(page["freshness"]), sections, not page["needs_translation"])
 
 
 def render(page: Page, states: States) -> str:
     """The banner as HTML; empty for a page that is current."""
     state = states.of(page.path)
-    if state.freshness in QUIET:
+    if state.freshness == "current" or (state.freshness == "stale" and state.settled):
         return ""
     english = f"{page.up}../{page.path.removesuffix('.md')}.html"
     link = f'<a href="{escape(english)}" hreflang="en">영어 원문</a>'

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from tooling.book.editions import Edition, editions, repository_address, site_address
 from tooling.book.errors import BuildFailed, MdbookMissing
 from tooling.book.site import Rendered, assemble
+from tooling.book.status import write_status
 from tooling.project import Project
 
 MDBOOK_VERSION = "0.5.4"
@@ -83,6 +84,8 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
 
 def _render(mdbook: Path, project: Project, edition: Edition, repository: str, site: str) -> Rendered:
     """Runs mdBook on one edition."""
+    if edition.prefix:
+        write_status(project, edition)
     output = project.root / "build" / "book" / edition.language
     folder = edition.folder.relative_to(project.root).as_posix()
     settings = {

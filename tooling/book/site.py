@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,6 +78,7 @@ def assemble(rendered: tuple[Rendered, ...], theme: Path, target: Path, site: st
     for each, around in zip(rendered, everything, strict=True):
         written[each.edition] = _write_edition(each, around, fresh)
     count = sum(map(len, written.values())) + _fill_gaps(written, fresh)
+    _join_not_found(written, fresh)
     (fresh / "sitemap.xml").write_text(sitemap(everything), encoding="utf-8")
     (fresh / "robots.txt").write_text(
         f"User-agent: *\nAllow: /\nSitemap: {site}sitemap.xml\n", encoding="utf-8"
@@ -111,6 +113,19 @@ def _write_edition(rendered: Rendered, around: Surroundings, site: Path) -> dict
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
     return pages
+
+
+def _join_not_found(written: Mapping[Edition, Mapping[str, str]], site: Path) -> None:
+    """A server has one page for wrong addresses: it speaks all languages of the site."""
+    source, *others = written
+    page = written[source].get("404.html", "")
+    for other in others:
+        article = written[other].get("404.html", "").partition("<article>")[2].partition("</article>")[0]
+        article = re.sub(r"<h1[^>]*><a[^>]*>(.*?)</a></h1>", r"<h2>\1</h2>", article)
+        article = re.sub(r"<!--.*?-->\n|<aside.*?</aside>\n", "", article, flags=re.DOTALL)
+        article = re.sub(r'href="(?!\w+:|#)', f'href="{other.prefix}', article)
+        page = page.replace("</article>", f'<div lang="{other.language}">{article}</div>\n</article>', 1)
+    (site / "404.html").write_text(page, encoding="utf-8")
 
 
 def _fill_gaps(written: Mapping[Edition, Mapping[str, str]], site: Path) -> int:

@@ -93,9 +93,9 @@ FIGURES = (
             "Shared memory of block 0. After loading: 0 1 2 3 4 5 0 0. After stride 4 the first four "
             "cells hold 4 6 2 3, "
             "after stride 2 the first two hold 6 9, after stride 1 the first holds 15.",
-            "블록 0의 공유 메모리. 읽어 온 뒤에는 0 1 2 3 4 5 0 0, 간격 4 다음에는 앞의 네 칸이 4 6 2 "
-            "3, 간격 2 다음에는 "
-            "앞의 두 칸이 6 9, 간격 1 다음에는 첫 칸이 15입니다.",
+            "블록 0의 공유 메모리. 읽어 온 뒤에는 0 1 2 3 4 5 0 0, 스트라이드 4 다음에는 앞의 네 칸이 4 6 2 "
+            "3, 스트라이드 2 다음에는 "
+            "앞의 두 칸이 6 9, 스트라이드 1 다음에는 첫 칸이 15입니다.",
         ),
         draw_steps,
     ),

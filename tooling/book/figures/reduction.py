@@ -47,7 +47,7 @@ def draw_reduction(
     live = count
     rows = [(first, list(values))]
     rows += [
-        (Text(f"after stride {stride}", f"간격 {stride} 다음"), cells)
+        (Text(f"after stride {stride}", f"스트라이드 {stride} 다음"), cells)
         for stride, cells in reduction_steps(values)
     ]
     for index, (label, cells) in enumerate(rows):
