@@ -179,8 +179,8 @@ DEFECTS = (
         (6,),
         count=2,
         setting=Setting(8),
-        text="read of 4 bytes of shared memory that nobody has written: the block's 32 bytes of shared memory, "
-        "offset 24: element 6 where 7 is the last",
+        text="read of 4 bytes of shared memory that nobody has written: the block's 32 bytes of shared "
+        "memory, offset 24: element 6 where 7 is the last",
     ),
     Defect(
         "initialisation/accumulator",
@@ -223,7 +223,8 @@ DEFECTS = (
         Kind.DEADLOCK,
         (10, 12),
         (0, 32),
-        text="crossed_barriers.mojo:12:9: thread (32, 0, 0) of block (0, 0, 0) waits at the barrier, and 31 more",
+        text="crossed_barriers.mojo:12:9: thread (32, 0, 0) of block (0, 0, 0) waits at the barrier, "
+        "and 31 more",
     ),
     Defect(
         "synchronisation/missing_lane",

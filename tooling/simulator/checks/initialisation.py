@@ -26,12 +26,13 @@ class WrittenBytes:
         size: its length in bytes.
     """
 
-    __slots__ = ("_bytes", "_entered", "_high", "_low", "size")
+    __slots__ = ("_bytes", "_clean_reads", "_entered", "_high", "_low", "size")
 
     def __init__(self, size: int) -> None:
         self.size = size
         self._bytes = np.zeros(size + -size % 16, dtype=np.uint8)
-        self._low = self._high = self._entered = 0
+        self._bytes[size:] = 1
+        self._low = self._high = self._entered = self._clean_reads = 0
 
     def write(self, low: int, high: int) -> None:
         """Every byte from `low` up to `high` (exclusive) is written now."""
@@ -74,6 +75,12 @@ class WrittenBytes:
         for word in range(1, width // 8):
             lacking |= words[first + word] != full
         return np.asarray(lacking)
+
+    def look_for_completion(self) -> None:
+        """Now and then, after a read that lacked nothing, see whether everything is written by now."""
+        self._clean_reads += 1
+        if self._clean_reads & (self._clean_reads - 1) == 0 and self._bytes.all():
+            self._low, self._high = 0, self.size
 
     def _words(self, offsets: Ints, width: int) -> tuple[NDArray[Any], Ints, int]:
         """The shadow in words of at most 8 bytes, the first word of each lane, and a wholly written word."""
@@ -166,8 +173,9 @@ class InitialisationCheck(CheckHook):
                     else:
                         self._sparse(part, written, piece.offsets(), piece.allocation)
             return
-        shared = access.space is Space.SHARED
-        self._sparse(access, self._shared if shared else self._local, self._window_offsets(access), None)
+        written = self._shared if access.space is Space.SHARED else self._local
+        if not written.covers(0, written.size):
+            self._sparse(access, written, self._window_offsets(access), None)
 
     def _window_offsets(self, access: Access) -> Ints:
         context = self.context
@@ -193,6 +201,8 @@ class InitialisationCheck(CheckHook):
             lacking = written.unwritten(offsets, access.bytes)
             if lacking.any():
                 self._report(access, offsets, lacking, home)
+            else:
+                written.look_for_completion()
         if access.kind is not AccessKind.LOAD:
             written.scatter(offsets, access.bytes)
 

@@ -37,11 +37,13 @@ class MemoryCheck(CheckHook):
     def access(self, access: Access) -> None:
         """Check one access of many lanes: two reductions in the common case, none where lanes are
         contiguous."""
+        bits = _union_of_bits(access)
         if access.space is Space.GLOBAL:
             self._check_global(access)
         else:
-            self._check_window(access)
-        self._check_alignment(access)
+            self._check_window(access, bits)
+        if bits & (access.bytes - 1):
+            self._check_alignment(access)
 
     def allocate(self, allocation: Allocation) -> None:
         self._owned[allocation.serial] = allocation
@@ -95,17 +97,15 @@ class MemoryCheck(CheckHook):
             self._report(kind, access, left[alike], buffer, offset=offset, distance=distance)
             left = left[~alike]
 
-    def _check_window(self, access: Access) -> None:
+    def _check_window(self, access: Access, bits: int) -> None:
         """Shared and local accesses must stay inside the window of the block or thread."""
         shared = access.space is Space.SHARED
         size = self.context.shared_bytes if shared else self.context.local_bytes
-        first = int(access.addresses[0])
-        low, high = (
-            (first, first) if access.uniform else (int(access.addresses.min()), int(access.addresses.max()))
-        )
-        if low >= 0 and high + access.bytes <= size:
+        if 0 <= bits <= size - access.bytes:  # no address is higher than all their bits together
             return
         lanes = (access.addresses < 0) | (access.addresses + access.bytes > size)
+        if not lanes.any():
+            return
         outside = np.flatnonzero(lanes)
         offset = int(access.addresses[outside[0]])
         distance = offset if offset < 0 else offset + access.bytes - size
@@ -115,14 +115,7 @@ class MemoryCheck(CheckHook):
         access.suppress(lanes)
 
     def _check_alignment(self, access: Access) -> None:
-        below = access.bytes - 1
-        if access.contiguous or access.uniform:
-            bits = int(access.addresses[0])
-        else:
-            bits = int(np.bitwise_or.reduce(access.addresses))
-        if not bits & below:
-            return
-        lanes = access.addresses & below != 0
+        lanes = access.addresses & (access.bytes - 1) != 0
         if access.suppressed is not None:
             lanes &= ~access.suppressed
         if lanes.any():
@@ -163,6 +156,13 @@ class MemoryCheck(CheckHook):
             count=len(lanes),
         )
         self.note(key, finding)
+
+
+def _union_of_bits(access: Access) -> int:
+    """All bits that occur in an address: tells alignment, and bounds the highest address, in one pass."""
+    if access.contiguous or access.uniform:
+        return int(access.addresses[0]) | int(access.addresses[-1])
+    return int(np.bitwise_or.reduce(access.addresses))
 
 
 def _missed(addresses: Ints, size: int, nearest: Allocation) -> tuple[NDArray[np.bool_], Kind, int]:

@@ -63,7 +63,7 @@ class RaceCheck(CheckHook):
         self._global: dict[int, Shadow] = {}
         self._shared = Shadow(0, 4)
         self._shared_values: NDArray[np.uint64] | None = None
-        self._first_block = self._batch = 0
+        self._first_block = self._batch = self._shared_floor = 0
         self._copies: list[_Copy] = []
         self._groups = 0
         self._commits: dict[int, tuple[Sequence[Instruction], int]] = {}
@@ -106,6 +106,7 @@ class RaceCheck(CheckHook):
         self._shared = Shadow(blocks * self._window, self._granules[Space.SHARED])
         self._shared_values = None
         self._copies.clear()
+        self._raise_shared_floor()
 
     def free(self, allocation: Allocation) -> None:
         self._global.pop(allocation.base, None)
@@ -120,6 +121,7 @@ class RaceCheck(CheckHook):
 
     def block_barrier(self, blocks: Ints) -> None:
         self._clocks.block_barrier(blocks, self._now)
+        self._raise_shared_floor()
 
     def cluster_barrier(self, clusters: Ints) -> None:
         self._clocks.cluster_barrier(clusters, self._now)
@@ -151,6 +153,7 @@ class RaceCheck(CheckHook):
             granules, keys = copy.granules[done], copy.keys[done]
             own = self._shared.writer[granules] == keys
             self._shared.writer[granules[own]] = (keys[own] & THREAD) | stamp << STAMP_SHIFT
+            self._shared.newest_write = max(self._shared.newest_write, (stamp + 1) << STAMP_SHIFT)
             if not done.all():
                 left.append(_Copy(copy.instruction, copy.granules[~done], copy.keys[~done], copy.group))
         self._copies = left
@@ -216,22 +219,36 @@ class RaceCheck(CheckHook):
             yield sparse_target(part, shadow, part.addresses - home.base, mark=mark, home=home)
 
     def _compare(self, target: Target, strong: bool) -> None:
-        shadow, where = target.shadow, target.where
-        shadow.enter()
+        shadow, where, floor = target.shadow, target.where, self._floor(target)
         writes = target.access.kind is not AccessKind.LOAD
-        if shadow.was_written(target.low, target.high):
+        shadow.enter_writes()
+        if shadow.newest_write >= floor and shadow.was_written(target.low, target.high):
             kind = Kind.WRITE_AFTER_WRITE if writes else Kind.READ_AFTER_WRITE
             self._meet(target, shadow.writer[where], kind, strong)
         if writes and shadow.was_read(target.low, target.high):
-            self._meet(target, shadow.reader[where], Kind.WRITE_AFTER_READ, strong)
-            self._meet(target, shadow.earlier[where], Kind.WRITE_AFTER_READ, strong)
+            shadow.enter_reads(floor)
+            if shadow.newest_read >= floor:
+                reader, earlier = shadow.reader[where], shadow.earlier[where]
+                self._meet(target, reader, Kind.WRITE_AFTER_READ, strong)
+                self._meet(target, np.where(earlier == reader, 0, earlier), Kind.WRITE_AFTER_READ, strong)
+
+    def _floor(self, target: Target) -> int:
+        """A key below which everything is ordered before every access to come."""
+        return self._shared_floor if target.home is None else self._clocks.launch << STAMP_SHIFT
+
+    def _raise_shared_floor(self) -> None:
+        """Only its own block uses a block's shared memory, unless there are clusters."""
+        floor = self._clocks.launch
+        if self.context.blocks_per_cluster == 1:
+            floor = self._clocks.oldest_block_barrier(self._first_block, self._batch)
+        self._shared_floor = floor << STAMP_SHIFT
 
     def _record(self, target: Target) -> None:
         access, shadow = target.access, target.shadow
         if access.kind is AccessKind.LOAD:
-            shadow.record_read(target.where, target.keys, target.low, target.high)
+            shadow.record_read(target.where, target.keys, (target.low, target.high), self._floor(target))
             return
-        displaced = shadow.record_write(target.where, target.keys, target.low, target.high)
+        displaced = shadow.record_write(target.where, target.keys, (target.low, target.high))
         if access.kind is AccessKind.STORE and len(displaced):
             self._meet_within(target, displaced)
         if access.space is Space.SHARED and access.values is not None:
@@ -243,13 +260,11 @@ class RaceCheck(CheckHook):
 
     def _meet(self, target: Target, known: Keys, kind: Kind, strong: bool) -> None:
         """Compare an access with the keys in its granules; report the pairs that nothing orders."""
-        floor = self._clocks.launch
-        if target.home is None and self.context.blocks_per_cluster == 1:
-            floor = self._clocks.oldest_block_barrier(self._first_block, self._batch)
+        floor = self._floor(target)
         newest = int(known.max())
-        if newest < floor << STAMP_SHIFT:
+        if newest < floor:
             return
-        clash = (known >= floor << STAMP_SHIFT) & ((known ^ target.keys) & THREAD != 0)
+        clash = (known >= floor) & ((known ^ target.keys) & THREAD != 0)
         flying = np.empty(0, np.int64)
         if newest >= IN_FLIGHT << STAMP_SHIFT:
             in_flight = known >= IN_FLIGHT << STAMP_SHIFT

@@ -33,6 +33,10 @@ MOST_STRIPS = 4096
 """So many strips wait before they are entered granule by granule."""
 
 
+MOST_LATER = 64
+"""So many other reads wait before they are entered."""
+
+
 class Strip(NamedTuple):
     """A dense access: neighbouring threads on neighbouring granules, kept as five numbers.
 
@@ -73,6 +77,10 @@ class _Touched:
         self.strips: list[Strip] = []
         self.waiting = self.entered = (0, 0)
 
+    def forget_strips(self) -> None:
+        self.strips.clear()
+        self.waiting = (0, 0)
+
     def overlaps(self, low: int, high: int) -> bool:
         return _meet(self.entered, low, high) or _meet(self.waiting, low, high)
 
@@ -92,6 +100,7 @@ class Shadow:
     Attributes:
         writer: (granules,) key of the last write, 0 for none.
         reader: (granules,) key of the last read; `earlier`: of a read by another thread before it.
+        newest_write, newest_read: a key as new as the newest in the arrays.
 
     Args:
         size: bytes of the memory.
@@ -101,7 +110,17 @@ class Shadow:
     the three arrays, six times as large as the memory itself, are not even touched.
     """
 
-    __slots__ = ("_read", "_written", "earlier", "granule", "reader", "writer")
+    __slots__ = (
+        "_later",
+        "_read",
+        "_written",
+        "earlier",
+        "granule",
+        "newest_read",
+        "newest_write",
+        "reader",
+        "writer",
+    )
 
     def __init__(self, size: int, granule: int) -> None:
         count = -(-size // granule)
@@ -109,13 +128,16 @@ class Shadow:
         self.writer: Keys = np.zeros(count, dtype=np.int64)
         self.reader: Keys = np.zeros(count, dtype=np.int64)
         self.earlier: Keys = np.zeros(count, dtype=np.int64)
+        self.newest_write = self.newest_read = 0
         self._written = _Touched()
         self._read = _Touched()
+        self._later: list[tuple[slice | NDArray[np.int32], NDArray[np.int32], int]] = []
 
     def forget(self) -> None:
         """A new launch: it comes after all that was recorded, so nothing of it can race."""
         self._written.clear()
         self._read.clear()
+        self._later.clear()
 
     def was_written(self, low: int, high: int) -> bool:
         """Whether a granule of [low, high) may have been written in this launch."""
@@ -135,63 +157,96 @@ class Shadow:
             return False
         touched = self._written if writes else self._read
         if len(touched.strips) == MOST_STRIPS:
-            self.enter()
+            self.enter_writes()
+            self.enter_reads(0)
         touched.strips.append(strip)
         touched.waiting = _union(touched.waiting, strip.low, strip.high)
         return True
 
-    def enter(self) -> None:
-        """Enter the waiting strips into the arrays."""
-        for strip in self._read.strips:
-            self._enter_read(slice(strip.low, strip.high), strip.keys(), strip.low, strip.high)
+    def enter_writes(self) -> None:
+        """Enter the waiting strips that were written into the arrays."""
         for strip in self._written.strips:
-            self.writer[strip.low : strip.high] = strip.keys()
+            keys = strip.keys()
+            self.writer[strip.low : strip.high] = keys
             self._written.entered = _union(self._written.entered, strip.low, strip.high)
-        for touched in (self._read, self._written):
-            touched.strips.clear()
-            touched.waiting = (0, 0)
+            self.newest_write = max(self.newest_write, int(keys[0]))
+        self._written.forget_strips()
 
-    def record_read(self, where: Selection, keys: Keys, low: int, high: int) -> None:
-        """Record readers; where two threads read one granule, both are kept.
+    def enter_reads(self, floor: int) -> None:
+        """Enter the waiting reads, strips and others, into the arrays.
 
         Args:
-            where: granules, one per key; `low` and `high` bound them.
-            keys: (n,) keys of the readers.
+            floor: a key below which everything is ordered before every access to come.
         """
-        if self._read.strips:
-            self.enter()
-        self._enter_read(where, keys, low, high)
+        for strip in self._read.strips:
+            keys = strip.keys()
+            self._enter_read(slice(strip.low, strip.high), keys, 0)
+            self._read.entered = _union(self._read.entered, strip.low, strip.high)
+            self.newest_read = max(self.newest_read, int(keys[0]))
+        self._read.forget_strips()
+        if self.newest_read >= floor:
+            for where, threads, mark in self._later:
+                self._enter_read(where, threads.astype(np.int64) | mark, floor)
+        self._later.clear()
 
-    def record_write(self, where: Selection, keys: Keys, low: int, high: int) -> NDArray[np.int64]:
+    def record_read(self, target: Selection, keys: Keys, bounds: tuple[int, int], floor: int) -> None:
+        """Record readers; where two threads read one granule, both will be kept.
+
+        They are put down in short form: by the time someone writes, a barrier has mostly made them void.
+
+        Args:
+            target: granules, one per key; `bounds` are the first and one past the last.
+            keys: (n,) keys of the readers, with a mark in common.
+            floor: a key below which everything is ordered before every access to come.
+        """
+        if self.newest_read < floor:
+            self._later.clear()
+        elif len(self._later) == MOST_LATER:
+            self.enter_reads(floor)
+        first = int(keys[0])
+        short = target if isinstance(target, slice) else target.astype(np.int32)
+        self._later.append((short, (keys & THREAD).astype(np.int32), first & ~THREAD))
+        self._read.entered = _union(self._read.entered, *bounds)
+        self.newest_read = max(self.newest_read, first)
+
+    def record_write(self, where: Selection, keys: Keys, bounds: tuple[int, int]) -> NDArray[np.int64]:
         """Record writes; of several lanes that write one granule the last one stays.
 
         Returns:
             Positions of the keys that were displaced by another lane of the same access.
         """
-        if self._written.strips:
-            self.enter()
         self.writer[where] = keys
-        self._written.entered = _union(self._written.entered, low, high)
+        self._written.entered = _union(self._written.entered, *bounds)
+        self.newest_write = max(self.newest_write, int(keys[0]))
         if isinstance(where, slice):
             return np.empty(0, np.int64)
         return np.flatnonzero(self.writer[where] != keys)
 
-    def _enter_read(self, where: Selection, keys: Keys, low: int, high: int) -> None:
-        if _meet(self._read.entered, low, high):
-            known = self.reader[where]
-            other = (known ^ keys) & THREAD != 0
-            if other.all():
-                self.earlier[where] = known
-            elif other.any():
-                self.earlier[where] = np.where(other, known, self.earlier[where])
+    def _enter_read(self, where: Selection | NDArray[np.int32], keys: Keys, floor: int) -> None:
+        if isinstance(where, slice):
+            if self.newest_read >= floor:
+                self._displace(where, keys, self.reader[where])
+            self.reader[where] = keys
+            return
+        known = self.reader[where] if self.newest_read >= floor else None
+        if known is None or int(known.max()) < floor:
+            # Nothing worth keeping: of several lanes at one granule, the first and the last are remembered.
+            self.earlier[where[::-1]] = keys[::-1]
+            self.reader[where] = keys
+            return
+        self._displace(where, keys, known)
         self.reader[where] = keys
-        if not isinstance(where, slice):
-            lost = np.flatnonzero(self.reader[where] != keys)
-            if len(lost):
-                # Several lanes read the granule at once: the last stays in `reader`, the first in `earlier`.
-                backwards = lost[::-1]
-                self.earlier[where[backwards]] = keys[backwards]
-        self._read.entered = _union(self._read.entered, low, high)
+        lost = np.flatnonzero(self.reader[where] != keys)
+        if len(lost):
+            backwards = lost[::-1]
+            self.earlier[where[backwards]] = keys[backwards]
+
+    def _displace(self, where: Selection | NDArray[np.int32], keys: Keys, known: Keys) -> None:
+        other = (known ^ keys) & THREAD != 0
+        if other.all():
+            self.earlier[where] = known
+        elif other.any():
+            self.earlier[where] = np.where(other, known, self.earlier[where])
 
 
 def _meet(interval: tuple[int, int], low: int, high: int) -> bool:

@@ -133,9 +133,10 @@ class SynchronisationCheck(CheckHook):
 
     def threads_exit(self, threads: Ints) -> None:
         size = self.context.threads_per_block
-        blocks = threads // size
-        np.add.at(self._exited, blocks, 1)
-        here = np.unique(blocks)
+        first = int(threads[0]) // size
+        gone = np.bincount(threads // size - first)
+        self._exited[first : first + len(gone)] += gone
+        here = first + np.flatnonzero(gone)
         if len(threads) < len(here) * size:
             self._exits.update(dict.fromkeys(threads.tolist(), self._last_exit))
         visited = here[self._visited[here] == self._phase[here]]

@@ -1,0 +1,81 @@
+"""Laws of the race check, against an oracle that remembers every access."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.simulator.checks.launches import HandLaunch
+from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.races import RaceCheck
+from tooling.simulator.hooks import Space
+from tooling.simulator.launch import Dim3
+
+THREADS_PER_BLOCK, BLOCKS, CELLS = 3, 2, 4
+
+
+@dataclass(frozen=True)
+class Step:
+    """An access of some threads, each to a cell, or (without places) a barrier of one block."""
+
+    writes: bool
+    places: tuple[tuple[int, int], ...]
+    block: int = 0
+
+
+threads = st.integers(0, THREADS_PER_BLOCK * BLOCKS - 1)
+accesses = st.builds(
+    Step,
+    st.booleans(),
+    st.dictionaries(threads, st.integers(0, CELLS - 1), min_size=1).map(lambda d: tuple(sorted(d.items()))),
+)
+barriers = st.builds(Step, st.just(False), st.just(()), st.integers(0, BLOCKS - 1))
+
+
+def races(steps: list[Step]) -> bool:
+    """Whether two threads touch one cell, one of them writing, with no barrier of a common block between."""
+    history: list[tuple[int, int, int, bool]] = []
+    epochs = [0] * BLOCKS
+    found = False
+    for step in steps:
+        if not step.places:
+            epochs[step.block] += 1
+        for thread, cell in step.places:
+            block = thread // THREADS_PER_BLOCK
+            for other, epoch, place, wrote in history:
+                ordered = other // THREADS_PER_BLOCK == block and epoch < epochs[block]
+                if place == cell and other != thread and (wrote or step.writes) and not ordered:
+                    found = True
+        for thread, cell in step.places:
+            history.append((thread, epochs[thread // THREADS_PER_BLOCK], cell, step.writes))
+        if step.writes:
+            for (one, here), (two, there) in itertools.combinations(step.places, 2):
+                found |= one != two and here == there
+    return found
+
+
+@given(st.lists(st.one_of(accesses, accesses, barriers), max_size=10))
+def test_a_race_is_found_if_and_only_if_there_is_one(steps: list[Step]) -> None:
+    check = RaceCheck(Footprints())
+    hand = HandLaunch([check], grid=Dim3(BLOCKS), block=Dim3(THREADS_PER_BLOCK))
+    out = hand.buffer(4 * CELLS)
+    hand.begin()
+    for number, step in enumerate(steps):
+        if not step.places:
+            hand.barrier(step.block)
+            continue
+        who = [thread for thread, _ in step.places]
+        where = [out.base + 4 * cell for _, cell in step.places]
+        if step.writes:
+            values = np.arange(len(who), dtype=np.uint32) + 100 * number + 1
+            hand.store(who, where, space=Space.GLOBAL, values=values)
+            # The engine performs the access after the check: later writes compare with what is there.
+            for address, value in zip(where, values, strict=True):
+                hand.memory.view(address, 4).view(np.uint32)[0] = value
+        else:
+            hand.load(who, where, space=Space.GLOBAL)
+    assert bool(check.findings) == races(steps)
