@@ -14,9 +14,9 @@ from tooling.simulator.decode import Decoder
 from tooling.simulator.hooks import AccessKind, Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.memory_access import active, for_spaces, pointer, space_of
-from tooling.simulator.numerics import F32, canonical32
+from tooling.simulator.numerics import canonical32, flush32
 from tooling.simulator.ptx_model import Instruction, Operand, Register
-from tooling.simulator.semantics import DTYPES
+from tooling.simulator.semantics import DTYPES, lookup
 from tooling.simulator.spaces import Request, Width
 
 Array = NDArray[Any]
@@ -25,7 +25,7 @@ Update = Callable[[Array, Array, "Array | None"], Array]
 
 
 def _increment(old: Array, limit: Array, _second: Array | None) -> Array:
-    return np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
+    return np.asarray(np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1)))
 
 
 def _decrement(old: Array, limit: Array, _second: Array | None) -> Array:
@@ -38,11 +38,29 @@ def _compare_and_swap(old: Array, compare: Array, new: Array | None) -> Array:
 
 
 def _plain(ufunc: np.ufunc) -> Update:
-    def update(old: Array, value: Array, _second: Array | None) -> Array:
-        result: Array = ufunc(old, value)
-        return canonical32(result) if result.dtype == F32 else result
+    return lambda old, value, _second: np.asarray(ufunc(old, value))
 
-    return update
+
+def _add_f32(old: Array, value: Array, _second: Array | None) -> Array:
+    return canonical32(old + value)
+
+
+def _add_f32_flushing(old: Array, value: Array, _second: Array | None) -> Array:
+    """In global memory subnormal inputs and results become zero (PTX ISA 9.7.13.5)."""
+    return canonical32(flush32(flush32(old) + flush32(value)))
+
+
+def _add_f64(old: Array, value: Array, _second: Array | None) -> Array:
+    """A NaN operand is kept as it is, signalling or not."""
+    total = old + value
+    total = np.where(np.isnan(old), old, total)
+    return np.where(np.isnan(value), value, total)
+
+
+def _add_half(form: str) -> Update:
+    operation = lookup("add", (form,))
+    assert operation is not None
+    return lambda old, value, _second: operation.function(old, value)
 
 
 _UFUNCS: dict[str, np.ufunc] = {
@@ -57,7 +75,11 @@ _UPDATES: dict[str, Update] = {
     "inc": _increment,
     "dec": _decrement,
 }
-_TYPES = ("u32", "s32", "u64", "s64", "f32", "f64", "b32", "b64", "f16", "b16")
+_TYPES = (
+    "u32", "s32", "u64", "s64", "f32", "f64", "b32", "b64", "f16", "b16", "bf16", "f16x2", "bf16x2",
+)  # fmt: skip
+_TINY = 2.0**-100
+"""Sums of terms above this one cannot become subnormal but by cancellation to multiples of its last bit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +89,23 @@ class Atomic:
     name: str
     dtype: np.dtype[Any]
     returns: bool
+    kind: str
 
-    def perform(self, view: Array, index: Array, value: Array, second: Array | None) -> Array:
+    def _update(self, space: Space) -> Update:
+        if self.name != "add" or (self.dtype.kind in "iu" and self.kind[0] in "us"):
+            return _UPDATES[self.name]
+        if self.kind == "f32":
+            return _add_f32_flushing if space is Space.GLOBAL else _add_f32
+        return _add_f64 if self.kind == "f64" else _add_half(self.kind)
+
+    def perform(self, space: Space, view: Array, index: Array, value: Array, second: Array | None) -> Array:
         """Update `view[index]` lane by lane and return what each lane found there.
 
         Args:
             view: all memory of the space, in the computing type.
             index: (n,) places; value, second: (n,) operands.
         """
-        update = _UPDATES[self.name]
+        update = self._update(space)
         order = np.argsort(index, kind="stable")
         places = index[order]
         first = np.concatenate([[True], places[1:] != places[:-1]])
@@ -84,7 +114,15 @@ class Atomic:
             old = view[index]
             view[index] = update(old, value, second)
             return old
-        ufunc = _UFUNCS.get(self.name)
+        ufunc = _UFUNCS.get(self.name) if self.kind[0] in "usb" and self.kind != "bf16x2" else None
+        if (
+            self.kind == "f32"
+            and self.name == "add"
+            and np.isfinite(value).all()
+            and np.isfinite(view[places[starts]]).all()
+        ):
+            normal = np.abs(value[value != 0]).min(initial=1.0) >= _TINY
+            ufunc = np.add if normal or space is Space.SHARED else None
         if ufunc is not None and not self.returns:
             ufunc.at(view, index, value)
             return view[index]
@@ -120,7 +158,7 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
     name = next((m for m in instruction.modifiers if m in _UPDATES), "")
     if kind not in _TYPES or not name or any(m in ("v2", "v4", "v8") for m in instruction.modifiers):
         raise decoder.unknown(instruction)
-    if name in ("min", "max") and kind.startswith("f"):
+    if name in ("min", "max") and kind[0] in "fb":
         raise decoder.unknown(instruction)
     returns = instruction.opcode == "atom"
     operands: list[Operand] = list(instruction.operands)
@@ -136,7 +174,7 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
     guarding = guard(decoder, instruction)
     target = write(decoder, destination, instruction) if destination is not None and returns else None
     width = Width(dtype.itemsize, 1)
-    atomic = Atomic(name, dtype, returns)
+    atomic = Atomic(name, dtype, returns, kind)
 
     def step(group: Group, batch: Any) -> None:
         some, mask, lanes = active(group, guarding, batch.size)
@@ -152,15 +190,15 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
         values = [spread(group.get(slot).view(dtype)) for slot in sources]
         found = np.zeros(total, dtype)
 
-        def one(where: Space, inside: Array, chosen: Any, which: Array | None) -> None:
+        def one(where: Space, part: Request, inside: Array, which: Array | None) -> None:
             told = values if which is None else [value[which] for value in values]
-            old = _perform(batch, where, Request(group, instruction, width, chosen), inside, told)
+            old = _perform(batch, where, part, inside, told)
             if which is None:
                 found[:] = old
             else:
                 found[which] = old
 
-        for_spaces(batch, space, group, address, lanes, one)
+        for_spaces(batch, space, Request(group, instruction, width, lanes), address, one)
         if target is not None:
             result = found
             if mask is not None:
@@ -186,7 +224,7 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
             (offset >> np.uint64(dtype.itemsize.bit_length() - 1)).view(np.int64), len(address)
         )
         old = atomic.perform(
-            spaces.view(where, dtype.itemsize).view(dtype), index, values[0], (*values, None)[1]
+            where, spaces.view(where, dtype.itemsize).view(dtype), index, values[0], (*values, None)[1]
         )
         if kept is None:
             return old

@@ -50,9 +50,12 @@ def binds(*opcodes: str, alone: bool = False) -> Callable[[Binder], Binder]:
 def load_binders() -> None:
     """Fill `BINDERS`: each module that binds enters its instructions when it is imported."""
     from tooling.simulator import (  # noqa: PLC0415, F401 - importing fills BINDERS; they import this module
+        addresses,
         atomics,
         barriers,
         control,
+        copies,
+        matrix,
         mbarriers,
         memory_access,
         warps,
@@ -173,7 +176,7 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
     if isinstance(destination, Pair):
         first = write(decoder, destination.first, instruction)
         second = write(decoder, destination.second, instruction)
-        decoder.block.steps.append(_pair_step(function, first, second, slots, kinds, guarding))
+        decoder.block.steps.append(_pair_step(function, (first, second), slots, kinds, guarding))
         return
     target = write(decoder, destination, instruction)
     assert isinstance(destination, Register)
@@ -293,13 +296,12 @@ def _guarded_step(
 
 def _pair_step(
     function: Callable[..., Array],
-    first: int,
-    second: int,
+    targets: tuple[int, int],
     slots: list[int],
     kinds: list[np.dtype[Any]],
     guarding: tuple[int, bool] | None,
 ) -> Step:
-    """`setp … p|q`: the second result is the negation of the first (before a boolean combination: of both)."""
+    """`setp … p|q`: the second result is the negation of the first."""
 
     def step(group: Group, _batch: Any) -> None:
         lanes = True if guarding is None else guarded_lanes(group, guarding)
@@ -307,8 +309,8 @@ def _pair_step(
             return
         value = function(*_arguments(group, slots, kinds))
         mask = None if lanes is True else lanes
-        assign(group, first, value, mask, PRED)
-        assign(group, second, ~value, mask, PRED)
+        assign(group, targets[0], value, mask, PRED)
+        assign(group, targets[1], ~value, mask, PRED)
 
     return step
 

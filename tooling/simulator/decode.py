@@ -238,7 +238,7 @@ class Decoder:
         return slot
 
     def symbol(self, symbol: Symbol, dtype: np.dtype[Any], instruction: Instruction) -> int:
-        """The slot of a variable's address: an offset in shared, local or parameter space, or a device address.
+        """The slot of a variable's address: an offset in its space, or a device address.
 
         Raises:
             PtxError: no such variable.

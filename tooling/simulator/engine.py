@@ -86,7 +86,7 @@ class Listeners:
     stuck: tuple[Hook, ...]
 
 
-def run(
+def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers know
     launch: Launch,
     module: Module,
     memory: DeviceMemory,
@@ -119,7 +119,15 @@ def run(
         program.shared_bytes + launch.shared_bytes,
         program.local_bytes,
     )
-    runner = _Runner(program, context, symbols, Listeners(hooks), schedule, stdout, limits or Limits())
+    runner = _Runner(
+        program,
+        context,
+        symbols,
+        Listeners(hooks),
+        schedule=schedule,
+        stdout=stdout,
+        limits=limits or Limits(),
+    )
     for hook in hooks:
         hook.launch_begin(context)
     error: KernelFault | None = None
@@ -165,6 +173,7 @@ class _Runner:
         context: LaunchContext,
         symbols: dict[str, int],
         listeners: Listeners,
+        *,
         schedule: str,
         stdout: Callable[[bytes], None],
         limits: Limits,
@@ -293,7 +302,9 @@ class Batch:
             return value
 
         self.waiting = [
-            Group(self.program.entries[self.program.name], (), None, self.size, base, base, missing)
+            Group(
+                self.program.entries[self.program.name], (), None, self.size, base, base=base, missing=missing
+            )
         ]
         while self.waiting:
             self._run_group(self._next())

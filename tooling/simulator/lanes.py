@@ -38,6 +38,7 @@ class Group:
         lanes: Lanes,
         count: int,
         registers: list[Array | None],
+        *,
         base: list[Array | None],
         missing: Callable[[int], Array],
     ) -> None:
@@ -103,7 +104,7 @@ class Group:
                 value = self.registers[slot]
                 if value is not None:
                     registers[slot] = value if len(value) == 1 else value[select]
-        return Group(pc, self.stack, lanes, len(positions), registers, self.base, self.missing)
+        return Group(pc, self.stack, lanes, len(positions), registers, base=self.base, missing=self.missing)
 
 
 def as_slice(positions: NDArray[np.intp]) -> slice | NDArray[np.intp]:
@@ -121,7 +122,7 @@ def merge(groups: Sequence[Group], live: Iterable[int], batch_size: int) -> Grou
     lanes: Lanes = None if count == batch_size else as_slice(indices[order])
     base = first.base
     registers: list[Array | None] = base if lanes is None else [None] * len(base)
-    merged = Group(first.pc, first.stack, lanes, count, registers, base, first.missing)
+    merged = Group(first.pc, first.stack, lanes, count, registers, base=base, missing=first.missing)
     merged.back_edges = max(group.back_edges for group in groups)
     merged.polling = any(group.polling for group in groups)
     updates: list[tuple[int, Array]] = []

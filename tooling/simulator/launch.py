@@ -17,7 +17,7 @@ class Dim3(NamedTuple):
     z: int = 1
 
     @property
-    def count(self) -> int:
+    def count(self) -> int:  # type: ignore[override]
         """Number of cells of this extent."""
         return self.x * self.y * self.z
 

@@ -7,7 +7,6 @@ not (fused multiply-add, directed rounding, bfloat16) is built here from exact r
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ PRED = np.dtype(np.bool_)
 NAN32 = np.array([0x7FFFFFFF], U32).view(F32)[0]
 """The one NaN that f32 arithmetic returns (PTX ISA 9.7.3: canonical NaN 0x7fffffff)."""
 NAN16 = np.array([0x7FFF], U16).view(F16)[0]
-NAN64 = np.array([0x7FF8000000000000], U64).view(F64)[0]
 
 _TIE = np.uint64(1 << 63)
 _TIE_SHIFT = np.uint64(35)
@@ -34,7 +32,7 @@ _ONE = np.uint64(1)
 def canonical32(value: Array) -> Array:
     """`value` with every NaN made canonical; `value` itself when it holds none."""
     if value.size and np.isnan(np.maximum.reduce(value)):
-        value = np.where(np.isnan(value), NAN32, value)
+        return np.where(np.isnan(value), NAN32, value)
     return value
 
 
@@ -49,10 +47,16 @@ def flush32(value: Array) -> Array:
     return np.where(small, np.copysign(np.float32(0), value), value) if small.any() else value
 
 
+def flush16(value: Array) -> Array:
+    """`.ftz` for f16."""
+    small = np.abs(value) < np.float16(2.0**-14)
+    return np.where(small, np.copysign(np.float16(0), value), value)
+
+
 def saturate(value: Array) -> Array:
     """`.sat`: clamp to [0, 1]; NaN and -0 become +0."""
     kind = value.dtype.type
-    return np.where(value > 0, np.minimum(value, kind(1)), kind(0)).astype(value.dtype)
+    return np.asarray(np.where(value > 0, np.minimum(value, kind(1)), kind(0)), value.dtype)
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
@@ -102,54 +106,6 @@ def fma32(a: Array, b: Array, c: Array) -> Array:
     return canonical32(result)
 
 
-def fma16(a: Array, b: Array, c: Array) -> Array:
-    """The same for float16: the odd double sum rounds once."""
-    product = a.astype(F64) * b.astype(F64)
-    return canonical16(exact_sum(product, c.astype(F64)).astype(F16))
-
-
-def _split(a: Array) -> tuple[Array, Array]:
-    scaled = a * 134217729.0
-    high = scaled - (scaled - a)
-    return high, a - high
-
-
-def fma64(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c of float64 with one rounding (Boldo and Melquiond's emulation; extremes in exact integers)."""
-    a, b, c = np.broadcast_arrays(a, b, c)
-    product = a * b
-    (a1, a2), (b1, b2) = _split(a), _split(b)
-    low = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
-    sum_high, sum_low = two_sum(c, low)
-    high, rest = two_sum(product, sum_high)
-    result = high + exact_sum(sum_low, rest)
-    naive = product + c
-    finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
-    result = np.where(finite, result, naive)
-    size = np.maximum(np.maximum(np.abs(a), np.abs(b)), np.maximum(np.abs(product), np.abs(c)))
-    extreme = finite & (
-        (size > 2.0**990)
-        | ((np.abs(product) < 2.0**-900) & (a != 0) & (b != 0))
-        | (np.abs(c) < 2.0**-900) & (c != 0)
-    )
-    zero = finite & ((a == 0) | (b == 0))
-    result = np.where(zero, naive, result)
-    extreme &= ~zero
-    for lane in np.flatnonzero(extreme):
-        result[lane] = _exact_fma(float(a[lane]), float(b[lane]), float(c[lane]))
-    return result
-
-
-def _exact_fma(a: float, b: float, c: float) -> float:
-    total = Fraction(a) * Fraction(b) + Fraction(c)
-    if total == 0:
-        return a * b + c
-    try:
-        return float(total)
-    except OverflowError:
-        return np.inf if total > 0 else -np.inf
-
-
 def directed32(nearest: Array, exact: Array, mode: str) -> Array:
     """Turn a float32 rounded to nearest into one rounded by `mode`.
 
@@ -181,10 +137,8 @@ def bf16_to_f32(bits: Array) -> Array:
 def f32_to_bf16(value: Array, mode: str = "rn") -> Array:
     """float32 to bfloat16 bits (uint16), to nearest-even or towards zero; NaN becomes 0x7fff."""
     bits = value.view(U32)
-    if mode == "rn":
-        rounded = bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
-    else:
-        rounded = bits
+    half = np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+    rounded = bits + half if mode == "rn" else bits
     result = (rounded >> np.uint32(16)).astype(U16)
     return np.where(np.isnan(value), np.uint16(0x7FFF), result)
 
@@ -208,4 +162,4 @@ def f32_to_tf32(value: Array, mode: str = "rna") -> Array:
         rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
     else:
         rounded = (bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))) & np.uint32(0xFFFFE000)
-    return np.where(np.isfinite(value), rounded, np.where(np.isnan(value), np.uint32(0x7FFFFFFF), bits))
+    return np.where(np.isfinite(value), rounded, bits & np.uint32(0xFFFFE000))

@@ -23,6 +23,7 @@ from tooling.simulator.numerics import (
     flush32,
     saturate,
 )
+from tooling.simulator.numerics64 import keep_nan
 from tooling.simulator.semantics import DTYPES, Array, Function, Operation, makes
 
 SECTION = "9.7.9.21"
@@ -109,13 +110,13 @@ def _integer_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation
         return Operation(
             (lambda a: saturate(function(a))) if clamp else function, dtype, (argument,), SECTION
         )
-    if mode != "rn" or clamp:
-        return None
-    if to == "f16":
+    if to == "f16" and not clamp:
         # Past 2**17 every integer is infinite as a half: clamping first keeps the float64 exact.
         return Operation(
-            lambda a: a.astype(F64).clip(-(2.0**17), 2.0**17).astype(F16), F16, (argument,), SECTION
+            lambda a: _to_f16(a.astype(F64).clip(-(2.0**17), 2.0**17), mode), F16, (argument,), SECTION
         )
+    if mode != "rn" or clamp:
+        return None
 
     def to_bf16(a: Array) -> Array:
         exact = a.astype(np.longdouble)
@@ -167,7 +168,7 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
     def widen(a: Array) -> Array:
         if source == "bf16":
             return bf16_to_f32(a)
-        return flush32(a) if "ftz" in flags and source == "f32" else a
+        return canonical32(flush32(a)) if "ftz" in flags and source == "f32" else a
 
     if mode in _ROUND and to == source and to != "bf16":
         change: Function = _ROUND[mode]
@@ -190,11 +191,13 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
             value = _relu(value, to)
         if "sat" in flags:
             value = saturate(value)
-        if to == "f32":
+        if to == "f32" and source not in ("f64", "bf16"):
             value = canonical32(flush32(value) if "ftz" in flags else value)
         elif to == "f16":
-            value = canonical16(value)
-        return value
+            value = _half_nan(a, value) if source == "f64" else canonical16(value)
+        elif to == "f64" and source != "f64":
+            value = keep_nan(value, value)
+        return flush32(value) if to == "f32" and "ftz" in flags else value
 
     return Operation(convert, result, (argument,), SECTION)
 
@@ -202,15 +205,29 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
 def _relu(value: Array, kind: str) -> Array:
     if kind == "bf16":
         return np.where((value & np.uint16(0x8000) != 0) & (value != 0x7FFF), np.uint16(0), value)
-    return np.where(value < 0, value.dtype.type(0), value)
+    return np.where(value <= 0, value.dtype.type(0), value)
+
+
+def _half_nan(source: Array, value: Array) -> Array:
+    """From f64 a NaN keeps its sign and gets an empty payload."""
+    nan = np.where(np.signbit(source), np.uint16(0xFE00), np.uint16(0x7E00)).view(F16)
+    return np.where(np.isnan(source), nan, value)
 
 
 def _to_f16(a: Array, mode: str) -> Array:
     nearest = a.astype(F16)
     if mode == "rn":
         return nearest
-    beyond = np.abs(nearest.astype(F64)) > np.abs(a.astype(F64))
-    return np.where(beyond, np.nextafter(nearest, np.float16(0)), nearest)
+    wide, true = nearest.astype(F64), a.astype(F64)
+    down, up = wide > true, wide < true
+    if mode == "rz":
+        down, up = down & (true > 0), up & (true < 0)
+    elif mode == "rm":
+        up = np.zeros_like(up)
+    else:
+        down = np.zeros_like(down)
+    nearest = np.where(down, np.nextafter(nearest, np.float16(-np.inf)), nearest)
+    return np.where(up, np.nextafter(nearest, np.float16(np.inf)), nearest)
 
 
 def _pack(to: str, flags: tuple[str, ...]) -> Operation | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
@@ -20,12 +22,12 @@ from tooling.simulator.numerics import (
     directed32,
     exact_sum,
     f64_to_bf16,
+    flush16,
     flush32,
-    fma16,
     fma32,
-    fma64,
     saturate,
 )
+from tooling.simulator.numerics64 import directed64, exact_side, fma64, keep_nan
 from tooling.simulator.semantics import Array, Function, Operation, makes
 from tooling.simulator.semantics_integer import FLOAT_MAKERS
 
@@ -54,8 +56,11 @@ def _divide(a: Array, b: Array, mode: str) -> Array:
         rest = a.astype(F64) - wide * b.astype(F64)
         side = np.sign(rest) * np.sign(b.astype(F64))
         finite = np.isfinite(wide) & np.isfinite(a) & np.isfinite(b) & (b != 0)
-        exact = np.where(finite, wide + side * np.abs(wide) * 2.0**-40 + side * 2.0**-200, wide)
-        quotient = directed32(quotient, exact, mode)
+        # Past the largest float the quotient itself says on which side the true value lies.
+        true = np.where(
+            np.isinf(wide), a.astype(F64) / b, wide + side * (np.abs(wide) * 2.0**-40 + 2.0**-200)
+        )
+        quotient = directed32(quotient, np.where(finite | np.isinf(wide) & (b != 0), true, wide), mode)
     return canonical32(quotient)
 
 
@@ -74,6 +79,10 @@ def _fused(a: Array, b: Array, c: Array, mode: str) -> Array:
     if mode != "rn":
         exact = exact_sum(a.astype(F64) * b.astype(F64), c.astype(F64))
         result = canonical32(directed32(result, exact, mode))
+        if mode == "rm":
+            product = a.astype(F64) * b
+            opposite = np.signbit(product) | np.signbit(c)
+            result = np.where((exact == 0) & opposite, np.float32(-0.0), result)
     return result
 
 
@@ -95,7 +104,9 @@ def _extreme(a: Array, b: Array, choose: Function, zero_bits: Function) -> Array
         result = np.where(zeros, merged, result)
     if a.dtype == F32:
         return canonical32(result)
-    return canonical16(result) if a.dtype == F16 else result
+    if a.dtype == F16:
+        return canonical16(result)
+    return keep_nan(result, a, b)
 
 
 def _propagating(function: Function) -> Function:
@@ -136,7 +147,7 @@ def _split_flags(modifiers: tuple[str, ...], allowed: tuple[str, ...]) -> tuple[
     return mode, tuple(flags)
 
 
-_ARITHMETIC: dict[str, tuple[Callable[..., Array], Function | None, Function, int, str]] = {
+_ARITHMETIC: dict[str, tuple[Callable[..., Array], Function, Function, int, str]] = {
     # f32 with a rounding mode; f64 to nearest; the function that half precision computes in float64; operands
     "add": (_add, np.add, np.add, 2, "9.7.3.3"),
     "sub": (lambda a, b, mode: _add(a, -b, mode), np.subtract, np.subtract, 2, "9.7.3.4"),
@@ -161,11 +172,55 @@ def _arithmetic(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         if opcode in ("add", "mul", "fma") and mode == "rn" and not flags:
             function = _PLAIN[opcode]
         return Operation(function, F32, (F32,) * count, section)
-    if kind == "f64" and mode == "rn" and not flags and double is not None:
-        return Operation(double, F64, (F64,) * count, section)
+    if kind == "f64" and not flags:
+        return Operation(_double(opcode, double, mode), F64, (F64,) * count, section)
     if opcode == "div" or mode != "rn":
         return None
     return _half(kind, half, count, flags)
+
+
+_EXACT: dict[str, Callable[..., Fraction]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "fma": lambda a, b, c: a * b + c,
+    "mad": lambda a, b, c: a * b + c,
+}
+
+
+def _double(opcode: str, function: Function, mode: str) -> Function:
+    """f64 arithmetic in any rounding mode."""
+    exact = _EXACT[opcode]
+
+    def rounded(*arguments: Array) -> Array:
+        arguments = tuple(np.broadcast_arrays(*arguments))
+        nearest = function(*arguments)
+        if mode != "rn":
+
+            def true(lane: int) -> Fraction | None:
+                values = [float(argument[lane]) for argument in arguments]
+                if not all(map(math.isfinite, values)) or (opcode == "div" and values[1] == 0):
+                    return None
+                return exact(*map(Fraction, values))
+
+            nearest = directed64(nearest, exact_side(true, nearest), mode)
+            if mode == "rm" and opcode in ("add", "sub", "fma", "mad"):
+                nearest = _negative_zero(nearest, opcode, arguments)
+        # Which of several NaNs comes out was seen on an H200.
+        order = {"div": (1, 0), "fma": (0, 2, 1), "mad": (0, 2, 1)}.get(opcode, (0, 1))
+        return keep_nan(nearest, *(arguments[k] for k in order))
+
+    return rounded
+
+
+def _negative_zero(result: Array, opcode: str, arguments: tuple[Array, ...]) -> Array:
+    """Rounding down, an exact zero sum is -0 unless both terms are +0 (IEEE 754, 6.3)."""
+    first, last = arguments[0], arguments[-1]
+    if len(arguments) == 3:
+        first = first * arguments[1]
+    negative = np.signbit(first) | (np.signbit(last) != (opcode == "sub"))
+    return np.where((result == 0) & negative & ((first == -last) | (first == last)), -0.0, result)
 
 
 _PLAIN: dict[str, Function] = {
@@ -180,14 +235,20 @@ def _half(kind: str, function: Function, count: int, flags: tuple[str, ...]) -> 
 
     def finish(result: Array) -> Array:
         if "relu" in flags:
-            result = np.where(result < 0, result.dtype.type(0), result)
+            result = np.where(result <= 0, result.dtype.type(0), result)
         return saturate(result) if "sat" in flags else result
 
+    flush = "ftz" in flags
+
     def on_f16(*arguments: Array) -> Array:
-        if count == 3:
-            return canonical16(finish(fma16(*arguments)))
+        if flush:
+            arguments = tuple(flush16(a) for a in arguments)
+        wide = [a.astype(F64) for a in arguments]
         # The double sum or product of two halves is exact, so that it is rounded once here.
-        return canonical16(finish(function(*(a.astype(F64) for a in arguments)).astype(F16)))
+        exact = exact_sum(wide[0] * wide[1], wide[2]) if count == 3 else function(*wide)
+        if flush:
+            exact = np.where(np.abs(exact) < 2.0**-14, np.copysign(0.0, exact), exact)
+        return canonical16(finish(exact.astype(F16)))
 
     def on_bf16(*arguments: Array) -> Array:
         wide = [bf16_to_f32(a).astype(F64) for a in arguments]
@@ -224,10 +285,12 @@ def _pairwise(function: Function, dtype: np.dtype[np.float16] | np.dtype[np.uint
 def _extremes(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     kind = modifiers[-1]
     flags = modifiers[:-1]
-    if any(flag not in ("ftz", "NaN") for flag in flags):
+    if any(flag not in ("ftz", "NaN", "xorsign", "abs") for flag in flags):
         return None
     plain = _minimum if opcode == "min" else _maximum
     function = _propagating(plain) if "NaN" in flags else plain
+    if "xorsign" in flags:
+        function = _sign_of_both(function)
     section = "9.7.3.11" if opcode == "min" else "9.7.3.12"
     if kind == "f32":
         return Operation(_finish(function, flags), F32, (F32, F32), section)
@@ -248,7 +311,15 @@ def _extremes(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     return None
 
 
-_SIGN_BITS = {"f16": 0x8000, "bf16": 0x8000, "f16x2": 0x80008000, "bf16x2": 0x80008000}
+def _sign_of_both(function: Function) -> Function:
+    """`.xorsign.abs`: compare magnitudes; the sign is the exclusive or of both signs."""
+
+    def wrapped(a: Array, b: Array) -> Array:
+        result = function(np.abs(a), np.abs(b))
+        negative = np.signbit(a) != np.signbit(b)
+        return np.where(negative & ~np.isnan(result), -result, result)
+
+    return wrapped
 
 
 def _sign(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
@@ -259,14 +330,18 @@ def _sign(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     if kind == "f32":
         return Operation(lambda a: canonical32(_finish(plain, flags)(a)), F32, (F32,), "9.7.3.10")
     if kind == "f64" and not flags:
-        return Operation(plain, F64, (F64,), "9.7.3.10")
-    if kind not in _SIGN_BITS:
+        return Operation(lambda a: keep_nan(plain(a), a), F64, (F64,), "9.7.3.10")
+    if kind not in ("f16", "bf16", "f16x2", "bf16x2"):
         return None
     dtype = U32 if kind.endswith("x2") else U16
-    bit = dtype.type(_SIGN_BITS[kind])
-    if opcode == "neg":
-        return Operation(lambda a: a ^ bit, dtype, (dtype,), "9.7.4")
-    return Operation(lambda a: a & ~bit, dtype, (dtype,), "9.7.4")
+    half, sign = U16.type(0x7F80 if kind.startswith("bf") else 0x7C00), U16.type(0x8000)
+
+    def on_half(a: Array) -> Array:
+        magnitude = a & ~sign
+        changed = a ^ sign if opcode == "neg" else magnitude
+        return np.where(magnitude > half, U16.type(0x7FFF), changed)
+
+    return Operation(_pairwise(on_half, U16) if kind.endswith("x2") else on_half, dtype, (dtype,), "9.7.4")
 
 
 for _opcode in ("add", "sub", "mul", "div", "mad"):
@@ -298,21 +373,61 @@ def _roots(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
             else (lambda a: _divide(np.full_like(a, one), a, mode))
         )
         return Operation(_finish(single, flags), F32, (F32,), "9.7.3.13")
-    if modifiers[-1] == "f64" and mode == "rn":
-        return Operation(np.sqrt if opcode == "sqrt" else np.reciprocal, F64, (F64,), "9.7.3.13")
+    if modifiers[-1] == "f64" and not flags:
+        return Operation(
+            _double_root(mode) if opcode == "sqrt" else _double_reciprocal(mode), F64, (F64,), "9.7.3.13"
+        )
     return None
+
+
+def _double_reciprocal(mode: str) -> Function:
+    divide = _double("div", np.divide, mode)
+    return lambda a: divide(np.ones_like(a), a)
+
+
+def _double_root(mode: str) -> Function:
+    def root(a: Array) -> Array:
+        nearest = np.sqrt(a)
+
+        def side(lane: int) -> int:
+            value, square = float(nearest[lane]), float(a[lane])
+            if math.isinf(value):
+                return 0
+            rest = Fraction(square) - Fraction(value) ** 2
+            return (rest > 0) - (rest < 0)
+
+        return keep_nan(nearest if mode == "rn" else directed64(nearest, side, mode), a)
+
+    return root
 
 
 def _reciprocal_root(a: Array) -> Array:
     return 1.0 / np.sqrt(a)
 
 
+_TURN = np.float32(0.15915494309189535)
+
+
+def _in_turns(function: Function) -> Function:
+    """Sine and cosine as hardware takes them: of the argument in turns, cut to f32.
+
+    So large arguments, whose fraction of a turn is lost in f32, give the value at a whole turn.
+    """
+
+    def of_turns(a: Array) -> Array:
+        exact = a * float(_TURN)
+        turns = directed32(exact.astype(F32), exact, "rz").astype(F64)
+        return function(2 * np.pi * np.copysign(np.abs(turns) % 1.0, turns))
+
+    return of_turns
+
+
 _APPROXIMATE: dict[str, tuple[Function, str]] = {
     "rcp": (lambda a: 1.0 / a, "9.7.3.13"),
     "sqrt": (np.sqrt, "9.7.3.15"),
     "rsqrt": (_reciprocal_root, "9.7.3.16"),
-    "sin": (np.sin, "9.7.3.18"),
-    "cos": (np.cos, "9.7.3.19"),
+    "sin": (_in_turns(np.sin), "9.7.3.18"),
+    "cos": (_in_turns(np.cos), "9.7.3.19"),
     "lg2": (np.log2, "9.7.3.20"),
     "ex2": (np.exp2, "9.7.3.21"),
     "tanh": (np.tanh, "9.7.3.22"),
@@ -338,6 +453,14 @@ def _approximate(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         return Operation(
             lambda a: (function(a).view(np.uint64) & mask).view(F64), F64, (F64,), section, approximate=True
         )
+    if kind == "bf16" and opcode in ("ex2", "tanh"):
+        return Operation(
+            lambda a: f64_to_bf16(function(bf16_to_f32(a).astype(F64))),
+            U16,
+            (U16,),
+            section,
+            approximate=True,
+        )
     if kind == "f16" and opcode in ("ex2", "tanh"):
         return Operation(
             lambda a: canonical16(function(a.astype(F64)).astype(F16)), F16, (F16,), section, approximate=True
@@ -354,7 +477,17 @@ def _approximate_quotient(modifiers: tuple[str, ...]) -> Operation | None:
     flags = modifiers[1:-1]
     if modifiers[-1] != "f32" or flags not in ((), ("ftz",)):
         return None
-    function = _finish(lambda a, b: _divide(a, b, "rn"), flags)
+    full = modifiers[0] == "full"
+
+    def divide(a: Array, b: Array) -> Array:
+        quotient = _divide(a, b, "rn")
+        if full:
+            return quotient
+        # PTX ISA 9.7.3.8: past 2**126 the reciprocal is 0, and so is the quotient.
+        huge = (np.abs(b) > np.float32(2.0**126)) & np.isfinite(b)
+        return np.where(huge, canonical32(a * np.copysign(np.float32(0), b)), quotient)
+
+    function = _finish(divide, flags)
     return Operation(function, F32, (F32, F32), "9.7.3.8", approximate=True)
 
 
@@ -373,7 +506,8 @@ def _testp(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         "infinite": np.isinf,
         "number": lambda a: ~np.isnan(a),
         "notanumber": np.isnan,
-        "normal": lambda a: np.isfinite(a) & (np.abs(a) >= np.finfo(a.dtype).tiny),
+        # An H200 counts zeros as normal.
+        "normal": lambda a: np.isfinite(a) & ((np.abs(a) >= np.finfo(a.dtype).tiny) | (a == 0)),
         "subnormal": lambda a: (a != 0) & (np.abs(a) < np.finfo(a.dtype).tiny),
     }
     if len(modifiers) != 2 or modifiers[0] not in tests or modifiers[1] not in ("f32", "f64"):

@@ -20,12 +20,12 @@ def truncated_quotient(a: Array, b: Array) -> Array:
     quotient = np.floor_divide(a, safe)
     if a.dtype.kind == "i":
         quotient = quotient + ((a - quotient * safe != 0) & ((a < 0) != (safe < 0)))
-    return np.where(b == 0, ~b.dtype.type(0), quotient).astype(a.dtype)
+    return np.asarray(np.where(b == 0, ~b.dtype.type(0), quotient), a.dtype)
 
 
 def truncated_remainder(a: Array, b: Array) -> Array:
-    """a - (a / b) * b; the remainder by zero gives a."""
-    return np.where(b == 0, a, a - truncated_quotient(a, b) * b).astype(a.dtype)
+    """a - (a / b) * b; the remainder by zero gives all ones, as hardware does."""
+    return np.asarray(np.where(b == 0, ~b.dtype.type(0), a - truncated_quotient(a, b) * b), a.dtype)
 
 
 def high_product(a: Array, b: Array) -> Array:
@@ -33,7 +33,7 @@ def high_product(a: Array, b: Array) -> Array:
     if a.dtype.itemsize < 8:
         bits = 8 * a.dtype.itemsize
         wide = S64 if a.dtype.kind == "i" else U64
-        return ((a.astype(wide) * b.astype(wide)) >> wide.type(bits)).astype(a.dtype)
+        return np.asarray((a.astype(wide) * b.astype(wide)) >> wide.type(bits), a.dtype)
     ua, ub = a.view(U64), b.view(U64)
     a0, a1, b0, b1 = ua & _LOW, ua >> _HALF, ub & _LOW, ub >> _HALF
     middle = a1 * b0 + ((a0 * b0) >> _HALF)
@@ -120,7 +120,7 @@ def _product24(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     shift = np.int64(0 if modifiers[0] == "lo" else 16)
 
     def narrow(a: Array) -> Array:
-        return ((a << dtype.type(8)) >> dtype.type(8)).astype(S64)
+        return np.asarray((a << dtype.type(8)) >> dtype.type(8), S64)
 
     def multiply(a: Array, b: Array) -> Array:
         return ((narrow(a) * narrow(b)) >> shift).astype(dtype)
@@ -209,8 +209,7 @@ def _bfe(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     unsigned = U32 if bits == 32 else U64
 
     def extract(a: Array, position: Array, length: Array) -> Array:
-        start = (position & np.uint32(0xFF)).astype(unsigned)
-        count = (length & np.uint32(0xFF)).astype(unsigned)
+        start, count = _field(position, length, unsigned)
         mask = _low_mask(count, unsigned)
         field = (a.view(unsigned) >> start) & mask
         if dtype.kind == "i":
@@ -225,9 +224,16 @@ def _bfe(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     return Operation(extract, dtype, (dtype, U32, U32), "9.7.1.19")
 
 
+def _field(position: Array, length: Array, unsigned: np.dtype[Any]) -> tuple[Array, Array]:
+    """Start and length of a bit field: the low 8 bits count, for 64-bit values on an H200 all 32."""
+    if unsigned == U32:
+        position, length = position & np.uint32(0xFF), length & np.uint32(0xFF)
+    return position.astype(unsigned), length.astype(unsigned)
+
+
 def _low_mask(count: Array, unsigned: np.dtype[Any]) -> Array:
     """`count` low bits set; NumPy shifts past the width give 0, as wanted."""
-    return (unsigned.type(1) << count) - unsigned.type(1)
+    return np.asarray((unsigned.type(1) << count) - unsigned.type(1))
 
 
 @makes("bfi")
@@ -237,11 +243,31 @@ def _bfi(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     dtype = DTYPES[modifiers[0]]
 
     def insert(a: Array, b: Array, position: Array, length: Array) -> Array:
-        start = (position & np.uint32(0xFF)).astype(dtype)
-        mask = _low_mask((length & np.uint32(0xFF)).astype(dtype), dtype) << start
+        start, count = _field(position, length, dtype)
+        mask = _low_mask(count, dtype) << start
         return (b & ~mask) | ((a << start) & mask)
 
     return Operation(insert, dtype, (dtype, dtype, U32, U32), "9.7.1.20")
+
+
+@makes("dp2a")
+def _dp2a(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
+    """Two 16-bit times 8-bit products; `.lo` and `.hi` choose the bytes of b."""
+    if len(modifiers) != 3 or modifiers[0] not in ("lo", "hi") or not {*modifiers[1:]} <= {"u32", "s32"}:
+        return None
+    wide, narrow = (("i" if m == "s32" else "u") for m in modifiers[1:])
+    first = 0 if modifiers[0] == "lo" else 2
+    result = S32 if "s32" in modifiers else U32
+
+    def dot(a: Array, b: Array, c: Array) -> Array:
+        total = c.astype(S64)
+        for k in range(2):
+            left = (a >> np.uint32(16 * k)).astype(np.uint16).view(f"{wide}2").astype(S64)
+            right = (b >> np.uint32(8 * (first + k))).astype(np.uint8).view(f"{narrow}1").astype(S64)
+            total = total + left * right
+        return total.astype(result)
+
+    return Operation(dot, result, (U32, U32, result), "9.7.1.24")
 
 
 @makes("dp4a")

@@ -204,7 +204,11 @@ def _select(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     if len(modifiers) != 1 or modifiers[0] not in DTYPES:
         return None
     dtype = DTYPES[modifiers[0]]
-    return Operation(lambda a, b, p: np.where(p, a, b), dtype, (dtype, dtype, PRED), "9.7.6.3")
+    return Operation(_choose, dtype, (dtype, dtype, PRED), "9.7.6.3")
+
+
+def _choose(a: Array, b: Array, condition: Array) -> Array:
+    return np.where(condition, a, b)
 
 
 @makes("slct")
@@ -218,9 +222,8 @@ def _slct(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     ):
         return None
     dtype = DTYPES[kinds[0]]
-    return Operation(
-        lambda a, b, c: np.where(c >= 0, a, b), dtype, (dtype, dtype, DTYPES[kinds[1]]), "9.7.6.4"
-    )
+    arguments = (dtype, dtype, DTYPES[kinds[1]])
+    return Operation(lambda a, b, c: _choose(a, b, c >= 0), dtype, arguments, "9.7.6.4")
 
 
 @makes("mov")

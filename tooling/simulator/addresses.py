@@ -1,0 +1,100 @@
+"""Instructions about addresses: cvta, isspacep, mapa, getctarank (PTX ISA 9.7.9.20 to 9.7.9.24)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tooling.simulator.bindings import assign, binds, guard, write
+from tooling.simulator.decode import Decoder
+from tooling.simulator.lanes import Group
+from tooling.simulator.memory_access import SPACES, active
+from tooling.simulator.numerics import PRED, U32, U64
+from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.semantics import DTYPES
+from tooling.simulator.spaces import CLUSTER_SHIFT, LOCAL_WINDOW, SHARED_WINDOW
+
+
+@binds("cvta")
+def _generic(decoder: Decoder, instruction: Instruction, _following: int) -> None:
+    """To and from generic addresses (PTX ISA 9.7.9.20): shared and local have a window, global has none."""
+    space = next(
+        (m.partition("::")[0] for m in instruction.modifiers if m.partition("::")[0] in SPACES), "param"
+    )
+    window = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(space, 0)
+    back = "to" in instruction.modifiers
+    destination, source = instruction.operands
+    slot = decoder.value(source, U64, instruction)
+    target = write(decoder, destination, instruction)
+    guarding = guard(decoder, instruction)
+    result = DTYPES[instruction.modifiers[-1]]
+    step_size = np.uint64((-window if back else window) % (1 << 64))
+
+    def step(group: Group, batch: Any) -> None:
+        some, mask, _ = active(group, guarding, batch.size)
+        if not some:
+            return
+        value = group.get(slot)
+        if window:
+            value = (
+                (value if value.dtype.itemsize == 8 else value.astype(U64)).view(U64) + step_size
+            ).astype(result)
+        assign(group, target, value, mask, value.dtype)
+
+    decoder.block.steps.append(step)
+
+
+@binds("isspacep")
+def _is_space(decoder: Decoder, instruction: Instruction, _following: int) -> None:
+    wanted = SPACES.get(instruction.modifiers[0].partition("::")[0])
+    if wanted is None:
+        raise decoder.unknown(instruction)
+    destination, source = instruction.operands
+    slot = decoder.value(source, U64, instruction)
+    target = write(decoder, destination, instruction)
+
+    def step(group: Group, batch: Any) -> None:
+        address = group.get(slot).view(U64)
+        result = np.zeros(len(address), PRED)
+        for found, which, _ in batch.spaces.space_of(address):
+            if found is wanted:
+                result |= True if which is None else which
+        group.registers[target] = result
+
+    decoder.block.steps.append(step)
+
+
+@binds("mapa")
+def _map_address(decoder: Decoder, instruction: Instruction, _following: int) -> None:
+    """The address of the same shared place in another block of the cluster (PTX ISA 9.7.9.22)."""
+    destination, source, block = instruction.operands
+    dtype = DTYPES[instruction.modifiers[-1]]
+    generic = not any(m.startswith("shared") for m in instruction.modifiers)
+    slot = decoder.value(source, dtype, instruction)
+    rank_slot = decoder.value(block, U32, instruction)
+    target = write(decoder, destination, instruction)
+
+    def step(group: Group, _batch: Any) -> None:
+        address = group.get(slot).view(dtype)
+        rank = group.get(rank_slot).view(U32).astype(dtype) + dtype.type(1)
+        window = dtype.type(SHARED_WINDOW if generic else 0)
+        offset = (address - window) & dtype.type((1 << CLUSTER_SHIFT) - 1)
+        group.registers[target] = (rank << dtype.type(CLUSTER_SHIFT)) + offset + window
+
+    decoder.block.steps.append(step)
+
+
+@binds("getctarank")
+def _block_rank(decoder: Decoder, instruction: Instruction, _following: int) -> None:
+    destination, source = instruction.operands
+    slot = decoder.value(source, U64, instruction)
+    own = decoder.special("%cluster_ctarank")
+    target = write(decoder, destination, instruction)
+
+    def step(group: Group, _batch: Any) -> None:
+        address = group.get(slot).astype(U64)
+        rank = ((address & np.uint64(0xFFFFFFFF)) >> np.uint64(CLUSTER_SHIFT)).astype(U32)
+        group.registers[target] = np.where(rank > 0, rank - np.uint32(1), group.get(own))
+
+    decoder.block.steps.append(step)

@@ -1,0 +1,99 @@
+"""cp.async: copies from global to shared memory (PTX ISA 9.7.9.25).
+
+They are performed at once and announced as asynchronous: what is wrong with reading too early is for a check
+to say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.bindings import binds, guard
+from tooling.simulator.decode import Decoder
+from tooling.simulator.hooks import Space
+from tooling.simulator.lanes import Group
+from tooling.simulator.memory_access import active, pointer
+from tooling.simulator.numerics import U32
+from tooling.simulator.ptx_model import Instruction, Integer
+from tooling.simulator.spaces import Request, Width
+
+Array = NDArray[Any]
+
+
+@binds("cp")
+def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
+    """cp.async: performed at once, announced as asynchronous (PTX ISA 9.7.9.25)."""
+    modifiers = instruction.modifiers
+    if modifiers[:1] != ("async",):
+        raise decoder.unknown(instruction)
+    if modifiers[1:2] in (("wait_all",), ("wait_group",), ("commit_group",)):
+        _copy_wait(decoder, instruction)
+        return
+    if modifiers[1] == "mbarrier":
+        raise decoder.unknown(instruction, "cp.async.mbarrier is not simulated yet")
+    if modifiers[1] not in ("ca", "cg") or not any(m.startswith("shared") for m in modifiers):
+        raise decoder.unknown(instruction)
+    destination, source, size, *rest = instruction.operands
+    if not isinstance(size, Integer) or len(rest) > 1:
+        raise decoder.unknown(instruction)
+    to, origin = pointer(decoder, destination, instruction), pointer(decoder, source, instruction)
+    guarding = guard(decoder, instruction)
+    count = max(1, size.value // 4)
+    width = Width(4, count)
+    kept = decoder.value(rest[0], U32, instruction) if rest else None
+
+    def step(group: Group, batch: Any) -> None:
+        some, mask, lanes = active(group, guarding, batch.size)
+        if not some:
+            return
+        request = Request(group, instruction, width, lanes, asynchronous=True)
+
+        def part(values: Array) -> Array:
+            return values if mask is None or len(values) == 1 else values[mask]
+
+        target, start = part(to.of(group)), part(origin.of(group))
+        if kept is None:
+            values = batch.spaces.load(Space.GLOBAL, request, start)
+        else:
+            values = load_part(batch, request, start, part(group.get(kept).view(U32)))
+        request.run = None
+        batch.spaces.store(Space.SHARED, request, target, values)
+
+    decoder.block.steps.append(step)
+
+
+def load_part(batch: Any, request: Request, start: Array, wanted: Array) -> list[Array]:
+    """With a source size: words past it are zero (all of them, when it is 0)."""
+    total = request.count
+    wanted = np.broadcast_to(wanted, total)
+    values = [np.zeros(total, U32) for _ in range(request.width.count)]
+    for k, value in enumerate(values):
+        some = np.flatnonzero(wanted >= 4 * (k + 1))
+        if len(some):
+            word = request.only(some, batch.size)
+            word.width = Width(4, 1)
+            (value[some],) = batch.spaces.load(
+                Space.GLOBAL, word, np.broadcast_to(start, total)[some] + np.uint64(4 * k)
+            )
+    return values
+
+
+def _copy_wait(decoder: Decoder, instruction: Instruction) -> None:
+    what = instruction.modifiers[1]
+    pending = 0
+    if what == "wait_group":
+        (operand,) = instruction.operands
+        if not isinstance(operand, Integer):
+            raise decoder.unknown(instruction)
+        pending = operand.value
+    if what == "commit_group":
+        pending = -1
+
+    def step(group: Group, batch: Any) -> None:
+        for hook in batch.hooks.async_wait:
+            hook.async_wait(group.pick(batch.spaces.threads), pending, instruction)
+
+    decoder.block.steps.append(step)
