@@ -74,15 +74,16 @@ class CheckHook(Hook):
 
     def note(self, key: Hashable, finding: Finding) -> None:
         """Write a finding down; one with a known key only adds to the count of the first."""
+        if not self.again(key, finding.count):
+            self._findings[key] = replace(finding, launch=self._launches)
+
+    def again(self, key: Hashable, count: int) -> bool:
+        """Count a finding once more if it is known; False (and nothing done) if it is not."""
         known = self._findings.get(key)
         if known is None:
-            self._findings[key] = replace(finding, launch=self._launches)
-        else:
-            self._findings[key] = replace(known, count=known.count + finding.count)
-
-    def seen(self, key: Hashable) -> bool:
-        """Whether a finding with this key was noted before."""
-        return key in self._findings
+            return False
+        self._findings[key] = replace(known, count=known.count + count)
+        return True
 
     def kernel(self) -> str:
         """The running (or last) kernel's name, as its author wrote it; empty before the first launch."""

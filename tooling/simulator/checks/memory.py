@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import CheckHook, action_of
 from tooling.simulator.checks.footprint import Footprints
-from tooling.simulator.findings import Buffer, Check, Finding, Kind, Memory, Severity
+from tooling.simulator.findings import Buffer, Check, Finding, Kind, Severity
 from tooling.simulator.hooks import Access, Ints, Space
 from tooling.simulator.memory import Allocation, DeviceMemory
 
@@ -55,9 +55,7 @@ class MemoryCheck(CheckHook):
         """Report device memory that was never freed, as a warning."""
         for allocation in self._owned.values():
             if allocation.live and not allocation.host:
-                leaked = Buffer(
-                    Memory.GLOBAL, allocation.size, number=allocation.serial, label=allocation.label
-                )
+                leaked = self.buffer(allocation, 0, memory)
                 finding = Finding(self.check, Kind.LEAK, Severity.WARNING, "", buffer=leaked)
                 self.note(("leak", allocation.serial), finding)
 

@@ -21,6 +21,9 @@ from tooling.simulator.hooks import Ints, LaunchContext
 MANY = 64
 """Strong accesses of more than so many distinct addresses share one clock."""
 
+MOST_BLOCKS = 2048
+"""What each block knows of each other one is kept for so many blocks (a table of 32 MiB)."""
+
 _ANYWHERE = -1
 
 
@@ -45,6 +48,7 @@ class Clocks:
         self._vectors: dict[int, NDArray[np.int64]] = {}
         self._meetings: dict[tuple[int, int], NDArray[np.int64]] = {}
         self._seen: NDArray[np.int64] | None = None
+        self._blocks_synchronise = False
         self._published: dict[int, NDArray[np.int64]] = {}
 
     def oldest_block_barrier(self, first_block: int, blocks: int) -> int:
@@ -114,6 +118,9 @@ class Clocks:
         itself."""
         if self._blocks == 1:
             return
+        if self._blocks > MOST_BLOCKS:
+            self._blocks_synchronise = True
+            return
         if self._seen is None:
             self._seen = np.full((self._blocks, self._blocks), self.launch, dtype=np.int64)
         blocks = threads // self._threads
@@ -152,6 +159,8 @@ class Clocks:
             self._apply_vectors(result, earlier, stamps, later, same)
         if self._seen is not None and result.any():
             result &= same | (stamps >= self._seen[block, other])
+        if self._blocks_synchronise:
+            result &= same
         return np.asarray(result)
 
     def _apply_warps(

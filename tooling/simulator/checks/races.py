@@ -325,6 +325,8 @@ class RaceCheck(CheckHook):
                 access.instruction.ptx_line,
                 instruction.ptx_line,
             )
+            if self.again(key, int(count)):
+                continue
             lane = int(lanes[first])
             finding = Finding(
                 self.check,

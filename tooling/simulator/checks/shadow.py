@@ -224,12 +224,11 @@ class Shadow:
 
     def _enter_read(self, where: Selection | NDArray[np.int32], keys: Keys, floor: int) -> None:
         if isinstance(where, slice):
-            if self.newest_read >= floor:
-                self._displace(where, keys, self.reader[where])
+            self._displace(where, keys, self.reader[where])
             self.reader[where] = keys
             return
-        known = self.reader[where] if self.newest_read >= floor else None
-        if known is None or int(known.max()) < floor:
+        known = self.reader[where]
+        if int(known.max()) < floor:
             # Nothing worth keeping: of several lanes at one granule, the first and the last are remembered.
             self.earlier[where[::-1]] = keys[::-1]
             self.reader[where] = keys
