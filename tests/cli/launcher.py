@@ -21,6 +21,7 @@ def probe(kind: TargetKind) -> Target | Absence:
     return real_probe(kind)
 
 
-vars(selection)["probe"] = probe
+for module in (probing, selection):
+    vars(module)["probe"] = probe
 if __name__ == "__main__":  # worker processes import this file too
     sys.exit(main())

@@ -1,0 +1,97 @@
+"""puzzle.yaml: what is accepted, and how a mistake is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import MANIFEST, MANY_MODES
+from tooling.catalog.manifest import load_puzzle
+from tooling.catalog.model import Requirement, Vendor
+from tooling.catalog.nodes import ManifestError
+from tooling.project import Project
+
+
+def load(tmp_path: Path, text: str, identity: str = "p01"):  # type: ignore[no-untyped-def]
+    path = tmp_path / "problems" / identity / "puzzle.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    return load_puzzle(path, Project(tmp_path))
+
+
+def test_defaults_are_filled_in(tmp_path: Path) -> None:
+    puzzle = load(tmp_path, MANIFEST)
+    (mode,) = puzzle.modes
+    assert (mode.kind.value, mode.flags, mode.programs, mode.datasets) == (
+        "puzzle",
+        (),
+        ("p01",),
+        ("book", "probe"),
+    )
+    assert mode.anchors == {"p01": ("add_10",)}
+    assert mode.time_limit == 10
+    assert mode.outputs[0].shape == (8,)
+    assert puzzle.program("p01").problem == tmp_path / "problems" / "p01" / "p01.mojo"
+    assert mode.requirement(Vendor.AMD) == Requirement(Vendor.AMD)
+
+
+def test_requirements_are_inherited_and_overridden(tmp_path: Path) -> None:
+    text = MANY_MODES + "    targets: {nvidia: {compute: '8.0', because: asynchronous copies}}\n"
+    coordination, demo = load(tmp_path, text, "p34").modes
+    assert coordination.requirement(Vendor.NVIDIA).compute == (9, 0)
+    assert demo.requirement(Vendor.NVIDIA).compute == (8, 0)
+    assert demo.requirement(Vendor.AMD).unsupported
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "says"),
+    [
+        (("number: 1", "nmber: 1"), (2, 1), "nmber: unknown key"),
+        (("number: 1", "number: one"), (2, 9), "number: must be a whole number, not `one`"),
+        (("id: p01", "id: p02"), (1, 5), "id: must be `p01`, the name of the folder"),
+        (("id: p01", "id: p01\nid: p01"), (2, 1), "id: the key is given twice"),
+        (("part: I", "part:"), (4, 6), "part: has no value"),
+        (("{en: Map, ko: 맵}", "{en: Map}"), (3, 8), "title: the key `ko` is missing"),
+        (("{en: Map, ko: 맵}", "Map"), (3, 8), "title: must be a mapping, not a text"),
+        (("api: raw", "api: tensor"), (8, 22), "programs[0].api: unknown value `tensor`"),
+        (("name: p01,", "name: p02,"), (8, 12), "must be `p01` or begin with `p01_`"),
+        (("dtype: float32", "dtype: float"), (13, 28), "unknown element type `float`"),
+        (("shape: [8]", "shape: [0]"), (13, 45), "shape[0]: must be at least 1, not 0"),
+        (("shape: [8]", "shape: 8"), (13, 44), "shape: must be a list, not a text"),
+        (("time_limit: 10", "time_limit: -1"), (6, 13), "must be finite and not negative"),
+        (("modes:", "modes: ["), (10, 3), "not valid YAML"),
+        (("    anchors: [add_10]", "    flags: [-x]"), (11, 13), "a flag looks like"),
+        (("    anchors: [add_10]", "    programs: [p02]"), (11, 16), "unknown program `p02`"),
+        (("    anchors: [add_10]", "    anchors: {p02: [x]}"), (11, 15), "p02: unknown key"),
+        (("    anchors: [add_10]", "    datasets: [bok]"), (11, 16), "unknown data set `bok`"),
+        (("    anchors: [add_10]", "    targets: {intel: {}}"), (11, 22), "intel: unknown vendor"),
+        (("    anchors: [add_10]", "    targets: {amd: {compute: '9.0'}}"), (11, 30), "are NVIDIA's"),
+        (("    anchors: [add_10]", "    targets: {nvidia: {compute: '9.0'}}"), (11, 23), "`because`"),
+    ],
+)
+def test_a_mistake_is_named_with_key_and_place(
+    tmp_path: Path, change: tuple[str, str], place: tuple[int, int], says: str
+) -> None:
+    assert change[0] in MANIFEST
+    with pytest.raises(ManifestError) as caught:
+        load(tmp_path, MANIFEST.replace(*change, 1))
+    error = caught.value
+    assert says in str(error)
+    assert error.where is not None
+    assert (error.where.line, error.where.column) == place
+
+
+def test_fewer_than_three_hints_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match="at least 3 hints, this one 2"):
+        load(tmp_path, "\n".join(MANIFEST.splitlines()[:-1]))
+
+
+def test_several_modes_need_flags(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match="has several modes, so each of them needs a flag"):
+        load(tmp_path, MANY_MODES.replace("    flags: [--demo]\n", ""), "p34")
+
+
+def test_a_mode_cannot_be_there_twice(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match="--coordination` is listed 2 times"):
+        load(tmp_path, MANY_MODES.replace("[--demo]", "[--coordination]"), "p34")

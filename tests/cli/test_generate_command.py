@@ -1,0 +1,78 @@
+"""`tooling generate`, and the commands that only show something."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING
+
+from tooling.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Workbench
+
+
+def test_drift_is_shown_as_a_diff_and_then_mended(workbench: Workbench) -> None:
+    drifted = workbench.run("generate", "--check")
+    assert drifted.status == ExitCode.WRONG
+    assert "+# FILL ME IN (about 2 lines)" in drifted.stdout
+    assert '+p01 = "tooling run p01"' in drifted.stdout
+    assert workbench.run("generate", "--force").status == ExitCode.PASSED
+    assert workbench.run("generate", "--check").status == ExitCode.PASSED
+    assert "# FILL ME IN" in workbench.problem.read_text()
+    assert 'p01 = "tooling run p01"' in (workbench.root / "pixi.toml").read_text()
+    result = workbench.run("run", "p01")
+    assert (result.status, "wrote nothing into `out`" in result.stdout) == (ExitCode.WRONG, True)
+
+
+def test_a_learners_edits_are_not_overwritten(workbench: Workbench) -> None:
+    workbench.run("generate", "--force")
+    git = ["git", "-C", str(workbench.root), "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "start"]):
+        subprocess.run([*git, *arguments], check=True)
+    workbench.answer("pass  # my own work\n")
+    refused = workbench.run("generate")
+    assert refused.status == ExitCode.USAGE
+    assert "my own work" in workbench.problem.read_text()
+    subprocess.run([*git, "checkout", "-q", "."], check=True)
+    workbench.solution.write_text(workbench.solution.read_text().replace("about 2", "about 3"))
+    assert workbench.run("generate").status == ExitCode.PASSED
+    assert "about 3" in workbench.problem.read_text()
+
+
+def test_an_anchor_of_the_manifest_must_exist(workbench: Workbench) -> None:
+    workbench.manifest.write_text(workbench.manifest.read_text().replace("[add_10]", "[add_11]"))
+    result = workbench.run("generate", "--check")
+    assert result.status == ExitCode.USAGE
+    assert "the anchor `add_11_solution` of the manifest is not in the solution" in result.stderr
+
+
+def test_the_matrix_gates_by_vendor_with_the_reason(workbench: Workbench) -> None:
+    workbench.add_p34()
+    workbench.run("generate", "--force")
+    vendors = json.loads((workbench.root / ".ci" / "matrix.json").read_text())["vendors"]
+    assert {"command": "p34 --coordination", "compute": "9.0"} in vendors["nvidia"]["run"]
+    assert vendors["amd"]["run"] == [{"command": "p01"}]
+    assert "SM 9.0" in vendors["amd"]["skip"][0]["because"]
+
+
+def test_the_list_names_commands_and_gates(workbench: Workbench) -> None:
+    workbench.add_p34()
+    result = workbench.run("list")
+    assert result.status == ExitCode.PASSED
+    assert "p34 --coordination" in result.stdout
+    assert "nvidia ≥ 9.0" in result.stdout
+    assert "맵" in workbench.run("list", "--lang", "ko", "--part", "I").stdout
+
+
+def test_targets_say_why_they_are_absent(workbench: Workbench) -> None:
+    result = workbench.run("targets")
+    assert "nvidia  yes test GPU (sm_90a, compute capability 9.0)" in result.stdout
+    assert "apple   no  this is not a Mac" in result.stdout
+
+
+def test_help_lists_the_commands_without_loading_them(workbench: Workbench) -> None:
+    result = workbench.run("--help")
+    assert result.status == ExitCode.PASSED
+    for name in ("run", "verify", "generate"):
+        assert f"\n    {name} " in result.stdout

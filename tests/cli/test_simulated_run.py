@@ -1,0 +1,85 @@
+"""The real thing: real compiler, real puzzle, simulated GPU, through the entry point."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import REPOSITORY
+from tooling.exit_codes import ExitCode
+
+pytestmark = [
+    pytest.mark.mojo,
+    pytest.mark.skipif(
+        sys.platform != "linux" or platform.machine() != "x86_64",
+        reason="the simulated GPU needs x86-64 Linux",
+    ),
+]
+
+
+def tooling(*arguments: str, prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "PUZZLE_TARGET"}
+    return subprocess.run(
+        [*prefix, sys.executable, "-m", "tooling", *arguments],
+        cwd=REPOSITORY,
+        env={**environment, "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def test_the_solution_passes_and_prints_what_the_book_says() -> None:
+    result = tooling("run", "p15", "--solution", "--target", "sim")
+    assert result.returncode == ExitCode.PASSED, result.stdout + result.stderr
+    assert (
+        "out: DeviceBuffer([15.0, 51.0, 87.0, 123.0])\n"
+        "expected: HostBuffer([15.0, 51.0, 87.0, 123.0])\n"
+        "Puzzle 15 complete ✅\n"
+    ) in result.stdout
+
+
+def test_the_problem_file_fails_and_says_that_nothing_was_written(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    result = tooling("run", "p15", "--target", "sim", "--json", str(report))
+    assert result.returncode == ExitCode.WRONG, result.stdout + result.stderr
+    assert "out: DeviceBuffer([0.0, 0.0, 0.0, 0.0])" in result.stdout
+    (verdict,) = json.loads(report.read_text())["results"]
+    assert verdict["target"] == "sim"
+    assert "never-written" in verdict["names"]
+
+
+def test_no_network_is_needed() -> None:
+    alone = ("unshare", "--net", "--map-root-user")
+    if shutil.which("unshare") is None or subprocess.run([*alone, "true"], check=False).returncode != 0:
+        pytest.skip("this system does not let a test leave the network")
+    tooling("run", "p15", "--solution", "--target", "sim")
+    result = tooling("run", "p15", "--solution", "--target", "sim", prefix=alone)
+    assert result.returncode == ExitCode.PASSED, result.stdout + result.stderr
+
+
+def test_any_program_can_be_simulated(tmp_path: Path) -> None:
+    source = tmp_path / "past_the_end.mojo"
+    source.write_text(
+        "from max.gpu import thread_idx\n"
+        "from max.gpu.host import DeviceContext\n"
+        "def kernel(p: Pointer[Float32, MutAnyOrigin]):\n"
+        "    p[unsafe_offset=thread_idx.x] = 1\n"
+        "def main() raises:\n"
+        "    with DeviceContext() as ctx:\n"
+        "        var b = ctx.enqueue_create_buffer[DType.float32](4)\n"
+        "        ctx.enqueue_function[kernel](b, grid_dim=1, block_dim=5)\n"
+        "        ctx.synchronize()\n"
+    )
+    report = tmp_path / "findings.json"
+    result = tooling("simulate", "--json", str(report), "--", str(source))
+    assert result.returncode == ExitCode.WRONG, result.stdout + result.stderr
+    assert "past_the_end.mojo:4:" in result.stdout
+    assert json.loads(report.read_text())["findings"][0]["check"] == "memory"

@@ -1,0 +1,127 @@
+"""Each pattern on the mistake it is named for, and silence where nothing fits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tooling.execution.listing import parse_listings
+from tooling.judging.comparison import compare
+from tooling.judging.diagnosis import Evidence, diagnose
+from tooling.judging.judge import _agrees
+from tooling.judging.reference import Array
+
+POISON = np.float32(-777.25)
+RAMP = (np.arange(16, dtype=np.float32) * 7 % 31) + 1
+MATRIX = RAMP.reshape(4, 4)
+
+
+def names(
+    got: Array, expected: Array, *, initial: float = float(POISON), largest_input: int = 16
+) -> list[str]:
+    evidence = Evidence(
+        got=got,
+        expected=expected,
+        initial=np.full(expected.shape, initial, expected.dtype),
+        comparison=compare(got, expected),
+        largest_input=largest_input,
+    )
+    return [diagnosis.name for diagnosis in diagnose(evidence)]
+
+
+def with_poison(array: Array, *places: int | slice) -> Array:
+    changed = array.copy()
+    for place in places:
+        changed[place] = POISON
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "first"),
+    [
+        (np.full(16, POISON), RAMP, "never-written"),
+        (with_poison(RAMP, slice(4, None)), RAMP, "first-block-only"),
+        (with_poison(RAMP, slice(15, None)), RAMP, "missing-last"),
+        (np.append(RAMP[:-1], np.float32(99)), RAMP, "missing-last"),
+        (with_poison(RAMP, 3, 7, 11), RAMP, "partly-written"),
+        (np.append(RAMP[1:], np.float32(99)), RAMP, "shifted"),
+        (np.append(np.float32(99), RAMP[:-1]), RAMP, "shifted"),
+        (np.roll(RAMP, 2), RAMP, "shifted"),
+        (RAMP[::-1].copy(), RAMP, "permuted"),
+        (MATRIX.T.copy(), MATRIX, "transposed"),
+        (np.tile(RAMP[:4], 4), RAMP, "tile-repeated"),
+        (RAMP * 2, RAMP, "scaled"),
+        (np.where(RAMP > 9, np.float32("nan"), RAMP), RAMP, "not-a-number"),
+        (np.array([119], np.float32), np.array([140], np.float32), "partial-sum"),
+        (np.append(np.cumsum(RAMP[:8]), np.cumsum(RAMP[8:])), np.cumsum(RAMP), "partial-sum"),
+    ],
+)
+def test_the_usual_mistakes_are_named(got: Array, expected: Array, first: str) -> None:
+    assert names(got.astype(np.float32), expected)[0] == first
+
+
+def test_poison_that_is_not_a_number_still_counts_as_never_written() -> None:
+    got = np.full(16, np.nan, np.float32)
+    assert names(got, RAMP, initial=float("nan"))[0] == "never-written"
+
+
+def test_arbitrary_differences_follow_no_pattern() -> None:
+    got = RAMP + np.array([3, 0, 5, 0, -2, 8, 1, 0, 9, 2, 0, 4, 0, 7, -6, 1], np.float32)
+    assert names(got, RAMP) == []
+
+
+def test_integers_have_no_nan_and_large_values_stay_exact() -> None:
+    expected = np.array([2**53 + 1, 5, 9], np.int64)
+    got = expected.copy()
+    got[0] -= 1
+    comparison = compare(got, expected)
+    assert (comparison.differing, comparison.first[0].got) == (1, 2**53)
+    assert "not-a-number" not in names(np.array([1, 2, 3, 9], np.int64), np.array([4, 2, 3, 8], np.int64))
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "tolerance", "equal"),
+    [
+        (1.0, 1.0, (0, 0), True),
+        (0.0, -0.0, (0, 0), True),
+        (1.0 + 1e-6, 1.0, (0, 0), False),
+        (1.0 + 1e-6, 1.0, (1e-5, 0), True),
+        (1e-6, 0.0, (1e-5, 0), False),
+        (1e-6, 0.0, (0, 1e-5), True),
+        (np.nan, np.nan, (0, 0), True),
+        (np.nan, 1.0, (1e9, 1e9), False),
+        (np.inf, np.inf, (0, 0), True),
+        (np.inf, -np.inf, (1e9, 1e9), False),
+        (np.inf, 3e38, (1e9, 1e9), False),
+        (3e38, np.inf, (1e9, 1e9), False),
+    ],
+)
+def test_comparison_law(got: float, expected: float, tolerance: tuple[float, float], equal: bool) -> None:
+    left, right = (np.array([value], np.float32) for value in (got, expected))
+    assert compare(left, right, *tolerance).equal is equal
+
+
+def test_mismatches_are_shown_as_their_type_prints_them() -> None:
+    comparison = compare(np.array([[0.1, 1]], np.float32), np.array([[0.3, 1]], np.float32))
+    assert comparison.first[0].index == (0, 0)
+    assert str(comparison.first[0].got) == "0.1"
+
+
+@pytest.mark.parametrize(
+    ("text", "agrees"),
+    [
+        ("out: HostBuffer([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])", True),
+        ("out: HostBuffer([0.0, 1.0, ..., 5.0])", True),
+        ("out: HostBuffer([0.0, 1.0, ..., 4.0])", False),
+        ("out: HostBuffer([1.0, ..., 5.0])", False),
+        ("out: HostBuffer([0.0, 1.0])", False),
+        ("out: HostBuffer([0, 1, 2, 3, 4, 5])", True),
+        ("out: [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]", True),
+        ("out: [[0.0, 1.0, 2.0],\n      [3.0, 4.0, 5.5]]", False),
+        ("out: [[0.0, ..., 2.0], [3.0, ..., 5.0]]", True),
+        ("out: [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]", False),
+    ],
+)
+def test_printed_text_is_compared_with_the_buffer(text: str, agrees: bool) -> None:
+    (listing,) = parse_listings(text)
+    assert _agrees(listing.items, np.arange(6, dtype=np.float32).reshape(2, 3)) is agrees

@@ -1,0 +1,76 @@
+"""The compiler's JSON lines become messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tooling.toolchain.dependencies import imported_files
+from tooling.toolchain.diagnostics import parse_diagnostics, render_errors, render_warnings
+
+
+def record(kind: str, message: str, line: int = 1, column: int = 0, *, text: str = "", end: int = 0) -> str:
+    place = {
+        "file": "/p/p01.mojo",
+        "location": {"line": line, "column": column},
+        "ranges": [{"start": column, "end": end}] if end else [],
+        "text": text,
+        "fixIts": [],
+    }
+    return json.dumps({"kind": kind, "message": message, "diagnostic": place})
+
+
+def test_an_error_shows_its_line_with_a_caret() -> None:
+    found = parse_diagnostics(record("error", "no such thing", 7, 5, text="\tx = thing", end=10))
+    assert found[0].render().splitlines() == [
+        "/p/p01.mojo:7:6: error: no such thing",
+        "        x = thing",
+        "            ^~~~~",
+    ]
+
+
+def test_noise_is_dropped_and_unknown_lines_are_kept() -> None:
+    found = parse_diagnostics(
+        "Failed to initialize Crashpad.  Crash reporting will not be available.\n"
+        '{"kind":"error","message":"failed to parse the provided Mojo source module"}\n'
+        "mojo: error: unable to find suitable c compiler for linking\n"
+        "something else\n"
+    )
+    assert [(each.kind, each.message) for each in found] == [
+        ("error", "mojo: unable to find suitable c compiler for linking"),
+        ("note", "something else"),
+    ]
+
+
+def test_a_hint_is_given_once() -> None:
+    text = "\n".join(record("error", "'fn' has been removed; use 'def' instead", line) for line in (1, 9))
+    assert render_errors(parse_diagnostics(text)).count("write `def` instead of `fn`") == 1
+
+
+def test_many_errors_are_counted() -> None:
+    text = "\n".join(record("error", f"wrong {line}", line) for line in range(1, 12))
+    rendered = render_errors(parse_diagnostics(text))
+    assert "wrong 8" in rendered
+    assert "wrong 9" not in rendered
+    assert rendered.endswith("... and 3 more errors")
+
+
+def test_unused_names_of_unfinished_work_are_not_mentioned() -> None:
+    found = parse_diagnostics(record("warning", "assignment to 'i' was never used; assign to '_' instead?"))
+    assert "never used" in render_warnings(found)
+    assert render_warnings(found, unfinished=True) == ""
+
+
+def test_imports_are_followed_by_name(tmp_path: Path) -> None:
+    lab = tmp_path / "problems" / "lab"
+    lab.mkdir(parents=True)
+    (lab / "__init__.mojo").write_text("from .channel import stage\nimport other\n")
+    (lab / "channel.mojo").write_text("")
+    (lab.parent / "other.mojo").write_text("")
+    (lab.parent / "unrelated.mojo").write_text("")
+    source = tmp_path / "solutions" / "p01.mojo"
+    source.parent.mkdir()
+    (source.parent / "near.mojo").write_text("")
+    text = b"from lab import stage\nimport std, near\nfrom max.gpu import barrier\n"
+    found = imported_files(source, text, (lab.parent,))
+    assert [path.name for path in found] == ["__init__.mojo", "channel.mojo", "other.mojo", "near.mojo"]
