@@ -18,6 +18,7 @@ from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import PRED, U32
 from tooling.simulator.program import Step
 from tooling.simulator.ptx_model import Instruction, Negated, Operand, Pair, Register, Vector
+from tooling.simulator.quirks import as_assembled
 from tooling.simulator.semantics import Operation, lookup
 
 Array = NDArray[Any]
@@ -85,7 +86,7 @@ def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
     operation = lookup(instruction.opcode, instruction.modifiers) if instruction.modifiers else None
     if operation is None:
         raise decoder.unknown(instruction)
-    _bind_pure(decoder, instruction, operation)
+    _bind_pure(decoder, as_assembled(instruction), operation)
 
 
 # -- guards -------------------------------------------------------------------------------------------

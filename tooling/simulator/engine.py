@@ -16,18 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.barriers import BlockBarriers, ClusterBarriers
+from tooling.simulator.batch import Batch
 from tooling.simulator.decode import decode
-from tooling.simulator.hooks import Hook, LaunchContext, Waiter, WaitsFor
-from tooling.simulator.lanes import Group, merge
+from tooling.simulator.hooks import Hook, LaunchContext
 from tooling.simulator.launch import FaultKind, KernelFault, Launch, LaunchResult
+from tooling.simulator.listeners import Listeners
 from tooling.simulator.memory import DeviceMemory
-from tooling.simulator.numerics import U32
 from tooling.simulator.program import Program
-from tooling.simulator.ptx_model import Instruction, Module
-from tooling.simulator.schedule import Schedule
-from tooling.simulator.spaces import Shape, Spaces
-from tooling.simulator.specials import differs_by_batch, initial_value
+from tooling.simulator.ptx_model import Module
+from tooling.simulator.spaces import Shape
 from tooling.simulator.warps import Warps
 
 Array = NDArray[Any]
@@ -37,11 +34,6 @@ BATCH_LANES = 16384
 
 MAX_THREADS_PER_BLOCK = 1024
 MAX_SHARED_BYTES = 227 * 1024
-
-HOOK_NAMES = (
-    "batch_begin", "batch_end", "issue", "access", "block_barrier", "named_barrier", "warp_sync",
-    "warp_missing", "cluster_barrier", "fence", "async_wait", "mbarrier", "threads_exit", "stuck",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,33 +49,6 @@ class Limits:
     lane_instructions: int | None = None
     deadline: float | None = None
     stop: Callable[[], bool] | None = None
-
-
-class Listeners:
-    """Per event, the hooks that override it: an event nobody listens to costs an empty loop."""
-
-    def __init__(self, hooks: Sequence[Hook]) -> None:
-        self.batch_begin = self.batch_end = self.issue = self.access = self.block_barrier = ()
-        self.named_barrier = self.warp_sync = self.warp_missing = self.cluster_barrier = self.fence = ()
-        self.async_wait = self.mbarrier = self.threads_exit = self.stuck = ()
-        for name in HOOK_NAMES:
-            own = tuple(hook for hook in hooks if getattr(type(hook), name) is not getattr(Hook, name))
-            setattr(self, name, own)
-
-    batch_begin: tuple[Hook, ...]
-    batch_end: tuple[Hook, ...]
-    issue: tuple[Hook, ...]
-    access: tuple[Hook, ...]
-    block_barrier: tuple[Hook, ...]
-    named_barrier: tuple[Hook, ...]
-    warp_sync: tuple[Hook, ...]
-    warp_missing: tuple[Hook, ...]
-    cluster_barrier: tuple[Hook, ...]
-    fence: tuple[Hook, ...]
-    async_wait: tuple[Hook, ...]
-    mbarrier: tuple[Hook, ...]
-    threads_exit: tuple[Hook, ...]
-    stuck: tuple[Hook, ...]
 
 
 def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers know
@@ -119,7 +84,7 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
         program.shared_bytes + launch.shared_bytes,
         program.local_bytes,
     )
-    runner = _Runner(
+    runner = Runner(
         program,
         context,
         symbols,
@@ -164,7 +129,7 @@ def _check_shape(context: LaunchContext) -> None:
         raise KernelFault(FaultKind.INVALID_LAUNCH, problem)
 
 
-class _Runner:
+class Runner:
     """One launch, batch after batch; keeps the counts."""
 
     def __init__(
@@ -218,308 +183,3 @@ class _Runner:
         if known is None:
             known = self.shapes[blocks] = Shape(blocks, self.context.threads_per_block)
         return known
-
-
-class Batch:
-    """Some blocks of a launch, executed together.
-
-    Attributes:
-        first_block, blocks: which blocks; size: how many lanes.
-        alive: per block, threads that have not exited; alive_count: all of them.
-        spaces, warps, barriers, cluster_barriers: the parts that instructions use.
-    """
-
-    def __init__(self, runner: _Runner, first_block: int, blocks: int) -> None:
-        self.runner = runner
-        self.context = runner.context
-        self.program = runner.program
-        self.hooks = runner.listeners
-        self.stdout = runner.stdout
-        self.parameters = runner.parameters
-        self.symbols = runner.symbols
-        self.first_block = first_block
-        self.blocks = blocks
-        threads = self.context.threads_per_block
-        self.size = blocks * threads
-        self.spaces = Spaces(self.context, first_block, runner.shape(blocks), self.hooks.access)
-        self.alive: NDArray[np.int64] = np.full(blocks, threads, np.int64)
-        self.alive_count = self.size
-        grid = self.context.launch.grid
-        numbers = np.arange(first_block, first_block + blocks)
-        self.block_position = np.stack(
-            [numbers % grid.x, numbers // grid.x % grid.y, numbers // (grid.x * grid.y)]
-        )
-        self._warps: Warps | None = None
-        self.barriers = BlockBarriers(self)
-        self._cluster_barriers: ClusterBarriers | None = None
-        self.parked_warps: list[tuple[Group, Instruction]] = []
-        self.waiting: list[Group] = []
-        self.schedule = Schedule(runner.schedule, first_block)
-
-    @property
-    def issued(self) -> int:
-        """Instructions issued so far, what `%clock` shows."""
-        return self.runner.issued
-
-    @property
-    def warps(self) -> Warps:
-        """The batch's warps (made at first use)."""
-        if self._warps is None:
-            known = self.runner.warps.get(self.blocks)
-            if known is None:
-                known = self.runner.warps[self.blocks] = Warps(self.blocks, self.context.threads_per_block)
-            self._warps = known
-            self._refresh_alive()
-        return self._warps
-
-    @property
-    def cluster_barriers(self) -> ClusterBarriers:
-        """The cluster barriers (made at first use)."""
-        if self._cluster_barriers is None:
-            self._cluster_barriers = ClusterBarriers(self)
-        return self._cluster_barriers
-
-    # -- running -------------------------------------------------------------------------------------
-
-    def run(self) -> None:
-        """Run all lanes to their end.
-
-        Raises:
-            KernelFault: the kernel was stopped, or nothing can run any more.
-        """
-        origins = self.program.origins
-        base: list[Array | None] = [None] * len(origins)
-        self.exited = np.zeros(self.size, bool)
-
-        kept = self.runner.values.setdefault(self.blocks, {})
-
-        def missing(slot: int) -> Array:
-            value = kept.get(slot)
-            if value is None:
-                value = initial_value(origins[slot], self)
-                if not differs_by_batch(origins[slot]):
-                    kept[slot] = value
-            return value
-
-        self.waiting = [
-            Group(
-                self.program.entries[self.program.name], (), None, self.size, base, base=base, missing=missing
-            )
-        ]
-        while self.waiting:
-            self._run_group(self._next())
-            if not self.waiting:
-                self._unstick()
-
-    def _next(self) -> Group:
-        """Take the group that runs next, merged with all others at the same place."""
-        waiting = self.waiting
-        if len(waiting) == 1:
-            return waiting.pop()
-        chosen = self.schedule.choose(waiting)
-        same = [group for group in waiting if group.pc == chosen.pc and group.stack == chosen.stack]
-        if len(same) == 1:
-            waiting.remove(chosen)
-            return chosen
-        self.waiting = [group for group in waiting if group.pc != chosen.pc or group.stack != chosen.stack]
-        return merge(same, self.program.live(chosen.pc, chosen.stack), self.size)
-
-    def _run_group(self, group: Group) -> None:
-        """Run one group until it waits, ends, splits, or should let another one run."""
-        blocks = self.program.blocks
-        runner = self.runner
-        issue = self.hooks.issue
-        while True:
-            block = blocks[group.pc]
-            count = len(block.instructions)
-            runner.issued += count
-            runner.lane_instructions += count * group.count
-            if issue:
-                for hook in issue:
-                    hook.issue(block.instructions, group.count)
-            for step in block.steps:
-                step(group, self)
-            end = block.end
-            assert end is not None
-            if not end(group, self):
-                self._check_limits()
-                return
-            if self.waiting and self.schedule.yields(group, self.waiting):
-                self.waiting.append(group)
-                self._check_limits()
-                return
-            if group.back_edges & 63 == 63 or count > 1000:
-                self._check_limits()
-
-    def _check_limits(self) -> None:
-        limits = self.runner.limits
-        over = (
-            limits.lane_instructions is not None and self.runner.lane_instructions > limits.lane_instructions
-        )
-        if not over and limits.deadline is not None:
-            over = time.monotonic() > limits.deadline
-        if over or (limits.stop is not None and limits.stop()):
-            raise KernelFault(FaultKind.TIME_LIMIT, "the kernel did not end within its limit")
-
-    def _unstick(self) -> None:
-        """Nothing can run: fine when all lanes have exited, a deadlock otherwise."""
-        if self.alive_count == 0:
-            return
-        waiters = [
-            Waiter(
-                parked.group.pick(self.spaces.threads),
-                parked.instruction,
-                WaitsFor.BLOCK_BARRIER,
-                parked.barrier,
-            )
-            for parked in self.barriers.parked
-        ]
-        waiters += [
-            Waiter(group.pick(self.spaces.threads), instruction, WaitsFor.WARP)
-            for group, instruction in self.parked_warps
-        ]
-        if self._cluster_barriers is not None:
-            waiters += [
-                Waiter(parked.group.pick(self.spaces.threads), parked.instruction, WaitsFor.CLUSTER_BARRIER)
-                for parked in self._cluster_barriers.parked
-            ]
-        for hook in self.hooks.stuck:
-            hook.stuck(waiters)
-        total = sum(len(waiter.threads) for waiter in waiters)
-        first = waiters[0] if waiters else None
-        raise KernelFault(
-            FaultKind.DEADLOCK,
-            f"{total} threads wait for each other and none can go on",
-            thread=int(first.threads[0]) if first else -1,
-            instruction=first.instruction if first else None,
-        )
-
-    # -- what ends of blocks ask for -----------------------------------------------------------------
-
-    def resume(self, group: Group) -> None:
-        """Let a group run when its turn comes."""
-        self.waiting.append(group)
-
-    def divide(self, group: Group, lanes: Array, first_pc: int, second_pc: int) -> tuple[Group, Group]:
-        """Two groups: the lanes where `lanes` holds, at `first_pc`, and the others, at `second_pc`."""
-        live = self.program.live(first_pc, group.stack) | self.program.live(second_pc, group.stack)
-        # Lanes may go back to the instruction they are at, so its own operands are needed as well.
-        live |= self.program.live(group.pc, group.stack)
-        first = group.part(np.flatnonzero(lanes), first_pc, live)
-        second = group.part(np.flatnonzero(~lanes), second_pc, live)
-        for part in (first, second):
-            part.back_edges = group.back_edges
-            part.polling = group.polling
-        return first, second
-
-    def split(self, group: Group, lanes: Array, target: int, following: int, backwards: bool) -> None:
-        """A branch that some lanes take and others do not."""
-        taken, passed = self.divide(group, lanes, target, following)
-        if backwards:
-            taken.back_edges += 1
-        self.waiting += (taken, passed)
-
-    def scatter(self, group: Group, chosen: Array, targets: list[int]) -> None:
-        """A jump table: lanes go where their index says."""
-        for index in np.unique(chosen):
-            live = self.program.live(targets[index], group.stack)
-            self.waiting.append(group.part(np.flatnonzero(chosen == index), targets[index], live))
-
-    def split_return(self, group: Group, lanes: Array, following: int, leave: bool) -> None:
-        """A guarded return or exit that some lanes take."""
-        gone, staying = self.divide(group, lanes, group.pc, following)
-        self.waiting.append(staying)
-        if gone.stack and not leave:
-            self.leave(gone)
-            self.waiting.append(gone)
-        else:
-            self.finish(gone)
-
-    def leave(self, group: Group) -> None:
-        """Return from a call."""
-        place = group.stack[-1]
-        group.stack = group.stack[:-1]
-        group.pc = place
-        copies = self.program.returns.get(place)
-        if copies:
-            self.spaces.copy_local(group, copies)
-
-    def recursion(self, _group: Group, instruction: Instruction, name: str) -> None:
-        """Stop at a recursive call: its registers would need a stack of their own.
-
-        Raises:
-            KernelFault: always.
-        """
-        raise KernelFault(
-            FaultKind.ILLEGAL_INSTRUCTION, f"recursive call of {name}: not simulated", instruction=instruction
-        )
-
-    def finish(self, group: Group) -> None:
-        """Lanes that exit."""
-        self.alive_count -= group.count
-        for hook in self.hooks.threads_exit:
-            hook.threads_exit(group.pick(self.spaces.threads))
-        if group.lanes is None:
-            self.alive[:] = 0
-            return
-        self.exited[group.lanes] = True
-        self.alive -= np.bincount(group.pick(self.spaces.block_of_lane), minlength=self.blocks)
-        if self.alive_count == 0:
-            return
-        if self._warps is not None:
-            self._refresh_alive()
-        self.barriers.after_exit()
-        if self._cluster_barriers is not None:
-            self._cluster_barriers.after_exit()
-        if self.parked_warps:
-            parked, self.parked_warps = self.parked_warps, []
-            for waiting, _ in parked:
-                self.resume(waiting)
-
-    def _refresh_alive(self) -> None:
-        assert self._warps is not None
-        whole = self.alive_count == self.size
-        self._warps.alive = self._warps.full if whole else self._warps.masks(np.flatnonzero(~self.exited))
-
-    def gather_warps(self, group: Group, mask: int, instruction: Instruction) -> Group | None:
-        """The lanes of `group` whose whole mask is at this `.sync` instruction; the others are parked.
-
-        Returns:
-            the lanes that may go on (the group itself when it is all of them), or None.
-        """
-        mates = [
-            entry for entry in self.parked_warps if entry[0].pc == group.pc and entry[0].stack == group.stack
-        ]
-        if mates:
-            self.parked_warps = [entry for entry in self.parked_warps if entry not in mates]
-            groups = [group, *(entry[0] for entry in mates)]
-            group = merge(groups, self.program.live(group.pc, group.stack), self.size)
-        masks = group.get(mask).view(U32)
-        warps = self.warps
-        if group.count != self.alive_count:
-            warp = group.pick(warps.warp_of_lane)
-            here = warps.masks(group.indices(self.size))[warp]
-            complete = (masks & warps.alive[warp] & ~here) == 0
-            if not complete.all():
-                if not complete.any():
-                    self.parked_warps.append((group, instruction))
-                    return None
-                ready, rest = self.divide(group, complete, group.pc, group.pc)
-                self.parked_warps.append((rest, instruction))
-                group = ready
-                masks = group.get(mask).view(U32)
-        self._tell_warps(group, masks, instruction)
-        return group
-
-    def _tell_warps(self, group: Group, masks: Array, instruction: Instruction) -> None:
-        if self.hooks.warp_sync:
-            told = np.broadcast_to(masks, group.count)
-            for hook in self.hooks.warp_sync:
-                hook.warp_sync(group.pick(self.spaces.threads), told, instruction)
-        if self.hooks.warp_missing and self.alive_count != self.size:
-            warps = self.warps
-            absent = np.broadcast_to(masks, group.count) & ~warps.alive[group.pick(warps.warp_of_lane)]
-            if absent.any():
-                chosen = absent != 0
-                for hook in self.hooks.warp_missing:
-                    hook.warp_missing(group.pick(self.spaces.threads)[chosen], absent[chosen], instruction)

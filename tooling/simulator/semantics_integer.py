@@ -19,7 +19,8 @@ def truncated_quotient(a: Array, b: Array) -> Array:
     safe = np.where(b == 0, b.dtype.type(1), b)
     quotient = np.floor_divide(a, safe)
     if a.dtype.kind == "i":
-        quotient = quotient + ((a - quotient * safe != 0) & ((a < 0) != (safe < 0)))
+        inexact = a - quotient * safe != 0
+        quotient = quotient + (inexact & ((a < 0) != (safe < 0)))
     return np.asarray(np.where(b == 0, ~b.dtype.type(0), quotient), a.dtype)
 
 
@@ -41,7 +42,7 @@ def high_product(a: Array, b: Array) -> Array:
     high = a1 * b1 + (middle >> _HALF) + (other >> _HALF)
     if a.dtype.kind == "i":
         high = high - np.where(a < 0, ub, np.uint64(0)) - np.where(b < 0, ua, np.uint64(0))
-    return high.view(a.dtype)
+    return np.asarray(high.view(a.dtype))
 
 
 def saturated_add(a: Array, b: Array) -> Array:
