@@ -1,0 +1,433 @@
+"""A page cut into the blocks a translator works on: headings, paragraphs, items, rows, fences.
+
+This is not a Markdown renderer: it cuts where text can be translated apart, keeps the lines each block came
+from, and leaves the meaning of inline marks to `normal`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tooling.translations.model import LineRange
+
+
+class BlockKind(StrEnum):
+    """What a block is."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    ITEM = "item"
+    ROW = "row"  # one row of a table
+    FENCE = "fence"
+    CODE = "code"  # indented code
+    MATH = "math"  # a display formula
+    HTML = "html"  # a line that is nothing but tags
+    ALERT = "alert"  # `[!NOTE]`
+    DIRECTIVE = "directive"  # `{{#include …}}` on a line of its own
+    RULE = "rule"
+
+
+VERBATIM = frozenset((BlockKind.FENCE, BlockKind.CODE, BlockKind.MATH, BlockKind.DIRECTIVE))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block.
+
+    Attributes:
+        kind: what it is.
+        lines: its text without quote marks; for a fence the code alone, for a heading without marks.
+        first, last: its lines in the page, from 1.
+        level: of a heading 1-6; of an item its depth from 1; otherwise 0.
+        quote: how many `>` it stands behind.
+        info: the info string of a fence; `1.` for an item of a numbered list.
+    """
+
+    kind: BlockKind
+    lines: tuple[str, ...]
+    first: int
+    last: int
+    level: int = 0
+    quote: int = 0
+    info: str = ""
+
+    @property
+    def raw(self) -> tuple[object, ...]:
+        """All that an edit can change, apart from where it stands."""
+        return (self.kind, self.level, self.quote, self.info, self.lines)
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading with all that follows it up to the next heading; number 0 is what precedes the first one.
+
+    Attributes:
+        ordinal: which heading of the page it is, from 1.
+        level, title: of the heading; 0 and empty for what precedes the first one.
+        first: its first line in the page.
+        raw: its text, None where the page could not be cut before it was read block by block.
+    """
+
+    ordinal: int
+    level: int
+    title: str
+    first: int
+    raw: str | None
+    _blocks: tuple[Block, ...] | None = None
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Its blocks, the heading included; read when they are first asked for."""
+        if self._blocks is None:
+            self._blocks = _Splitter((self.raw or "").split("\n"), self.first - 1).run()
+        return self._blocks
+
+    @property
+    def lines(self) -> LineRange | None:
+        """From its first to its last block; None for an empty one."""
+        return LineRange(self.blocks[0].first, self.blocks[-1].last) if self.blocks else None
+
+    def same_as(self, other: Section) -> bool:
+        """Whether both hold the same raw text, wherever it stands."""
+        if self.raw is not None and other.raw is not None and self.raw.rstrip() == other.raw.rstrip():
+            return True
+        if self.raw is not None and other.raw is not None:
+            return False
+        return [block.raw for block in self.blocks] == [block.raw for block in other.blocks]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A page in sections, with its link definitions (`[label]: target`) by folded label."""
+
+    sections: tuple[Section, ...]
+    definitions: dict[str, str]
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return tuple(block for section in self.sections for block in section.blocks)
+
+    @property
+    def levels(self) -> list[int]:
+        """Levels of the headings in order, behind a 0 for what precedes them."""
+        return [section.level for section in self.sections]
+
+
+_QUOTE = re.compile(r"(?:[ ]{0,3}>[ ]?)+")
+_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$")
+_SETEXT = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
+_RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
+_ITEM = re.compile(r"([ \t]*)(?:[-*+]|(\d{1,9}[.)]))(?:[ \t]+(.*)|$)")
+_DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_DEFINITION = re.compile(r" {0,3}\[(?!\^)([^\]]+)\]:[ \t]*(<[^>]*>|\S+)(?:[ \t]+[\"'(].*)?[ \t]*$")
+_DIRECTIVE = re.compile(r"[ \t]*\{\{\s*#[^}]*\}\}[ \t]*$")
+_TAGS = re.compile(r"[ \t]*(?:</?[A-Za-z][^<>]*>[ \t]*)+$")
+_ALERT = re.compile(r"\[![^\]]+\][ \t]*$")
+_COMMENT = re.compile(r"<!--.*?-->")
+# The first characters of lines that may begin something other than a paragraph.
+_SPECIAL = frozenset("#>`~-*+_=|<[{$\\\t :")
+
+
+def fold_label(label: str) -> str:
+    """Link labels match without regard to case and runs of space."""
+    return " ".join(label.split()).casefold()
+
+
+def split(text: str) -> Text:
+    """A page in sections and blocks.
+
+    HTML comments vanish, and so do blank lines and the delimiter rows of tables. Most pages can be cut at
+    their headings by a glance; the others (headings underlined, long comments, display formulas, quoted
+    fences, link definitions) are read line by line at once. Both ways give the same blocks.
+    """
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    return _cut_at_headings(text) or split_line_by_line(text)
+
+
+def split_line_by_line(text: str) -> Text:
+    """As `split`, without the glance."""
+    splitter = _Splitter(text.split("\n"), 0)
+    blocks = splitter.run()
+    starts = [index for index, block in enumerate(blocks) if block.kind is BlockKind.HEADING]
+    bounds = [*starts, len(blocks)]
+    sections = [Section(0, 0, "", 1, None, blocks[: bounds[0]])]
+    for ordinal, start in enumerate(starts, start=1):
+        heading = blocks[start]
+        part = blocks[start : bounds[ordinal]]
+        sections.append(Section(ordinal, heading.level, heading.lines[0], heading.first, None, part))
+    return Text(tuple(sections), splitter.definitions)
+
+
+# Lines that decide where sections begin, and lines that a glance cannot judge.
+_OUTLINE = re.compile(
+    r"^(?:[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
+    r"|(?P<heading> {0,3}#{1,6}(?:[ \t][^\n]*)?)$"
+    r"|(?P<hard>[ ]{0,3}>[ >]*(?:`{3}|~{3}|\#|<!--|\$\$|\\)"
+    r"|[ \t]*(?:\$\$|\\\\?\[)"
+    r"|[ \t]*<!--(?![^\n]*-->)"
+    r"|[ ]{0,3}\[[^\]\n]+\]:"
+    r"|(?<=[^\n]\n) {0,3}(?:=+|-+)[ \t]*$))",
+    re.MULTILINE,
+)
+
+
+def _cut_at_headings(text: str) -> Text | None:
+    """The page cut at its headings, or None where only a line-by-line reading can tell."""
+    cuts: list[tuple[int, int, str]] = [(0, 0, "")]
+    fence = ""
+    for match in _OUTLINE.finditer(text):
+        mark = match["fence"]
+        if fence:
+            if mark and mark[0] == fence[0] and len(mark) >= len(fence) and not match["info"].strip():
+                fence = ""
+        elif mark:
+            if not ("`" in mark and "`" in match["info"]):
+                fence = mark
+        elif match["hard"] is not None:
+            return None
+        else:
+            heading = _HEADING.match(match["heading"])
+            assert heading is not None
+            cuts.append((match.start(), len(heading[1]), (heading[2] or "").strip()))
+    sections: list[Section] = []
+    line = 1
+    for ordinal, (start, level, title) in enumerate(cuts):
+        end = cuts[ordinal + 1][0] if ordinal + 1 < len(cuts) else len(text)
+        raw = text[start:end]
+        sections.append(Section(ordinal, level, title, line, raw))
+        line += raw.count("\n")
+    return Text(tuple(sections), {})
+
+
+@dataclass(slots=True)
+class _Open:
+    """The paragraph-like block being read."""
+
+    kind: BlockKind
+    first: int
+    last: int
+    lines: list[str]
+    level: int
+    quote: int
+    info: str = ""
+
+
+@dataclass(slots=True)
+class _Splitter:
+    lines: list[str]
+    offset: int  # lines of the page before the first of these
+    blocks: list[Block] = field(default_factory=list)
+    definitions: dict[str, str] = field(default_factory=dict)
+    open: _Open | None = None
+    indents: list[int] = field(default_factory=list)  # of the list items around the current line
+    in_table: bool = False
+
+    def run(self) -> tuple[Block, ...]:
+        index = 0
+        while index < len(self.lines):
+            index = self._line(self.lines, index)
+        self._close()
+        return tuple(self.blocks)
+
+    def _line(self, lines: list[str], index: int) -> int:
+        """Reads the block part at `index`; the next line to read."""
+        line = lines[index]
+        quote = 0
+        if (mark := _QUOTE.match(line)) is not None:
+            quote = mark[0].count(">")
+            line = line[mark.end() :]
+        if "<!--" in line and line.lstrip().startswith("<!--"):
+            line, index = self._comment(lines, index, line)
+        stripped = line.strip()
+        if not stripped:
+            self._close()
+            self.in_table = False
+            return index + 1
+        indented = line[0] in " \t"
+        if not indented and not quote and self.open is None and not _ITEM.match(line):
+            self.indents.clear()  # text at the margin after a blank line ends a list
+        if stripped[0] in _SPECIAL or indented or stripped[0].isdigit() or self.in_table or "|" in stripped:
+            after = self._special(lines, index, line, quote)
+            if after is not None:
+                return after
+        self._text(index, stripped, quote)
+        return index + 1
+
+    def _special(self, lines: list[str], index: int, line: str, quote: int) -> int | None:
+        """The next line when `line` is more than a piece of a paragraph."""
+        number = self.offset + index + 1
+        stripped = line.strip()
+        if (match := _FENCE.match(line)) and not ("`" in match[2] and "`" in match[3]):
+            return self._fence(lines, index, match, quote)
+        if (end := _math_end(stripped)) is not None:
+            return self._math(lines, index, end, quote)
+        if self._is_indented_code(line):
+            return self._indented(lines, index, quote)
+        if (match := _HEADING.match(line)) is not None:
+            self._close()
+            self.indents.clear()
+            self.in_table = False
+            title = (match[2] or "").strip()
+            self.blocks.append(Block(BlockKind.HEADING, (title,), number, number, len(match[1]), quote))
+            return index + 1
+        if self._is_setext(line, quote):
+            assert self.open is not None
+            level = 1 if "=" in stripped else 2
+            title = " ".join(self.open.lines)
+            first, self.open = self.open.first, None
+            self.indents.clear()
+            self.blocks.append(Block(BlockKind.HEADING, (title,), first, number, level, quote))
+            return index + 1
+        if _RULE.match(line):
+            self._close()
+            self.blocks.append(Block(BlockKind.RULE, (), number, number, 0, quote))
+            return index + 1
+        if (match := _ITEM.match(line)) is not None and (match[3] or self.open is None):
+            self._item(number, match, quote)
+            return index + 1
+        if ("|" in stripped or self.in_table) and self._row(lines, index, stripped, quote):
+            return index + 1
+        if self.open is None and (match := _DEFINITION.match(line)) is not None:
+            self.definitions.setdefault(fold_label(match[1]), match[2].strip("<>"))
+            return index + 1
+        for kind, pattern in ((BlockKind.DIRECTIVE, _DIRECTIVE), (BlockKind.HTML, _TAGS)):
+            if pattern.match(line):
+                self._close()
+                self.blocks.append(Block(kind, (stripped,), number, number, 0, quote))
+                return index + 1
+        if quote and self.open is None and _ALERT.match(stripped):
+            self.blocks.append(Block(BlockKind.ALERT, (stripped,), number, number, 0, quote))
+            return index + 1
+        return None
+
+    def _close(self) -> None:
+        block, self.open = self.open, None
+        if block is not None:
+            lines = tuple(block.lines)
+            self.blocks.append(
+                Block(block.kind, lines, block.first, block.last, block.level, block.quote, block.info)
+            )
+
+    def _text(self, index: int, stripped: str, quote: int) -> None:
+        block = self.open
+        # A paragraph may go on behind fewer quote marks than it began with, never behind more.
+        if block is not None and quote <= block.quote:
+            block.lines.append(stripped)
+            block.last = self.offset + index + 1
+            return
+        self._close()
+        number = self.offset + index + 1
+        self.open = _Open(BlockKind.PARAGRAPH, number, number, [stripped], 0, quote)
+
+    def _comment(self, lines: list[str], index: int, line: str) -> tuple[str, int]:
+        """What a line that begins with a comment leaves, and the line on which the comment ends."""
+        line = _COMMENT.sub("", line)
+        if "<!--" not in line:
+            return line, index
+        for end in range(index + 1, len(lines)):
+            if "-->" in lines[end]:
+                return lines[end].partition("-->")[2], end
+        return "", len(lines) - 1
+
+    def _fence(self, lines: list[str], index: int, match: re.Match[str], quote: int) -> int:
+        self._close()
+        indent, mark = len(match[1]), match[2]
+        closing = re.compile(rf"[ \t]*{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$")
+        code: list[str] = []
+        end = index + 1
+        while end < len(lines):
+            line = lines[end]
+            if quote:
+                prefix = _QUOTE.match(line)
+                if prefix is None:
+                    break  # a fence ends with the quote around it
+                line = line[prefix.end() :]
+            if closing.match(line):
+                end += 1
+                break
+            lead = len(line) - len(line.lstrip(" \t"))
+            code.append(line[min(lead, indent) :].rstrip())
+            end += 1
+        while code and not code[-1]:
+            code.pop()
+        self.blocks.append(
+            Block(
+                BlockKind.FENCE, tuple(code), self.offset + index + 1, self.offset + end, 0, quote, match[3]
+            )
+        )
+        return end
+
+    def _math(self, lines: list[str], index: int, end_mark: str, quote: int) -> int:
+        self._close()
+        end = index + 1
+        while end < len(lines) and end_mark not in lines[end]:
+            end += 1
+        end = min(end + 1, len(lines))
+        self.blocks.append(
+            Block(
+                BlockKind.MATH,
+                tuple(line.strip("> \t") for line in lines[index:end]),
+                self.offset + index + 1,
+                self.offset + end,
+                0,
+                quote,
+            )
+        )
+        return end
+
+    def _is_indented_code(self, line: str) -> bool:
+        return self.open is None and not self.indents and line.expandtabs(4).startswith("    ")
+
+    def _indented(self, lines: list[str], index: int, quote: int) -> int:
+        end = index
+        while end < len(lines) and lines[end].expandtabs(4).startswith("    "):
+            if _FENCE.match(lines[end]):
+                break  # a fence is a fence at any depth: lists are not followed closely enough to tell
+            end += 1
+        code = tuple(line.expandtabs(4)[4:].rstrip() for line in lines[index:end])
+        self.blocks.append(Block(BlockKind.CODE, code, self.offset + index + 1, self.offset + end, 0, quote))
+        return end
+
+    def _is_setext(self, line: str, quote: int) -> bool:
+        block = self.open
+        return (
+            block is not None
+            and block.kind is BlockKind.PARAGRAPH
+            and block.quote == quote
+            and _SETEXT.match(line) is not None
+        )
+
+    def _item(self, number: int, match: re.Match[str], quote: int) -> None:
+        self._close()
+        indent = len(match[1].expandtabs(4))
+        while self.indents and indent <= self.indents[-1]:
+            self.indents.pop()
+        self.indents.append(indent)
+        text = [match[3].strip()] if match[3] else []
+        info = "1." if match[2] else ""
+        self.open = _Open(BlockKind.ITEM, number, number, text, len(self.indents), quote, info)
+
+    def _row(self, lines: list[str], index: int, stripped: str, quote: int) -> bool:
+        if not self.in_table:
+            below = lines[index + 1] if index + 1 < len(lines) else ""
+            below = below[mark.end() :] if quote and (mark := _QUOTE.match(below)) else below
+            if "|" not in below or not _DELIMITER_ROW.match(below):
+                return False
+            self.in_table = True
+        elif _DELIMITER_ROW.match(stripped):
+            return True
+        self._close()
+        number = self.offset + index + 1
+        self.blocks.append(Block(BlockKind.ROW, (stripped,), number, number, 0, quote))
+        return True
+
+
+def _math_end(stripped: str) -> str | None:
+    """The mark that ends the display formula which this line opens without ending it."""
+    for begin, end in (("$$", "$$"), ("\\\\[", "\\\\]"), ("\\[", "\\]")):
+        if stripped.startswith(begin) and end not in stripped[len(begin) :]:
+            return end
+    return None

@@ -1,0 +1,83 @@
+"""Text on a terminal: Korean takes two columns a syllable, colour only where it is wanted."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+_CODES = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+}
+_PLAIN = str.maketrans(
+    {"→": "->", "§": "section ", "…": "...", "·": "-", "—": "-", "─": "-", "“": '"', "”": '"'}
+)
+_COMBINING_JAMO = range(0x1160, 0x1200)  # vowels and finals that join the syllable before them
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """Whether to colour."""
+
+    colour: bool = False
+
+    def __call__(self, text: str, *names: str) -> str:
+        if not self.colour or not text or not names:
+            return text
+        return f"\x1b[{';'.join(_CODES[name] for name in names)}m{text}\x1b[0m"
+
+
+def style_for(stream: TextIO) -> Style:
+    """Colour on a terminal, unless NO_COLOR says otherwise; FORCE_COLOR colours a pipe too."""
+    if os.environ.get("NO_COLOR"):
+        return Style(colour=False)
+    return Style(colour=bool(os.environ.get("FORCE_COLOR")) or stream.isatty())
+
+
+def encodable(text: str, encoding: str | None) -> str:
+    """The text with what an encoding lacks replaced by something readable."""
+    name = encoding or "ascii"
+    try:
+        text.encode(name)
+    except UnicodeEncodeError:
+        return text.translate(_PLAIN).encode(name, "replace").decode(name)
+    return text
+
+
+def width(text: str) -> int:
+    """Columns that a terminal gives to the text."""
+    if text.isascii():
+        return len(text)
+    columns = 0
+    for character in text:
+        if unicodedata.combining(character) or ord(character) in _COMBINING_JAMO:
+            continue
+        if unicodedata.category(character) in ("Cf", "Me", "Mn"):
+            continue
+        columns += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return columns
+
+
+def pad(text: str, columns: int) -> str:
+    """The text followed by spaces up to a number of columns."""
+    return text + " " * max(0, columns - width(text))
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The rows with every cell but the last padded to its column's width."""
+    if not rows:
+        return []
+    columns = [max(width(row[index]) for row in rows) for index in range(len(rows[0]))]
+    return [
+        [pad(cell, columns[index]) if index < len(row) - 1 else cell for index, cell in enumerate(row)]
+        for row in rows
+    ]

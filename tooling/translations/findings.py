@@ -1,0 +1,111 @@
+"""What a report complains about, whichever axis it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tooling.translations.model import ChangeClass, Freshness, PageStatus, SectionChange, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to look at.
+
+    Attributes:
+        kind: its name, families first: `stale:prose`, `missing`, `parity:heading-level`, `ignore:unused`.
+        severity: errors fail a check by default.
+        page: key of the page it concerns.
+        file: where to look, as the report names files.
+        line, last_line: the lines there, None for the whole file.
+        message: what is the matter, in one sentence.
+        hint: what to do, as a command or an edit.
+        key: names it for `[[ignore]]`; made of what it is about, so that it expires when that changes.
+    """
+
+    kind: str
+    severity: Severity
+    page: str
+    file: str
+    line: int | None
+    last_line: int | None
+    message: str
+    hint: str
+    key: str
+
+    @property
+    def family(self) -> str:
+        return self.kind.partition(":")[0]
+
+
+_SEVERITIES = {
+    Freshness.MISSING: Severity.WARNING,
+    Freshness.ORPHANED: Severity.ERROR,
+    Freshness.UNTRACKED: Severity.ERROR,
+    Freshness.BAD_PIN: Severity.ERROR,
+    Freshness.UNKNOWN: Severity.ERROR,
+}
+
+
+def freshness_findings(status: PageStatus) -> list[Finding]:
+    """What the freshness of a page gives to complain about; a current page gives nothing."""
+    if status.freshness is Freshness.CURRENT:
+        return []
+    file = status.target or status.source or status.key
+    if status.freshness is Freshness.STALE:
+        return [_stale(status, file)]
+    pinned = (status.pin.blob or status.pin.commit or "")[:12] if status.pin else ""
+    return [
+        Finding(
+            str(status.freshness),
+            _SEVERITIES[status.freshness],
+            status.key,
+            file,
+            1,
+            None,
+            status.reason or str(status.freshness),
+            status.hint or "",
+            "/".join(part for part in (str(status.freshness), status.key, pinned) if part),
+        )
+    ]
+
+
+def _stale(status: PageStatus, file: str) -> Finding:
+    weight = status.weight or ChangeClass.UNCLASSIFIED
+    blocking = status.needs_translation
+    place = next((one.target for one in status.sections if one.target is not None), None)
+    return Finding(
+        f"stale:{weight}",
+        Severity.ERROR if blocking else Severity.INFO,
+        status.key,
+        file,
+        place.first if place else 1,
+        place.last if place else None,
+        stale_message(status),
+        status.hint or "",
+        f"stale/{status.key}/{(status.today or '')[:12]}",
+    )
+
+
+def stale_message(status: PageStatus) -> str:
+    """What changed and where, in one sentence a translator can act on."""
+    if status.weight is ChangeClass.FORMAT:
+        return "the source was only reformatted; nothing to translate"
+    if not status.sections:
+        return f"the source has changed since it was translated ({'; '.join(status.notes) or 'unclassified'})"
+    places = "; ".join(describe_section(section) for section in status.sections)
+    forgiven = " (every commit asks to be skipped)" if status.forgiven else ""
+    return f"the source has changed{forgiven}: {places}"
+
+
+def describe_section(section: SectionChange) -> str:
+    """One changed section, such as `§3 "Barriers" (prose, 2 blocks) → lines 120-148`."""
+    title = f' "{section.title}"' if section.title else " (before the first heading)"
+    kinds = ", ".join(kind for kind in ChangeClass if kind in section.classes)
+    blocks = f"{section.blocks} block{'s' if section.blocks != 1 else ''}"
+    if section.target is None:
+        place = "place unknown: the headings differ"
+    else:
+        about = "about " if section.approximate else ""
+        plural = "lines" if section.target.first != section.target.last else "line"
+        place = f"{about}{plural} {section.target}"
+    return f"§{section.ordinal}{title} ({kinds}, {blocks}) → {place}"

@@ -1,0 +1,379 @@
+"""Git as this package uses it: a handful of batched processes, every failure a typed error.
+
+The number of processes never depends on the number of pages; `Repository.processes` counts them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from tooling.errors import ToolingError
+
+# Variables a hook may have set for another repository than the one that holds the pages.
+_INHERITED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
+_BATCH = 500  # requests per flush of `cat-file`; git reads them all before it answers
+
+
+class GitError(ToolingError):
+    """Git could not answer."""
+
+
+class GitNotInstalled(GitError):
+    """No `git` on PATH."""
+
+
+class NotARepository(GitError):
+    """The folder lies in no git checkout."""
+
+
+class BareRepository(GitError):
+    """A repository without a worktree has no files to compare."""
+
+
+class UnresolvableRef(GitError):
+    """A name given on the command line is no commit here."""
+
+
+class History(StrEnum):
+    """How much of the history this clone holds."""
+
+    FULL = "full"
+    SHALLOW = "shallow"
+    BLOBLESS = "blobless"
+    TREELESS = "treeless"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """A file of a commit."""
+
+    mode: str
+    blob: str
+
+
+@dataclass(frozen=True, slots=True)
+class GitObject:
+    """An object's id and type, and its bytes where they were asked for."""
+
+    id: str
+    kind: str
+    data: bytes = b""
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in _INHERITED}
+    return kept | {
+        "LC_ALL": "C",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        # Where git knows it (2.44), a missing object is an answer, not one fetch per object.
+        "GIT_NO_LAZY_FETCH": "1",
+    }
+
+
+def _start(folder: Path, arguments: Sequence[str], stdin: int | None) -> subprocess.Popen[bytes]:
+    command = ["git", "--literal-pathspecs", "-C", os.fspath(folder), *arguments]
+    try:
+        return subprocess.Popen(
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()
+        )
+    except FileNotFoundError as error:
+        raise GitNotInstalled(
+            "git is not installed",
+            why="pins without a blob line can be read only with git",
+            hint="install git 2.38 or newer, or put it on PATH",
+        ) from error
+
+
+def _explain(stderr: bytes, arguments: Sequence[str], status: int) -> GitError:
+    text = stderr.decode("utf-8", "replace").strip()
+    if "not a git repository" in text:
+        return NotARepository(
+            "the pages lie in no git repository",
+            why="without history only markers with a blob line can be judged",
+            hint="run this in a clone, not in an unpacked archive",
+        )
+    hint = "run the same command by hand to see more"
+    if "dubious ownership" in text:
+        hint = "git config --global --add safe.directory <the checkout>"
+    elif "unknown option" in text or "unknown switch" in text:
+        hint = "update git: 2.38 is the first with `cat-file --batch-command -z`"
+    return GitError(
+        f"git {arguments[0]} failed with status {status}",
+        why=text.splitlines()[-1] if text else "git said nothing",
+        hint=hint,
+    )
+
+
+class RunningGit:
+    """A git process at work beside this one; a thread takes its output, so that it never waits."""
+
+    def __init__(self, process: subprocess.Popen[bytes], arguments: Sequence[str]) -> None:
+        self._process = process
+        self._arguments = arguments
+        self._output = self._errors = b""
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        self._output, self._errors = self._process.communicate()
+
+    def output(self) -> bytes:
+        """Its standard output, once it has ended.
+
+        Raises:
+            GitError: it ended with another status than 0.
+        """
+        self._thread.join()
+        if self._process.returncode != 0:
+            raise _explain(self._errors, self._arguments, self._process.returncode)
+        return self._output
+
+
+@dataclass(slots=True)
+class Repository:
+    """The git checkout that holds a tree of pages.
+
+    Attributes:
+        root: top folder of the worktree.
+        common: the shared git folder.
+        history: what this clone holds.
+        head: the commit checked out; None before the first one.
+        object_format: `sha1` or `sha256`.
+        boundary: commits at which a shallow history was cut off; their diffs show everything as new.
+        processes: git processes started so far.
+    """
+
+    root: Path
+    common: Path
+    history: History
+    head: str | None
+    object_format: str
+    boundary: frozenset[str]
+    processes: int = field(default=1)
+
+    @classmethod
+    def open(cls, folder: Path) -> Repository:
+        """The repository around `folder`.
+
+        Raises:
+            GitNotInstalled, NotARepository, BareRepository, GitError
+        """
+        arguments = ["rev-parse", "--is-bare-repository", "--is-shallow-repository"]
+        arguments += ["--show-object-format", "--git-common-dir", "--show-toplevel", "HEAD"]
+        process = _start(folder, arguments, None)
+        output, errors = process.communicate()
+        lines = os.fsdecode(output).splitlines()
+        if lines and lines[0] == "true":
+            raise BareRepository(
+                f"{folder} is a bare repository",
+                why="it has no worktree, so there are no pages to read",
+                hint="git worktree add ../pages HEAD, then run this in ../pages",
+            )
+        unborn = b"ambiguous argument 'HEAD'" in errors
+        if process.returncode != 0 and not unborn:
+            raise _explain(errors, arguments, process.returncode)
+        _, shallow, object_format, common_name, top, head = lines
+        common = (folder / common_name).resolve()
+        found = cls(Path(top), common, History.FULL, None if unborn else head, object_format, frozenset())
+        if any((common / "objects" / "pack").glob("*.promisor")):
+            found.history = found._partial_history()
+        if shallow == "true":
+            if found.history is History.FULL:
+                found.history = History.SHALLOW
+            found.boundary = frozenset((common / "shallow").read_text("ascii").split())
+        return found
+
+    @property
+    def is_partial(self) -> bool:
+        return self.history in (History.BLOBLESS, History.TREELESS)
+
+    @property
+    def is_shallow(self) -> bool:
+        return bool(self.boundary)
+
+    def _partial_history(self) -> History:
+        try:
+            filters = self.run(["config", "--get-regexp", r"^remote\..*\.partialclonefilter$"])
+        except GitError:
+            return History.BLOBLESS  # promisor packs without a filter: assume the mildest
+        return History.TREELESS if b" tree:" in filters else History.BLOBLESS
+
+    def run(self, arguments: Sequence[str], text: bytes | None = None) -> bytes:
+        """Standard output of one git process.
+
+        Raises:
+            GitError: it ended with another status than 0.
+        """
+        self.processes += 1
+        process = _start(self.root, arguments, subprocess.PIPE if text is not None else None)
+        output, errors = process.communicate(text)
+        if process.returncode != 0:
+            raise _explain(errors, arguments, process.returncode)
+        return output
+
+    def start(self, arguments: Sequence[str]) -> RunningGit:
+        """One git process whose output is wanted later."""
+        self.processes += 1
+        return RunningGit(_start(self.root, arguments, None), arguments)
+
+    def tree(self, folder: str | None = None) -> dict[str, TreeEntry]:
+        """Files of HEAD below `folder` (all of them without), by path from the top folder.
+
+        Raises:
+            GitError: the tree could not be read.
+        """
+        if self.head is None:
+            return {}
+        arguments = ["ls-tree", "-r", "-z", "--full-tree", self.head]
+        if folder not in (None, "."):
+            arguments += ["--", f"{folder}/"]
+        entries: dict[str, TreeEntry] = {}
+        for record in self.run(arguments).split(b"\0"):
+            if record:
+                meta, _, path = record.partition(b"\t")
+                mode, _, blob = meta.decode("ascii").split(" ")
+                entries[os.fsdecode(path)] = TreeEntry(mode, blob)
+        return entries
+
+    def resolve(self, ref: str, option: str) -> str:
+        """The commit that `ref` names.
+
+        Raises:
+            UnresolvableRef: it names none here; `option` is the option it was given to.
+        """
+        try:
+            name = f"{ref}^{{commit}}"
+            return self.run(["rev-parse", "--verify", "--quiet", "--end-of-options", name]).decode().strip()
+        except GitError as error:
+            raise UnresolvableRef(
+                f"{option} {ref}: no such commit in this clone",
+                why="a check against a missing reference would pass without having looked",
+                hint=f"git fetch origin {ref}, or name one that exists (git branch --all)",
+            ) from error
+
+    def merge_base(self, ref: str, option: str) -> str:
+        """The commit where HEAD's line left that of `ref`.
+
+        Raises:
+            UnresolvableRef: there is no such commit in this clone.
+        """
+        commit = self.resolve(ref, option)
+        try:
+            return self.run(["merge-base", commit, "HEAD"]).decode().strip()
+        except GitError as error:
+            raise UnresolvableRef(
+                f"{option} {ref}: no common ancestor with HEAD in this clone",
+                why="the history was cut off before the two lines meet",
+                hint="git fetch --unshallow --filter=blob:none (CI: fetch-depth: 0)",
+            ) from error
+
+    def changed_since(self, commit: str) -> frozenset[str]:
+        """Paths (from the top folder) that differ between `commit` and the worktree, new files included."""
+        # `--no-renames`: a moved page is touched under both names.
+        changed = self.run(["diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", commit])
+        fresh = self.run(["ls-files", "--others", "--exclude-standard", "--full-name", "-z"])
+        return frozenset(os.fsdecode(path) for path in (changed + fresh).split(b"\0") if path)
+
+    def local_objects(self) -> frozenset[str]:
+        """Every object that lies in this clone; asking one by one would fetch what a partial clone lacks."""
+        arguments = ["cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname)"]
+        return frozenset(self.run(arguments).decode("ascii").split())
+
+    def not_in(self, commits: Iterable[str], base: str) -> frozenset[str]:
+        """Those of `commits` that are not ancestors of `base` (nor `base` itself); all must exist."""
+        wanted = frozenset(commits)
+        if not wanted:
+            return wanted
+        listing = "\n".join([*sorted(wanted), f"^{base}", ""]).encode()
+        beyond = self.run(["rev-list", "--stdin"], listing).decode().split()
+        return wanted & frozenset(beyond)
+
+    def fetch_objects(self, ids: Iterable[str]) -> None:
+        """Fetch exactly these objects from `origin` in one go, where git by itself would fetch one by one.
+
+        Raises:
+            GitError: the remote is out of reach or does not have one of them.
+        """
+        listing = "".join(f"{name}\n" for name in sorted(set(ids))).encode()
+        remote = "origin"
+        options = ["--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--stdin"]
+        if self.is_partial:
+            options.append("--filter=blob:none")
+        self.run(["-c", "fetch.negotiationAlgorithm=noop", "fetch", remote, *options], listing)
+
+
+class ObjectReader:
+    """One `git cat-file` process that answers any number of questions, in batches."""
+
+    def __init__(self, repository: Repository) -> None:
+        repository.processes += 1
+        self._arguments = ["cat-file", "--batch-command", "--buffer", "-z"]
+        self._process = _start(repository.root, self._arguments, subprocess.PIPE)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._input: IO[bytes] = self._process.stdin
+        self._output: IO[bytes] = self._process.stdout
+
+    def __enter__(self) -> ObjectReader:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for stream in (self._input, self._output, self._process.stderr):
+            if stream is not None:
+                try:
+                    stream.close()
+                except BrokenPipeError:
+                    continue  # the process ended first; its answer was judged where it was read
+        self._process.wait()
+
+    def info(self, names: Sequence[str]) -> list[GitObject | None]:
+        """Id and type of each name (`COMMIT:path`, an id, …), None where there is no such object."""
+        return self._ask("info", names)
+
+    def contents(self, names: Sequence[str]) -> list[GitObject | None]:
+        """Each object with its bytes, None where there is no such object."""
+        return self._ask("contents", names)
+
+    def _ask(self, command: str, names: Sequence[str]) -> list[GitObject | None]:
+        answers: list[GitObject | None] = []
+        for start in range(0, len(names), _BATCH):
+            batch = names[start : start + _BATCH]
+            requests = b"".join(f"{command} ".encode() + os.fsencode(name) + b"\0" for name in batch)
+            try:
+                self._input.write(requests + b"flush\0")
+                self._input.flush()
+            except BrokenPipeError as error:
+                raise self._failure() from error
+            answers.extend(self._answer(name, with_data=command == "contents") for name in batch)
+        return answers
+
+    def _answer(self, name: str, *, with_data: bool) -> GitObject | None:
+        # A name with a line break would be echoed over two lines; no other answer has any.
+        line = b"".join(self._output.readline() for _ in range(name.count("\n") + 1))
+        if not line.endswith(b"\n"):
+            raise self._failure()
+        if line.endswith((b" missing\n", b" ambiguous\n")):
+            return None
+        identity, kind, size = line.decode("ascii").split()
+        if not with_data:
+            return GitObject(identity, kind)
+        data = self._output.read(int(size) + 1)[:-1]
+        return GitObject(identity, kind, data)
+
+    def _failure(self) -> GitError:
+        self._process.kill()
+        _, errors = self._process.communicate()
+        return _explain(errors, self._arguments, self._process.returncode)

@@ -1,0 +1,194 @@
+"""The words of the field: a page's freshness and fidelity, its pin, and what changed since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from pathlib import Path
+
+
+class Freshness(StrEnum):
+    """Whether a translation still speaks of today's source text; `UNKNOWN` is never `CURRENT`."""
+
+    CURRENT = "current"
+    STALE = "stale"
+    MISSING = "missing"  # the source page has no translation
+    ORPHANED = "orphaned"  # the translation's source page is gone
+    UNTRACKED = "untracked"  # the translation carries no marker
+    BAD_PIN = "bad-pin"  # the marker names something that cannot be the source text
+    UNKNOWN = "unknown"  # the question could not be answered here
+
+
+class Fidelity(StrEnum):
+    """Whether a translation says what its source said at the pin."""
+
+    NOT_CHECKED = "not-checked"
+    FAITHFUL = "faithful"
+    WARNINGS = "warnings"
+    MISMATCH = "mismatch"
+    UNKNOWN = "unknown"
+
+
+class ChangeClass(StrEnum):
+    """What kind of text changed, heaviest first. `UNCLASSIFIED`: the old text is out of reach."""
+
+    UNCLASSIFIED = "unclassified"
+    PROSE = "prose"
+    CODE = "code"
+    LINKS = "links"
+    FORMAT = "format"
+
+
+class Severity(IntEnum):
+    """How loud a finding is; comparable."""
+
+    INFO = 0
+    WARNING = 1
+    ERROR = 2
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+def heaviest(classes: frozenset[ChangeClass]) -> ChangeClass | None:
+    """The class that names a change best: the first of `ChangeClass` that is present."""
+    return next((kind for kind in ChangeClass if kind in classes), None)
+
+
+@dataclass(frozen=True, slots=True)
+class LineRange:
+    """Lines of a file, both ends included, counted from 1."""
+
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+
+    def joined(self, other: LineRange) -> LineRange:
+        return LineRange(min(self.first, other.first), max(self.last, other.last))
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """What a marker says: the source text this page was translated from.
+
+    The blob is the truth, the commit a pointer for people; old markers have the commit alone.
+    """
+
+    commit: str | None
+    blob: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SectionChange:
+    """One section of the source that changed, and where its translation stands.
+
+    Attributes:
+        ordinal: number of the heading in the source at the pin (0: text before the first heading).
+        title: that heading's text, without its hashes.
+        classes: the classes of its changed blocks.
+        blocks: how many blocks were changed, added, removed or moved.
+        source: the lines of the change in today's source (None where text was only removed).
+        target: the lines of the translation to look at (None where they cannot be told).
+        target_ordinal: the heading of the translation that the section belongs to.
+        precise: `target` covers the changed blocks, not the whole section.
+        approximate: headings disagree, so `target` was found by resemblance.
+    """
+
+    ordinal: int
+    title: str
+    classes: frozenset[ChangeClass]
+    blocks: int
+    source: LineRange | None
+    target: LineRange | None
+    target_ordinal: int | None
+    precise: bool
+    approximate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of either tree.
+
+    Attributes:
+        key: its NFC path below the root, the same in both trees.
+        path: the file.
+        blobs: the id of its bytes as they lie there and, where they hold CRLF, with LF line ends.
+    """
+
+    key: str
+    path: Path
+    blobs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageStatus:
+    """Everything known about one page pair.
+
+    Attributes:
+        key: path below the roots, NFC, with forward slashes.
+        source, target: the files, relative to the folder the report speaks from; None: absent.
+        reason, hint: why the state is not plain `current`, and what to do about it.
+        pinned_blob: blob id of the source text at the pin, where it is known.
+        today: blob id of the source text compared with (as git would store it).
+        behind: commits between the pinned text and the one at HEAD; None: history cannot tell.
+        outdated_since: time (epoch seconds) of the first of them.
+        canonical: the commit of today's history that introduced the pinned text.
+        dirty: the source page has changes that are not committed.
+        moved: the source page had another path when it was pinned (or this is where it went).
+        forgiven: every commit between the two texts asks to be skipped.
+    """
+
+    key: str
+    freshness: Freshness
+    source: str | None = None
+    target: str | None = None
+    pin: Pin | None = None
+    pinned_blob: str | None = None
+    today: str | None = None
+    reason: str | None = None
+    hint: str | None = None
+    classes: frozenset[ChangeClass] = frozenset()
+    sections: tuple[SectionChange, ...] = ()
+    behind: int | None = None
+    outdated_since: int | None = None
+    canonical: str | None = None
+    dirty: bool = False
+    moved: str | None = None
+    forgiven: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def weight(self) -> ChangeClass | None:
+        return heaviest(self.classes)
+
+    @property
+    def needs_translation(self) -> bool:
+        """Whether a reader should be warned that the page lags behind its source."""
+        return (
+            self.freshness is Freshness.STALE and not self.forgiven and self.weight is not ChangeClass.FORMAT
+        )
+
+    @property
+    def label(self) -> str:
+        """The state as people write it, for example `stale (code, links)`."""
+        if self.freshness is not Freshness.STALE:
+            return str(self.freshness)
+        kinds = ", ".join(kind for kind in ChangeClass if kind in self.classes)
+        forgiven = ", forgiven" if self.forgiven else ""
+        return f"stale ({kinds}{forgiven})"
+
+    @property
+    def changed_blocks(self) -> int:
+        return sum(section.blocks for section in self.sections)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that could not be done, so that a part of the answer is missing: exit status 2."""
+
+    what: str
+    why: str
+    hint: str

@@ -1,0 +1,64 @@
+"""The two trees of a run and how their files are named in reports."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+SOURCE = "book/src"
+TRANSLATION = "i18n/{lang}/book/src"
+IGNORES = "i18n/{lang}/ignore.toml"
+GLOSSARY = "i18n/{lang}/glossary.yaml"
+
+
+@lru_cache(maxsize=64)
+def _relative(path: Path, base: Path) -> str:
+    return Path(os.path.relpath(path, base)).as_posix()
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """Where the pages lie.
+
+    Attributes:
+        base: the folder that reports name files from (the checkout's top where there is one).
+        source: the folder of the source pages.
+        target: the folder of the translated pages.
+        language: the translation's code, such as `ko`.
+    """
+
+    base: Path
+    source: Path
+    target: Path
+    language: str
+
+    @classmethod
+    def under(cls, base: Path, language: str, source: str = SOURCE, target: str = TRANSLATION) -> Roots:
+        """The roots below `base`; `{lang}` in a path stands for the language."""
+        return cls(
+            base,
+            base / source.replace("{lang}", language),
+            base / target.replace("{lang}", language),
+            language,
+        )
+
+    def name(self, path: Path) -> str:
+        """A file as reports show it: from `base`, with forward slashes."""
+        return _relative(path, self.base)
+
+    def source_name(self, key: str) -> str:
+        return f"{self.name(self.source)}/{key}"
+
+    def target_name(self, key: str) -> str:
+        return f"{self.name(self.target)}/{key}"
+
+    def source_argument(self, key: str) -> str:
+        """The source page as an argument of a shell command, for hints."""
+        return shlex.quote(self.source_name(key))
+
+    def target_argument(self, key: str) -> str:
+        """The translated page as an argument of a shell command, for hints."""
+        return shlex.quote(self.target_name(key))

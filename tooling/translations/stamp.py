@@ -1,0 +1,244 @@
+"""`stamp`: says that a translation now follows a version of its source, after looking whether that can be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tooling.errors import ToolingError
+from tooling.mdbook.books import Library
+from tooling.mdbook.pages import Page
+from tooling.translations import parity
+from tooling.translations.git import Repository
+from tooling.translations.marker import without_marker, write_marker
+from tooling.translations.marker_history import MarkerWritten, read_marker_history
+from tooling.translations.model import PageStatus, Pin
+from tooling.translations.pages import find_pages
+from tooling.translations.pair import Pair
+from tooling.translations.parity_findings import ParityFinding
+from tooling.translations.parity_findings import Severity as ParitySeverity
+from tooling.translations.pins import PinReader, Question
+from tooling.translations.roots import Roots
+from tooling.translations.source_history import SourceHistory, read_source_history
+from tooling.translations.survey import survey
+from tooling.translations.writing import ConcurrentEditError, replace_page
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to stamp and how.
+
+    Attributes:
+        keys: the pages.
+        at: pin to the source as of this reference; None for the source at HEAD.
+        reviewed: somebody has read the translation against the source, so it need not have been edited.
+        force: stamp in spite of parity errors.
+        base: the reference whose history must hold the pinned commit.
+    """
+
+    keys: Collection[str]
+    at: str | None = None
+    reviewed: bool = False
+    force: bool = False
+    base: str = "HEAD"
+
+
+@dataclass(frozen=True, slots=True)
+class Stamped:
+    """A marker that was written."""
+
+    file: str
+    pin: Pin
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A page that was not stamped."""
+
+    file: str
+    reason: str
+    hint: str
+
+
+@dataclass(slots=True)
+class StampResult:
+    """What became of each page."""
+
+    stamped: list[Stamped] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+
+
+class _RefusedError(Exception):
+    def __init__(self, reason: str, hint: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The text a page shall be pinned to."""
+
+    pair: Pair
+    blob: str
+    commit: str
+
+
+def stamp(roots: Roots, request: Request) -> StampResult:
+    """Writes commit and blob into the markers of the chosen pages, refusing what would be a lie.
+
+    Raises:
+        GitError: a reference is missing here, there is no repository, or git failed.
+        HistoryNeededError: the clone has no history to name commits from.
+    """
+    history = read_source_history(roots, request.keys)
+    base = history.repository.resolve(request.base, "--base")
+    result = StampResult()
+    for key, reason in history.unpaired.items():
+        hint = "stamp works on pages that both trees have"
+        result.refused.append(Refusal(roots.target_name(key), reason, hint))
+    with PinReader(history.repository) as reader:
+        choices = _choose(roots, request, history, reader, result)
+        stray = history.repository.not_in({choice.commit for choice in choices}, base)
+        texts = reader.texts(choice.blob for choice in choices)
+    stale = _stale_and_unedited(roots, request, choices)
+    library = Library(assets=(roots.source,))
+    for choice in choices:
+        file = roots.target_name(choice.pair.key)
+        try:
+            if choice.commit in stray:
+                raise _RefusedError(
+                    f"commit {choice.commit[:12]} is not in the history of {request.base}",
+                    "merge it first, or name the branch that holds it with --base",
+                )
+            if choice.pair.key in stale:
+                raise _RefusedError(
+                    "the translation has not been edited since its marker was written, but its source has",
+                    f"tooling check-translations diff {roots.target_argument(choice.pair.key)}; "
+                    "if it is right as it stands, use --reviewed",
+                )
+            _check_parity(roots, request, choice, texts[choice.blob], library)
+            pin = Pin(choice.commit, choice.blob)
+            before = choice.pair.target.page.path.read_bytes()
+            replace_page(choice.pair.target.page.path, before, write_marker(before, pin))
+        except _RefusedError as refusal:
+            result.refused.append(Refusal(file, refusal.reason, refusal.hint))
+        except ConcurrentEditError as error:
+            result.refused.append(Refusal(file, error.what, error.hint or "run the command again"))
+        else:
+            result.stamped.append(Stamped(file, pin))
+    return result
+
+
+def _choose(
+    roots: Roots, request: Request, history: SourceHistory, reader: PinReader, result: StampResult
+) -> list[_Choice]:
+    """The blob and commit for each page; pages that have none are refused."""
+    at = history.repository.resolve(request.at, "--at") if request.at else None
+    choices: list[_Choice] = []
+    for pair in history.pairs.values():
+        revisions = history.log.pages[pair.path]
+        try:
+            if at is None:
+                blob = _committed(pair)
+                commit = history.repository.head
+            else:
+                blob = _blob_at(reader, at, revisions.names(), request.at or "")
+                commit = at
+            introduced = revisions.introducing(blob)
+            assert commit is not None
+            choices.append(_Choice(pair, blob, introduced.commit.id if introduced else commit))
+        except _RefusedError as refusal:
+            result.refused.append(Refusal(roots.target_name(pair.key), refusal.reason, refusal.hint))
+    return choices
+
+
+def _committed(pair: Pair) -> str:
+    if pair.at_head is None:
+        raise _RefusedError("the source page is not committed", f"git add {pair.path} and commit it first")
+    if pair.at_head != pair.today:
+        raise _RefusedError(
+            "the source page has uncommitted edits, so no commit holds the text you see",
+            f"commit {pair.path} first, or stamp the committed text with --at HEAD",
+        )
+    return pair.at_head
+
+
+def _blob_at(reader: PinReader, commit: str, names: Collection[str], ref: str) -> str:
+    answers = reader.resolve([Question(commit, name) for name in names])
+    blob = next((answer.blob for answer in answers if answer.blob), None)
+    if blob is None:
+        raise _RefusedError(f"the source page does not exist at {ref}", "name a commit that has the page")
+    return blob
+
+
+def _check_parity(roots: Roots, request: Request, choice: _Choice, text: bytes, library: Library) -> None:
+    pair = choice.pair
+    source = Page.of(pair.source.path, roots.source, text.decode("utf-8", "replace"))
+    target = Page.read(pair.target.page.path, roots.target)
+    errors = [one for one in parity.compare(source, target, library) if one.severity is ParitySeverity.ERROR]
+    if errors and not request.force:
+        raise _RefusedError(
+            f"{len(errors)} parity errors against that source: {_list_errors(errors)}",
+            "correct the translation; --force stamps it all the same",
+        )
+
+
+def _list_errors(errors: list[ParityFinding]) -> str:
+    shown = "; ".join(f"line {one.line_target or '?'}: {one.message}" for one in errors[:3])
+    return f"{shown}; …" if len(errors) > 3 else shown
+
+
+def _stale_and_unedited(roots: Roots, request: Request, choices: Collection[_Choice]) -> frozenset[str]:
+    """Keys of pages that need work by their present marker, yet were not touched since it was written."""
+    if request.reviewed or request.at is not None or not choices:
+        return frozenset()
+    behind = {one.key for one in _statuses(roots, choices) if one.needs_translation}
+    if not behind:
+        return frozenset()
+    repository = Repository.open(roots.target)
+    paths = {
+        choice.pair.key: _path_in(repository, choice.pair.target.page.path)
+        for choice in choices
+        if choice.pair.key in behind
+    }
+    written = read_marker_history(repository, paths.values())
+    with PinReader(repository) as reader:
+        texts = reader.texts(one.blob for one in written.values())
+    return frozenset(
+        key for key, path in paths.items() if _is_untouched(written.get(path), texts, roots.target / key)
+    )
+
+
+def _statuses(roots: Roots, choices: Collection[_Choice]) -> tuple[PageStatus, ...]:
+    return survey(roots, only={choice.pair.key for choice in choices}).pages
+
+
+def _is_untouched(written: MarkerWritten | None, texts: dict[str, bytes], path: Path) -> bool:
+    then = texts.get(written.blob) if written is not None else None
+    return then is not None and without_marker(then) == without_marker(path.read_bytes())
+
+
+def _path_in(repository: Repository, path: Path) -> str:
+    return Path(os.path.relpath(path.resolve(), repository.root)).as_posix()
+
+
+def translated_keys(roots: Roots) -> frozenset[str]:
+    """Every page that both trees have."""
+    targets = find_pages(roots.target, "--translation").keys()
+    return frozenset(find_pages(roots.source, "--source").keys() & targets)
+
+
+class TreeWideError(ToolingError):
+    """A stamp of the whole tree was asked for without saying so."""
+
+
+def refuse_whole_tree() -> TreeWideError:
+    """The error for a stamp that names no page, or all of them, without `--all`."""
+    return TreeWideError(
+        "this would stamp every page",
+        why="a stamp says that somebody has compared the page with its source",
+        hint="name the pages, or add --all if all of them have been compared",
+    )

@@ -1,0 +1,369 @@
+"""The freshness of every page pair, judged by content.
+
+The walk over both trees says what lies there. Only pins without a blob line need git to be resolved, and only
+pages that differ need history, so a run takes the same few git processes for ten pages and for ten thousand.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tooling.translations.cache import Cache
+from tooling.translations.closer_look import look_closer
+from tooling.translations.git import (
+    BareRepository,
+    GitError,
+    History,
+    Repository,
+    RunningGit,
+    TreeEntry,
+)
+from tooling.translations.history import Log, read_ignored_revisions, read_log, start_log
+from tooling.translations.model import Freshness, Page, PageStatus, Problem
+from tooling.translations.pages import TranslatedPage, find_pages, key_of, read_source, read_translated
+from tooling.translations.pair import Pair
+from tooling.translations.pins import Answer, PinReader, Question
+from tooling.translations.roots import Roots
+
+_UNSHALLOW = "git fetch --unshallow --filter=blob:none (CI: fetch-depth: 0 with filter: blob:none)"
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The freshness of all pages, and what could not be found out.
+
+    Attributes:
+        roots: the trees that were compared.
+        pages: one status per page of either tree, by key.
+        problems: why a part of the answer is missing; none in a run that can be trusted.
+        head: the commit checked out, None without one.
+        repository: the checkout; None where there is none.
+        cache_hits: how many comparisons came from the cache.
+        time: when the survey was made, epoch seconds.
+    """
+
+    roots: Roots
+    pages: tuple[PageStatus, ...]
+    problems: tuple[Problem, ...]
+    head: str | None
+    repository: Repository | None
+    cache_hits: int
+    time: int
+
+
+def survey(
+    roots: Roots,
+    *,
+    only: Collection[str] | None = None,
+    fetch: bool = False,
+    cache: Cache | None = None,
+    now: int | None = None,
+) -> Survey:
+    """Judges the freshness of every page, or of the pages with the keys in `only`.
+
+    Args:
+        fetch: ask the remote for lost commits.
+        cache: what former runs found.
+        now: epoch seconds to stand for today (default: the clock).
+
+    Raises:
+        RootNotFound: a root is no folder.
+        BareRepository: there is no worktree.
+        IgnoredRevisionError: `.i18n-ignore-revs` is broken.
+    """
+    moment = int(time.time()) if now is None else now
+    return _Surveyor(roots, only, fetch, cache or Cache(None), moment).run()
+
+
+@dataclass(slots=True)
+class _Surveyor:
+    roots: Roots
+    only: Collection[str] | None
+    fetch: bool
+    cache: Cache
+    now: int
+    repository: Repository | None = None
+    no_repository: GitError | None = None
+    folder: str = "."  # of the source pages, from the top folder
+    head_tree: dict[str, tuple[str, TreeEntry]] = field(default_factory=dict)
+    pairs: list[Pair] = field(default_factory=list)
+    alone: dict[str, Page | TranslatedPage] = field(default_factory=dict)
+    running_log: RunningGit | None = None
+    found: dict[str, PageStatus] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def run(self) -> Survey:
+        sources = find_pages(self.roots.source, "--source")
+        targets = find_pages(self.roots.target, "--translation")
+        self._open()
+        self._read(sources, targets)
+        differing: list[Pair] = []
+        lost: list[Pair] = []
+        with PinReader(self.repository, fetch=self.fetch) as reader:
+            self._judge_by_marker(reader, differing, lost)
+            log = self._read_log(differing, lost)
+            self._judge_by_former_names(reader, log, differing, lost)
+            self._describe(reader, log, differing)
+        self._judge_single_pages(log)
+        self.cache.save(whole=self.only is None)
+        return Survey(
+            self.roots,
+            tuple(self.found[key] for key in sorted(self.found)),
+            tuple(self.problems),
+            self.repository.head if self.repository else None,
+            self.repository,
+            self.cache.hits,
+            self.now,
+        )
+
+    def _open(self) -> None:
+        try:
+            self.repository = Repository.open(self.roots.source)
+            self.folder = Path(os.path.relpath(self.roots.source.resolve(), self.repository.root)).as_posix()
+            tree = self.repository.tree(self.folder)
+        except BareRepository:
+            raise
+        except GitError as error:
+            # Markers with a blob line need no git; every page without one becomes `unknown` below.
+            self.no_repository = error
+            self.repository = None
+            return
+        self.head_tree = {key_of(path): (path, entry) for path, entry in tree.items()}
+
+    def _read(self, sources: dict[str, Path], targets: dict[str, Path]) -> None:
+        object_format = self.repository.object_format if self.repository else "sha1"
+        prefix = "" if self.folder == "." else f"{self.folder}/"
+        for key in sources.keys() | targets.keys():
+            if self.only is not None and key not in self.only:
+                continue
+            if key not in targets:
+                self.alone[key] = read_source(key, sources[key], object_format)
+            elif key not in sources:
+                self.alone[key] = read_translated(key, targets[key], object_format)
+            else:
+                source = read_source(key, sources[key], object_format)
+                target = read_translated(key, targets[key], object_format)
+                path, entry = self.head_tree.get(key_of(prefix + key), (prefix + key, None))
+                self.pairs.append(Pair.of(source, target, path, entry))
+                pin = target.marker.pin
+                if pin is not None and pin.blob is not None and pin.blob not in source.blobs:
+                    self._start_log()
+        self.pairs.sort(key=lambda pair: pair.key)
+
+    def _settle(self, pair: Pair, freshness: Freshness, reason: str | None = None, hint: str = "") -> None:
+        self.found[pair.key] = replace(pair.status(self.roots, freshness), reason=reason, hint=hint or None)
+
+    def _judge_by_marker(self, reader: PinReader, differing: list[Pair], lost: list[Pair]) -> None:
+        """Everything the markers and the pinned commits' trees can tell."""
+        questions: list[tuple[Pair, Question]] = []
+        for pair in self.pairs:
+            marker = pair.target.marker
+            if marker.defect is not None:
+                hint = "stamp the page again, or restore the marker from its history"
+                self._settle(pair, Freshness.BAD_PIN, reason=marker.defect, hint=hint)
+            elif marker.pin is None:
+                self._settle(
+                    pair,
+                    Freshness.UNTRACKED,
+                    reason="the page has no marker, so nobody can say which text it translates",
+                    hint="tooling check-translations stamp --at COMMIT PAGE",
+                )
+            elif marker.pin.blob is not None:
+                self._weigh(pair, marker.pin.blob, differing)
+            else:
+                assert marker.pin.commit is not None
+                questions.append((pair, Question(marker.pin.commit, pair.path)))
+        if not questions:
+            return
+        reason = self._cannot_resolve()
+        if reason is None:
+            try:
+                answers = reader.resolve([question for _, question in questions])
+            except GitError as error:
+                reason = (f"git could not resolve the pin: {error.what}", error.hint or "run git fsck")
+        if reason is not None:
+            for pair, _ in questions:
+                self._settle(pair, Freshness.UNKNOWN, reason=reason[0], hint=reason[1])
+            return
+        for (pair, question), resolution in zip(questions, answers, strict=True):
+            if resolution.blob is not None:
+                self._weigh(pair, resolution.blob, differing)
+            elif resolution.answer is Answer.NO_COMMIT:
+                self._status_of_lost_commit(pair, question.commit)
+            else:
+                lost.append(pair)
+
+    def _weigh(self, pair: Pair, old: str, differing: list[Pair]) -> None:
+        pair.old = old
+        if old in pair.source.blobs:
+            self._settle(pair, Freshness.CURRENT)
+        else:
+            differing.append(pair)
+
+    def _cannot_resolve(self) -> tuple[str, str] | None:
+        """Why pins without a blob line cannot even be asked for here, and what to do; None when they can."""
+        if self.repository is None:
+            error = self.no_repository
+            assert error is not None
+            return f"{error.what}, and the marker has no blob line", error.hint or "run this in a clone"
+        if self.repository.history is History.TREELESS:
+            return (
+                "this is a treeless clone: every pin would fetch folders one by one",
+                "git fetch --refetch --filter=blob:none, or clone again with --filter=blob:none",
+            )
+        return None
+
+    def _status_of_lost_commit(self, pair: Pair, commit: str) -> None:
+        if self.repository is not None and self.repository.is_shallow:
+            self._settle(
+                pair,
+                Freshness.UNKNOWN,
+                reason=f"the history of this clone is cut off before {commit[:12]}",
+                hint=_UNSHALLOW,
+            )
+            return
+        self._settle(
+            pair,
+            Freshness.BAD_PIN,
+            reason=f"commit {commit[:12]} does not exist here: squashed, rebased or never pushed",
+            hint=f"tooling check-translations recover {self.roots.target_argument(pair.key)}",
+        )
+
+    def _read_log(self, differing: list[Pair], lost: list[Pair]) -> Log | None:
+        orphans = any(isinstance(page, TranslatedPage) for page in self.alone.values())
+        missing = any(isinstance(page, Page) for page in self.alone.values())
+        if self.repository is None or not (differing or lost or (orphans and missing)):
+            return None
+        if self.repository.history is History.TREELESS:
+            self.problems.append(
+                Problem(
+                    "history was not read: this is a treeless clone",
+                    "reading it would fetch the folders of every commit one by one",
+                    "git fetch --refetch --filter=blob:none, or clone again with --filter=blob:none",
+                )
+            )
+            return None
+        self._start_log()
+        try:
+            paths = [pair.path for pair in (*differing, *lost)]
+            return read_log(self.running_log, self.repository.boundary, paths)
+        except GitError as error:
+            self._git_problem("the history of the source pages could not be read", error)
+            return None
+
+    def _start_log(self) -> None:
+        """Sets git to reading the history as soon as it is known that history will be needed."""
+        if self.repository is not None and self.repository.history is not History.TREELESS:
+            self.running_log = self.running_log or start_log(self.repository, self.folder)
+
+    def _git_problem(self, what: str, error: GitError) -> None:
+        why = f"{error.what}: {error.why}" if error.why else error.what
+        self.problems.append(Problem(what, why, error.hint or "run git fsck"))
+
+    def _judge_by_former_names(
+        self, reader: PinReader, log: Log | None, differing: list[Pair], lost: list[Pair]
+    ) -> None:
+        """Pins at which the page is not found under today's path: it had another one, or the pin is wrong."""
+        questions = [
+            (pair, name) for pair in lost if log is not None for name in log.pages[pair.path].names()[1:]
+        ]
+        commits = {pair.key: pair.pinned_commit for pair in lost}
+        try:
+            answers = reader.resolve([Question(commits[pair.key], name) for pair, name in questions])
+        except GitError as error:
+            self._git_problem("former names of moved pages could not be looked up", error)
+            log, answers, questions = None, [], []
+        for (pair, name), resolution in zip(questions, answers, strict=True):
+            if resolution.blob is not None and pair.old is None:
+                pair.moved = name
+                self._weigh(pair, resolution.blob, differing)
+        for pair in lost:
+            if pair.old is not None:
+                continue
+            if log is None or (self.repository is not None and self.repository.is_shallow):
+                reason = "the page had another path at the pin, and the history that would tell is not here"
+                self._settle(pair, Freshness.UNKNOWN, reason=reason, hint=_UNSHALLOW)
+            else:
+                first = log.pages[pair.path].revisions[-1:]
+                born = f"; the page first appears in {first[0].commit.id[:12]}" if first else ""
+                self._settle(
+                    pair,
+                    Freshness.BAD_PIN,
+                    reason=f"path absent at commit {commits[pair.key][:12]}: older than the page{born}",
+                    hint=f"tooling check-translations recover {self.roots.target_argument(pair.key)}",
+                )
+
+    def _describe(self, reader: PinReader, log: Log | None, differing: list[Pair]) -> None:
+        """Says of pages that differ what changed, since when, and whether it is forgiven."""
+        if not differing:
+            return
+        look = look_closer(differing, reader, self.cache)
+        if look.error is not None:
+            self._git_problem(
+                "the pinned texts could not be read, so nobody can say what changed", look.error
+            )
+        ignored = read_ignored_revisions(self.repository.root) if self.repository else frozenset[str]()
+        complete = self.repository is not None and self.repository.history is History.FULL
+        for pair in differing:
+            difference = look.differences.get(pair.key)
+            if difference is None and complete and look.error is None:
+                assert pair.old is not None
+                self._settle(
+                    pair,
+                    Freshness.BAD_PIN,
+                    reason=f"the pinned text {pair.old[:12]} does not exist here, and it is not today's",
+                    hint=f"tooling check-translations recover {self.roots.target_argument(pair.key)}",
+                )
+                continue
+            status = pair.stale_status(self.roots, difference)
+            if log is not None:
+                status = pair.with_history(status, log.pages[pair.path], ignored)
+            self.found[pair.key] = status
+
+    def _judge_single_pages(self, log: Log | None) -> None:
+        sources = {key: page for key, page in self.alone.items() if isinstance(page, Page)}
+        by_blob = {blob: key for key, page in sources.items() for blob in page.blobs}
+        for key, page in self.alone.items():
+            if not isinstance(page, TranslatedPage):
+                continue
+            pin = page.marker.pin
+            went = by_blob.get(pin.blob) if pin and pin.blob else None
+            went = went or self._later_key(log, key)
+            name = self.roots.target_argument(key)
+            status = PageStatus(
+                key,
+                Freshness.ORPHANED,
+                target=self.roots.target_name(key),
+                pin=pin,
+                reason="its source page is gone",
+                hint=f"git rm {name}",
+            )
+            if went in sources:
+                move = f"git mv {name} {self.roots.target_argument(went)}"
+                reason = f"its source page moved to {went}"
+                status = replace(status, moved=went, reason=reason, hint=move)
+                reason = f"its translation still lies at {key}"
+                self.found[went] = replace(self._missing(sources[went]), moved=key, reason=reason, hint=move)
+            self.found[key] = status
+        for key, source in sources.items():
+            self.found.setdefault(key, self._missing(source))
+
+    def _missing(self, page: Page) -> PageStatus:
+        return PageStatus(
+            page.key,
+            Freshness.MISSING,
+            source=self.roots.source_name(page.key),
+            today=page.blobs[-1],
+            reason="the page has no translation yet",
+            hint=f"translate it to {self.roots.target_name(page.key)}, then stamp it",
+        )
+
+    def _later_key(self, log: Log | None, key: str) -> str | None:
+        """Where history moved a source page that is gone."""
+        prefix = "" if self.folder == "." else f"{self.folder}/"
+        later = log.later_name(prefix + key) if log is not None else None
+        return key_of(later.removeprefix(prefix)) if later else None
