@@ -101,9 +101,15 @@ class Place:
     ptx_line: int
 
     def __str__(self) -> str:
+        """The place as a terminal can open it."""
+        return f"{_short_path(self.file)}:{self.line}:{self.column}" if self.line > 0 else self.brief
+
+    @property
+    def brief(self) -> str:
+        """The place inside a sentence: the file without its folder."""
         if self.line <= 0:
             return f"PTX:{self.ptx_line}"
-        return f"{_short_path(self.file)}:{self.line}:{self.column}"
+        return f"{Path(self.file).name}:{self.line}:{self.column}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +257,8 @@ def _facts(finding: Finding, words: Language) -> dict[str, str]:
         "alignment": str(finding.size),
         "access": words.accesses[first.action] if first else "",
         "other_access": words.accesses[last.action] if last else "",
-        "first_place": str(first.place) if first else "",
-        "last_place": str(last.place) if last else "",
+        "first_place": first.place.brief if first else "",
+        "last_place": last.place.brief if last else "",
         "expected": str(finding.expected),
         "arrived": str(finding.arrived),
         "missing": str(finding.expected - finding.arrived),
@@ -263,13 +269,14 @@ def _facts(finding: Finding, words: Language) -> dict[str, str]:
 
 
 def race_scope(finding: Finding) -> str:
-    """How far apart the two parties of a race are: the synchronisation that could order them depends on
-    it."""
+    """How far apart the parties of a race are: what could order them depends on it."""
     if len(finding.parties) < 2:
         return "warp"
     one, two = finding.parties[0], finding.parties[1]
     if one.block != two.block:
         return "grid"
+    if one.place.line == two.place.line > 0:
+        return "line"
     return "warp" if one.warp == two.warp else "block"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import string
+from dataclasses import replace
 
 import pytest
 
@@ -59,6 +60,15 @@ def test_the_same_in_korean() -> None:
         "  시도: 두 줄 사이의, 모든 스레드가 지나는 자리에 `barrier()`를 두세요(두 스레드가 한 워프에 "
         "있으므로 `syncwarp()`도 됩니다)."
     )
+
+
+def test_a_race_within_one_line_is_told_to_split_it() -> None:
+    finding = race()
+    both = tuple(replace(party, place=Place("/far/away/p15.mojo", 49, 18, 90)) for party in finding.parties)
+    message = explain(replace(finding, parties=both))
+    assert message.hint.startswith("Both happen in one line: split it.")
+    assert "write at p15.mojo:49:18" in message.why
+    assert message.where[0].startswith("/far/away/p15.mojo:49:18")
 
 
 def test_a_race_between_blocks_is_not_told_to_use_a_barrier() -> None:

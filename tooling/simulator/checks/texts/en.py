@@ -167,6 +167,9 @@ _TEXTS = {
 }
 
 _RACE_HINTS = {
+    "line": "Both happen in one line: split it. Read into a variable, then call `barrier()` where every "
+    "thread "
+    "passes it, then write.",
     "warp": "Put `barrier()` (or `syncwarp()`, as both threads are in one warp) between the two lines, "
     "where every thread "
     "passes it.",
