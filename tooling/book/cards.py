@@ -44,7 +44,7 @@ def puzzle(page: Page, words: Words) -> str:
     )
     return (
         f'<div class="puzzle-card" data-puzzle="{found.id}">\n<p class="puzzle-facts">{escape(facts)}</p>\n'
-        f'<ul class="chips" aria-label="{runs_on}">{"".join(chips)}</ul>\n{why}</div>\n'
+        f'<p class="visually-hidden">{runs_on}</p>\n<ul class="chips">{"".join(chips)}</ul>\n{why}</div>\n'
     )
 
 

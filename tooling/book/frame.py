@@ -13,6 +13,7 @@ from tooling.book.icons import ICONS
 from tooling.book.phrases import PHRASES, say
 from tooling.book.summary import Entry
 
+NOT_FOUND = "404.html"
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 _TOKEN = re.compile(r"@(assets|home|repository)\b|@text:([\w-]+)|<!-- @icon:(\w+) -->|<!-- @(\w+) -->")
 _NUMBERED = re.compile(r"^(?:Puzzle|퍼즐) (\d+): (.+)$")
@@ -49,7 +50,7 @@ def dress(html: str, page: str, around: Surroundings) -> str:
     """
     head, opening, rest = html.partition("<article>")
     article, closing, tail = rest.partition("</article>")
-    up = "" if page == "404.html" else "../" * page.count("/")
+    up = "" if page == NOT_FOUND else "../" * page.count("/")
     to_site = up + "../" * around.edition.prefix.count("/")
 
     def fill(match: re.Match[str]) -> str:
@@ -116,6 +117,8 @@ def _items(entries: Sequence[Entry], page: str, up: str) -> str:
 def switcher(page: str, to_site: str, around: Surroundings) -> str:
     """One link for each other language, to the same page: the build puts a page there in every case."""
     links = []
+    if page == NOT_FOUND:
+        page = "index.html"
     for other in around.others:
         text = PHRASES["switch"]
         label = text.ko if other.language == "ko" else text.en
@@ -142,7 +145,7 @@ def outline(article: str, language: str) -> str:
 
 def alternates(page: str, around: Surroundings) -> str:
     """Tells search engines which pages say the same in which language; only pages that exist are named."""
-    if page == "404.html":
+    if page == NOT_FOUND:
         return '<meta name="robots" content="noindex">'
     links = language_addresses(page, around)
     lines = [f'<link rel="alternate" hreflang="{code}" href="{escape(address)}">' for code, address in links]

@@ -42,6 +42,11 @@ DIRECTIVES: dict[str, Renderer] = {
 }
 TAB_DIRECTIVES = ("tabs", "tab", "end")
 
+
+class IncludeError(BookError):
+    """An include does not show what its author meant."""
+
+
 _MARKER = re.compile(r"\A<!-- i18n-source-commit: [^\n]*-->\n(?:<!-- i18n-source-blob: [^\n]*-->\n)?")
 _TEACHING_MARK = re.compile(r"^[ \t]*# (?:FILL: .*|END_FILL|STUB: .*)\n", re.MULTILINE)
 _EMPTY_SUMMARY = "<summary></summary>"
@@ -74,7 +79,7 @@ class Press:
         seated, pieces = self._seat(page)
         expansion = expand(seated, source, self.files)
         self.problems += [
-            BookError(problem.message, where=problem.where, hint=problem.hint)
+            IncludeError(problem.message, where=problem.where, hint=problem.hint)
             for problem in expansion.problems
         ]
         body = _TEACHING_MARK.sub("", expansion.text)

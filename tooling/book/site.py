@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tooling.book import search
 from tooling.book.editions import Edition, repository_address
-from tooling.book.frame import Surroundings, dress
+from tooling.book.frame import NOT_FOUND, Surroundings, dress
 from tooling.book.highlight import highlight_page
 from tooling.book.phrases import say
 from tooling.book.sitemap import sitemap
@@ -42,7 +42,7 @@ class Rendered:
 def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[Surroundings, ...]:
     """What the pages of each edition must know of the others."""
     real = {
-        each.edition: frozenset(page for page in each.pages() if page not in ("404.html", "index.html"))
+        each.edition: frozenset(page for page in each.pages() if page not in (NOT_FOUND, "index.html"))
         for each in rendered
     }
     return tuple(
@@ -101,6 +101,8 @@ def _write_edition(rendered: Rendered, around: Surroundings, site: Path) -> dict
         if page in around.pages:
             article = html.partition("<article>")[2].partition("</article>")[0]
             found += search.sections(article, page)
+        if page == NOT_FOUND and edition.prefix:
+            continue  # joined to the one page that a server shows
         path = folder / page
         if path.parent not in made:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -118,14 +120,14 @@ def _write_edition(rendered: Rendered, around: Surroundings, site: Path) -> dict
 def _join_not_found(written: Mapping[Edition, Mapping[str, str]], site: Path) -> None:
     """A server has one page for wrong addresses: it speaks all languages of the site."""
     source, *others = written
-    page = written[source].get("404.html", "")
+    page = written[source].get(NOT_FOUND, "")
     for other in others:
-        article = written[other].get("404.html", "").partition("<article>")[2].partition("</article>")[0]
+        article = written[other].get(NOT_FOUND, "").partition("<article>")[2].partition("</article>")[0]
         article = re.sub(r"<h1[^>]*><a[^>]*>(.*?)</a></h1>", r"<h2>\1</h2>", article)
         article = re.sub(r"<!--.*?-->\n|<aside.*?</aside>\n", "", article, flags=re.DOTALL)
         article = re.sub(r'href="(?!\w+:|#)', f'href="{other.prefix}', article)
         page = page.replace("</article>", f'<div lang="{other.language}">{article}</div>\n</article>', 1)
-    (site / "404.html").write_text(page, encoding="utf-8")
+    (site / NOT_FOUND).write_text(page, encoding="utf-8")
 
 
 def _fill_gaps(written: Mapping[Edition, Mapping[str, str]], site: Path) -> int:
@@ -133,7 +135,7 @@ def _fill_gaps(written: Mapping[Edition, Mapping[str, str]], site: Path) -> int:
     count = 0
     for edition, pages in written.items():
         for other, others in written.items():
-            for page in sorted(others.keys() - pages.keys()):
+            for page in sorted(others.keys() - pages.keys() - {NOT_FOUND}):
                 path = site / edition.prefix / page
                 if path.exists():
                     continue

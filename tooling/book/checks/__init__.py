@@ -1,0 +1,67 @@
+"""The checks of the book: everything in it that is not true, or does not work."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tooling.book.build import build
+from tooling.book.checks import commands, contents, identifiers, outputs, pages, sources, unused, words
+from tooling.book.checks.desk import Desk
+from tooling.book.checks.finding import RULES, Finding, Report
+from tooling.book.errors import BuildFailed
+from tooling.project import Project
+
+__all__ = ["RULES", "Finding", "Report", "check"]
+
+Check = Callable[[Desk], Iterator[Finding]]
+CHECKS: tuple[Check, ...] = (
+    sources.check_directives,
+    sources.check_links,
+    sources.check_full_files,
+    sources.check_repository,
+    sources.check_images,
+    sources.check_figures,
+    contents.check_summary,
+    contents.check_titles,
+    contents.check_orphans,
+    contents.check_headings,
+    contents.check_fences,
+    contents.check_markers,
+    contents.check_parts,
+    commands.check_commands,
+    outputs.check_outputs,
+    outputs.check_pasted,
+    outputs.check_unused_recordings,
+    identifiers.check_identifiers,
+    words.check_spelling,
+    words.check_translations,
+    unused.check_unused_pictures,
+    unused.check_unused_anchors,
+)
+
+
+def check(project: Project, *, build_pages: bool = True) -> Report:
+    """Runs every check.
+
+    Args:
+        project: the checkout.
+        build_pages: build the site too, and check its pages; False looks at the sources alone.
+
+    Raises:
+        MdbookMissing: the site cannot be built here. A check that cannot run must not pass.
+    """
+    desk = Desk(project)
+    found = {finding for each in CHECKS for finding in each(desk)}
+    count = 0
+    if build_pages:
+        with tempfile.TemporaryDirectory(prefix="book-") as folder:
+            site = Path(folder) / "site"
+            try:
+                count = build(project, site).pages
+                found |= set(pages.check_pages(desk, site))
+            except BuildFailed as error:
+                if not found:  # otherwise the checks have said it already, and better
+                    found.add(Finding("book", 0, "html", f"{error.what}: {error.why}"))
+    return Report(tuple(sorted(found)), len(desk.chapters), count)

@@ -1,0 +1,136 @@
+"""Commands that readers will type: the task, the environment and the flags exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tooling.book.checks.desk import Desk
+from tooling.book.checks.finding import Finding
+from tooling.catalog.model import Vendor
+from tooling.errors import ToolingError
+from tooling.mdbook.markup import Fence
+
+_SHELLS = {"bash", "sh", "console", "shell"}
+_HARMLESS = {"cd", "git", "nvidia-smi"}
+_RUN_OPTIONS = {"--solution", "--hint", "--keep-going", "--verbose"}
+_VALUE_OPTIONS = {"--target": {"auto", "nvidia", "amd", "apple", "sim"}, "--lang": {"en", "ko"}}
+_ENVIRONMENTS = {"amd": Vendor.AMD, "apple": Vendor.APPLE, None: Vendor.NVIDIA}
+_COMMAND_START = re.compile(r"^(?:pixi|uv|poe|tooling)\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """What the two task runners know."""
+
+    poe: frozenset[str]
+    pixi: frozenset[str]
+    environments: frozenset[str]
+
+    @classmethod
+    def of(cls, desk: Desk) -> Tasks:
+        pyproject = tomllib.loads((desk.project.root / "pyproject.toml").read_text(encoding="utf-8"))
+        pixi = tomllib.loads((desk.project.root / "pixi.toml").read_text(encoding="utf-8"))
+        return cls(
+            frozenset(pyproject["tool"]["poe"]["tasks"]),
+            frozenset(pixi["tasks"]),
+            frozenset(pixi["environments"]),
+        )
+
+
+def check_commands(desk: Desk) -> Iterator[Finding]:
+    """Shell blocks, and commands in the text."""
+    tasks = Tasks.of(desk)
+    for chapter in desk.chapters:
+        structure = chapter.page.structure
+        for mark in structure.marks:
+            if isinstance(mark, Fence) and mark.language in _SHELLS:
+                for offset, line in enumerate(mark.code.splitlines(), 1):
+                    for rule, message in _problems(desk, tasks, line, strict=True):
+                        yield desk.finding(chapter, mark.line + offset, rule, message)
+        for code in structure.codes:
+            if _COMMAND_START.match(code.text):
+                for rule, message in _problems(desk, tasks, code.text, strict=False):
+                    yield desk.finding(chapter, code.line, rule, message)
+
+
+def _problems(desk: Desk, tasks: Tasks, line: str, *, strict: bool) -> Iterator[tuple[str, str]]:
+    line = line.removeprefix("$ ").strip()
+    if not line or line.startswith("#"):
+        return
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError as error:
+        yield "command", f"`{line}` is no shell command: {error}"
+        return
+    while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
+        words.pop(0)
+    match words:
+        case ["pixi", "run", ("-e" | "--environment"), environment, *rest] if rest:
+            if environment not in tasks.environments:
+                known = ", ".join(sorted(tasks.environments))
+                yield "command", f"pixi has no environment `{environment}` (it has {known})"
+            yield from _task(desk, tasks, "pixi", rest, _ENVIRONMENTS.get(environment))
+        case ["pixi", "run", *rest] if rest:
+            yield from _task(desk, tasks, "pixi", rest, Vendor.NVIDIA)
+        case ["uv", "run", "poe", *rest] | ["poe", *rest] if rest:
+            yield from _task(desk, tasks, "poe", rest, None)
+        case ["uv", "run", "tooling", *rest] | ["tooling", *rest]:
+            yield from _tooling(desk, rest)
+        case ["uv", ("sync" | "python" | "self"), *_] | ["pixi", ("install" | "shell" | "list"), *_]:
+            return
+        case [program, *_] if program not in _HARMLESS and strict:
+            yield "command", f"`{program}` is a command that nothing checks"
+        case ["uv" | "pixi" | "poe", *_]:
+            yield "command", f"`{line}` is not a way to run something here"
+
+
+def _task(
+    desk: Desk, tasks: Tasks, runner: str, words: list[str], vendor: Vendor | None
+) -> Iterator[tuple[str, str]]:
+    task, *rest = words
+    if task not in (tasks.pixi if runner == "pixi" else tasks.poe):
+        yield "command", f"{runner} has no task `{task}`"
+        return
+    try:
+        desk.shelf.program(task)
+    except ToolingError:
+        return  # a task of the repository itself, such as `test`
+    yield from _program(desk, task, rest, vendor)
+
+
+def _program(desk: Desk, name: str, words: list[str], vendor: Vendor | None) -> Iterator[tuple[str, str]]:
+    flags: list[str] = []
+    waiting = iter(words)
+    for word in waiting:
+        option, _, value = word.partition("=")
+        if option in _VALUE_OPTIONS:
+            value = value or next(waiting, "")
+            if value not in _VALUE_OPTIONS[option]:
+                yield "command", f"`{option}` does not take `{value}`"
+        elif option not in _RUN_OPTIONS:
+            flags.append(word)
+    try:
+        selection = desk.shelf.selection(name, flags)
+    except ToolingError as error:
+        yield "command", error.what
+        return
+    if vendor and selection.mode.requirement(vendor).unsupported:
+        yield "vendor", f"`{selection.command}` does not run on {vendor.value}"
+
+
+def _tooling(desk: Desk, words: list[str]) -> Iterator[tuple[str, str]]:
+    from tooling.cli import COMMANDS  # noqa: PLC0415 - needed for this one kind of command
+
+    if not words or words[0] not in {command.name for command in COMMANDS}:
+        yield "command", f"`tooling` has no command `{words[0] if words else ''}`"
+    elif words[0] == "run" and len(words) > 1:
+        try:
+            desk.shelf.program(words[1])
+        except ToolingError as error:
+            yield "command", error.what
+            return
+        yield from _program(desk, words[1], words[2:], None)

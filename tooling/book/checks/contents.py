@@ -1,0 +1,172 @@
+"""Contents and titles: the same chapters in both editions, all existing, named as the manifests say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise, zip_longest
+
+from tooling.book.chapters import NOT_FOUND
+from tooling.book.checks.desk import Chapter, Desk
+from tooling.book.checks.finding import Finding
+from tooling.book.phrases import pick, say
+from tooling.mdbook.markup import Fence
+
+_MARKER = re.compile(r"<!-- i18n-source-commit: [0-9a-f]{40} -->\n<!-- i18n-source-blob: [0-9a-f]{40} -->\n")
+_INTERNAL = ("_includes",)
+_NUMBER = re.compile(r"\d+")
+
+
+def check_summary(desk: Desk) -> Iterator[Finding]:
+    """Both SUMMARY files list the same files at the same depth, and every file exists once."""
+    source, *others = desk.editions
+    wanted = desk.summaries[source.language]
+    for edition in desk.editions:
+        path = desk.name(edition.source / "SUMMARY.md")
+        seen: set[str] = set()
+        for entry in desk.summaries[edition.language]:
+            if entry.path and not edition.page(entry.path).is_file():
+                yield Finding(path, entry.line, "summary", f"there is no chapter {entry.path}")
+            if entry.path in seen:
+                yield Finding(path, entry.line, "summary", f"{entry.path} is listed twice")
+            seen.add(entry.path)
+    for edition in others:
+        path = desk.name(edition.source / "SUMMARY.md")
+        for one, other in zip_longest(wanted, desk.summaries[edition.language]):
+            if one is None:
+                yield Finding(
+                    path, other.line, "summary", f"{other.path} is not in the {source.name} contents"
+                )
+            elif other is None:
+                yield Finding(path, 0, "summary", f"{one.path} is missing at the end")
+            elif (one.path, one.level) != (other.path, other.level):
+                message = f"here stands {other.path}, in the {source.name} contents {one.path}"
+                if one.path == other.path:
+                    message = f"{one.path} has another depth than in the {source.name} contents"
+                yield Finding(path, other.line, "summary", message)
+                break
+        parts = [
+            len({entry.part for entry in entries}) for entries in (wanted, desk.summaries[edition.language])
+        ]
+        if parts[0] != parts[1]:
+            yield Finding(
+                path, 0, "summary", f"{parts[1]} parts here, {parts[0]} in the {source.name} contents"
+            )
+
+
+def check_titles(desk: Desk) -> Iterator[Finding]:
+    """A puzzle's first page carries its number and title; every page's heading fits the contents."""
+    for edition in desk.editions:
+        language = edition.language
+        chapters = desk.chapters_of(language)
+        path = desk.name(edition.source / "SUMMARY.md")
+        for entry in desk.summaries[language]:
+            chapter = chapters.get(entry.path)
+            if chapter is None or not chapter.page.structure.headings:
+                continue
+            heading = chapter.page.structure.headings[0]
+            puzzle = desk.puzzle_of(entry.path)
+            if puzzle is None:
+                if heading.text != entry.title:
+                    message = f"the contents call it `{entry.title}`, the page `{heading.text}`"
+                    yield desk.finding(chapter, heading.line, "title", message)
+                continue
+            number = say("puzzle", language, number=puzzle.number)
+            if entry.path not in puzzle.chapters:
+                yield Finding(
+                    path,
+                    entry.line,
+                    "title",
+                    f"{entry.path} is no chapter of {puzzle.id}",
+                    f"see {puzzle.id}/puzzle.yaml",
+                )
+            is_first = entry.path == puzzle.chapters[0]
+            wanted = f"{number}: {pick(puzzle.title, language) if is_first else entry.title}"
+            if is_first and entry.title != wanted:
+                yield Finding(path, entry.line, "title", f"`{entry.title}` should be `{wanted}`")
+            if heading.text != wanted:
+                message = f"the heading is `{heading.text}`, by the contents and the manifest `{wanted}`"
+                yield desk.finding(chapter, heading.line, "title", message)
+
+
+def check_orphans(desk: Desk) -> Iterator[Finding]:
+    """Chapter files that no SUMMARY names."""
+    for edition in desk.editions:
+        listed = {entry.path for entry in desk.summaries[edition.language]} | {"SUMMARY.md", NOT_FOUND}
+        for file in sorted(edition.source.rglob("*.md")):
+            path = file.relative_to(edition.source)
+            if path.as_posix() not in listed and path.parts[0] not in _INTERNAL:
+                yield Finding(desk.name(file), 0, "orphan", "no SUMMARY.md names this chapter")
+
+
+def check_headings(desk: Desk) -> Iterator[Finding]:
+    """One heading of level 1, at the top, and no level skipped on the way down."""
+    for chapter in desk.chapters:
+        headings = chapter.page.structure.headings
+        if not headings or headings[0].level != 1:
+            line = headings[0].line if headings else 1
+            yield desk.finding(chapter, line, "headings", "the page does not begin with a heading of level 1")
+            continue
+        for before, heading in pairwise(headings):
+            if heading.level == 1:
+                yield desk.finding(chapter, heading.line, "headings", "a second heading of level 1")
+            elif heading.level > before.level + 1:
+                yield desk.finding(
+                    chapter, heading.line, "headings", f"level {heading.level} below level {before.level}"
+                )
+
+
+def check_fences(desk: Desk) -> Iterator[Finding]:
+    """Code blocks name their language and are closed."""
+    for chapter in desk.chapters:
+        for mark in chapter.page.structure.marks:
+            if isinstance(mark, Fence) and mark.fenced and not mark.language:
+                yield desk.finding(
+                    chapter, mark.line, "fence", "the code block names no language", "`text` if it is none"
+                )
+        if len(re.findall(r"^ {0,3}```", chapter.text, re.MULTILINE)) % 2:
+            yield desk.finding(chapter, 0, "fence", "a code block is never closed")
+
+
+def check_markers(desk: Desk) -> Iterator[Finding]:
+    """Translated pages begin with what they translate; source pages carry no such mark."""
+    for chapter in desk.chapters:
+        translated = chapter.edition.prefix != ""
+        if translated and not _MARKER.match(chapter.text):
+            yield desk.finding(
+                chapter,
+                1,
+                "marker",
+                "the page does not begin with its source",
+                "tooling check-translations stamp",
+            )
+        if not translated and "i18n-source-" in chapter.text:
+            yield desk.finding(chapter, 1, "marker", "a source page carries the mark of a translation")
+
+
+def check_parts(desk: Desk) -> Iterator[Finding]:
+    """A page with code to complete has everything that a reader needs to complete it."""
+    for chapter in desk.real_chapters():
+        if "/problems/" not in chapter.text or "{{#include" not in chapter.text:
+            continue
+        for mark, meaning in (
+            ("{{#puzzle ", "what the puzzle needs"),
+            ("{{#run ", "commands"),
+            ("{{#hints ", "tips"),
+            ("{{#output ", "output"),
+            ('<details class="solution-details">', "folded solution"),
+            ('<div class="solution-explanation">', "explanation of the solution"),
+            ('class="filename"', "link to the full file"),
+        ):
+            if mark not in chapter.text:
+                yield desk.finding(chapter, 0, "parts", f"the page has no {meaning}", f"add {mark.strip()} …")
+        _, _, rest = chapter.text.partition('<details class="solution-details">')
+        yield from _open_solutions(desk, chapter, len(chapter.text) - len(rest))
+
+
+def _open_solutions(desk: Desk, chapter: Chapter, folded_from: int) -> Iterator[Finding]:
+    """A solution that stands in the open spoils the puzzle."""
+    for match in re.finditer(r"\{\{#include \S*/solutions/", chapter.text):
+        if match.start() < folded_from:
+            line = chapter.line_of(match.start())
+            yield desk.finding(chapter, line, "parts", "a solution stands in the open", "fold it")

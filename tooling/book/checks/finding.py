@@ -1,0 +1,99 @@
+"""What the checks of the book find, and the list of their rules."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.errors import Location
+
+RULES = {
+    "include": "every include shows the lines that its author meant",
+    "directive": "every directive of the book is known and can be rendered",
+    "link": "every link leads to a page that exists",
+    "fragment": "every fragment names a heading",
+    "image": "every picture exists, for light and for dark pages",
+    "alt": "every picture has a text for those who cannot see it",
+    "figure": "every figure is what `tooling figure` would draw now",
+    "full-file": "every `View full file` names, in link and label, the file of the code above it",
+    "repository": "the repository's address is written in one file and nowhere else",
+    "command": "every command names a task, an environment and flags that exist",
+    "vendor": "no page offers a command for a GPU that cannot run it",
+    "output": "every output was recorded with the program as it is now",
+    "pasted-output": "no output is typed by hand",
+    "identifier": "names of code in the text exist in the code",
+    "summary": "both editions have the same chapters in the same order, and all of them exist",
+    "title": "titles agree with the contents and with the puzzle's manifest",
+    "orphan": "no chapter file is left out of the contents",
+    "unused-file": "no picture or recording lies unused",
+    "unused-anchor": "no anchor of a program is left unused",
+    "headings": "one first heading, and no level skipped",
+    "fence": "every code block says its language and is closed",
+    "marker": "a translated page begins with the commit and the blob of its source",
+    "parity": "a translated page has the shape of its source",
+    "glossary": "terms are translated as the glossary says",
+    "spelling": "names are written as their owners write them",
+    "parts": "a page with a puzzle has its commands, its output, its tips and its solution",
+    "html": "the built pages are valid HTML",
+    "site": "every link, picture and fragment of the built site leads somewhere",
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One thing that is wrong.
+
+    Attributes:
+        path: the file, relative to the checkout.
+        line: counted from 1; 0 where the whole file is meant.
+        rule: a key of RULES.
+        message: what is wrong.
+        hint: what to do; may be empty.
+    """
+
+    path: str
+    line: int
+    rule: str
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = Location(Path(self.path), self.line or None)
+        hint = f"\n  try: {self.hint}" if self.hint else ""
+        return f"{place}: [{self.rule}] {self.message}{hint}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All findings of a run.
+
+    Attributes:
+        findings: in the order of files and lines.
+        chapters: how many chapter files were looked at.
+        pages: how many built pages were looked at.
+    """
+
+    findings: tuple[Finding, ...]
+    chapters: int
+    pages: int
+
+    def as_text(self) -> str:
+        """For people."""
+        scope = f"{self.chapters} chapters and {self.pages} built pages, {len(RULES)} rules"
+        if not self.findings:
+            return f"nothing found in {scope}"
+        counts = Counter(finding.rule for finding in self.findings)
+        summary = ", ".join(f"{count} {rule}" for rule, count in counts.most_common())
+        return "\n".join([*map(str, self.findings), f"{len(self.findings)} findings in {scope}: {summary}"])
+
+    def as_json(self) -> str:
+        """For programs."""
+        rows = [
+            {key: getattr(finding, key) for key in ("path", "line", "rule", "message", "hint")}
+            for finding in self.findings
+        ]
+        return json.dumps(
+            {"chapters": self.chapters, "pages": self.pages, "findings": rows}, ensure_ascii=False, indent=2
+        )

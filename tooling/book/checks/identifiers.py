@@ -1,0 +1,75 @@
+"""Names of code in the text: each of them exists in the code that the page is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from tooling.book.checks.desk import Chapter, Desk
+from tooling.book.checks.finding import Finding
+
+_NAME = re.compile(r"[A-Za-z_]\w+")
+_PATH = re.compile(r"[\w./-]+\.(?:mojo|py|md|toml|yaml|txt)")
+_NEAR = ("tooling", "uv", "pixi", "poe")
+
+
+def check_identifiers(desk: Desk) -> Iterator[Finding]:
+    """Names in code spans are names of the puzzle's programs, or of the list that needs no proof."""
+    allowed = _allowed(desk.project.root / "book" / "identifiers.txt")
+    for chapter in desk.real_chapters():
+        known = allowed | _known(desk, chapter)
+        for code in chapter.page.structure.codes:
+            if _PATH.fullmatch(code.text):
+                if (
+                    not (desk.project.root / code.text).exists()
+                    and not (chapter.page.path.parent / code.text).exists()
+                ):
+                    yield desk.finding(chapter, code.line, "identifier", f"there is no file `{code.text}`")
+                continue
+            if code.text.split(" ", 1)[0] in _NEAR or code.text.startswith("--"):
+                yield from _flag(desk, chapter, code.text, code.line)
+                continue
+            for name in _NAME.findall(code.text):
+                if name not in known:
+                    yield desk.finding(
+                        chapter,
+                        code.line,
+                        "identifier",
+                        f"`{name}` (in `{code.text}`) is no name of the programs of this page",
+                        "correct it, or add it to book/identifiers.txt with a reason",
+                    )
+
+
+def _flag(desk: Desk, chapter: Chapter, text: str, line: int) -> Iterator[Finding]:
+    """A lone flag such as `--tiled` is one of the puzzle's; commands are checked by `commands`."""
+    if not text.startswith("--") or text in ("--solution", "--help", "--target sim"):
+        return
+    puzzle = desk.puzzle_of(chapter.path)
+    flags = {flag for mode in puzzle.modes for flag in mode.flags} if puzzle else set()
+    if text not in flags:
+        yield desk.finding(chapter, line, "identifier", f"`{text}` is no flag of this puzzle")
+
+
+def _known(desk: Desk, chapter: Chapter) -> frozenset[str]:
+    """The words of the puzzle's programs; of all programs, for pages outside the puzzles."""
+    puzzle = desk.puzzle_of(chapter.path)
+    puzzles = [puzzle] if puzzle else desk.puzzles
+    words: set[str] = set()
+    for each in puzzles:
+        for program in each.programs:
+            words.add(program.name)
+            words |= _words(program.problem) | _words(program.solution)
+    return frozenset(words)
+
+
+@lru_cache(maxsize=256)
+def _words(path: Path) -> frozenset[str]:
+    return frozenset(_NAME.findall(path.read_text(encoding="utf-8"))) if path.is_file() else frozenset()
+
+
+def _allowed(path: Path) -> frozenset[str]:
+    """The list of words that need no proof: one a line, a reason after `#`."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return frozenset(line.partition("#")[0].strip() for line in lines) - {""}

@@ -1,0 +1,180 @@
+"""Is a page valid HTML? A small validator for what a book can get wrong.
+
+It knows the elements and the nesting rules that matter here (HTML Living Standard, 4 and 13.1.2): every
+element is known and closed in order, ids are unique, references to ids lead somewhere, phrasing content holds
+no blocks, and lists and tables hold only their own parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+BLOCKS = _names(
+    "address article aside blockquote details dialog div dl fieldset figcaption figure footer form h1 h2 h3 h4 "
+    "h5 h6 header hr main nav ol p pre section table ul"
+)
+INLINE = _names(
+    "a abbr b bdi bdo button cite code data del dfn em i ins kbd label mark q s samp small span strong sub "
+    "sup time u var"
+)
+OTHER = _names(
+    "html head title body script style summary li dt dd thead tbody tfoot tr th td caption colgroup "
+    "select option textarea template noscript iframe video audio picture object output progress meter"
+)
+FOREIGN = {"svg", "math"}
+# Elements that only these parents may hold, and parents that hold only these.
+PARENTS = {
+    "li": {"ol", "ul", "menu"},
+    "tr": {"thead", "tbody", "tfoot", "table"},
+    "td": {"tr"},
+    "th": {"tr"},
+    "summary": {"details"},
+    "figcaption": {"figure"},
+    "dt": {"dl", "div"},
+    "dd": {"dl", "div"},
+}
+CHILDREN = {
+    "ol": {"li", "script", "template"},
+    "ul": {"li", "script", "template"},
+    "tr": {"td", "th"},
+    "thead": {"tr"},
+    "tbody": {"tr"},
+    "table": {"caption", "colgroup", "thead", "tbody", "tfoot", "tr"},
+}
+PHRASING_ONLY = {
+    "p",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "span",
+    "em",
+    "strong",
+    "code",
+    "pre",
+    "button",
+    "label",
+}
+REFERENCES = ("aria-controls", "aria-labelledby", "aria-describedby", "for")
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One breach of the rules."""
+
+    line: int
+    message: str
+
+
+@dataclass
+class Validator(HTMLParser):
+    """Reads one page; what is wrong gathers in `flaws`."""
+
+    flaws: list[Flaw] = field(default_factory=list)
+    ids: dict[str, int] = field(default_factory=dict)
+    links: list[tuple[int, str]] = field(default_factory=list)  # href and src values
+    _open: list[tuple[str, int]] = field(default_factory=list)
+    _references: list[tuple[int, str, str]] = field(default_factory=list)
+    _names: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def flaw(self, message: str) -> None:
+        self.flaws.append(Flaw(self.getpos()[0], message))
+
+    @property
+    def _foreign(self) -> bool:
+        return any(name in FOREIGN for name, _ in self._open)
+
+    def handle_decl(self, decl: str) -> None:
+        if decl.lower() != "doctype html":
+            self.flaw(f"unknown declaration <!{decl}>")
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self._attributes(tag, attributes)
+        if self._foreign:
+            self._open.append((tag, self.getpos()[0]))
+            return
+        if tag not in VOID | BLOCKS | INLINE | OTHER | FOREIGN:
+            self.flaw(f"<{tag}> is no element of HTML")
+        self._placed(tag)
+        if tag not in VOID:
+            self._open.append((tag, self.getpos()[0]))
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self._attributes(tag, attributes)
+        if not self._foreign and tag not in VOID:
+            self.flaw(f"<{tag}/> is not closed by its slash")
+
+    def _placed(self, tag: str) -> None:
+        parent = self._open[-1][0] if self._open else None
+        misplaced = tag in PARENTS and parent not in PARENTS[tag]
+        if misplaced or (parent in CHILDREN and tag not in CHILDREN[parent]):
+            self.flaw(f"<{tag}> stands in <{parent}>")
+        elif tag in BLOCKS and parent in PHRASING_ONLY:
+            self.flaw(f"the block <{tag}> stands in <{parent}>")
+        names = [name for name, _ in self._open]
+        if tag in ("a", "button") and ("a" in names or "button" in names):
+            self.flaw(f"<{tag}> stands in another link or button")
+
+    def _attributes(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        seen: set[str] = set()
+        values = dict(attributes)
+        for name, value in attributes:
+            if name in seen:
+                self.flaw(f"<{tag}> has two attributes `{name}`")
+            seen.add(name)
+            if name == "id":
+                self._identify(value or "")
+            elif name in REFERENCES:
+                self._references += [(self.getpos()[0], name, target) for target in (value or "").split()]
+            elif name in ("href", "src") and not self._foreign:
+                self.links.append((self.getpos()[0], value or ""))
+        if tag == "img" and "alt" not in values:
+            self.flaw("<img> has no alt")
+        if tag == "a" and "href" in values and not values["href"]:
+            self.flaw("<a> has an empty href")
+
+    def _identify(self, value: str) -> None:
+        if value in self.ids:
+            self.flaw(f"the id `{value}` stands in line {self.ids[value]} too")
+        elif not value or any(character.isspace() for character in value):
+            self.flaw(f"`{value}` is no id")
+        self.ids[value] = self.getpos()[0]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in VOID:
+            self.flaw(f"</{tag}> closes an element that holds nothing")
+            return
+        if not self._open or self._open[-1][0] != tag:
+            inner = self._open[-1] if self._open else ("nothing", 0)
+            self.flaw(f"</{tag}> where <{inner[0]}> of line {inner[1]} is open")
+            if any(name == tag for name, _ in self._open):
+                while self._open.pop()[0] != tag:
+                    pass
+            return
+        self._open.pop()
+
+    def finish(self) -> list[Flaw]:
+        """Everything that was wrong with the page."""
+        self.close()
+        for name, line in self._open:
+            self.flaws.append(Flaw(line, f"<{name}> is never closed"))
+        for line, name, target in self._references:
+            if target not in self.ids:
+                self.flaws.append(Flaw(line, f'{name}="{target}" names an id that is not there'))
+        return self.flaws

@@ -1,0 +1,84 @@
+"""Outputs that pages show: recorded, with the program as it is, and never typed by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tooling.book import recordings
+from tooling.book.checks.desk import Desk
+from tooling.book.checks.finding import Finding
+from tooling.book.errors import BookError
+from tooling.book.runs import Shown, shown_outputs
+from tooling.catalog.model import ModeKind
+from tooling.errors import ToolingError
+from tooling.mdbook.markup import Fence
+
+_PRINTED = re.compile(r"(?:Host|Device)Buffer\(\[|^(?:out|expected): |^Puzzle \d+ complete", re.MULTILINE)
+
+
+def check_outputs(desk: Desk) -> Iterator[Finding]:
+    """Every recording is there, whole, and made with today's program."""
+    try:
+        every = list(shown_outputs(desk.project))
+    except ToolingError:
+        return  # a directive that names no run: `check_directives` says so, with its line
+    for shown in every:
+        path = desk.name(shown.path)
+        try:
+            recording = recordings.load(shown.path)
+        except BookError as error:
+            if error.where is not None:  # a missing one is reported where it is asked for
+                yield Finding(path, 0, "output", f"{error.what} ({error.why})", _update(shown))
+            continue
+        if recording.program != recordings.digest(recordings.program_file(shown.selection, shown.state)):
+            yield Finding(
+                path, 0, "output", "the program has changed since this was recorded", _update(shown)
+            )
+        for message in _contradictions(shown, recording):
+            yield Finding(path, 0, "output", message, _update(shown))
+
+
+def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[str]:
+    if (recording.command, recording.state) != (shown.selection.command, shown.state):
+        yield f"this is a recording of `{recording.command}` ({recording.state})"
+    judged = shown.selection.mode.kind is ModeKind.PUZZLE
+    if judged and shown.state == "unsolved" and recording.exit_status == 0:
+        yield "the unsolved program says that it succeeded"
+    if shown.state == "solved" and recording.exit_status != 0:
+        yield f"the solved program ended with status {recording.exit_status}"
+    if not recording.lines:
+        yield "the program printed nothing"
+
+
+def _update(shown: Shown) -> str:
+    return f"tooling book outputs --update {shown.selection.program.name}"
+
+
+def check_pasted(desk: Desk) -> Iterator[Finding]:
+    """Text that only a program can print stands in a page."""
+    for chapter in desk.chapters:
+        for mark in chapter.page.structure.marks:
+            if (
+                isinstance(mark, Fence)
+                and mark.language in ("text", "", "console")
+                and _PRINTED.search(mark.code)
+            ):
+                yield desk.finding(
+                    chapter,
+                    mark.line,
+                    "pasted-output",
+                    "this looks like the output of a program, typed by hand",
+                    "write {{#output PROGRAM [FLAGS] unsolved}}",
+                )
+
+
+def check_unused_recordings(desk: Desk) -> Iterator[Finding]:
+    """Recordings that no page shows."""
+    try:
+        shown = {each.path for each in shown_outputs(desk.project)}
+    except ToolingError:
+        return
+    for path in sorted((desk.project.recordings / "outputs").rglob("*.json")):
+        if path not in shown:
+            yield Finding(desk.name(path), 0, "unused-file", "no page shows this recording", "delete it")

@@ -1,0 +1,51 @@
+"""The built site: valid pages, and no link of them that leads nowhere."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from tooling.book.checks.desk import Desk
+from tooling.book.checks.finding import Finding
+from tooling.book.checks.markup import Flaw, Validator
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+
+
+def check_pages(desk: Desk, site: Path) -> Iterator[Finding]:
+    """Validates every page, then follows its links inside the site."""
+    read: dict[Path, Validator] = {}
+    for file in sorted(site.rglob("*.html")):
+        validator = read[file] = Validator()
+        validator.feed(file.read_text(encoding="utf-8"))
+        yield from (_finding(site, file, "html", flaw) for flaw in validator.finish())
+    for file, validator in read.items():
+        for line, address in validator.links:
+            message = _dead(site, file, address, read)
+            if message:
+                yield _finding(site, file, "site", Flaw(line, message))
+
+
+def _dead(site: Path, file: Path, address: str, read: dict[Path, Validator]) -> str | None:
+    """Why an address leads nowhere; None for a good one and for other sites."""
+    if _SCHEME.match(address):
+        return None
+    path, _, fragment = address.partition("#")
+    path = unquote(path.partition("?")[0])
+    if path.startswith("/"):  # the <base> of the page for wrong addresses
+        return None
+    target = Path(os.path.normpath(file.parent / path)) if path else file
+    if target.is_dir():
+        target /= "index.html"
+    if not target.is_file():
+        return f"{address} leads to no file of the site"
+    if fragment and target in read and unquote(fragment) not in read[target].ids:
+        return f"{address}: no such id there"
+    return None
+
+
+def _finding(site: Path, file: Path, rule: str, flaw: Flaw) -> Finding:
+    return Finding(f"site/{file.relative_to(site).as_posix()}", flaw.line, rule, flaw.message)

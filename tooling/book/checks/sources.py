@@ -1,0 +1,143 @@
+"""Do the chapters hold together? Includes, directives, links, pictures, repository address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tooling.book.checks.desk import Chapter, Desk
+from tooling.book.checks.finding import Finding
+from tooling.book.editions import repository_address
+from tooling.book.figures import FIGURES
+from tooling.book.figures.drawing import outdated
+from tooling.book.press import IncludeError, Press
+from tooling.mdbook.books import LinkFault
+from tooling.mdbook.includes import find_directives
+
+_RULE_OF = {
+    LinkFault.MISSING_PAGE: "link",
+    LinkFault.MISSING_FRAGMENT: "fragment",
+    LinkFault.MISSING_IMAGE: "image",
+}
+_FULL_FILE = re.compile(
+    r'<a class="filename" href="(?P<base>.*?)/blob/main/(?P<path>[^"]*)">(?P<label>.*?)</a>', re.DOTALL
+)
+_ADDRESS_INCLUDE = re.compile(r"\{\{#include (?:\.\./)*_includes/repo_url\.md\}\}")
+_IMAGE = re.compile(r"!\[(?P<alt>[^\]]*)\]\(|<img\b(?P<attributes>[^>]*)>")
+_SHADE = re.compile(r'<img class="(?P<class>light-mode-img|dark-mode-img)" src="(?P<source>[^"]+)"')
+
+
+def check_directives(desk: Desk) -> Iterator[Finding]:
+    """Sets every chapter as a build would, and passes on what goes wrong."""
+    for edition in desk.editions:
+        press = Press(edition, desk.shelf, None)
+        for chapter in desk.chapters:
+            if chapter.edition is edition:
+                press.set(chapter.path, chapter.text)
+        for problem in press.problems:
+            rule = "include" if isinstance(problem, IncludeError) else "directive"
+            path = desk.name(problem.where.path) if problem.where else ""
+            line = (problem.where.line if problem.where else 0) or 0
+            message = f"{problem.what} ({problem.why})" if problem.why else problem.what
+            yield Finding(path, line, rule, message, problem.hint or "")
+
+
+def check_links(desk: Desk) -> Iterator[Finding]:
+    """Links, fragments and pictures as written."""
+    for chapter in desk.chapters:
+        for problem in desk.library.check(chapter.page):
+            yield desk.finding(chapter, problem.line, _RULE_OF[problem.fault], problem.message, problem.hint)
+        for link in chapter.page.structure.links:
+            if link.target.startswith("http://"):
+                yield desk.finding(
+                    chapter, link.line, "link", f"{link.target} is not encrypted", "write https://"
+                )
+
+
+def check_full_files(desk: Desk) -> Iterator[Finding]:
+    """`View full file`: link, label and the include above it name the same file, which exists."""
+    for chapter in desk.chapters:
+        text = chapter.text
+        for match in _FULL_FILE.finditer(text):
+            line = chapter.line_of(match.start())
+            path, label = match["path"], match["label"].rpartition(": ")[2]
+            if not (desk.project.root / path).is_file():
+                yield desk.finding(chapter, line, "full-file", f"there is no file {path}")
+            if label != path:
+                yield desk.finding(
+                    chapter, line, "full-file", f"the link leads to {path}, its label says {label}"
+                )
+            shown = _last_include(chapter, match.start())
+            if shown is not None and shown != (desk.project.root / path).resolve():
+                yield desk.finding(
+                    chapter,
+                    line,
+                    "full-file",
+                    f"the code above is from {desk.name(shown)}, the link leads to {path}",
+                )
+
+
+def _last_include(chapter: Chapter, offset: int) -> Path | None:
+    for directive in reversed(list(find_directives(chapter.text[:offset]))):
+        if directive.includes and directive.path.endswith(".mojo"):
+            return (chapter.page.path.parent / directive.path).resolve()
+    return None
+
+
+def check_repository(desk: Desk) -> Iterator[Finding]:
+    """The address stands in `_includes/repo_url.md` alone, and is the same in every edition."""
+    source, *others = desk.editions
+    address = repository_address(source)
+    for other in others:
+        if repository_address(other) != address:
+            yield Finding(
+                desk.name(other.source / "_includes" / "repo_url.md"),
+                1,
+                "repository",
+                f"the address is not that of the {source.name} edition, {address}",
+            )
+    for chapter in desk.chapters:
+        for match in re.finditer(re.escape(address) + r"|(?<=href=\")[^\"{]*(?=/blob/main/)", chapter.text):
+            yield desk.finding(
+                chapter,
+                chapter.line_of(match.start()),
+                "repository",
+                f"`{match[0]}` is written out",
+                "write {{#include ../_includes/repo_url.md}} in its place",
+            )
+
+
+def check_images(desk: Desk) -> Iterator[Finding]:
+    """Alternative texts, and a dark picture for each light one."""
+    for chapter in desk.chapters:
+        for match in _IMAGE.finditer(chapter.text):
+            if match["attributes"] is not None:
+                described = re.search(r'alt="[^"]*\S[^"]*"', match["attributes"])
+            else:
+                described = re.search(r"\S", match["alt"])
+            if not described:
+                line = chapter.line_of(match.start())
+                yield desk.finding(
+                    chapter, line, "alt", "the picture has no description", "say what it shows"
+                )
+        shades: dict[str, list[str]] = {"light-mode-img": [], "dark-mode-img": []}
+        for match in _SHADE.finditer(chapter.text):
+            shades[match["class"]].append(match["source"])
+        light = {source.replace("-w.", "-?.") for source in shades["light-mode-img"]}
+        dark = {source.replace("-b.", "-?.") for source in shades["dark-mode-img"]}
+        for source in sorted(light ^ dark):
+            yield desk.finding(chapter, 0, "image", f"{source} has no twin for the other theme")
+
+
+def check_figures(desk: Desk) -> Iterator[Finding]:
+    """Generated figures are as they would be drawn now."""
+    for figure in FIGURES:
+        for path, _ in outdated(desk.shelf, figure):
+            yield Finding(
+                desk.name(path),
+                0,
+                "figure",
+                "the picture is not what its data say",
+                f"tooling figure {figure.puzzle}",
+            )

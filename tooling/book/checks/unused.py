@@ -1,0 +1,73 @@
+"""Things that nobody looks at any more: pictures, anchors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tooling.book.checks.desk import Desk
+from tooling.book.checks.finding import Finding
+from tooling.book.figures import find_figure
+from tooling.catalog.model import Puzzle
+from tooling.errors import ToolingError
+from tooling.mdbook import expansion
+from tooling.mdbook.includes import find_directives
+from tooling.mdbook.markup import Image
+
+_PICTURES = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp"}
+
+
+def check_unused_pictures(desk: Desk) -> Iterator[Finding]:
+    """Pictures of an edition that none of its pages shows."""
+    for edition in desk.editions:
+        used: set[str] = set()
+        for chapter in desk.chapters:
+            if chapter.edition is not edition:
+                continue
+            page = chapter.page
+            folder = page.path.parent
+            for mark in page.structure.marks:
+                if isinstance(mark, Image):
+                    used.add(desk.library.destination(page, mark.target).path or "")
+            for directive in find_directives(chapter.text):
+                if directive.name == "figure":
+                    used |= {str((folder / file).resolve()) for file in _files(directive.argument.strip())}
+        for file in sorted(edition.source.rglob("*")):
+            if file.suffix in _PICTURES and str(file.resolve()) not in used:
+                yield Finding(desk.name(file), 0, "unused-file", "no page shows this picture", "delete it")
+
+
+def _files(figure: str) -> Iterator[str]:
+    try:
+        drawn = find_figure(figure)
+    except ToolingError:
+        return  # `check_directives` reports it
+    yield from (drawn.files(shade) for shade in ("w", "b"))
+
+
+def check_unused_anchors(desk: Desk) -> Iterator[Finding]:
+    """Anchors of a puzzle's programs that no page includes.
+
+    An anchor that the manifest names may wait for its page as long as a chapter of the manifest is not yet in
+    the contents.
+    """
+    uses: set[expansion.Use] = set()
+    for chapter in desk.chapters:
+        uses |= expansion.check(chapter.text, chapter.page.path, desk.library.files)[1]
+    listed = {entry.path for entries in desk.summaries.values() for entry in entries}
+    for puzzle in desk.puzzles:
+        finished = set(puzzle.chapters) <= listed
+        waiting = set() if finished else _named(puzzle)
+        files = [path for program in puzzle.programs for path in (program.problem, program.solution)]
+        for path, region in expansion.unused_anchors(
+            uses, [path for path in files if path.is_file()], desk.library.files
+        ):
+            if region.name not in waiting:
+                yield Finding(
+                    desk.name(path), region.opening, "unused-anchor", f"no page shows `{region.name}`"
+                )
+
+
+def _named(puzzle: Puzzle) -> set[str]:
+    names = {anchor for mode in puzzle.modes for anchors in mode.anchors.values() for anchor in anchors}
+    return names | {f"{re.sub('_solution$', '', name)}_solution" for name in names}

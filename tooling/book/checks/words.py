@@ -1,0 +1,75 @@
+"""Words: translations keep to glossary and shape of their source; names are spelt as their owners do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tooling.book.checks.desk import Desk
+from tooling.book.checks.finding import Finding
+from tooling.translations import glossary, parity
+from tooling.translations.parity_findings import Severity
+
+# Wrong form -> right one; wrong forms are matched as whole words, case included.
+SPELLINGS = {
+    "Nvidia": "NVIDIA",
+    "nVidia": "NVIDIA",
+    "Amd": "AMD",
+    "Layout Tensor": "LayoutTensor",
+    "Layouttensor": "LayoutTensor",
+    "layout tensor": "LayoutTensor",
+    "Tile Tensor": "TileTensor",
+    "Tiletensor": "TileTensor",
+    "tile tensor": "TileTensor",
+    "Github": "GitHub",
+    "Numpy": "NumPy",
+    "Pytorch": "PyTorch",
+    "Cuda": "CUDA",
+    "MacOS": "macOS",
+    "Pixi": "pixi",
+    "thread-block": "thread block",
+    "threadblock": "thread block",
+    "gpu": "GPU",
+    "cpu": "CPU",
+    "simd": "SIMD",
+    "mojo": "Mojo",
+    "seperate": "separate",
+    "recieve": "receive",
+    "syncronise": "synchronise",
+    "synchronize": "synchronise",
+    "neighbor": "neighbour",
+    "neighboring": "neighbouring",
+    "color": "colour",
+}
+_EXCEPTIONS = re.compile(r"[Tt]hread-block clusters?")
+_WRONG = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, SPELLINGS))})(?![\w/]|\.\w)")
+_SHOWN_KINDS = {"glossary-rival", "glossary-missing"}
+
+
+def check_spelling(desk: Desk) -> Iterator[Finding]:
+    """Names in the text of both editions."""
+    for chapter in desk.chapters:
+        for prose in chapter.page.structure.prose:
+            text = _EXCEPTIONS.sub(lambda match: " " * len(match[0]), prose.text)
+            for match in _WRONG.finditer(text):
+                line = prose.line + text.count("\n", 0, match.start())
+                right = SPELLINGS[match[0]]
+                yield desk.finding(chapter, line, "spelling", f"`{match[0]}`", f"write `{right}`")
+
+
+def check_translations(desk: Desk) -> Iterator[Finding]:
+    """Each translated page beside its source: shape, and terms of the glossary."""
+    source, *others = desk.editions
+    originals = desk.chapters_of(source.language)
+    for edition in others:
+        terms = glossary.load(edition.folder.parent / "glossary.yaml")
+        for path, chapter in desk.chapters_of(edition.language).items():
+            original = originals.get(path)
+            if original is None:
+                continue
+            for found in parity.compare(original.page, chapter.page, desk.library):
+                if found.severity is Severity.ERROR:
+                    yield desk.finding(chapter, found.line_target or 0, "parity", found.message, found.hint)
+            for found in glossary.check(original.page, chapter.page, terms):
+                if found.kind in _SHOWN_KINDS:
+                    yield desk.finding(chapter, found.line_target or 0, "glossary", found.message, found.hint)
