@@ -1,0 +1,524 @@
+"""Kernels run as on hardware: lanes part and meet, wait for each other, and stop at faults."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.simulator.simulate import kernel, simulate
+from tooling.simulator.hooks import Access, Hook, Waiter
+from tooling.simulator.launch import FaultKind
+from tooling.simulator.memory import DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.ptx import PtxError
+
+DATA = Path(__file__).parent / "data"
+SCHEDULES = ("lockstep", "random:1", "random:2", "adversarial")
+STORE = "mul.wide.u32 %rd1, %r31, 4;\nadd.s64 %rd2, %rd30, %rd1;\nst.global.b32 [%rd2], {0};\n"
+
+
+def zeros(count: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    return np.zeros(count, np.uint32)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_axis_sum_as_mojo_compiled_it(schedule: str) -> None:
+    out, a = np.zeros(4, np.float32), np.arange(24, dtype=np.float32)
+    text = (DATA / "axis_sum.ptx").read_text()
+    # A LayoutTensor is passed as pointer, padding, shape and strides (32 bytes here).
+    result, _ = simulate(text, [], extra=bytes(64))
+    assert result.error is not None
+    assert result.error.kind is FaultKind.ILLEGAL_ADDRESS
+    from tooling.simulator.engine import run
+    from tooling.simulator.launch import Dim3, Launch
+    from tooling.simulator.ptx import parse_module
+
+    memory = DeviceMemory(np.zeros(1 << 16, np.uint8), 0x1000)
+    places = [memory.allocate(array.nbytes) for array in (out, a)]
+    memory.view(places[1], a.nbytes).view(np.float32)[:] = a
+    layout = struct.pack("<QQiiiiQQiiii", places[0], 0, 1, 1, 0, 0, places[1], 0, 6, 1, 0, 0)
+    module = parse_module(text)
+    (function,) = module.kernels.values()
+    done = run(Launch(function, Dim3(1, 4), Dim3(8), parameters=layout), module, memory, schedule=schedule)
+    assert done.error is None
+    assert done.blocks == 4
+    np.testing.assert_array_equal(memory.view(places[0], 16).view(np.float32), a.reshape(4, 6).sum(axis=1))
+
+
+def test_saxpy_as_mojo_compiled_it() -> None:
+    n = 1000
+    y, x = np.ones(n, np.float32), np.arange(n, dtype=np.float32)
+    text = (DATA / "saxpy.ptx").read_text()
+    result, (got, _) = simulate(text, [y, x], grid=8, block=128, extra=struct.pack("<fi", 2.0, n))
+    assert result.error is None
+    np.testing.assert_array_equal(got, 2 * x + y)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(("grid", "block"), [(1, 1), (1, 7), (3, 40), (700, 33)])
+def test_lanes_that_part_meet_again(schedule: str, grid: int, block: int) -> None:
+    body = """
+        and.b32 %r1, %r31, 3;
+        mov.b32 %r2, 100;
+        setp.eq.s32 %p1, %r1, 0;
+        @%p1 bra ZERO;
+        setp.eq.s32 %p2, %r1, 1;
+        @%p2 bra ONE;
+        add.s32 %r2, %r2, %r31;
+        bra.uni JOIN;
+    ONE:
+        mul.lo.s32 %r2, %r31, 7;
+        bra.uni JOIN;
+    ZERO:
+        sub.s32 %r2, 0, %r31;
+    JOIN:
+        add.s32 %r2, %r2, 5;
+    """
+    n = grid * block
+    result, (got,) = simulate(
+        kernel(body + STORE.format("%r2")), [zeros(n)], grid=grid, block=block, schedule=schedule
+    )
+    i = np.arange(n, dtype=np.int32)
+    want = np.select([i % 4 == 0, i % 4 == 1], [-i, 7 * i], 100 + i) + 5
+    assert result.error is None
+    np.testing.assert_array_equal(got.view(np.int32), want)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_loops_of_different_length(schedule: str) -> None:
+    body = """
+        mov.b32 %r1, 0;
+        mov.b32 %r2, 0;
+    LOOP:
+        setp.ge.u32 %p1, %r1, %r30;
+        @%p1 bra DONE;
+        add.s32 %r2, %r2, %r1;
+        add.s32 %r1, %r1, 1;
+        bra LOOP;
+    DONE:
+    """
+    result, (got,) = simulate(
+        kernel(body + STORE.format("%r2")), [zeros(128)], grid=2, block=64, schedule=schedule
+    )
+    i = np.arange(128) % 64
+    assert result.error is None
+    np.testing.assert_array_equal(got, i * (i - 1) // 2)
+
+
+def test_lanes_that_meet_again_are_counted_once() -> None:
+    body = """
+        setp.lt.u32 %p1, %r30, 16;
+        @%p1 bra LOW;
+        add.s32 %r1, %r30, 1;
+    LOW:
+        add.s32 %r1, %r30, 2;
+    """
+    result, _ = simulate(kernel(body), [zeros(1)])
+    straight = 5 + 2
+    assert result.instructions == straight + 1 + 2
+    assert result.lane_instructions == 32 * straight + 16 + 2 * 32
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_reversal_through_shared_memory(schedule: str) -> None:
+    body = """
+        .shared .align 4 .b8 tile[256];
+        mov.b32 %r1, tile;
+        shl.b32 %r2, %r30, 2;
+        add.s32 %r3, %r1, %r2;
+        st.shared.b32 [%r3], %r31;
+        bar.sync 0;
+        sub.s32 %r4, 252, %r2;
+        add.s32 %r5, %r1, %r4;
+        ld.shared.b32 %r6, [%r5];
+    """
+    result, (got,) = simulate(
+        kernel(body + STORE.format("%r6")), [zeros(320)], grid=5, block=64, schedule=schedule
+    )
+    assert result.error is None
+    np.testing.assert_array_equal(got.reshape(5, 64), np.arange(320).reshape(5, 64)[:, ::-1])
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_barrier_in_both_ways_of_a_branch_is_one_barrier(schedule: str) -> None:
+    body = """
+        .shared .align 4 .b8 tile[512];
+        mov.b32 %r1, tile;
+        shl.b32 %r2, %r30, 2;
+        add.s32 %r3, %r1, %r2;
+        setp.lt.u32 %p1, %r30, 32;
+        @%p1 bra LOW;
+        st.shared.b32 [%r3], 7;
+        bar.sync 0;
+        bra.uni JOIN;
+    LOW:
+        st.shared.b32 [%r3], 9;
+        bar.sync 0;
+    JOIN:
+        xor.b32 %r4, %r2, 128;
+        add.s32 %r5, %r1, %r4;
+        ld.shared.b32 %r6, [%r5];
+    """
+    result, (got,) = simulate(kernel(body + STORE.format("%r6")), [zeros(64)], block=64, schedule=schedule)
+    assert result.error is None
+    np.testing.assert_array_equal(got, np.repeat([7, 9], 32))
+
+
+@pytest.mark.parametrize("schedule", ("lockstep", "random:5"))
+def test_a_spin_lock_between_lanes_of_a_warp(schedule: str) -> None:
+    body = """
+    TRY:
+        atom.global.cas.b32 %r1, [%rd30], 0, 1;
+        setp.ne.s32 %p1, %r1, 0;
+        @%p1 bra TRY;
+        ld.volatile.global.b32 %r2, [%rd30+4];
+        add.s32 %r2, %r2, 1;
+        st.volatile.global.b32 [%rd30+4], %r2;
+        membar.gl;
+        atom.global.exch.b32 %r3, [%rd30], 0;
+    """
+    result, (got,) = simulate(kernel(body), [zeros(2)], grid=2, block=40, schedule=schedule)
+    assert result.error is None
+    assert got.tolist() == [0, 80]
+
+
+def test_a_lane_waits_for_a_later_block() -> None:
+    body = """
+        setp.ne.s32 %p1, %r32, 0;
+        @%p1 bra SET;
+    SPIN:
+        ld.acquire.gpu.global.b32 %r1, [%rd30];
+        setp.eq.s32 %p2, %r1, 0;
+        @%p2 bra SPIN;
+        bra.uni END;
+    SET:
+        st.release.gpu.global.b32 [%rd30], 1;
+    END:
+    """
+    result, (got,) = simulate(kernel(body), [zeros(1)], grid=2, block=1)
+    assert result.error is None
+    assert got[0] == 1
+
+
+class Recorder(Hook):
+    def __init__(self) -> None:
+        self.waiters: list[Waiter] = []
+        self.accesses: list[Access] = []
+
+    def stuck(self, waiters: Any) -> None:
+        self.waiters = list(waiters)
+
+    def access(self, access: Access) -> None:
+        self.accesses.append(access)
+
+
+def test_a_barrier_that_a_part_of_the_block_never_reaches_is_a_deadlock() -> None:
+    body = """
+        setp.lt.u32 %p1, %r30, 8;
+        @%p1 bra A;
+        bar.sync 1;
+        bra.uni B;
+    A:
+        bar.sync 2;
+    B:
+    """
+    recorder = Recorder()
+    result, _ = simulate(kernel(body), [zeros(1)], hooks=[recorder])
+    assert result.error is not None
+    assert result.error.kind is FaultKind.DEADLOCK
+    assert sorted(len(waiter.threads) for waiter in recorder.waiters) == [8, 24]
+
+
+def test_exited_threads_are_not_waited_for() -> None:
+    body = """
+        setp.lt.u32 %p1, %r30, 8;
+        @%p1 ret;
+        bar.sync 0;
+    """
+    result, (got,) = simulate(kernel(body + STORE.format("%r30")), [zeros(32)])
+    assert result.error is None
+    assert got.tolist() == [0] * 8 + list(range(8, 32))
+
+
+def test_a_kernel_that_never_ends_is_stopped() -> None:
+    result, _ = simulate(kernel("LOOP:\nbra LOOP;"), [zeros(1)])
+    assert result.error is not None
+    assert result.error.kind is FaultKind.TIME_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "thread"),
+    [
+        ("st.global.b32 [%rd30+8000000], %r30;", FaultKind.ILLEGAL_ADDRESS, 0),
+        ("mov.b64 %rd1, 0;\nld.global.b8 %r1, [%rd1];", FaultKind.ILLEGAL_ADDRESS, 0),
+        (
+            "cvt.u64.u32 %rd1, %r30;\nadd.s64 %rd1, %rd1, %rd30;\nld.global.b32 %r1, [%rd1];",
+            FaultKind.MISALIGNED_ADDRESS,
+            1,
+        ),
+        ("mov.b32 %r1, 4096;\nld.shared.b32 %r2, [%r1];", FaultKind.ILLEGAL_ADDRESS, 0),
+        ("setp.eq.s32 %p1, %r30, 5;\n@%p1 trap;", FaultKind.TRAP, 5),
+    ],
+)
+def test_faults_name_the_thread(body: str, kind: FaultKind, thread: int) -> None:
+    result, _ = simulate(kernel(body), [zeros(32)])
+    assert result.error is not None
+    assert result.error.kind is kind
+    assert result.error.thread == thread
+    assert f"thread ({thread}, 0, 0) of block (0, 0, 0)" in result.error.what
+
+
+def test_a_hook_may_leave_lanes_out() -> None:
+    class Guard(Hook):
+        def access(self, access: Access) -> None:
+            access.suppress(access.threads >= 4)
+
+    result, (got,) = simulate(kernel(STORE.format("%r31")), [np.full(32, 77, np.uint32)], hooks=[Guard()])
+    assert result.error is None
+    assert got.tolist() == [0, 1, 2, 3] + [77] * 28
+
+
+def test_accesses_are_told_with_threads_and_addresses() -> None:
+    recorder = Recorder()
+    simulate(kernel(STORE.format("%r31")), [zeros(64)], grid=2, block=32, hooks=[recorder])
+    (access,) = recorder.accesses
+    assert access.contiguous
+    assert not access.uniform
+    assert access.bytes == 4
+    assert access.threads.tolist() == list(range(64))
+    assert (np.diff(access.addresses) == 4).all()
+
+
+SHUFFLES = [
+    ("shfl.sync.bfly.b32 %r1, %r30, 1, 31, -1;", lambda i: i ^ 1),
+    ("shfl.sync.down.b32 %r1, %r30, 3, 31, -1;", lambda i: np.where(i + 3 < 32, i + 3, i)),
+    ("shfl.sync.up.b32 %r1, %r30, 3, 0, -1;", lambda i: np.where(i >= 3, i - 3, i)),
+    ("shfl.sync.idx.b32 %r1, %r30, 5, 31, -1;", lambda i: np.full_like(i, 5)),
+    # Segments of eight lanes: mask 0x18 in bits 8 to 12 of the fourth operand.
+    ("shfl.sync.down.b32 %r1, %r30, 2, 6175, -1;", lambda i: np.where(i % 8 + 2 < 8, i + 2, i)),
+    ("vote.sync.ballot.b32 %r1, %p9, -1;", lambda i: np.full_like(i, 0xF)),
+    ("redux.sync.add.s32 %r1, %r30, -1;", lambda i: np.full_like(i, 496)),
+    ("match.any.sync.b32 %r1, %r29, -1;", lambda i: np.where(i % 2, 0xAAAAAAAA, 0x55555555)),
+]
+
+
+@pytest.mark.parametrize(("text", "want"), SHUFFLES, ids=[text.split()[0] for text, _ in SHUFFLES])
+def test_instructions_across_a_warp(text: str, want: Any) -> None:
+    body = f"setp.lt.u32 %p9, %r30, 4;\nand.b32 %r29, %r30, 1;\n{text}\n"
+    result, (got,) = simulate(kernel(body + STORE.format("%r1")), [zeros(32)])
+    assert result.error is None
+    np.testing.assert_array_equal(got, want(np.arange(32, dtype=np.int64)).astype(np.uint32))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_shuffle_waits_for_the_lanes_of_its_mask(schedule: str) -> None:
+    body = """
+        mov.b32 %r1, 11;
+        setp.lt.u32 %p1, %r30, 16;
+        @%p1 bra LOW;
+        mov.b32 %r1, 22;
+    LOW:
+        setp.eq.u32 %p2, %r30, 31;
+        @%p2 bra LATE;
+    MEET:
+        shfl.sync.bfly.b32 %r2, %r1, 16, 31, -1;
+        bra.uni END;
+    LATE:
+        mov.b32 %r1, 33;
+        bra.uni MEET;
+    END:
+    """
+    result, (got,) = simulate(kernel(body + STORE.format("%r2")), [zeros(32)], schedule=schedule)
+    assert result.error is None
+    assert got.tolist() == [22] * 15 + [33] + [11] * 16
+
+
+def test_calls_pass_arguments_and_results() -> None:
+    before = """
+    .func (.param .b32 result) twice(.param .b32 x)
+    {
+        .reg .b32 %r<4>;
+        ld.param.b32 %r1, [x];
+        add.s32 %r2, %r1, %r1;
+        st.param.b32 [result], %r2;
+        ret;
+    }
+    """
+    call = """
+        {{
+        .param .b32 param0;
+        .param .b32 retval0;
+        st.param.b32 [param0], {0};
+        call.uni (retval0), twice, (param0);
+        ld.param.b32 %r1, [retval0];
+        }}
+    """
+    body = f"""
+        setp.lt.u32 %p1, %r30, 10;
+        @%p1 bra OTHER;
+        {call.format("%r30")}
+        bra.uni JOIN;
+    OTHER:
+        {call.format("5")}
+    JOIN:
+    """
+    result, (got,) = simulate(kernel(body + STORE.format("%r1"), before=before), [zeros(32)])
+    assert result.error is None
+    assert got.tolist() == [10] * 10 + [2 * i for i in range(10, 32)]
+
+
+def test_print_writes_in_the_order_of_threads() -> None:
+    before = """
+    .extern .func (.param .b32 func_retval0) vprintf(.param .b64 a, .param .b64 b);
+    .global .align 1 .b8 text[17] = {37, 100, 32, 37, 115, 32, 37, 46, 50, 102, 32, 37, 108, 117, 10, 0};
+    .global .align 1 .b8 word[3] = {104, 105, 0};
+    """
+    body = """
+        .local .align 8 .b8 depot[32];
+        mov.b64 %rd1, depot;
+        cvta.local.u64 %rd2, %rd1;
+        st.local.b32 [%rd1], %r30;
+        mov.b64 %rd3, word;
+        cvta.global.u64 %rd4, %rd3;
+        st.b64 [%rd2+8], %rd4;
+        mov.b64 %rd5, 0d3FF8000000000000;
+        st.local.b64 [%rd1+16], %rd5;
+        mov.b64 %rd6, 12345678901;
+        st.local.b64 [%rd1+24], %rd6;
+        mov.b64 %rd7, text;
+        {
+        .param .b64 param0;
+        .param .b64 param1;
+        .param .b32 retval0;
+        st.param.b64 [param0], %rd7;
+        st.param.b64 [param1], %rd2;
+        call.uni (retval0), vprintf, (param0, param1);
+        }
+    """
+    said: list[bytes] = []
+    result, _ = simulate(kernel(body, before=before), [zeros(1)], block=3, stdout=said.append)
+    assert result.error is None
+    assert b"".join(said) == b"".join(b"%d hi 1.50 12345678901\n" % i for i in range(3))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_blocks_of_a_cluster_read_each_others_memory(schedule: str) -> None:
+    body = """
+        .shared .align 4 .b8 cell[4];
+        mov.b32 %r1, cell;
+        st.shared.b32 [%r1], %r32;
+        barrier.cluster.arrive.release.aligned;
+        barrier.cluster.wait.acquire.aligned;
+        mov.u32 %r2, %cluster_ctarank;
+        mov.u32 %r3, %cluster_nctarank;
+        add.s32 %r4, %r2, 1;
+        rem.u32 %r4, %r4, %r3;
+        mapa.shared::cluster.u32 %r5, %r1, %r4;
+        ld.shared::cluster.b32 %r6, [%r5];
+        barrier.cluster.arrive.aligned;
+        barrier.cluster.wait.aligned;
+    """
+    result, (got,) = simulate(
+        kernel(body + STORE.format("%r6")), [zeros(8)], grid=8, block=1, cluster=4, schedule=schedule
+    )
+    assert result.error is None
+    assert got.tolist() == [1, 2, 3, 0, 5, 6, 7, 4]
+
+
+@pytest.mark.parametrize("count", [40, 3000])
+def test_atomics_take_effect_lane_by_lane(count: int) -> None:
+    body = """
+        atom.global.add.u32 %r1, [%rd30], 1;
+        red.global.max.u32 [%rd30+4], %r31;
+        and.b32 %r2, %r31, 1;
+        mul.wide.u32 %rd3, %r2, 4;
+        add.s64 %rd4, %rd30, %rd3;
+        atom.global.inc.u32 %r4, [%rd4+8], 6;
+    """
+    result, (totals,) = simulate(kernel(body), [zeros(4)], grid=count // 20, block=20)
+    assert result.error is None
+    assert totals.tolist() == [count, count - 1, count // 2 % 7, count // 2 % 7]
+
+
+def test_mbarriers_order_threads() -> None:
+    body = """
+        .shared .align 8 .b8 bar[8];
+        .shared .align 4 .b8 cell[4];
+        mov.b32 %r1, bar;
+        mov.b32 %r2, cell;
+        setp.ne.s32 %p1, %r30, 0;
+        @%p1 bra READY;
+        mbarrier.init.shared.b64 [%r1], 64;
+    READY:
+        bar.sync 0;
+        setp.ne.s32 %p2, %r30, 63;
+        @%p2 bra ARRIVE;
+        st.shared.b32 [%r2], 99;
+    ARRIVE:
+        mbarrier.arrive.shared.b64 %rd5, [%r1];
+    WAIT:
+        mbarrier.test_wait.shared.b64 %p3, [%r1], %rd5;
+        @!%p3 bra WAIT;
+        ld.shared.b32 %r3, [%r2];
+    """
+    result, (got,) = simulate(kernel(body + STORE.format("%r3")), [zeros(64)], block=64)
+    assert result.error is None
+    assert got.tolist() == [99] * 64
+
+
+def test_a_copy_to_shared_memory_fills_the_rest_with_zeros() -> None:
+    body = """
+        .shared .align 16 .b8 tile[512];
+        mov.b32 %r1, tile;
+        shl.b32 %r2, %r30, 4;
+        add.s32 %r3, %r1, %r2;
+        mul.wide.u32 %rd1, %r30, 16;
+        add.s64 %rd2, %rd31, %rd1;
+        cp.async.cg.shared.global [%r3], [%rd2], 16, 8;
+        cp.async.commit_group;
+        cp.async.wait_group 0;
+        ld.shared.v4.b32 {%r4, %r5, %r6, %r7}, [%r3];
+        add.s64 %rd3, %rd30, %rd1;
+        st.global.v4.b32 [%rd3], {%r4, %r5, %r6, %r7};
+    """
+    source = np.arange(1, 33, dtype=np.uint32)
+    result, (got, _) = simulate(kernel(body, 2), [zeros(32), source], block=8)
+    assert result.error is None
+    want = source.reshape(8, 4).copy()
+    want[:, 2:] = 0
+    np.testing.assert_array_equal(got.reshape(8, 4), want)
+
+
+@pytest.mark.parametrize(
+    "text", ["wgmma.fence.sync.aligned;", "add.rn.s32 %r1, %r2, %r3;", "frobnicate.b32 %r1;"]
+)
+def test_an_unknown_instruction_is_named_with_its_line(text: str) -> None:
+    name = text.rstrip(";").split(" ", 1)[0]
+    with pytest.raises(PtxError, match=name.replace(".", r"\.")) as caught:
+        simulate(kernel(f".loc 1 12 3\n{text}", before='.file 1 "a.mojo"'), [zeros(1)])
+    assert "a.mojo:12:3" in str(caught.value)
+    assert caught.value.line > 10
+    assert "never guesses" in str(caught.value)
+
+
+def test_memory_keeps_allocations_apart_and_remembers_freed_ones() -> None:
+    memory = DeviceMemory(np.zeros(4096, np.uint8), 0x1000)
+    first, second = memory.allocate(10, "a"), memory.allocate(300, "b")
+    assert first % 256 == second % 256 == 0
+    assert second - (first + 10) >= 256
+    assert memory.view(first, 8).view(np.uint32).tolist() == [0x7FC0DEAD] * 2
+    near = memory.find(first + 12)
+    assert near is not None
+    assert near.label == "a"
+    memory.free(first)
+    assert memory.allocate(10, "c") > second
+    gone = memory.containing(first)
+    assert gone is not None
+    assert not gone.live
+    with pytest.raises(KeyError):
+        memory.free(first)
+    with pytest.raises(OutOfDeviceMemory):
+        memory.allocate(100_000)

@@ -1,0 +1,173 @@
+"""PTX text becomes a module, and what cannot be read is told with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tooling.simulator.ptx import (
+    Address,
+    Float,
+    Instruction,
+    Integer,
+    Label,
+    Module,
+    Negated,
+    Operand,
+    Pair,
+    Predicate,
+    PtxError,
+    Register,
+    SourceLocation,
+    Symbol,
+    Vector,
+    parse_module,
+    print_module,
+)
+from tooling.simulator.ptx_operands import parse_operand, print_operand
+
+DATA = Path(__file__).parent / "data"
+HEAD = ".version 8.5\n.target sm_90a\n.address_size 64\n"
+
+
+def module_of(body: str, before: str = "") -> Module:
+    return parse_module(f"{HEAD}{before}.visible .entry k()\n{{\n{body}\n}}\n")
+
+
+def statements(module: Module) -> list[object]:
+    """Every body without lines, which printing changes."""
+    return [
+        (s.opcode, s.modifiers, s.predicate, s.operands) if isinstance(s, Instruction) else s
+        for function in (*module.functions.values(), *module.kernels.values())
+        for s in function.body
+    ]
+
+
+OPERANDS: list[tuple[str, Operand]] = [
+    ("%r1", Register("%r1")),
+    ("%tid.x", Register("%tid.x")),
+    ("_", Register("_")),
+    ("-5", Integer(-5)),
+    ("0x1F", Integer(31)),
+    ("017", Integer(15)),
+    ("0b101", Integer(5)),
+    ("0f3F800000", Float(0x3F800000, 32)),
+    ("0dBFF0000000000000", Float(0xBFF0000000000000, 64)),
+    ("$L__BB0_2", Symbol("$L__BB0_2")),
+    ("name+8", Symbol("name", 8)),
+    ("[%rd1]", Address(Register("%rd1"))),
+    ("[%rd1+-16]", Address(Register("%rd1"), -16)),
+    ("[name+4]", Address(Symbol("name"), 4)),
+    ("{%r1, %r2}", Vector((Register("%r1"), Register("%r2")))),
+    ("%p1|%p2", Pair(Register("%p1"), Register("%p2"))),
+    ("!%p3", Negated(Register("%p3"))),
+]
+
+
+@pytest.mark.parametrize(("text", "operand"), OPERANDS, ids=[text for text, _ in OPERANDS])
+def test_operands(text: str, operand: Operand) -> None:
+    assert parse_operand(text, ()) == operand
+    assert parse_operand(print_operand(operand), ()) == operand
+
+
+@given(st.integers(-(2**63), 2**64 - 1), st.integers(-(2**31), 2**31 - 1))
+def test_numbers_survive_printing(value: int, offset: int) -> None:
+    for operand in (Integer(value), Address(Register("%rd1"), offset), Symbol("name", offset)):
+        assert parse_operand(print_operand(operand), ()) == operand
+
+
+def test_instructions_carry_guard_modifiers_and_the_mojo_line() -> None:
+    module = module_of(
+        ".reg .pred %p<2>;\n.loc 1 7 3\n.loc 1 0 3\n@!%p1 ld.global.nc.v2.b32 {%r1, %r2}, [%rd1+8];",
+        '.file 1 "a.mojo"\n',
+    )
+    (instruction,) = module.kernels["k"].body
+    assert isinstance(instruction, Instruction)
+    assert instruction.form == "ld.global.nc.v2.b32"
+    assert instruction.predicate == Predicate("%p1", negated=True)
+    assert instruction.source == SourceLocation("a.mojo", 7, 3)
+    assert instruction.ptx_line == 10
+
+
+def test_statements_may_share_a_line_or_span_several() -> None:
+    module = module_of("add.s32 %r1, %r2,\n  %r3; L1: sub.s32 %r1, %r1, 1; // done\n/* two\nlines */ ret;")
+    forms = [s.form if isinstance(s, Instruction) else s.name for s in module.kernels["k"].body if s]
+    assert forms == ["add.s32", "L1", "sub.s32", "ret"]
+
+
+def test_names_inside_nested_braces_do_not_clash() -> None:
+    scope = "{\n.param .b32 param0;\nst.param.b32 [param0], 1;\n}\n"
+    module = module_of(scope + scope)
+    names = [variable.name for variable in module.kernels["k"].variables]
+    assert len(set(names)) == 2
+    used = [s.operands[0] for s in module.kernels["k"].body if isinstance(s, Instruction)]
+    assert used == [Address(Symbol(name)) for name in names]
+
+
+def test_parameters_have_the_offsets_of_the_launch() -> None:
+    text = (
+        f"{HEAD}.visible .entry k(.param .u32 a, .param .u64 .ptr .align 1 b,\n"
+        "  .param .align 8 .b8 c[20], .param .f32 d)\n{ ret; }"
+    )
+    kernel = parse_module(text).kernels["k"]
+    assert [(p.offset, p.size) for p in kernel.parameters] == [(0, 4), (8, 8), (16, 20), (36, 4)]
+    assert kernel.parameter_bytes == 40
+
+
+def test_variables_hold_their_initial_bytes() -> None:
+    before = (
+        ".global .align 4 .b8 text[4] = {104, 105};\n.global .align 8 .u64 pointer = text+1;\n"
+        ".const .align 4 .f32 one = 0f3F800000;\n.extern .shared .align 16 .b8 dynamic[];\n"
+    )
+    variables = module_of("ret;", before).globals
+    assert variables["text"].initial == b"hi"
+    assert variables["pointer"].references == ((0, Symbol("text", 1)),)
+    assert variables["one"].initial == b"\0\0\x80\x3f"
+    assert variables["dynamic"].size == 0
+
+
+@pytest.mark.parametrize("name", ["axis_sum", "saxpy"])
+def test_a_printed_module_parses_to_the_same(name: str) -> None:
+    module = parse_module((DATA / f"{name}.ptx").read_text())
+    again = parse_module(print_module(module))
+    assert statements(again) == statements(module)
+    assert again.globals == module.globals
+    for kernel, other in zip(module.kernels.values(), again.kernels.values(), strict=True):
+        assert kernel.parameters == other.parameters
+        assert kernel.registers == other.registers
+        assert kernel.variables == other.variables
+
+
+def test_the_mojo_file_and_labels_of_a_real_kernel() -> None:
+    module = parse_module((DATA / "axis_sum.ptx").read_text())
+    (kernel,) = module.kernels.values()
+    assert module.files == {1: "axis_sum.mojo"}
+    assert "$L__BB0_3" in [s.name for s in kernel.body if isinstance(s, Label)]
+    places = {str(s.source) for s in kernel.body if isinstance(s, Instruction) and s.opcode == "bar"}
+    assert places == {"axis_sum.mojo:20:12", "axis_sum.mojo:26:16", "axis_sum.mojo:29:16"}
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("add.s32 %r1, %r2, %r3", 5),
+        ("ADD.s32 %r1, %r2, %r3;", 6),
+        ("mov.b32 %r1, 3x;", 6),
+        (".reg .b33 %r1;", 6),
+        ("ret;\nP: .callprototype _ ();", 7),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_line(body: str, line: int) -> None:
+    with pytest.raises(PtxError) as caught:
+        module_of(body)
+    assert line <= caught.value.line <= line + 1
+    assert f"PTX line {caught.value.line}" in str(caught.value)
+
+
+def test_a_kernel_of_fifty_thousand_instructions_is_read_whole() -> None:
+    lines = [f"add.f32 %r{n % 5000}, %r{(n + 1) % 5000}, %r{n % 77};" for n in range(51_000)]
+    module = module_of(".reg .b32 %r<5000>;\n" + "\n".join(lines))
+    assert len(module.kernels["k"].body) == 51_000
