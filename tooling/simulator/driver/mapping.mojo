@@ -11,14 +11,16 @@ comptime _RESERVED = Int32(0x4022)  # MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
 comptime _RESERVED_HERE = _RESERVED | Int32(0x100000)  # MAP_FIXED_NOREPLACE
 comptime _SHARED_HERE = Int32(0x4011)  # MAP_SHARED, MAP_FIXED, MAP_NORESERVE
 comptime _ATTEMPTS = 16
-comptime _FAILED = UInt64.MAX
+
+comptime NO_PLACE = UInt64.MAX
+"""What `reserve` returns when the system gives no address space (MAPNO_PLACE); the reason is in errno."""
 
 
 def reserve(base: UInt64, size: UInt64) -> UInt64:
     """Address space for the arena: at `base`, so that addresses are the same in every run, if it is free.
 
     Allocators place their heaps at random, so now and then something is there already; then a multiple of
-    the arena's size above it is taken, and at last whatever the system gives.
+    the arena's size above it is taken, and at last whatever the system gives, or `NO_PLACE`.
     """
     for attempt in range(_ATTEMPTS):
         var wanted = base + UInt64(attempt) * size
@@ -27,7 +29,7 @@ def reserve(base: UInt64, size: UInt64) -> UInt64:
         )
         if place == wanted:
             return place
-        if place != _FAILED:  # a kernel before 4.17 takes the address for a wish
+        if place != NO_PLACE:  # a kernel before 4.17 takes the address for a wish
             _ = external_call["munmap", Int32](place, size)
     return external_call["mmap", UInt64](UInt64(0), size, _PROT_NONE, _RESERVED, Int32(-1), Int64(0))
 

@@ -16,7 +16,7 @@ from errors import (
     SUCCESS,
     describe,
 )
-from mapping import map_file, reserve
+from mapping import NO_PLACE, map_file, reserve
 from wire import (
     NOTHING,
     Body,
@@ -24,6 +24,7 @@ from wire import (
     at,
     c_string,
     connect_to,
+    errno,
     exchange,
     say,
     write_all,
@@ -144,6 +145,8 @@ struct Session(Movable):
             say("the simulator is not there any more (GPU_SIM_SOCKET names nobody who listens)")
             return NO_DEVICE
         self.arena = reserve(protocol.ARENA_BASE, protocol.ARENA_BYTES)
+        if self.arena == NO_PLACE:
+            return self.refuse_memory(errno())
         var body = Body(protocol.HELLO)
         body.u64(protocol.MAGIC)
         body.u32(protocol.VERSION)
@@ -168,14 +171,16 @@ struct Session(Movable):
             self.attributes[number] = Int32(reply.u32())
         self.name = reply.rest()
         var failed = map_file(String("/proc/", process, "/fd/", descriptor), self.arena, protocol.ARENA_BYTES)
-        if failed != 0:
-            say(
-                String("the simulator's memory cannot be mapped (errno ", failed, ");")
-                + " is there a limit on the process's address space (ulimit -v)?"
-            )
-            self.hang_up()
-            return NO_DEVICE
-        return SUCCESS
+        return SUCCESS if failed == 0 else self.refuse_memory(failed)
+
+    def refuse_memory(mut self, reason: Int32) -> Int32:
+        """Say that the arena has no place in this process, and hang up."""
+        say(
+            String("the simulator's memory cannot be mapped (errno ", reason, ");")
+            + " is there a limit on the process's address space (ulimit -v)?"
+        )
+        self.hang_up()
+        return NO_DEVICE
 
     def hang_up(mut self):
         """Close the connection."""

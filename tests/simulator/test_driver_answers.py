@@ -1,0 +1,312 @@
+"""The stand-in driver through the C interface: what an H200's driver answered, it answers too."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.simulator.driver_cases import GROUPS, PTX
+from tests.simulator.driver_lab import (
+    CASES,
+    HERE,
+    environment,
+    run,
+    run_python,
+    stand_ins,
+    symbols,
+)
+from tooling.simulator.executor import Engine, RecordOnly
+from tooling.simulator.launch import FaultKind
+from tooling.simulator.libraries import CUDA, NVML, NVPTX, Libraries
+from tooling.simulator.session import Simulation, SimulationOptions
+
+pytestmark = pytest.mark.mojo
+
+RECORDED = json.loads((HERE / "data" / "driver_answers.json").read_text(encoding="utf-8"))
+
+NOT_HERE = (
+    *(83, 89, 91, 102, 103, 107, 110, 112, 113, 114, 115, 116, 117, 118, 119, 121, 122, 123, 124, 125),
+    *(127, 128, 141, 142, 144, 145),
+)
+"""Device attributes of features that an H200 has and the simulated GPU has not (see `device.ATTRIBUTES`)."""
+
+DIFFERENCES = {f"cuDeviceGetAttribute {number}" for number in NOT_HERE} | {
+    f"cuFuncGetAttribute 4 {kernel}"  # registers: the simulator allocates none
+    for kernel in ("store", "fixed_shared", "bounded", "required", "clustered")
+}
+
+PENDING = {
+    "cluster 2 by 2 of 4 by 4": "the engine runs clusters along x only",
+    "code": "the engine does not look at every modifier yet",
+    "without a log": "the same",
+}
+
+
+def simulation(*, record_only: bool = False) -> Simulation:
+    options = SimulationOptions(checks=frozenset())
+    return Simulation(options, libraries=stand_ins(), executor=RecordOnly() if record_only else None)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_answers_are_those_of_an_h200(group: str) -> None:
+    with simulation() as gpu:
+        done = run(gpu, sys.executable, CASES, group)
+    assert done.returncode == 0, done.stderr
+    answers = json.loads(done.stdout)
+    recorded = RECORDED[group]
+    assert answers.keys() == recorded.keys()
+    different = {question for question in recorded if answers[question] != recorded[question]}
+    assert different - PENDING.keys() == DIFFERENCES & recorded.keys()
+
+
+def test_every_name_that_mojo_looks_up_is_there() -> None:
+    code = """
+import json
+found = {}
+for library in ("libcuda.so.1", "libnvidia-ml.so.1", "libNVPTX.so"):
+    handle = ctypes.CDLL(library)
+    found[library] = [name for name in NAMES if hasattr(handle, name)]
+print(json.dumps(found))
+"""
+    compiler = ("Create", "Destroy", "Compile", "GetCompiledProgramSize", "GetCompiledProgram", "GetVersion")
+    logs = ("GetErrorLogSize", "GetErrorLog", "GetInfoLogSize", "GetInfoLog")
+    names = [*symbols(), *(f"nvPTXCompiler{name}" for name in (*compiler, *logs))]
+    with simulation(record_only=True) as gpu:
+        done = run_python(gpu, code.replace("NAMES", repr(names)))
+    found = json.loads(done.stdout)
+    assert {library: sorted(found[library]) for library in found} == {
+        library: sorted(names) for library in (CUDA, NVML, NVPTX)
+    }
+
+
+def test_what_is_not_there_says_so_by_name() -> None:
+    source = (Path(__file__).parents[2] / "tooling/simulator/driver/unsupported.mojo").read_text()
+    names = [line.split('"')[1] for line in source.splitlines() if line.startswith("@export")]
+    assert len(names) > 30
+    with simulation(record_only=True) as gpu:
+        done = run_python(gpu, f"d = Driver().start()\nprint([d(n) for n in {names!r}])")
+    assert json.loads(done.stdout) == [801] * len(names)
+    assert done.stderr.splitlines() == [
+        f"simulated GPU: {name} is not supported by the simulated GPU" for name in names
+    ]
+
+
+def test_elapsed_time_is_never_told() -> None:
+    code = """
+d = Driver().start()
+one, two, time = PTR(), PTR(), ctypes.c_float(-1)
+for event in (one, two):
+    d("cuEventCreate", ctypes.byref(event), 0), d("cuEventRecord", event, None)
+print(d("cuEventElapsedTime", ctypes.byref(time), one, two), time.value)
+"""
+    with simulation(record_only=True) as gpu:
+        done = run_python(gpu, code)
+    assert done.stdout == "801 -1.0\n"
+    assert "a simulation has no times" in done.stderr
+
+
+def test_the_ptx_compiler_gives_back_the_text() -> None:
+    code = """
+c = ctypes.CDLL("libNVPTX.so")
+handle, size, text = PTR(), ctypes.c_size_t(), b".version 8.5"
+print(c.nvPTXCompilerCreate(ctypes.byref(handle), ctypes.c_size_t(len(text)), text))
+print(c.nvPTXCompilerCompile(handle, 0, None))
+print(c.nvPTXCompilerGetCompiledProgramSize(handle, ctypes.byref(size)), size.value)
+program = ctypes.create_string_buffer(size.value)
+print(c.nvPTXCompilerGetCompiledProgram(handle, program), program.raw)
+print(c.nvPTXCompilerDestroy(ctypes.byref(handle)), handle.value)
+"""
+    with simulation(record_only=True) as gpu:
+        done = run_python(gpu, code)
+    assert done.stdout.splitlines() == ["0", "0", "0 13", r"0 b'.version 8.5\x00'", "0 None"]
+
+
+def test_nvml_tells_the_same_device_as_the_driver() -> None:
+    code = """
+n, d = ctypes.CDLL("libnvidia-ml.so.1"), Driver()
+print(n.nvmlInit_v2())
+count, device, major, minor = U32(), PTR(), I32(), I32()
+n.nvmlDeviceGetCount_v2(ctypes.byref(count)), n.nvmlDeviceGetHandleByIndex(0, ctypes.byref(device))
+n.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor))
+name, name2, memory = ctypes.create_string_buffer(96), ctypes.create_string_buffer(96), (U64 * 3)()
+n.nvmlDeviceGetName(device, name, 96), n.nvmlDeviceGetMemoryInfo(device, memory)
+d.start()("cuDeviceGetName", name2, 96, 0)
+free, total = ctypes.c_size_t(), ctypes.c_size_t()
+d("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
+print(count.value, major.value, minor.value, name.value == name2.value, memory[0] == total.value, memory[2])
+"""
+    with simulation(record_only=True) as gpu:
+        done = run_python(gpu, code)
+    assert done.stdout.splitlines() == ["0", "1 9 0 True True 0"]
+    assert len(gpu.gpu.contexts) == 1, "driver and NVML share one connection"
+
+
+def test_the_parameters_of_a_launch_arrive() -> None:
+    code = """
+d = Driver().start()
+values = (ctypes.c_uint8(7), (ctypes.c_uint8 * 24)(*range(24)), U32(9), ctypes.c_double(1.5))
+mixed = d.function("mixed")
+print(d.launch(mixed, arguments=values), d.launch(mixed, arguments=values, old=True))
+"""
+    with simulation(record_only=True) as gpu:
+        done = run_python(gpu, code)
+    assert done.stdout == "0 0\n"
+    block = bytes([7, *[0] * 7, *range(24), 9, *[0] * 7]) + bytes(ctypes.c_double(1.5))
+    assert [record.launch.parameters for record in gpu.records] == [block, block]
+
+
+def test_a_path_with_spaces_and_hangul(tmp_path: Path) -> None:
+    folder = tmp_path / "모의 GPU"
+    folder.mkdir()
+    for name in (CUDA, NVML, NVPTX):
+        (folder / name).symlink_to((stand_ins().folder / name).resolve())
+    libraries = Libraries(folder, stand_ins().runtime)
+    with Simulation(libraries=libraries, executor=RecordOnly()) as gpu:
+        done = run_python(gpu, "print(Driver().start().allocate(4) > 0)")
+    assert done.stdout == "True\n", done.stderr
+
+
+def test_memory_that_is_not_used_costs_nothing() -> None:
+    code = """
+d, pinned = Driver().start(), PTR()
+print(d("cuMemAllocHost_v2", ctypes.byref(pinned), ctypes.c_size_t(12 << 30)), d.allocate(12 << 30) > 0)
+"""
+    with simulation(record_only=True) as gpu:
+        done = run_python(gpu, code)
+        resident = int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+    assert done.stdout == "0 True\n"
+    assert resident < 4 << 30
+
+
+def test_without_a_simulation_the_library_explains_itself() -> None:
+    with simulation(record_only=True) as gpu:
+        variables = environment(gpu)
+    del variables["GPU_SIM_SOCKET"]
+    code = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "100\n"
+    assert "start the program through `tooling run`" in done.stderr
+
+
+def test_after_the_simulation_the_library_explains_itself() -> None:
+    with simulation(record_only=True) as gpu:
+        pass
+    done = run_python(gpu, "print(Driver()('cuInit', 0))")
+    assert done.stdout == "100\n"
+    assert "the simulator is not there any more" in done.stderr
+
+
+def test_a_simulator_that_goes_away_is_noticed_by_the_program() -> None:
+    code = """
+d = Driver().start()
+print("ready", flush=True)
+sys.stdin.readline()
+a = U64()
+print(d("cuMemAlloc_v2", ctypes.byref(a), ctypes.c_size_t(4)), d("cuStreamSynchronize", None))
+"""
+    head = f"import sys; sys.path.insert(0, {str(HERE)!r}); from driver_cases import *\n"
+    with simulation(record_only=True) as gpu:
+        program = subprocess.Popen(
+            [sys.executable, "-c", head + code],
+            env=environment(gpu),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with program:
+            assert program.stdout is not None
+            assert program.stdout.readline() == "ready\n"
+            gpu.__exit__(None, None, None)
+            output, errors = program.communicate("\n", timeout=30)
+    assert output == "46 46\n"
+    assert errors.count("the simulator has gone away") == 1
+
+
+def test_a_program_that_dies_in_a_kernel_stops_the_kernel() -> None:
+    endless = PTX.replace(b"{\n    ret;\n}", b"{\nAGAIN:\n    bra AGAIN;\n}", 1)
+    code = f"""
+import driver_cases
+driver_cases.PTX = {endless!r}
+d = Driver().start()
+print("ready", flush=True)
+d.launch(d.function("mixed"), arguments=(ctypes.c_uint8(), (ctypes.c_uint8 * 24)(), U32(), ctypes.c_double()))
+"""
+    head = f"import sys; sys.path.insert(0, {str(HERE)!r}); from driver_cases import *\n"
+    options = SimulationOptions(checks=frozenset())
+    with Simulation(options, libraries=stand_ins(), executor=Engine("lockstep", 60)) as gpu:
+        program = subprocess.Popen(
+            [sys.executable, "-c", head + code], env=environment(gpu), stdout=subprocess.PIPE, text=True
+        )
+        with program:
+            assert program.stdout is not None
+            assert program.stdout.readline() == "ready\n"
+            time.sleep(0.3)
+            program.send_signal(signal.SIGKILL)
+        limit = time.monotonic() + 30
+        while not gpu.launches and time.monotonic() < limit:
+            time.sleep(0.01)
+    (result,) = gpu.launches
+    assert result.error is not None
+    assert result.error.kind is FaultKind.TIME_LIMIT
+    assert result.seconds < 30
+
+
+def test_a_kernel_that_does_not_end_is_stopped() -> None:
+    endless = PTX.replace(b"{\n    ret;\n}", b"{\nAGAIN:\n    bra AGAIN;\n}", 1)
+    code = f"""
+import driver_cases
+driver_cases.PTX = {endless!r}
+d = Driver().start()
+values = (ctypes.c_uint8(), (ctypes.c_uint8 * 24)(), U32(), ctypes.c_double())
+print(d.launch(d.function("mixed"), arguments=values), d("cuStreamSynchronize", None))
+"""
+    options = SimulationOptions(checks=frozenset(), time_limit=0.2)
+    with Simulation(options, libraries=stand_ins()) as gpu:
+        done = run_python(gpu, code)
+    assert done.stdout == "0 702\n"
+
+
+def test_a_protocol_of_another_version_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tooling.simulator.context.VERSION", 99)
+    with simulation(record_only=True) as gpu:
+        done = run_python(gpu, "print(Driver()('cuInit', 0))")
+    assert done.stdout == "100\n"
+    assert "the simulator speaks protocol 99 and this driver" in done.stderr
+
+
+def test_several_programs_at_once() -> None:
+    code = """
+d = Driver().start()
+for _ in range(50):
+    assert d.launch(d.function("store")) == 0
+print(d("cuStreamSynchronize", None))
+"""
+    head = f"import sys; sys.path.insert(0, {str(HERE)!r}); from driver_cases import *\n"
+    with simulation(record_only=True) as gpu:
+        programs = [
+            subprocess.Popen(
+                [sys.executable, "-c", head + code], env=environment(gpu), stdout=subprocess.PIPE
+            )
+            for _ in range(4)
+        ]
+        outputs = [program.communicate(timeout=60)[0] for program in programs]
+    assert outputs == [b"0\n"] * 4
+    assert len(gpu.launches) == 200
+
+
+def test_a_limit_on_address_space_is_explained() -> None:
+    code = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
+    with simulation(record_only=True) as gpu:
+        done = run(gpu, "/bin/sh", "-c", 'ulimit -v 4000000; exec "$0" -c "$1"', sys.executable, code)
+    assert done.stdout == "100\n"
+    assert "ulimit -v" in done.stderr
