@@ -1,0 +1,109 @@
+"""Every instruction form gives the bits that an H200 gave for the same PTX text and operands."""
+
+from __future__ import annotations
+
+import functools
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from tooling.simulator.engine import run
+
+from tests.simulator.instructions import cases, warp_cases
+from tooling.simulator.launch import Dim3, Launch
+from tooling.simulator.memory import DeviceMemory
+from tooling.simulator.ptx import parse_module
+
+RECORDING = Path(__file__).parents[1] / "data" / "h200" / "instructions.npz"
+BASE = 0x10000
+FORMS = [*cases.forms(), *warp_cases.forms()]
+
+# Error that the PTX ISA allows an approximate form, as (relative, absolute); ours and the H200's results are
+# both inside it, so twice as much may lie between them.
+ALLOWANCE = {
+    "ex2": (2**-21, 0.0),
+    "lg2": (2**-21, 2**-21),
+    "sin": (0.0, 2**-19),
+    "cos": (0.0, 2**-19),
+    "rcp": (2**-22, 0.0),
+    "rsqrt": (2**-21, 0.0),
+    "sqrt": (2**-21, 0.0),
+    "tanh": (2**-9, 0.0),
+    "div": (2**-21, 0.0),
+}
+COARSE = {"ex2.approx.f16": 2**-9, "tanh.approx.bf16": 2**-6, "tanh.approx.f16": 2**-8}
+
+
+@functools.cache
+def recording() -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    with np.load(RECORDING) as archive:
+        about: dict[str, Any] = json.loads(str(archive["__about__"]))
+        return {name: archive[name] for name in archive.files if name != "__about__"}, about
+
+
+def simulate(form: cases.Form) -> npt.NDArray[np.uint64]:
+    """Result bits of the form's kernel on the simulated GPU."""
+    module = parse_module(cases.kernel(form))
+    memory = DeviceMemory(np.zeros(1 << 20, dtype=np.uint8).data, BASE)
+    sources = cases.operands(form)
+    count = len(sources[0])
+    addresses = [memory.allocate(8 * count) for _ in range(1 + len(sources))]
+    memory.view(addresses[0], 8 * count)[:] = 0
+    for address, source in zip(addresses[1:], sources, strict=True):
+        memory.view(address, 8 * count)[:] = source.view(np.uint8)
+    packed = b"".join(struct.pack("<Q", address) for address in addresses) + struct.pack("<I", count)
+    launch = Launch(module.kernels["probe"], Dim3((count + 63) // 64), Dim3(64), parameters=packed)
+    result = run(launch, module, memory)
+    assert result.error is None, result.error
+    return memory.view(addresses[0], 8 * count).view(np.uint64).copy()
+
+
+def as_float(kind: str, bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
+    if kind == "f64":
+        return bits.view(np.float64)
+    if kind == "f32":
+        return bits.astype(np.uint32).view(np.float32).astype(np.float64)
+    if kind == "f16":
+        return bits.astype(np.uint16).view(np.float16).astype(np.float64)
+    return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_the_bits_are_those_of_the_h200(form: cases.Form) -> None:
+    recorded, about = recording()
+    if form.name in about["rejected"]:
+        assert "Illegal modifier" in about["rejected"][form.name]
+        return
+    want = recorded[form.name].astype(np.uint64)
+    got = simulate(form)
+    if form.approximate:
+        relative, absolute = ALLOWANCE[form.text.split(".")[0]]
+        relative = COARSE.get(form.name, relative)
+        w, g = as_float(form.result, want), as_float(form.result, got)
+        with np.errstate(invalid="ignore"):
+            close = np.abs(w - g) <= 2 * (relative * np.abs(w) + absolute)
+        same = close | (w == g) | (np.isnan(w) & np.isnan(g))
+    else:
+        same = want == got
+    wrong = np.flatnonzero(~same)
+    shown = "\n".join(
+        "  "
+        + ", ".join(
+            f"{letter}={source[i]:#x}" for letter, source in zip("abc", cases.operands(form), strict=False)
+        )
+        + f": H200 {want[i]:#x}, simulated {got[i]:#x}"
+        for i in wrong[:8]
+    )
+    assert not wrong.size, f"{form.text}: {wrong.size} of {len(want)} cases differ\n{shown}"
+
+
+def test_the_recording_covers_every_form() -> None:
+    recorded, about = recording()
+    missing = [
+        form.name for form in FORMS if form.name not in recorded and form.name not in about["rejected"]
+    ]
+    assert not missing
