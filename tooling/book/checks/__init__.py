@@ -62,6 +62,7 @@ def check(project: Project, *, build_pages: bool = True) -> Report:
                 count = build(project, site).pages
                 found |= set(pages.check_pages(desk, site))
             except BuildFailed as error:
-                if not found:  # otherwise the checks have said it already, and better
+                if not {finding.rule for finding in found} & {"include", "directive", "summary"}:
+                    # Otherwise the checks have said it already, and better.
                     found.add(Finding("book", 0, "html", f"{error.what}: {error.why}"))
     return Report(tuple(sorted(found)), len(desk.chapters), count)

@@ -18,8 +18,8 @@ def _names(text: str) -> frozenset[str]:
 
 
 BLOCKS = _names(
-    "address article aside blockquote details dialog div dl fieldset figcaption figure footer form h1 h2 h3 h4 "
-    "h5 h6 header hr main nav ol p pre section table ul"
+    "address article aside blockquote details dialog div dl fieldset figcaption figure footer form h1 h2 h3 "
+    "h4 h5 h6 header hr main nav ol p pre section table ul"
 )
 INLINE = _names(
     "a abbr b bdi bdo button cite code data del dfn em i ins kbd label mark q s samp small span strong sub "

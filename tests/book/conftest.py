@@ -1,0 +1,51 @@
+"""A copy of the book that tests may break."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tooling.project import Project
+
+ROOT = Path(__file__).resolve().parents[2]
+_PARTS = ("book", "i18n", "problems", "solutions", "tests/data/outputs")
+_FILES = ("pyproject.toml", "pixi.toml")
+
+
+@pytest.fixture(scope="session")
+def real() -> Project:
+    """The checkout itself, to be looked at only."""
+    return Project(ROOT)
+
+
+@pytest.fixture(scope="session")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """What the book is made of, in a folder of its own, without git."""
+    root = tmp_path_factory.mktemp("checkout")
+    for part in _PARTS:
+        shutil.copytree(ROOT / part, root / part, symlinks=True)
+    for file in _FILES:
+        shutil.copyfile(ROOT / file, root / file)
+    return Project(root)
+
+
+@pytest.fixture
+def checkout(copied: Project) -> Iterator[Project]:
+    """The copy; whatever a test changes in it is put back."""
+    before = _contents(copied.root)
+    yield copied
+    for path, content in _contents(copied.root).items():
+        if path not in before:
+            path.unlink()
+        elif before[path] != content:
+            path.write_bytes(before[path])
+    for path in before.keys() - _contents(copied.root).keys():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(before[path])
+
+
+def _contents(root: Path) -> dict[Path, bytes]:
+    found = (path for part in (*_PARTS, *_FILES) for path in ((root / part).rglob("*") if (root / part).is_dir() else [root / part]))
+    return {path: path.read_bytes() for path in found if path.is_file()}

@@ -1,0 +1,169 @@
+"""`tooling book check` finds each of these defects, planted one at a time, and nothing in the book as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from tooling.book.checks import RULES, check
+from tooling.project import Project
+
+P15 = "book/src/puzzle_15/puzzle_15.md"
+K15 = "i18n/ko/book/src/puzzle_15/puzzle_15.md"
+P12 = "book/src/puzzle_12/puzzle_12.md"
+TILE = "book/src/puzzle_23/tile.md"
+HOWTO = "book/src/howto.md"
+KSUMMARY = "i18n/ko/book/src/SUMMARY.md"
+RECORDED = "tests/data/outputs/p15/p15.unsolved.json"
+DELETE = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One defect.
+
+    Attributes:
+        name: of the test.
+        rule: which rule must find it.
+        file: where it is planted.
+        old, new: the text that is replaced (once); old None appends, new DELETE deletes the file.
+        pages: can only the built pages show it?
+    """
+
+    name: str
+    rule: str
+    file: str
+    old: str | None
+    new: str | object
+    pages: bool = False
+
+
+DEFECTS = [
+    # includes
+    Defect("include-missing-file", "include", P15, "problems/p15/p15.mojo:axis_sum", "problems/p15/p51.mojo:axis_sum"),
+    Defect("include-missing-anchor", "include", P15, "p15_raw.mojo:axis_sum}}", "p15_raw.mojo:axis_som}}"),
+    Defect("include-wrong-depth", "include", K15, "../../../../../problems/p15/p15.mojo:", "../../../problems/p15/p15.mojo:"),
+    Defect("include-misspelt", "directive", P15, "{{#include ../../../problems/p15/p15_raw", "{{#inculde ../../../problems/p15/p15_raw"),
+    Defect("include-empty-range", "include", P15, "p15/p15_raw.mojo:axis_sum}}", "p15/p15_raw.mojo:900:950}}"),
+    Defect("anchor-never-closed", "include", "problems/p15/p15.mojo", "# ANCHOR_END: axis_sum", "# end"),
+    Defect("anchor-twice", "include", "problems/p15/p15_raw.mojo", "def main()", "# ANCHOR: axis_sum\n# ANCHOR_END: axis_sum\n\n\ndef main()"),
+    # directives
+    Defect("directive-unknown", "directive", P15, "{{#run p15}}", "{{#runs p15}}"),
+    Defect("directive-unknown-program", "directive", P15, "{{#run p15}}", "{{#run p16_nothing}}"),
+    Defect("directive-unknown-flag", "directive", TILE, "{{#run p23 --tiled}}", "{{#run p23 --tilde}}"),
+    Defect("directive-missing-flag", "directive", TILE, "{{#run p23 --tiled}}", "{{#run p23}}"),
+    Defect("directive-unknown-constant", "directive", P15, "{{#constant p15 BATCH}} rows", "{{#constant p15 BATCHES}} rows"),
+    Defect("directive-unknown-figure", "directive", P15, "{{#figure p15-steps}}", "{{#figure p15-stairs}}"),
+    Defect("directive-output-without-state", "directive", P15, "{{#output p15 unsolved}}", "{{#output p15}}"),
+    Defect("output-never-recorded", "directive", P15, "{{#output p15 unsolved}}", "{{#output p15_raw unsolved}}"),
+    Defect("tabs-never-closed", "directive", P15, "{{#end tabs}}\n\n<div", "\n\n<div"),
+    Defect("tab-outside-of-tabs", "directive", P15, "## Overview", "## Overview\n\n{{#tab lost}}"),
+    Defect("formula-unreadable", "directive", P15, "\\sum_{c=0}", "\\summe_{c=0}"),
+    Defect("figure-deleted", "directive", "book/src/puzzle_15/media/15-w.svg", None, DELETE),
+    # links and pictures
+    Defect("link-missing-page", "link", P15, "(../puzzle_12/puzzle_12.md)", "(../puzzle_12/puzle_12.md)"),
+    Defect("link-not-encrypted", "link", HOWTO, "https://pixi.sh/", "http://pixi.sh/"),
+    Defect("fragment-missing", "fragment", P15, "(../puzzle_12/puzzle_12.md)", "(../puzzle_12/puzzle_12.md#key-concept)"),
+    Defect("fragment-missing-korean", "fragment", K15, "(../puzzle_12/puzzle_12.md)", "(../puzzle_12/puzzle_12.md#핵심개념)"),
+    Defect("image-missing", "image", P12, "## Key concepts", "![a tree](media/tree.svg)\n\n## Key concepts"),
+    Defect("image-without-text", "alt", P12, "## Key concepts", "![](media/12-w.svg)\n\n## Key concepts"),
+    Defect("image-without-dark-twin", "image", P12, "## Key concepts", '<img class="light-mode-img" src="media/12-w.svg" alt="a tree">\n\n## Key concepts'),
+    Defect("figure-edited-by-hand", "figure", "book/src/puzzle_15/media/15-b.svg", ">123<", ">124<"),
+    Defect("figure-data-changed", "figure", "problems/p15/p15.mojo", "comptime TPB = 8", "comptime TPB = 16"),
+    # view full file, repository
+    Defect("full-file-missing", "full-file", P15, "/blob/main/problems/p15/p15_raw.mojo", "/blob/main/problems/p15/p15_row.mojo"),
+    Defect("full-file-label", "full-file", P15, "file: problems/p15/p15_raw.mojo<", "file: problems/p15/p15.mojo<"),
+    Defect("full-file-of-another-program", "full-file", P15,
+           'main/problems/p15/p15_raw.mojo">View full file: problems/p15/p15_raw.mojo',
+           'main/problems/p15/p15.mojo">View full file: problems/p15/p15.mojo'),
+    Defect("repository-written-out", "repository", P15, 'href="{{#include ../_includes/repo_url.md}}/blob/main/problems/p15/p15.mojo', 'href="https://github.com/somebody/fork/blob/main/problems/p15/p15.mojo'),
+    Defect("repository-differs", "repository", "i18n/ko/book/src/_includes/repo_url.md", None, "-fork"),
+    # commands
+    Defect("command-unknown-task", "command", HOWTO, "cd gpu-puzzle-lab", "uv run poe p99"),
+    Defect("command-unknown-flag", "command", HOWTO, "cd gpu-puzzle-lab", "pixi run p23 --tild"),
+    Defect("command-unknown-environment", "command", HOWTO, "cd gpu-puzzle-lab", "pixi run -e intel p15"),
+    Defect("command-unknown-program", "command", HOWTO, "cd gpu-puzzle-lab", "make p15"),
+    Defect("command-unknown-target", "command", HOWTO, "cd gpu-puzzle-lab", "uv run poe p15 --target simulator"),
+    Defect("command-unknown-subcommand", "command", HOWTO, "cd gpu-puzzle-lab", "uv run tooling tidy"),
+    Defect("command-in-text", "command", HOWTO, "A puzzle runs by its name.", "A puzzle runs by its name, as in `uv run poe p51`."),
+    Defect("command-on-wrong-gpu", "vendor", HOWTO, "cd gpu-puzzle-lab", "pixi run -e amd p34 --coordination"),
+    # outputs
+    Defect("output-of-older-program", "output", "problems/p15/p15.mojo", "inp_host[i] = Scalar[dtype](i)", "inp_host[i] = Scalar[dtype](i + 1)"),
+    Defect("output-claims-success", "output", RECORDED, '"exit_status": 1', '"exit_status": 0'),
+    Defect("output-of-another-run", "output", RECORDED, '"command": "p15"', '"command": "p15_raw"'),
+    Defect("output-not-json", "output", RECORDED, '"lines": [', '"lines": '),
+    Defect("output-typed-by-hand", "pasted-output", P15, "{{#output p15 unsolved}}", "```text\nout: DeviceBuffer([0.0, 0.0, 0.0, 0.0])\n```"),
+    # names and words
+    Defect("identifier-misspelt", "identifier", P15, "`block_idx.y` says", "`block_index.y` says"),
+    Defect("identifier-of-another-api", "identifier", P15, "`thread_idx.x` which", "`threadIdx.x` which"),
+    Defect("identifier-missing-file", "identifier", HOWTO, "`problems/p15/p15.mojo`", "`problems/p15/p15.mo.py`"),
+    Defect("identifier-unknown-flag", "identifier", TILE, "`--manual-vectorized` and", "`--manually-vectorized` and"),
+    Defect("spelling-of-a-vendor", "spelling", P15, "## Overview\n\nAdd", "## Overview\n\nOn Nvidia GPUs: add"),
+    Defect("spelling-of-a-type", "spelling", HOWTO, "uses TileTensor, the", "uses Tiletensor, the"),
+    Defect("glossary-rival", "glossary", K15, "배리어가 둘인 까닭", "장벽이 둘인 까닭"),
+    Defect("glossary-misspelt", "glossary", K15, "남는 스레드.**", "남는 쓰레드.**"),
+    # contents
+    Defect("summary-missing-chapter", "summary", KSUMMARY, "  - [타일](puzzle_23/tile.md)\n", ""),
+    Defect("summary-other-order", "summary", KSUMMARY, "[소개](introduction.md)\n[이 책을 보는 법](howto.md)", "[이 책을 보는 법](howto.md)\n[소개](introduction.md)"),
+    Defect("summary-other-depth", "summary", KSUMMARY, "  - [타일]", "- [타일]"),
+    Defect("summary-no-such-file", "summary", "book/src/SUMMARY.md", "(puzzle_23/tile.md)", "(puzzle_23/tiles.md)"),
+    Defect("title-of-a-puzzle", "title", P15, "# Puzzle 15: Axis sum", "# Puzzle 15: Axis sums"),
+    Defect("title-number", "title", "book/src/SUMMARY.md", "[Puzzle 15: Axis sum]", "[Puzzle 16: Axis sum]"),
+    Defect("orphan-chapter", "orphan", "book/src/puzzle_12/notes.md", None, "# Notes\n"),
+    Defect("unused-picture", "unused-file", "book/src/puzzle_12/media/old.svg", None, "<svg/>"),
+    Defect("unused-recording", "unused-file", "tests/data/outputs/p15/p15.solved.json", None, "{}"),
+    Defect("unused-anchor", "unused-anchor", "solutions/p15/p15.mojo", "def main()", "# ANCHOR: leftover\n# ANCHOR_END: leftover\n\n\ndef main()"),
+    Defect("headings-second-title", "headings", P15, "## Key concepts", "# Key concepts"),
+    Defect("headings-skipped-level", "headings", P15, "## Key concepts", "#### Key concepts"),
+    Defect("fence-without-language", "fence", HOWTO, "```bash", "```"),
+    Defect("fence-never-closed", "fence", HOWTO, "cd gpu-puzzle-lab\n```", "cd gpu-puzzle-lab"),
+    Defect("marker-missing", "marker", K15, "<!-- i18n-source-commit", "<!-- i18n-commit"),
+    Defect("parity-missing-section", "parity", K15, "## 구성\n", ""),
+    Defect("parity-other-number", "parity", K15, "{{#run p15}}", "{{#run p15_raw}}"),
+    Defect("parts-no-output", "parts", P15, "{{#output p15 unsolved}}\n", ""),
+    Defect("parts-solution-in-the-open", "parts", P15, "## Key concepts", "```mojo\n{{#include ../../../solutions/p15/p15.mojo:axis_sum_solution}}\n```\n\n## Key concepts"),
+    # built pages
+    Defect("html-block-in-paragraph", "html", P15, "## Overview", "text <div>block</div> text\n\n## Overview", True),
+    Defect("html-id-twice", "html", P15, "## Overview", '<p id="overview">x</p>\n\n## Overview', True),
+    Defect("html-never-closed", "html", P15, "</div>\n</details>\n\n## What", "</div>\n\n## What", True),
+    Defect("site-missing-download", "site", P15, "## Overview", '<p><a href="data.bin">data</a></p>\n\n## Overview', True),
+]  # fmt: skip
+
+
+def plant(checkout: Project, defect: Defect) -> None:
+    """Makes the edit; an edit that does not fit the book any more is an error of the test."""
+    path = checkout.root / defect.file
+    if defect.new is DELETE:
+        path.unlink()
+        return
+    assert isinstance(defect.new, str)
+    if defect.old is None:
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        path.write_text(text + defect.new, encoding="utf-8")
+        return
+    text = path.read_text(encoding="utf-8")
+    assert defect.old in text, f"{defect.name}: {defect.file} no longer holds {defect.old!r}"
+    path.write_text(text.replace(defect.old, defect.new, 1), encoding="utf-8")
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=[defect.name for defect in DEFECTS])
+def test_a_defect_is_found_where_it_was_planted(checkout: Project, defect: Defect) -> None:
+    plant(checkout, defect)
+    found = check(checkout, build_pages=defect.pages).findings
+    assert defect.rule in {finding.rule for finding in found}, [str(finding) for finding in found]
+
+
+def test_the_defects_cover_every_rule() -> None:
+    assert {defect.rule for defect in DEFECTS} == set(RULES)
+
+
+def test_names_of_defects_are_unique() -> None:
+    names = [defect.name for defect in DEFECTS]
+    assert len(names) == len(set(names)) >= 40
+
+
+def test_nothing_is_found_in_the_book(real: Project) -> None:
+    report = check(real)
+    assert [str(finding) for finding in report.findings] == []
+    assert report.chapters > 0
+    assert report.pages > 0
