@@ -29,6 +29,7 @@ _INLINE = re.compile(
 _ATTRIBUTE = re.compile(
     r"([A-Za-z_:@][\w:.@-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'=<>`]+)))?", re.ASCII
 )
+_READ_ATTRIBUTES = frozenset({"alt", "title", "aria-label", "aria-description", "placeholder"})
 _STAND_IN = re.compile("[\ue100-\uf8ff]")
 _FIRST_STAND_IN = 0xE100
 
@@ -66,6 +67,8 @@ class Inlines:
                 self.links.append(Link(value, line))
             elif key == "src" and tag.name == "img":
                 self.marks.append(Image(value, line))
+            elif key in _READ_ATTRIBUTES and value:
+                self.prose.append(Prose(value, line, "attribute"))
         return tag
 
     def scan(self, text: str, line: int, kind: str) -> None:

@@ -116,7 +116,7 @@ class Prose:
     """Text for readers, free of code, formulas, tags and targets of links.
 
     Each removed code span or formula leaves one `OBJECT`, so that words on its sides do not grow together.
-    `kind` is heading, paragraph, row (of a table) or html.
+    `kind` is heading, paragraph, row (of a table), html, or attribute (a title or alternative text).
     """
 
     text: str

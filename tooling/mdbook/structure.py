@@ -96,15 +96,13 @@ def _interrupts(rest: str) -> bool:
     """Would this line start a block of its own, so that it cannot lazily continue a paragraph?"""
     if not rest or rest.isspace():
         return True
-    item = _ITEM.match(rest)
-    if item is not None and item.group(3) and item.group(2) in (None, "1"):
-        return True
     html = _HTML.match(rest)
     return bool(
         _ATX.match(rest)
         or _FENCE.match(rest)
         or _QUOTE_MARK.match(rest)
         or _RULE.match(rest)
+        or _ITEM.match(rest)
         or (html is not None and html.lastindex != 7)
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -30,7 +31,7 @@ _FREE_ATTRIBUTES = frozenset(
         "style",
     }
 )
-# Tags that only shape text: a translator may need them in other places.
+# Tags without an end.
 _VOID = frozenset({"br", "img", "hr", "input", "wbr", "source", "col"})
 
 
@@ -70,7 +71,9 @@ def _match(left: _Side, right: _Side) -> _Match:
     pairs: list[tuple[int, int]] = []
     missing: list[int] = []
     extra: list[int] = []
-    if left.tokens == right.tokens:
+    sorts, copied = [_sort(token) for token in left.tokens], [_sort(token) for token in right.tokens]
+    if left.tokens == right.tokens or sorts == copied:
+        # Nothing is missing: the n-th mark belongs to the n-th, however much it was changed.
         pairs = [(index, index) for index in range(len(left.tokens))]
     else:
         for one, other in _align(left.tokens, right.tokens):
@@ -108,7 +111,7 @@ def _token(page: Page, mark: Mark, names: Names) -> Token:
         kept = tuple(pair for pair in mark.attributes if pair[0] not in _FREE_ATTRIBUTES)
         return ("tag", mark.name, mark.closing, kept)
     if isinstance(mark, Heading):
-        return ("heading", mark.level)
+        return ("heading", mark.level, mark.id if mark.explicit else "")
     if isinstance(mark, Fence):
         return ("fence", parity_code.language_name(mark.language), names.text(page, mark.code))
     if isinstance(mark, Image):
@@ -173,6 +176,8 @@ def _report_changed(left: _Side, one: int, right: _Side, other: int, findings: F
         return
     if isinstance(mark, Marker):
         return  # directives are compared for the whole page
+    if isinstance(mark, Heading) and isinstance(copy, Heading) and mark.level == copy.level:
+        return  # only the ids differ
     kind, message, hint, subject = _change(mark, copy)
     findings.error(kind, (mark.line, copy.line), message, hint=hint, subject=subject)
 
@@ -291,18 +296,21 @@ def _report_unpaired(left: _Side, right: _Side, match: _Match, findings: Finding
         )
 
 
-def _without_ends(marks: Sequence[Mark], indices: list[int]) -> Iterator[int]:
+def _without_ends(marks: Sequence[Mark], indices: list[int]) -> list[int]:
     """The indices without the closing tags whose opening tag is among them too."""
-    opened: list[str] = []
-    for index in list(indices):
+    opened: Counter[str] = Counter()
+    for index in indices:
         mark = marks[index]
-        if isinstance(mark, Tag):
-            if mark.closing and mark.name in opened:
-                opened.remove(mark.name)
-                continue
-            if not mark.closing and mark.name not in _VOID:
-                opened.append(mark.name)
-        yield index
+        if isinstance(mark, Tag) and not mark.closing and mark.name not in _VOID:
+            opened[mark.name] += 1
+    kept: list[int] = []
+    for index in indices:
+        mark = marks[index]
+        if isinstance(mark, Tag) and mark.closing and opened[mark.name] > 0:
+            opened[mark.name] -= 1
+        else:
+            kept.append(index)
+    return kept
 
 
 def _of_tabs(tag: Tag) -> bool:

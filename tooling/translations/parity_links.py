@@ -23,6 +23,9 @@ def compare_directives(pair: Pair) -> None:
         return
     ours, theirs = _directives(pair.source, pair.names), _directives(pair.target, pair.names)
     found = difference(ours, theirs, pair.alignment)
+    if not found:
+        _compare_places(pair)
+        return
     extra = list(found.extra)
     for item in found.missing:
         partner = next((other for other in extra if _word(other) == _word(item)), None)
@@ -53,6 +56,28 @@ def _directives(page: Page, names: Names) -> list[Item]:
         counted = directive.start
         items.append(Item(names.directive(page, directive), line))
     return items
+
+
+_ALONE = re.compile(r"^[ \t>]*(\{\{.*\}\})[ \t]*$", re.MULTILINE)
+
+
+def _compare_places(pair: Pair) -> None:
+    """Directives that have a line of their own come in the order of the source."""
+    for match, copy in zip(
+        _ALONE.finditer(pair.source.text), _ALONE.finditer(pair.target.text), strict=False
+    ):
+        ours, theirs = pair.names.text(pair.source, match[1]), pair.names.text(pair.target, copy[1])
+        if ours != theirs:
+            line = pair.source.text.count("\n", 0, match.start(1)) + 1
+            copied = pair.target.text.count("\n", 0, copy.start(1)) + 1
+            pair.findings.error(
+                "include-place",
+                (line, copied),
+                f"it shows {quoted(theirs, 90)}; its source shows {quoted(ours, 90)} here",
+                hint="show the same things in the same order",
+                subject=ours,
+            )
+            return  # the rest is shifted
 
 
 def _word(item: Item) -> str:

@@ -70,5 +70,5 @@ class Names:
 
 
 def without_directives(text: str) -> str:
-    """A text whose directives are all alike."""
-    return _DIRECTIVE_TEXT.sub("{{}}", text) if "{{" in text else text
+    """A text without its directives."""
+    return _DIRECTIVE_TEXT.sub("", text) if "{{" in text else text

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 
 from tooling.mdbook.markup import OBJECT, Prose
@@ -19,8 +21,8 @@ _FOREIGN = re.compile(
 _FOREIGN_SIGNS = re.compile("[\u3001\u3002\uff0c\uff1b\uff1a\uff01\uff1f]")
 _BROKEN = re.compile("[\ufffd\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\u3131-\u318e]+")
 
-_FEWEST_WORDS = {"heading": 2, "paragraph": 4, "row": 4, "html": 4}
-_FEWEST_PLAIN_WORDS = {"heading": 1, "paragraph": 3, "row": 3, "html": 3}
+_FEWEST_WORDS = {"heading": 1, "paragraph": 4, "row": 4, "html": 4, "attribute": 3}
+_FEWEST_PLAIN_WORDS = {"heading": 1, "paragraph": 3, "row": 3, "html": 3, "attribute": 2}
 
 
 def compare_prose(pair: Pair) -> None:
@@ -32,10 +34,11 @@ def compare_prose(pair: Pair) -> None:
             _check_untranslated(block, originals, pair)
         elif (match := _SENTENCE.search(block.text)) is not None:
             _check_sentence(block, match, pair)
-    whole = "\n".join(block.text for block in target.prose)
+    _compare_counts(pair)
+    whole = "\n".join([block.text for block in target.prose])
     if not (_FOREIGN.search(whole) or _FOREIGN_SIGNS.search(whole) or _BROKEN.search(whole)):
         return
-    original = "\n".join(block.text for block in source.prose)
+    original = "\n".join([block.text for block in source.prose])
     for block in target.prose:
         _check_script(block, original, pair)
 
@@ -44,9 +47,43 @@ def _normal(text: str) -> str:
     return " ".join(text.replace(OBJECT, " ").split())
 
 
+def _compare_counts(pair: Pair) -> None:
+    """Between two corresponding headings, code blocks, … stand as many paragraphs and list items as there."""
+    ours = _counts(pair.source.structure.prose, pair.alignment.source)
+    theirs = _counts(pair.target.structure.prose, pair.alignment.target)
+    if ours == theirs:
+        return
+    for part, lines in enumerate(zip(pair.alignment.source, pair.alignment.target, strict=True), 1):
+        if ours[part] != theirs[part]:
+            pair.findings.warning(
+                "block-count",
+                lines,
+                f"this part has {theirs[part]} paragraphs and list items; its source has {ours[part]}",
+                hint="translate paragraph by paragraph, so that nothing is lost",
+                subject=_opening(pair, lines[0]),
+            )
+
+
+def _counts(prose: Sequence[Prose], starts: Sequence[int]) -> Counter[int]:
+    return Counter([bisect_right(starts, block.line) for block in prose if block.kind == "paragraph"])
+
+
+def _opening(pair: Pair, line: int) -> str:
+    """The heading that a line of the source belongs to: it names the part across edits."""
+    above = [heading.id for heading in pair.source.structure.headings if heading.line <= line]
+    return above[-1] if above else "start"
+
+
 def _plain_words(words: Sequence[str]) -> int:
     """Words that are no names: they start with a small letter and have no capital inside."""
     return sum(word.islower() and len(word) > 1 for word in words)
+
+
+def _common_words(words: Sequence[str], pair: Pair) -> int:
+    """Of the words with a capital, those that the source also writes small: `Axis Sum` has `sum`, no name."""
+    capital = {word.lower() for word in words if word.istitle()}
+    text = " ".join([block.text for block in pair.source.structure.prose])
+    return len(capital.intersection(_WORD.findall(text)))
 
 
 def _check_untranslated(block: Prose, originals: dict[str, int], pair: Pair) -> None:
@@ -56,6 +93,8 @@ def _check_untranslated(block: Prose, originals: dict[str, int], pair: Pair) -> 
         return
     same = originals.get(text)
     plain = _plain_words(words)
+    if same is not None and block.kind == "heading" and plain == 0:
+        plain = _common_words(words, pair)
     if plain < _FEWEST_PLAIN_WORDS[block.kind] or (same is None and plain < 4):
         return
     lines = pair.alignment.at_target(block.line) if same is None else (same, block.line)
