@@ -192,6 +192,18 @@ def test_unfreed_memory_is_found_when_the_program_ends() -> None:
     assert [finding.kind.value for finding in gpu.findings] == ["leak"]
 
 
+def test_reading_back_what_a_launch_left_unwritten_is_found() -> None:
+    with simulation() as gpu:
+        client = Client(gpu).hello()
+        address = allocate(client, 64)
+        assert client.ask(Opcode.READ, address, 64)[0] == 0, "mapping a fresh buffer to fill it is no mistake"
+        assert gpu.findings == []
+        launch(client, load(client))
+        assert client.ask(Opcode.READ, address, 64)[0] == 0
+        assert client.ask(Opcode.FREE, address, MemoryKind.DEVICE)[0] == 0
+    assert [finding.kind.value for finding in gpu.findings] == ["unwritten-copy"]
+
+
 def test_without_checks_there_are_no_findings() -> None:
     options = SimulationOptions(checks=frozenset())
     with Simulation(options, libraries=NO_LIBRARIES, executor=RecordOnly()) as gpu:

@@ -120,6 +120,7 @@ class Context:
         self._allocations: dict[int, Allocation] = {}
         self._modules: dict[int, Module] = {}
         self._kernels: dict[int, Kernel] = {}
+        self._launched_serial = 0
         self._next_handle = 0x5300_0000
         self._output = bytearray()
         self._answers: dict[Opcode, Callable[[Request], Reply]] = {
@@ -262,16 +263,26 @@ class Context:
         address, size = request.fields
         if not self._holds(address, size):
             return _INVALID
-        for check in self.checks:
-            check.host_read(self.memory, address, size)
+        self._tell_read(address, size)
         return _OK
+
+    def _tell_read(self, address: int, size: int) -> None:
+        """Tell the checks of a read of memory that a launch has had its chance to write.
+
+        Before that it is no mistake: `map_to_host` copies a fresh buffer to the host so that the program
+        can fill it there.
+        """
+        allocation = self.memory.containing(address)
+        if allocation is not None and allocation.serial <= self._launched_serial:
+            for check in self.checks:
+                check.host_read(self.memory, address, size)
 
     def _copy(self, request: Request) -> Reply:
         destination, source, size = request.fields
         if not self._holds(destination, size) or not self._holds(source, size):
             return _INVALID
+        self._tell_read(source, size)
         for check in self.checks:
-            check.host_read(self.memory, source, size)
             check.host_write(self.memory, destination, size)
         return _OK
 
@@ -375,6 +386,9 @@ class Context:
 
     def _run(self, launch: Launch, module: Module) -> Reply:
         gpu = self.gpu
+        self._launched_serial = max(
+            (allocation.serial for allocation in self._allocations.values()), default=0
+        )
         try:
             result = gpu.executor.run(
                 launch,

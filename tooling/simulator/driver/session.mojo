@@ -255,5 +255,5 @@ struct Locked:
 def unsupported(name: StaticString, why: StaticString = "") -> Int32:
     """Name a driver function that a program called and the simulated GPU does not have."""
     var reason = String(": ") + why if why.byte_length() else String("")
-    say(String(name, " is not supported by the simulated GPU", reason))
+    say(String(name, " is not supported", reason))
     return NOT_SUPPORTED
