@@ -504,6 +504,25 @@ def test_an_unknown_instruction_is_named_with_its_line(text: str) -> None:
     assert "never guesses" in str(caught.value)
 
 
+def test_a_clock_goes_on() -> None:
+    body = """
+        mov.u64 %rd5, %clock64;
+    WAIT:
+        mov.u64 %rd6, %clock64;
+        sub.s64 %rd7, %rd6, %rd5;
+        setp.lt.u64 %p1, %rd7, 1000;
+        @%p1 bra WAIT;
+    """
+    result, _ = simulate(kernel(body), [zeros(1)])
+    assert result.error is None
+    assert result.instructions > 1000
+
+
+def test_a_special_register_that_nobody_knows_is_named() -> None:
+    with pytest.raises(PtxError, match="%pm0"):
+        simulate(kernel("mov.u32 %r1, %pm0;"), [zeros(1)])
+
+
 def test_memory_keeps_allocations_apart_and_remembers_freed_ones() -> None:
     memory = DeviceMemory(np.zeros(4096, np.uint8), 0x1000)
     first, second = memory.allocate(10, "a"), memory.allocate(300, "b")

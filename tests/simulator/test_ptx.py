@@ -107,6 +107,15 @@ def test_names_inside_nested_braces_do_not_clash() -> None:
     assert used == [Address(Symbol(name)) for name in names]
 
 
+def test_register_banks_inside_nested_braces_are_their_own() -> None:
+    module = module_of(".reg .b32 %r<2>;\n{ .reg .b32 %m<2>; mov.b32 %m1, 5; mov.b32 %r1, %m1; }")
+    kernel = module.kernels["k"]
+    first = kernel.body[0]
+    assert isinstance(first, Instruction)
+    assert isinstance(first.operands[0], Register)
+    assert kernel.registers[first.operands[0].name] == "b32"
+
+
 def test_parameters_have_the_offsets_of_the_launch() -> None:
     text = (
         f"{HEAD}.visible .entry k(.param .u32 a, .param .u64 .ptr .align 1 b,\n"

@@ -13,19 +13,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.decode import Decoder
+from tooling.simulator.decode import Decoder, special_dtype
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import PRED, U32
-from tooling.simulator.program import Step
+from tooling.simulator.program import Origin, Step
 from tooling.simulator.ptx_model import Instruction, Negated, Operand, Pair, Register, Vector
 from tooling.simulator.quirks import as_assembled
 from tooling.simulator.semantics import Operation, lookup
+from tooling.simulator.specials import initial_value
 
 Array = NDArray[Any]
 Binder = Callable[[Decoder, Instruction, int], None]
 
 BINDERS: dict[str, Binder] = {}
 """Binders of instructions that are not pure, by opcode."""
+
+CLOCKS = ("%clock", "%globaltimer")
+"""Special registers whose value changes while a kernel runs."""
 
 ENDS: set[str] = {"bra", "brx", "ret", "exit", "trap", "call"}
 """Opcodes after which a new basic block starts."""
@@ -157,6 +161,9 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
     ):
         _bind_vector_move(decoder, instruction)
         return
+    if isinstance(sources[0], Register) and sources[0].name.startswith(CLOCKS):
+        _bind_clock(decoder, instruction, sources[0].name)
+        return
     if len(sources) != len(operation.arguments):
         raise decoder.unknown(
             instruction, f"it has {len(sources)} operands, {len(operation.arguments)} are known"
@@ -192,6 +199,24 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
         decoder.block.steps.append(_guarded_step(function, target, slots, kinds, guarding))
     else:
         decoder.block.steps.append(_step(function, target, slots, kinds))
+
+
+def _bind_clock(decoder: Decoder, instruction: Instruction, name: str) -> None:
+    """Clocks are read anew each time; they count issued instructions, never a time."""
+    target = write(decoder, instruction.operands[0], instruction)
+    guarding = guard(decoder, instruction)
+    origin = Origin("special", special_dtype(name), name)
+
+    def step(group: Group, batch: Any) -> None:
+        lanes = True if guarding is None else guarded_lanes(group, guarding)
+        if lanes is not False:
+            # A loop that reads the clock is likely to wait for something.
+            group.polling = True
+            assign(
+                group, target, initial_value(origin, batch), None if lanes is True else lanes, origin.dtype
+            )
+
+    decoder.block.steps.append(step)
 
 
 def _adapted(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tooling.simulator.collection import uncollected
 from tooling.simulator.numerics import PRED, U8, U32, U64
 from tooling.simulator.program import BasicBlock, Origin, Program
 from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
@@ -24,6 +25,7 @@ from tooling.simulator.ptx_model import (
     Variable,
 )
 from tooling.simulator.semantics import DTYPES
+from tooling.simulator.specials import SCALARS, VECTORS
 
 _CACHE: OrderedDict[tuple[str, str], Program] = OrderedDict()
 _CACHE_SIZE = 64
@@ -40,7 +42,8 @@ def decode(module: Module, kernel: Function) -> Program:
     key = (module.digest, kernel.name)
     program = _CACHE.get(key)
     if program is None:
-        program = _CACHE[key] = Decoder(module, kernel).decode()
+        with uncollected():
+            program = _CACHE[key] = Decoder(module, kernel).decode()
         if len(_CACHE) > _CACHE_SIZE:
             _CACHE.popitem(last=False)
     return program
@@ -208,6 +211,10 @@ class Decoder:
         slot = self._slots.get(key)
         if slot is None:
             if kind is None:
+                if not is_special(name):
+                    raise PtxError(
+                        f"there is no register `{name}`", line=self.function.line, hint=UNKNOWN_HINT
+                    )
                 origin = Origin("special", special_dtype(name), name)
             else:
                 dtype = DTYPES[kind]
@@ -313,6 +320,12 @@ def _fall_through(following: int) -> Any:
         return True
 
     return end
+
+
+def is_special(name: str) -> bool:
+    """Whether the simulator has this special register."""
+    base, _, axis = name.partition(".")
+    return name in SCALARS or (base in VECTORS and axis in ("x", "y", "z"))
 
 
 def special_dtype(name: str) -> np.dtype[Any]:

@@ -29,8 +29,9 @@ from tooling.simulator.warps import Warps
 
 Array = NDArray[Any]
 
-BATCH_LANES = 16384
-"""Lanes executed together: registers of that size stay in a core's second-level cache."""
+BATCH_LANES = 32768
+"""Lanes executed together: enough to hide the interpreter's own cost, few enough that some registers of that
+size stay in a core's second-level cache."""
 
 MAX_THREADS_PER_BLOCK = 1024
 MAX_SHARED_BYTES = 227 * 1024

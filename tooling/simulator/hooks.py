@@ -159,7 +159,10 @@ class Hook:
         """A membar or fence."""
 
     def async_wait(self, threads: Ints, pending: int, instruction: Instruction) -> None:
-        """These threads waited until at most `pending` of their latest cp.async groups are unfinished."""
+        """These threads waited until at most `pending` of their latest cp.async groups are unfinished.
+
+        `pending` is -1 for cp.async.commit_group, which waits for nothing but ends a group.
+        """
 
     def mbarrier(self, action: str, threads: Ints, addresses: Ints, instruction: Instruction) -> None:
         """An mbarrier operation in shared memory: init, inval, arrive, passed (a wait that succeeded)."""

@@ -200,13 +200,20 @@ class BodyParser:
             found = _BANK.match(part.strip())
             if found is None:
                 raise self._error(index, f"`{part.strip()}` names no register")
-            name = self._declare(found[1])
             if found[2] is None:
+                name = self._declare(found[1])
                 self.body.banks.append((kind, name))
                 self.body.registers[name] = kind
             else:
-                self.body.banks.append((kind, f"{name}<{found[2]}>"))
-                self.body.registers.update((f"{name}{number}", kind) for number in range(int(found[2])))
+                self._bank(kind, found[1], int(found[2]))
+
+    def _bank(self, kind: str, stem: str, count: int) -> None:
+        """`%r<20>` declares %r0 to %r19."""
+        unique = f"{stem}_scope{self.scope_count}_" if self.scopes else stem
+        if self.scopes:
+            self.scopes[-1].update((f"{stem}{number}", f"{unique}{number}") for number in range(count))
+        self.body.banks.append((kind, f"{unique}<{count}>"))
+        self.body.registers.update((f"{unique}{number}", kind) for number in range(count))
 
     def _variables(self, text: str, index: int) -> None:
         try:

@@ -26,13 +26,6 @@ _FLOAT = re.compile(r"0[fF]([0-9a-fA-F]{8})$|0[dD]([0-9a-fA-F]{16})$")
 _NAME = re.compile(r"[A-Za-z_$%][\w$.]*$")
 _SUM = re.compile(r"(.+?)\s*([+-])\s*(-?(?:0[xX][0-9a-fA-F]+|\d+))$")
 
-SPECIAL_REGISTERS = (
-    "%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid",
-    "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank",
-    "%cluster_nctarank", "%is_explicit_cluster", "%lanemask_", "%clock", "%globaltimer", "%dynamic_smem_size",
-    "%total_smem_size", "%envreg", "%pm", "%aggr_smem_size",
-)  # fmt: skip
-
 
 def integer(text: str) -> int:
     """The value of a PTX integer constant: decimal, hexadecimal, octal (leading 0) or binary."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import replace
+from functools import lru_cache
 
+from tooling.simulator.collection import uncollected
 from tooling.simulator.ptx_body import BodyParser
 from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
 from tooling.simulator.ptx_model import Function, Module, Parameter, Variable
@@ -29,13 +31,15 @@ _BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _VARIABLE_START = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:global|shared|const|local)\b")
 
 
+@lru_cache(maxsize=32)
 def parse_module(text: str) -> Module:
-    """Parse a PTX module.
+    """Parse a PTX module; the last few texts are remembered.
 
     Raises:
         PtxError: a line that is not PTX as far as the simulator knows it.
     """
-    return _ModuleParser(text).parse()
+    with uncollected():
+        return _ModuleParser(text).parse()
 
 
 class _ModuleParser:

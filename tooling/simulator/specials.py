@@ -18,6 +18,19 @@ Array = NDArray[Any]
 
 _AXES = {"x": 0, "y": 1, "z": 2}
 
+VECTORS = (
+    "%tid", "%ntid", "%ctaid", "%nctaid", "%cluster_ctaid", "%cluster_nctaid", "%clusterid", "%nclusterid",
+)  # fmt: skip
+"""Special registers with the parts `.x`, `.y` and `.z`."""
+
+SCALARS = (
+    "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%clock", "%clock_hi", "%clock64",
+    "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%lanemask_eq", "%lanemask_lt", "%lanemask_le",
+    "%lanemask_gt", "%lanemask_ge", "%cluster_nctarank", "%cluster_ctarank", "%is_explicit_cluster",
+    "%dynamic_smem_size", "%total_smem_size",
+)  # fmt: skip
+"""The other special registers that are known."""
+
 
 def initial_value(origin: Origin, batch: Any) -> Array:
     """The value of a slot for all lanes of a batch: one per lane, or a single one.
