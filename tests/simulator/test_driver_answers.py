@@ -25,6 +25,7 @@ from tests.simulator.driver_lab import (
 from tooling.simulator.executor import Engine, RecordOnly
 from tooling.simulator.launch import FaultKind
 from tooling.simulator.libraries import CUDA, NVML, NVPTX, Libraries
+from tooling.simulator.protocol import ARENA_BASE, ARENA_BYTES
 from tooling.simulator.session import Simulation, SimulationOptions
 
 pytestmark = pytest.mark.mojo
@@ -169,6 +170,22 @@ def test_a_path_with_spaces_and_hangul(tmp_path: Path) -> None:
     with Simulation(libraries=libraries, executor=RecordOnly()) as gpu:
         done = run_python(gpu, "print(Driver().start().allocate(4) > 0)")
     assert done.stdout == "True\n", done.stderr
+
+
+def test_a_program_that_has_something_where_the_arena_goes_works_all_the_same() -> None:
+    code = f"""
+libc = ctypes.CDLL(None)
+libc.mmap.restype = PTR
+there = libc.mmap(PTR({ARENA_BASE + 4096:#x}), ctypes.c_size_t(4096), 3, 0x100022, -1, ctypes.c_long(0))
+d = Driver().start()
+address, word = d.allocate(4), U32()
+d.launch(d.function("store"), arguments=(U64(address), U32(5)))
+d("cuMemcpyDtoH_v2", ctypes.byref(word), U64(address), ctypes.c_size_t(4))
+print(there == {ARENA_BASE + 4096:#x}, address == {ARENA_BASE + ARENA_BYTES:#x}, word.value)
+"""
+    with simulation() as gpu:
+        done = run_python(gpu, code)
+    assert done.stdout == "True True 5\n", done.stderr
 
 
 def test_memory_that_is_not_used_costs_nothing() -> None:
