@@ -216,7 +216,7 @@ def family(name: str, kinds: str, mutate: Mutation, consequences: str = "") -> F
 
 GLOSSARY = glossary.load(ROOT / "i18n/ko/glossary.yaml")
 
-_LOST = "number-missing code-span-missing glossary-missing glossary-first-use link-missing formula-missing"
+_LOST = "directive number-missing code-span-missing glossary-missing glossary-first-use link-missing formula-missing"
 
 FAMILIES = (
     family(
@@ -429,12 +429,13 @@ FAMILIES = (
         "Han slipped in",
         "foreign-script",
         outside_fences(replacing(r"(?<![`\w])(행|값|스레드|블록|메모리)(?=[을를은는이가의 ])", "線程")),
+        "glossary-missing glossary-first-use",
     ),
     family(
         "kana slipped in",
         "foreign-script",
         replacing(r"(?<![`\w])(커널|퍼즐|배리어)(?!barrier)", "カーネル"),
-        "glossary-first-use",
+        "glossary-missing glossary-first-use",
     ),
     family("Chinese full stop", "foreign-sign", replacing(r"(?<=[가-힣]다)\.(?=$| )", "。")),
     family("broken syllable", "broken-letters", outside_fences(replacing(r"(?<= )모든", "모드ㄴ"))),

@@ -286,13 +286,12 @@ def _part_of_accepted(rival: str, place: int, glossary: Glossary, whole: str) ->
 
 def _check_use(term: Term, source: Page, text: _Text, findings: Findings) -> None:
     places = [place for form in term.korean if (place := text.find(form)) >= 0]
-    accepted = " or ".join(f"`{form}`" for form in term.korean)
     if not places:
         if any(word in text.whole.lower() for word in (term.english, *term.forms)):
             return  # left in English on purpose, such as in the name of a product
-        message = f"the source has {term.english}, the translation has neither {accepted}"
-        if len(term.korean) == 1:
-            message = f"the source has {term.english}, the translation lacks {accepted}"
+        accepted = " nor ".join(f"`{form}`" for form in term.korean)
+        has_none = "lacks" if len(term.korean) == 1 else "has neither"
+        message = f"the source has {term.english}, the translation {has_none} {accepted}"
         hint = f"write `{term.korean[0]}`"
         lines = (_source_line(term, source), None)
         findings.warning("glossary-missing", lines, message, hint=hint, subject=term.english)

@@ -31,7 +31,10 @@ class Names:
 
     def file(self, page: Page, path: str) -> str:
         """The common name of a file that a page refers to."""
-        real = self.files.real(page.folder, path)
+        if self.files.exists(page.folder):
+            real = self.files.real(page.folder, path)
+        else:  # a page of history, in a folder that is gone
+            real = os.path.normpath(f"{page.folder}/{path}")
         for root in self.roots:
             if real.startswith(root):
                 return real[len(root) :]
