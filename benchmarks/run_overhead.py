@@ -3,8 +3,8 @@
 usage: python benchmarks/run_overhead.py [--rounds N] [--json FILE]
 
 Cold: an empty tool cache and an empty compiler cache each time; `mojo build` and the program itself on one
-side, `tooling run` on the other, in turn. The bare program runs against the same simulated GPU, once; the tool
-runs it on two data sets and judges. Again: everything built, the best and the median of many runs.
+side, `tooling run` on the other, in turn. The bare program runs against the same simulated GPU, once; the
+tool runs it on two data sets and judges. Again: everything built, the best and the median of many runs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from tooling.project import find_project
@@ -27,7 +28,7 @@ PROGRAM = "p15"
 TOOLING = Path(sys.executable).with_name("tooling")
 
 
-def seconds(command: list[str | Path], environment: dict[str, str]) -> float:
+def seconds(command: Sequence[str | Path], environment: dict[str, str]) -> float:
     """Wall time of one command that must succeed."""
     start = time.perf_counter()
     subprocess.run(command, env=os.environ | environment, check=True, capture_output=True)
@@ -51,8 +52,7 @@ def bare(folder: Path) -> tuple[float, float]:
 def tool(folder: Path) -> float:
     """Seconds for `tooling run` with empty caches (the stand-in libraries are built beforehand)."""
     environment = {"PUZZLE_CACHE_DIR": str(folder / "tool"), "MODULAR_CACHE_DIR": str(folder / "modular")}
-    libraries = [TOOLING, "simulate", "--", "true"]
-    seconds(libraries, environment)
+    seconds([TOOLING, "simulate", "--", "true"], environment)
     return seconds([TOOLING, "run", PROGRAM, "--solution", "--target", "sim"], environment)
 
 
