@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.batch import Batch
 from tooling.simulator.decode import decode
+from tooling.simulator.heap import keep_freed_memory
 from tooling.simulator.hooks import Hook, LaunchContext
 from tooling.simulator.launch import FaultKind, KernelFault, Launch, LaunchResult
 from tooling.simulator.listeners import Listeners
@@ -72,6 +73,7 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
         ValueError: an unknown schedule.
     """
     started = time.perf_counter()
+    keep_freed_memory()
     program = decode(module, launch.function)
     symbols = memory.symbols(module)
     blocks_per_cluster = launch.cluster.count
