@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tooling.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,5 +48,9 @@ def checkout(copied: Project) -> Iterator[Project]:
 
 
 def _contents(root: Path) -> dict[Path, bytes]:
-    found = (path for part in (*_PARTS, *_FILES) for path in ((root / part).rglob("*") if (root / part).is_dir() else [root / part]))
+    found = (
+        path
+        for part in (*_PARTS, *_FILES)
+        for path in ((root / part).rglob("*") if (root / part).is_dir() else [root / part])
+    )
     return {path: path.read_bytes() for path in found if path.is_file()}

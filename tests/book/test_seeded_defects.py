@@ -1,10 +1,13 @@
-"""`tooling book check` finds each of these defects, planted one at a time, and nothing in the book as it is."""
+"""`tooling book check` finds each of these defects, planted one by one, and nothing in the book as it is."""
+
+# ruff: noqa: E501 - one defect a line
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import pytest
+
 from tooling.book.checks import RULES, check
 from tooling.project import Project
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from tooling.book.errors import BookError
@@ -22,11 +23,18 @@ def figure(page: Page, words: Words) -> str:
                 f"the picture {file} is not beside the page",
                 hint=f"draw it with `tooling figure {drawn.puzzle}`",
             )
+    size = _size((folder / light).read_text(encoding="utf-8"))
     alt = escape(pick(drawn.description, page.language))
     caption = escape(pick(drawn.caption, page.language))
     return (
         f'<figure>\n<div class="figure-scroll">\n'
-        f'<img class="light-mode-img" src="{light}" alt="{alt}">\n'
-        f'<img class="dark-mode-img" src="{dark}" alt="{alt}">\n'
+        f'<img class="light-mode-img" src="{light}" {size} alt="{alt}">\n'
+        f'<img class="dark-mode-img" src="{dark}" {size} alt="{alt}">\n'
         f"</div>\n<figcaption>{caption}</figcaption>\n</figure>\n"
     )
+
+
+def _size(svg: str) -> str:
+    """Width and height of a picture as attributes, so that the page does not jump when it arrives."""
+    match = re.search(r'width="\d+" height="\d+"', svg)
+    return match[0] if match else ""

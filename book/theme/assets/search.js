@@ -111,6 +111,7 @@ dialog.addEventListener("keydown", (event) => {
   const now = links.indexOf(document.activeElement);
   if (event.key === "ArrowDown" && links.length) { event.preventDefault(); links[Math.min(now + 1, links.length - 1)].focus(); }
   if (event.key === "ArrowUp" && now >= 0) { event.preventDefault(); (now ? links[now - 1] : input).focus(); }
+  if (event.key === "Escape") { event.preventDefault(); dialog.close(); } // a search field would only empty itself
   if (event.key === "Enter" && document.activeElement === input) { event.preventDefault(); links[0]?.click(); }
 });
 

@@ -1,0 +1,285 @@
+"""The built site in a real browser: no error, every control works, nothing that axe calls serious."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tooling.book.build import build
+from tooling.project import Project
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+)
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
+]
+
+PAGES = [
+    "introduction.html",
+    "howto.html",
+    "puzzle_12/puzzle_12.html",
+    "puzzle_12/raw.html",
+    "puzzle_12/layout_tensor.html",
+    "puzzle_15/puzzle_15.html",
+    "puzzle_23/puzzle_23.html",
+    "puzzle_23/tile.html",
+    "puzzle_34/puzzle_34.html",
+    "puzzle_34/cluster_coordination_basics.html",
+]
+BOTH = [*PAGES, *(f"ko/{page}" for page in PAGES)]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
+TAB = "[data-tab-group=package-manager] [role=tab]"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(real: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(real, tmp_path_factory.mktemp("site") / "site").folder
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A fresh window, whose complaints fail the test."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on(
+        "console",
+        lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None,
+    )
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("requestfailed", lambda request: complaints.append(request.url))
+    opened.on(
+        "request",
+        lambda request: (
+            complaints.append(request.url)
+            if "127.0.0.1" not in request.url and not request.url.startswith(("file:", "data:"))
+            else None
+        ),
+    )
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("path", BOTH)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_serious_for_axe_and_no_sideways_scroll(
+    page: Any, address: str, path: str, scheme: str
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(address + path)
+    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+    for width in (360, 768, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("dispatchEvent(new Event('resize'))")
+    found = axe.Axe().run(page).response["violations"]
+    serious = [
+        f"{one['id']}: {node['html']}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
+    assert serious == []
+
+
+def test_tabs_by_mouse_and_memory(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_15/puzzle_15.html")
+    page.locator(TAB, has_text="uv").click()
+    assert page.locator("[role=tabpanel]:visible code", has_text="uv run poe p15").count() == 1
+    page.goto(f"{address}puzzle_23/tile.html")
+    assert page.locator(f"{TAB}[aria-selected=true]").inner_text() == "uv"
+    page.goto(f"{address}ko/puzzle_12/raw.html")
+    assert page.locator(f"{TAB}[aria-selected=true]").inner_text() == "uv"
+
+
+def test_tabs_by_keyboard(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_15/puzzle_15.html")
+    page.locator(TAB).first.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.textContent") == "pixi AMD"
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.textContent") == "no GPU"
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.textContent") == "pixi NVIDIA (default)"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "tabpanel"
+
+
+def test_a_chosen_tab_holds_for_all_groups_of_a_page(page: Any, address: str) -> None:
+    page.goto(f"{address}howto.html")
+    page.locator(TAB, has_text="no GPU").first.click()
+    assert set(page.locator(f"{TAB}[aria-selected=true]").all_inner_texts()) == {"no GPU"}
+
+
+def test_a_vendor_that_cannot_run_a_puzzle_has_no_tab(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_34/puzzle_34.html")
+    assert page.locator(TAB).all_inner_texts() == ["pixi NVIDIA (default)", "uv", "no GPU"]
+
+
+def test_a_tab_that_a_page_lacks_leaves_the_first_one_chosen(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_15/puzzle_15.html")
+    page.locator(TAB, has_text="pixi Apple").click()
+    page.goto(f"{address}puzzle_34/puzzle_34.html")
+    assert page.locator(f"{TAB}[aria-selected=true]").inner_text() == "pixi NVIDIA (default)"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_switcher_leads_to_the_same_page_and_back(page: Any, address: str, path: str) -> None:
+    page.goto(address + path)
+    page.locator(".switcher").click()
+    page.wait_for_url(f"{address}ko/{path}")
+    assert page.evaluate("document.documentElement.lang") == "ko"
+    page.locator(".switcher").click()
+    page.wait_for_url(address + path)
+
+
+def test_the_switcher_keeps_the_section(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_15/puzzle_15.html#configuration")
+    page.locator(".switcher").click()
+    page.wait_for_url("**/ko/puzzle_15/puzzle_15.html")
+    heading = page.locator("h2", has_text="구성")
+    assert 0 <= heading.bounding_box()["y"] < 300
+
+
+def test_theme_is_kept_and_shown(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_15/puzzle_15.html")
+    theme = "document.documentElement.dataset.theme"
+    assert page.evaluate(theme) == "light"
+    page.locator(".theme-button").click()
+    page.locator(".theme-button").click()
+    assert page.evaluate(theme) == "dark"
+    assert page.locator(".dark-mode-img").first.is_visible()
+    assert not page.locator(".light-mode-img").first.is_visible()
+    page.goto(f"{address}ko/howto.html")
+    assert page.evaluate(theme) == "dark"
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "wanted"),
+    [
+        ("", "reduction", "puzzle_12/puzzle_12.html"),
+        ("", "block_idx", "puzzle_15/puzzle_15.html"),
+        ("", "barier", "puzzle_15/puzzle_15.html"),
+        ("ko/", "공유 메모리를", "puzzle_12/layout_tensor.html"),
+        ("ko/", "배리어는", "puzzle_34/puzzle_34.html"),
+        ("ko/", "축 합계", "puzzle_15/puzzle_15.html"),
+    ],
+)
+def test_search_finds(page: Any, address: str, language: str, query: str, wanted: str) -> None:
+    page.goto(f"{address}{language}introduction.html")
+    page.keyboard.press("/")
+    page.locator("#search-input").fill(query)
+    found = page.locator(".search-results a")
+    addresses = [link.get_attribute("href") for link in found.all()]
+    assert any(wanted in found_address for found_address in addresses), addresses
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "introduction" not in url)
+
+
+def test_search_says_when_there_is_nothing(page: Any, address: str) -> None:
+    page.goto(f"{address}introduction.html")
+    page.locator(".search-button").click()
+    page.locator("#search-input").fill("xylophone")
+    assert "Nothing found" in page.locator(".search-status").inner_text()
+    page.keyboard.press("Escape")
+    assert not page.locator("dialog.search").is_visible()
+
+
+def test_search_and_pages_work_from_a_disk(page: Any, site: Path) -> None:
+    page.goto((site / "ko" / "puzzle_15" / "puzzle_15.html").as_uri())
+    page.keyboard.press("/")
+    page.locator("#search-input").fill("스레드를")
+    assert page.locator(".search-results a").count() > 3
+
+
+def test_contents_on_a_narrow_screen(page: Any, address: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{address}puzzle_15/puzzle_15.html")
+    assert not page.locator("#sidebar").is_visible()
+    page.locator(".menu-button").click()
+    assert page.locator("#sidebar").is_visible()
+    assert page.evaluate("document.activeElement.getAttribute('aria-current')") == "page"
+    page.keyboard.press("Escape")
+    page.wait_for_function("getComputedStyle(document.getElementById('sidebar')).visibility === 'hidden'")
+    assert page.evaluate("document.activeElement.className").endswith("menu-button")
+
+
+def test_a_fragment_opens_the_fold_around_it(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_15/puzzle_15.html")
+    page.evaluate("document.querySelector('.solution-explanation').id = 'why'")
+    page.evaluate("location.hash = 'why'")
+    page.wait_for_selector("#why", state="visible")
+
+
+def test_the_solution_is_folded_at_first(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_15/puzzle_15.html")
+    assert not page.locator(".solution-explanation").is_visible()
+    page.locator(".solution-details > summary").click()
+    assert page.locator(".solution-explanation").is_visible()
+
+
+def test_without_scripts_every_way_to_run_is_shown(browser: Any, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}puzzle_15/puzzle_15.html")
+    for command in ("pixi run p15", "pixi run -e amd p15", "uv run poe p15 --target sim"):
+        assert page.get_by_text(command, exact=True).first.is_visible()
+    context.close()
+
+
+def test_print_shows_every_tab_and_no_frame(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_15/puzzle_15.html")
+    page.emulate_media(media="print")
+    assert not page.locator(".bar").is_visible()
+    assert not page.locator(".sidebar").is_visible()
+    assert page.get_by_text("pixi run -e amd p15", exact=True).is_visible()
+
+
+def test_the_page_for_wrong_addresses_speaks_both_languages(page: Any, site: Path) -> None:
+    page.goto((site / "404.html").as_uri().replace("404.html", "introduction.html"))
+    text = (site / "404.html").read_text(encoding="utf-8")
+    assert "No page here" in text
+    assert "페이지가 없습니다" in text
