@@ -102,11 +102,13 @@ class Library:
         """
         known = self._structures.get(path)
         if known is None:
-            text = self.files.text(path)
-            if any(directive.includes for directive in find_directives(text)):
-                text = expand(text, Path(path), self.files).text
-            known = self._structures[path] = scan(text)
+            known = self._structures[path] = self._as_read(self.files.text(path), Path(path))
         return known
+
+    def _as_read(self, text: str, path: Path) -> Structure:
+        if any(directive.includes for directive in find_directives(text)):
+            text = expand(text, path, self.files).text
+        return scan(text)
 
     def check(self, page: Page) -> list[LinkProblem]:
         """The links and pictures of a page that lead nowhere; addresses outside the book are not followed."""
@@ -140,7 +142,7 @@ class Library:
         if not fragment or not path.endswith(".md") or (own and fragment in page.structure.ids):
             return None
         try:
-            ids = self.structure(path).ids
+            ids = self._as_read(page.text, page.path).ids if own else self.structure(path).ids
         except (OSError, UnicodeDecodeError) as error:
             message = f"{path} cannot be read: {error}"
             return LinkProblem(LinkFault.MISSING_PAGE, line, target, message, "make it a UTF-8 text file")

@@ -53,12 +53,14 @@ class Glossary:
         path: the file.
         terms: its rows.
         phrases: first word -> (all words, number of the term), the longest phrase first.
+        covers: form or rival -> (where it starts, accepted form that it is a part of), for all longer forms.
         nested: for each term, the terms whose words it contains: `thread block` has `thread` and `block`.
     """
 
     path: Path
     terms: tuple[Term, ...]
     phrases: Mapping[str, tuple[tuple[Words, int], ...]]
+    covers: Mapping[str, tuple[tuple[int, str], ...]]
     nested: tuple[frozenset[int], ...]
 
 
@@ -146,7 +148,13 @@ def prepare(terms: tuple[Term, ...], path: Path) -> Glossary:
         frozenset(_terms_inside(_TOKEN.findall(term.english.lower()), ordered)) - {number}
         for number, term in enumerate(terms)
     )
-    return Glossary(path, terms, ordered, nested)
+    accepted = [form for term in terms for form in term.korean]
+    covers = {
+        form: tuple((longer.index(form), longer) for longer in accepted if form in longer and form != longer)
+        for term in terms
+        for form in (*term.korean, *term.rivals)
+    }
+    return Glossary(path, terms, ordered, covers, nested)
 
 
 def _inflections(form: str) -> Iterator[Words]:
@@ -194,7 +202,7 @@ def check(source: Page, target: Page, glossary: Glossary) -> list[ParityFinding]
         term = glossary.terms[number]
         _check_rivals(term, glossary, source, text, findings)
         if number in needed:
-            _check_use(term, source, text, findings)
+            _check_use(term, glossary, source, text, findings)
     return findings.found
 
 
@@ -266,7 +274,7 @@ def _check_rivals(term: Term, glossary: Glossary, source: Page, text: _Text, fin
     for rival in term.rivals:
         place = text.find(rival)
         while place >= 0:
-            if not _part_of_accepted(rival, place, glossary, text.whole):
+            if not _is_part(rival, place, glossary, text):
                 lines = (_source_line(term, source), text.line(place))
                 message = f"`{rival}` is not used for {term.english}"
                 hint = f"write `{term.korean[0]}`"
@@ -274,17 +282,12 @@ def _check_rivals(term: Term, glossary: Glossary, source: Page, text: _Text, fin
             place = text.find(rival, place + len(rival))
 
 
-def _part_of_accepted(rival: str, place: int, glossary: Glossary, whole: str) -> bool:
-    """`정렬` inside an accepted longer form of another term is no rival."""
-    for term in glossary.terms:
-        for form in term.korean:
-            at = form.find(rival)
-            if at >= 0 and whole.startswith(form, place - at):
-                return True
-    return False
+def _is_part(form: str, place: int, glossary: Glossary, text: _Text) -> bool:
+    """Does this use of a form belong to a longer accepted one, as `스레드` to `스레드 블록`?"""
+    return any(text.whole.startswith(longer, place - at) for at, longer in glossary.covers[form])
 
 
-def _check_use(term: Term, source: Page, text: _Text, findings: Findings) -> None:
+def _check_use(term: Term, glossary: Glossary, source: Page, text: _Text, findings: Findings) -> None:
     places = [place for form in term.korean if (place := text.find(form)) >= 0]
     if not places:
         if any(word in text.whole.lower() for word in (term.english, *term.forms)):
@@ -297,15 +300,15 @@ def _check_use(term: Term, source: Page, text: _Text, findings: Findings) -> Non
         findings.warning("glossary-missing", lines, message, hint=hint, subject=term.english)
         return
     if term.first_use:
-        _check_first_use(term, source, text, findings)
+        _check_first_use(term, glossary, source, text, findings)
 
 
-def _check_first_use(term: Term, source: Page, text: _Text, findings: Findings) -> None:
+def _check_first_use(term: Term, glossary: Glossary, source: Page, text: _Text, findings: Findings) -> None:
     """The English stands in parentheses at the first use in running text, or in a heading above it."""
     for place, form in text.occurrences(term.korean):
         if _has_english(term, text.whole, place + len(form)):
             return
-        if text.block(place)[1].kind != "heading":
+        if text.block(place)[1].kind != "heading" and not _is_part(form, place, glossary, text):
             lines = (_source_line(term, source), text.line(place))
             message = f"the first use of `{form}` lacks the English"
             hint = f"write `{form}({term.english})`"
