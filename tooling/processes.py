@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _running: set[subprocess.Popen[bytes]] = set()
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,16 @@ def process_group(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen
 
 
 def kill_running() -> None:
-    """Ends every program that is inside a `process_group` of any thread: what an interrupt has to do."""
+    """Ends every program that is inside a `process_group` of any thread: what an interrupt has to do.
+
+    A signal handler may call this: it waits for nothing, and `_lock` can be taken twice by one thread.
+    Collecting the exit status is left to the code that the program belongs to.
+    """
     with _lock:
         processes = list(_running)
     for process in processes:
-        kill_group(process)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind
 from tooling.execution.channel import VARIABLE, LabFolder
-from tooling.execution.program import Transcript, run_program
+from tooling.execution.program import Ending, Transcript, run_program
 from tooling.processes import kill_running
 from tooling.project import Project
 from tooling.targets.model import Choice, Target
@@ -58,6 +58,7 @@ class TargetRun:
 
     transcript: Transcript
     findings: tuple[Finding, ...] = ()
+    launches: int | None = None  # kernels launched; None where nobody counts
 
 
 def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: BuildCache) -> Executable:
@@ -155,6 +156,7 @@ def _run_case(
         lab.used(),
         lab.submitted(),
         findings=run.findings,
+        launches=run.launches,
         language=trial.language,
     )
 
@@ -171,6 +173,10 @@ def run_on_target(
 
     Args:
         environment: variables besides those of this process and of the target.
+
+    Raises:
+        ProgramNotStarted: the program cannot be started here.
+        ToolingError: the simulated GPU does not know something that the program uses.
     """
     merged = {**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **environment}
     if not target.simulated:
@@ -180,4 +186,14 @@ def run_on_target(
     with Simulation(SimulationOptions()) as simulation:
         merged.update(simulation.environment)
         transcript = run_program(command, environment=merged, time_limit=time_limit, stream=stream)
-    return TargetRun(transcript, tuple(simulation.findings))
+    if simulation.errors:  # what it cannot simulate is no verdict on the program
+        raise simulation.errors[0]
+    findings = tuple(relevant_findings(simulation.findings, transcript))
+    return TargetRun(transcript, findings, len(simulation.launches))
+
+
+def relevant_findings(findings: Sequence[Finding], transcript: Transcript) -> list[Finding]:
+    """Without the leaks of a program that never came to free its buffers."""
+    if transcript.ending is Ending.EXITED and transcript.status == 0:
+        return list(findings)
+    return [finding for finding in findings if finding.kind.value != "leak"]

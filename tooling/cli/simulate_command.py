@@ -43,6 +43,7 @@ def command(arguments: argparse.Namespace) -> int:
     from tooling.targets.model import Absence, TargetKind
     from tooling.targets.probing import probe
     from tooling.targets.selection import TargetAbsent
+    from tooling.trials import relevant_findings
 
     program = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
     if not program:
@@ -73,18 +74,19 @@ def command(arguments: argparse.Namespace) -> int:
     except ValueError as error:  # a schedule that does not exist
         raise ToolingError(f"unknown schedule `{arguments.schedule}`", why=str(error)) from error
     sys.stderr.write(transcript.stderr)
-    for finding in simulation.findings:
+    if simulation.errors:
+        raise simulation.errors[0]
+    findings = relevant_findings(simulation.findings, transcript)
+    for finding in findings:
         terminal.line(render(finding, arguments.lang))
-    errors = [finding for finding in simulation.findings if finding.severity.value == "error"]
+    errors = [finding for finding in findings if finding.severity.value == "error"]
     ended = transcript.ending.value
     if transcript.ending in (Ending.EXITED, Ending.SIGNALLED):
         ended += f" {transcript.status}"
     launches = len(simulation.launches)
-    terminal.line(
-        terminal.paint(f"{launches} launches, {len(simulation.findings)} findings, program {ended}", "dim")
-    )
+    terminal.line(terminal.paint(f"{launches} launches, {len(findings)} findings, program {ended}", "dim"))
     if arguments.json:
-        _write_json(arguments.json, [finding.to_json() for finding in simulation.findings], transcript.status)
+        _write_json(arguments.json, [finding.to_json() for finding in findings], transcript.status)
     if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
         return ExitCode.TIME_LIMIT
     failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0

@@ -36,6 +36,7 @@ def judge_case(
     submitted: Mapping[str, Buffer],
     *,
     findings: Sequence[Finding] = (),
+    launches: int | None = None,
     language: str = "en",
 ) -> CaseVerdict:
     """The verdict on one data set of a judged mode.
@@ -44,6 +45,7 @@ def judge_case(
         case: the reference's inputs and outputs.
         used, submitted: the buffers of the lab folder.
         findings: what the simulated GPU's checks reported.
+        launches: how many kernels were launched, where that is known.
         language: `en` or `ko`.
     """
     problems = [*_ending_problems(transcript, language)]
@@ -63,6 +65,8 @@ def judge_case(
             problems = [_problem("program-error", language, detail=_failure(transcript))]
         elif len(problems) == wrong_before:
             problems.append(_problem("program-error", language, detail=_failure(transcript)))
+    if launches == 0 and not problems:
+        problems.append(_problem("not-launched", language))
     return CaseVerdict(case.dataset, transcript, tuple(problems), tuple(findings))
 
 

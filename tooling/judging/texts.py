@@ -243,6 +243,17 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "반복문의 조건을 확인하고, 일부 스레드만 들어가는 `if` 안에 배리어가 없는지 보세요",
         ),
     ),
+    "not-launched": Explanation(
+        Text("no kernel was launched", "커널이 한 번도 실행되지 않았습니다"),
+        Text(
+            "the result is right, but it was not computed on the GPU",
+            "결과는 맞지만 GPU에서 계산하지 않았습니다",
+        ),
+        Text(
+            "restore the launch in `main` (`git diff` shows what you changed)",
+            "`main`의 커널 실행 부분을 되돌리세요 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
+        ),
+    ),
     "program-error": Explanation(
         Text("the program failed: {detail}", "프로그램이 실패했습니다: {detail}"),
         Text(

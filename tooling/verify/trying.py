@@ -24,6 +24,9 @@ from tooling.trials import build_trial, run_trial
 from tooling.verify.plan import Subject, Task, Trial
 
 
+_GRACE = 3.0  # seconds a worker has to end its programs
+
+
 def try_all(
     tasks: Sequence[Task],
     *,
@@ -50,8 +53,13 @@ def try_all(
         for done in as_completed(waiting):
             yield from done.result()
     except BaseException:
-        for process in list((pool._processes or {}).values()):
-            process.terminate()
+        workers = list((pool._processes or {}).values())
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.join(_GRACE)
+            if worker.is_alive():
+                worker.kill()
         pool.shutdown(wait=True, cancel_futures=True)
         raise
     pool.shutdown()
