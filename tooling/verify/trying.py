@@ -23,7 +23,6 @@ from tooling.trials import Trial as RunTrial
 from tooling.trials import build_trial, run_trial
 from tooling.verify.plan import Subject, Task, Trial
 
-
 _GRACE = 3.0  # seconds a worker has to end its programs
 
 
