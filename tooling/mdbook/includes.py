@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from tooling.mdbook import anchors, rust
 
@@ -120,11 +121,14 @@ def _parse(match: re.Match[str]) -> Directive:
     return Directive(kind, name, start, end, text, path, parse_part(part if colon else None))
 
 
-def find_directives(text: str) -> Iterator[Directive]:
+def find_directives(text: str) -> tuple[Directive, ...]:
     """Every directive of a text, in order, those that are left as text too."""
-    if "{{" not in text:
-        return iter(())
-    return map(_parse, _DIRECTIVE.finditer(text))
+    return _find(text) if "{{" in text else ()
+
+
+@lru_cache(maxsize=256)  # several checks of a page ask for the same text in turn
+def _find(text: str) -> tuple[Directive, ...]:
+    return tuple(map(_parse, _DIRECTIVE.finditer(text)))
 
 
 @dataclass(frozen=True, slots=True)

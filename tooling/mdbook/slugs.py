@@ -69,13 +69,17 @@ def rendered_text(text: str, references: Mapping[str, str] | None = None) -> str
 
 def slug(text: str) -> str:
     """The id of a rendered text, before it is made unique."""
-    kept = []
-    for character in text.strip(rust.SPACES).lower():
-        if character in "_-" or rust.is_alphanumeric(character):
-            kept.append(character)
-        elif character in rust.SPACES:
-            kept.append("-")
-    return "".join(kept)
+    return _RARE.sub(_kept, text.strip(rust.SPACES).lower()).replace(" ", "-")
+
+
+_RARE = re.compile(r"[^\w -]")  # neither letter, digit, `_`, `-` nor plain space
+
+
+def _kept(match: re.Match[str]) -> str:
+    character = match.group()
+    if rust.is_alphanumeric(character):
+        return character
+    return "-" if character in rust.SPACES else ""
 
 
 def unique(identifier: str, taken: set[str]) -> str:

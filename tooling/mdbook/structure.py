@@ -15,6 +15,8 @@ from tooling.mdbook.markup import Alert, Fence, Heading, Mark, Prose, Structure,
 __all__ = ["Structure", "scan"]
 
 _SPECIAL = frozenset(" \t#>`~<|-*+=:[_0123456789")
+_CONTAINER_START = frozenset(" >-*+0123456789")
+_LEAF_START = frozenset("#`~<|=[")  # no container starts with these
 _CODE_END = frozenset(" \t`~")
 _QUOTE = -1  # a container: block quote; any other number is the indentation of a list item's content
 
@@ -146,7 +148,11 @@ class _Scanner:
                 self.continue_html(line)
             elif not line:
                 self.close()
-            elif self.table is not None or line[0] in _SPECIAL:
+            elif self.table is not None:
+                self.slow(line)
+            elif line[0] in _LEAF_START:
+                self.leaf(line)
+            elif line[0] in _SPECIAL:
                 self.slow(line)
             else:
                 if not paragraph:
@@ -196,7 +202,7 @@ class _Scanner:
 
     def open_containers(self, rest: str) -> str:
         while True:
-            if _indent(rest) >= 4:
+            if not rest or rest[0] not in _CONTAINER_START or rest.startswith("    "):
                 return rest
             mark = _QUOTE_MARK.match(rest)
             if mark is not None:

@@ -212,9 +212,9 @@ def _terms_of(prose: Iterable[Prose], glossary: Glossary) -> set[int]:
     phrases = glossary.phrases
     found: set[int] = set()
     skip = 0
-    for place, word in enumerate(words):
-        if word in phrases and place >= skip:
-            for phrase, number in phrases[word]:
+    for place in [place for place, word in enumerate(words) if word in phrases]:
+        if place >= skip:
+            for phrase, number in phrases[words[place]]:
                 if len(phrase) == 1 or tuple(words[place : place + len(phrase)]) == phrase:
                     found.add(number)
                     skip = place + len(phrase)

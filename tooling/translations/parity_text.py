@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tooling.mdbook.markup import Prose, Structure
@@ -105,17 +105,34 @@ def compare_codes(pair: Pair) -> None:
 def compare_numbers(pair: Pair) -> None:
     """The numbers in the text; `two` and `두` may stand for 2."""
     ours, theirs = pair.source.structure.prose, pair.target.structure.prose
-    if _sorted_numbers(ours) == _sorted_numbers(theirs):
-        return
-    found = difference(_numbers(ours), _numbers(theirs), pair.alignment)
-    if found:
-        missing = _without_spelt(found.missing, _korean_numbers, theirs)
-        extra = _without_spelt(found.extra, _english_numbers, ours)
-        _NUMBER_RULE.report(Difference(missing, extra), pair)
+    text, copied = (
+        "\n".join([block.text for block in ours]),
+        "\n".join([block.text for block in theirs]),
+    )
+    balance = Counter(_values(text))
+    balance.subtract(_values(copied))
+    missing, extra = +balance, -balance
+    if missing:
+        missing -= _korean_numbers(copied)
+    if extra:
+        extra -= _english_numbers(text)
+    if missing or extra:
+        found = difference(_numbers(ours), _numbers(theirs), pair.alignment)
+        _NUMBER_RULE.report(Difference(_at_most(missing, found.missing), _at_most(extra, found.extra)), pair)
 
 
-def _sorted_numbers(prose: Iterable[Prose]) -> list[str]:
-    return sorted(_NUMBER.findall("\n".join([block.text for block in prose])))
+def _values(text: str) -> list[str]:
+    return [value.replace(",", "") for value in _NUMBER.findall(text)]
+
+
+def _at_most(counts: Counter[str], items: list[Item]) -> list[Item]:
+    """As many items of each name as are counted: the others are written in letters on the other page."""
+    kept: list[Item] = []
+    for item in items:
+        if counts[item.name] > 0:
+            counts[item.name] -= 1
+            kept.append(item)
+    return kept
 
 
 def _numbers(prose: Iterable[Prose]) -> list[Item]:
@@ -134,19 +151,3 @@ def _english_numbers(text: str) -> Counter[str]:
 
 def _korean_numbers(text: str) -> Counter[str]:
     return Counter({value: len(pattern.findall(text)) for value, pattern in _KOREAN_WORDS.items()})
-
-
-def _without_spelt(
-    items: list[Item], spelt_in: Callable[[str], Counter[str]], prose: Sequence[Prose]
-) -> list[Item]:
-    """The numbers that the other page does not write in letters either."""
-    if not items:
-        return items
-    spelt = spelt_in("\n".join(block.text for block in prose))
-    kept: list[Item] = []
-    for item in items:
-        if spelt[item.name] > 0:
-            spelt[item.name] -= 1
-        else:
-            kept.append(item)
-    return kept
