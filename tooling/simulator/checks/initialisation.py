@@ -173,6 +173,8 @@ class InitialisationCheck(CheckHook):
                     else:
                         self._sparse(part, written, piece.offsets(), piece.allocation)
             return
+        if _is_call_parameter(access):
+            return
         written = self._shared if access.space is Space.SHARED else self._local
         if not written.covers(0, written.size):
             self._sparse(access, written, self._window_offsets(access), None)
@@ -229,6 +231,12 @@ class InitialisationCheck(CheckHook):
             count=int(lacking.sum()),
         )
         self.note((self.context.launch.function.name, access.instruction.ptx_line, buffer.number), finding)
+
+
+def _is_call_parameter(access: Access) -> bool:
+    """Parameters of a called function live in local memory; the call itself writes them, padding left out."""
+    modifiers = access.instruction.modifiers
+    return access.space is Space.LOCAL and bool(modifiers) and modifiers[0].startswith("param")
 
 
 def _padded(size: int) -> int:
