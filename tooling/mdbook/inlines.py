@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from tooling.mdbook.includes import Kind, find_directives
 from tooling.mdbook.markup import OBJECT, Code, Formula, Image, Link, Mark, Marker, Prose, Tag
@@ -80,11 +81,17 @@ class Inlines:
                 return
         else:
             directives = {}
+        matches = _INLINE.finditer(text)
+        first = next(matches, None)
+        if first is None:
+            plain_text = _tidy(text) if not directives else _STAND_IN.sub("", _tidy(text))
+            self.prose.append(Prose(plain_text, line, kind))
+            return
         first_line = line
         plain: list[str] = []
         brackets: list[tuple[bool | None, int]] = []  # of an image? None: inside a link by now; links so far
         done = counted = 0
-        for match in _INLINE.finditer(text):
+        for match in chain((first,), matches):
             start, end = match.span()
             if start > done:
                 plain.append(text[done:start])

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 
 from tooling.mdbook import slugs
-from tooling.mdbook.inlines import ATTRIBUTES, Inlines, normal_label
-from tooling.mdbook.markup import Alert, Fence, Heading, Mark, Prose, Structure, Table, Tag
+from tooling.mdbook.html_blocks import BLANK, end_of_block, take_apart
+from tooling.mdbook.inlines import Inlines, normal_label
+from tooling.mdbook.markup import Alert, Fence, Heading, Mark, Structure, Table
 
 __all__ = ["Structure", "scan"]
 
@@ -22,6 +23,7 @@ _QUOTE = -1  # a container: block quote; any other number is the indentation of 
 
 _QUOTE_MARK = re.compile(r" {0,3}> ?")
 _ITEM = re.compile(r"( {0,3}(?:[-*+]|(\d{1,9})[.)]))( +|$)")
+_CONTAINER = re.compile(r" {0,3}(?:(>) ?|(?:[-*+]|\d{1,9}[.)])(?: |$))")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$")
 _SETEXT = re.compile(r" {0,3}(?:(=+)|-+)[ \t]*$")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
@@ -37,35 +39,6 @@ _ALIGNMENT = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|
 _PIPE = re.compile(r"(?<!\\)\|")
 _PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
 _LANGUAGE_END = re.compile(r"[ \t,]+")
-
-_BLOCK_NAMES = (
-    "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl"
-    "|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link"
-    "|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th"
-    "|thead|title|tr|track|ul"
-)
-# The seven kinds of HTML blocks of CommonMark: how they end and start. The last interrupts no paragraph.
-_BLANK = re.compile(r"[ \t]*$")
-_HTML_ENDS = (
-    re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
-    re.compile(r"-->"),
-    re.compile(r"\?>"),
-    re.compile(r">"),
-    re.compile(r"\]\]>"),
-    _BLANK,
-    _BLANK,
-)
-_HTML = re.compile(
-    r" {0,3}(?:(<(?:script|pre|style|textarea)(?:[ \t>]|$))|(<!--)|(<\?)|(<![A-Za-z])|(<!\[CDATA\[)"
-    rf"|(</?(?:{_BLOCK_NAMES})(?:[ \t>]|/>|$))"
-    rf"|(<(?:[A-Za-z][A-Za-z0-9-]*{ATTRIBUTES}/?|/[A-Za-z][A-Za-z0-9-]*\s*)>[ \t]*$))",
-    re.IGNORECASE,
-)
-_HTML_PARTS = re.compile(
-    r"<!--.*?(?:-->|$)|<(script|style)\b.*?(?:</\1\s*>|\Z)"
-    rf"|</([A-Za-z][A-Za-z0-9-]*)\s*>|<([A-Za-z][A-Za-z0-9-]*)({ATTRIBUTES})/?>",
-    re.DOTALL | re.IGNORECASE,
-)
 
 
 def scan(text: str) -> Structure:
@@ -98,14 +71,13 @@ def _interrupts(rest: str) -> bool:
     """Would this line start a block of its own, so that it cannot lazily continue a paragraph?"""
     if not rest or rest.isspace():
         return True
-    html = _HTML.match(rest)
     return bool(
         _ATX.match(rest)
         or _FENCE.match(rest)
         or _QUOTE_MARK.match(rest)
         or _RULE.match(rest)
         or _ITEM.match(rest)
-        or (html is not None and html.lastindex != 7)
+        or end_of_block(rest, in_paragraph=True)
     )
 
 
@@ -126,7 +98,7 @@ class _Scanner:
         self.code_end: re.Pattern[str] | None = None  # None for an indented block
         self.html: list[str] | None = None
         self.html_line = 0
-        self.html_end = _BLANK
+        self.html_end = BLANK
         self.table: list[str] | None = None
         self.table_line = 0
         self.fresh_quote = False
@@ -204,8 +176,10 @@ class _Scanner:
         while True:
             if not rest or rest[0] not in _CONTAINER_START or rest.startswith("    "):
                 return rest
-            mark = _QUOTE_MARK.match(rest)
-            if mark is not None:
+            mark = _CONTAINER.match(rest)
+            if mark is None:
+                return rest
+            if mark.lastindex is not None:
                 self.close()
                 self.containers.append(_QUOTE)
                 self.fresh_quote = True
@@ -258,11 +232,10 @@ class _Scanner:
                 self.start_code((fence.group(3) or fence.group(5) or "").strip(), end, len(fence.group(1)))
                 return
         elif first == "<":
-            html = _HTML.match(rest)
-            if html is not None and not (html.lastindex == 7 and self.paragraph):
+            html_end = end_of_block(rest, in_paragraph=bool(self.paragraph))
+            if html_end is not None:
                 self.close()
-                self.html, self.html_line = [], self.line
-                self.html_end = _HTML_ENDS[(html.lastindex or 1) - 1]
+                self.html, self.html_line, self.html_end = [], self.line, html_end
                 self.continue_html(rest)
                 return
         elif first in "=-" and self.paragraph and (setext := _SETEXT.match(rest)) is not None:
@@ -339,7 +312,7 @@ class _Scanner:
 
     def continue_html(self, rest: str) -> None:
         assert self.html is not None
-        if self.html_end is _BLANK:
+        if self.html_end is BLANK:
             if not rest or rest.isspace():
                 self.close_html()
                 return
@@ -380,25 +353,8 @@ class _Scanner:
 
     def close_html(self) -> None:
         assert self.html is not None
-        text, self.html = "\n".join(self.html), None
-        line, done, counted = self.html_line, 0, 0
-        prose: list[tuple[str, int]] = []
-        for match in _HTML_PARTS.finditer(text):
-            start, end = match.span()
-            between = text[done:start].strip()
-            if between:
-                prose.append((between, line + text.count("\n", counted, done)))
-            line += text.count("\n", counted, start)
-            done, counted = end, start
-            group = match.lastindex
-            if group == 2:
-                self.marks.append(Tag(match[2].lower(), True, (), line, False))
-            elif group in (3, 4):
-                self.marks.append(self.inlines.tag(match[3], False, match[4] or "", line, False))
-        rest = text[done:].strip()
-        if rest:
-            prose.append((rest, line))
-        self.inlines.prose += [Prose(part, where, "html") for part, where in prose]
+        lines, self.html = self.html, None
+        take_apart("\n".join(lines), self.html_line, self.inlines)
 
     def close_table(self) -> None:
         assert self.table is not None

@@ -52,14 +52,18 @@ class Glossary:
     Attributes:
         path: the file.
         terms: its rows.
-        phrases: first word -> (all words, number of the term), the longest phrase first.
+        starts: every word that an English form starts with.
+        words: word -> number of the term that is this word.
+        phrases: first two words -> (all words, number of the term), the longest phrase first.
         covers: form or rival -> (where it starts, accepted form that it is a part of), for all longer forms.
         nested: for each term, the terms whose words it contains: `thread block` has `thread` and `block`.
     """
 
     path: Path
     terms: tuple[Term, ...]
-    phrases: Mapping[str, tuple[tuple[Words, int], ...]]
+    starts: frozenset[str]
+    words: Mapping[str, int]
+    phrases: Mapping[Words, tuple[tuple[Words, int], ...]]
     covers: Mapping[str, tuple[tuple[int, str], ...]]
     nested: tuple[frozenset[int], ...]
 
@@ -135,17 +139,21 @@ def _check_terms(terms: tuple[Term, ...], path: Path) -> None:
 
 def prepare(terms: tuple[Term, ...], path: Path) -> Glossary:
     """The terms with their index of English phrases."""
-    phrases: dict[str, dict[Words, int]] = {}
+    single: dict[str, int] = {}
+    phrases: dict[Words, dict[Words, int]] = {}
     for number, term in enumerate(terms):
         for form in (term.english, *term.forms):
             for words in _inflections(form):
-                phrases.setdefault(words[0], {}).setdefault(words, number)
+                if len(words) == 1:
+                    single.setdefault(words[0], number)
+                else:
+                    phrases.setdefault(words[:2], {}).setdefault(words, number)
     ordered = {
-        first: tuple(sorted(found.items(), key=lambda entry: -len(entry[0])))
-        for first, found in phrases.items()
+        key: tuple(sorted(found.items(), key=lambda entry: -len(entry[0]))) for key, found in phrases.items()
     }
+    starts = frozenset(single).union(first for first, _ in phrases)
     nested = tuple(
-        frozenset(_terms_inside(_TOKEN.findall(term.english.lower()), ordered)) - {number}
+        frozenset(_terms_inside(tuple(_TOKEN.findall(term.english.lower())), single, phrases)) - {number}
         for number, term in enumerate(terms)
     )
     accepted = [form for term in terms for form in term.korean]
@@ -154,7 +162,7 @@ def prepare(terms: tuple[Term, ...], path: Path) -> Glossary:
         for term in terms
         for form in (*term.korean, *term.rivals)
     }
-    return Glossary(path, terms, ordered, covers, nested)
+    return Glossary(path, terms, starts, single, ordered, covers, nested)
 
 
 def _inflections(form: str) -> Iterator[Words]:
@@ -168,10 +176,14 @@ def _inflections(form: str) -> Iterator[Words]:
         yield (*before, f"{last[:-1]}ies")
 
 
-def _terms_inside(words: list[str], phrases: Mapping[str, tuple[tuple[Words, int], ...]]) -> Iterator[int]:
+def _terms_inside(
+    words: Words, single: Mapping[str, int], phrases: Mapping[Words, Mapping[Words, int]]
+) -> Iterator[int]:
     for start, word in enumerate(words):
-        for phrase, number in phrases.get(word, ()):
-            if tuple(words[start : start + len(phrase)]) == phrase:
+        if word in single:
+            yield single[word]
+        for phrase, number in phrases.get(words[start : start + 2], {}).items():
+            if words[start : start + len(phrase)] == phrase:
                 yield number
 
 
@@ -209,16 +221,22 @@ def check(source: Page, target: Page, glossary: Glossary) -> list[ParityFinding]
 def _terms_of(prose: Iterable[Prose], glossary: Glossary) -> set[int]:
     """The terms of an English text; of two that overlap the longer one counts."""
     words = _TOKEN.findall(" . ".join(block.text for block in prose).lower())
-    phrases = glossary.phrases
+    words.append(".")  # so that every word has a next one
+    starts, single, phrases = glossary.starts, glossary.words, glossary.phrases
     found: set[int] = set()
     skip = 0
-    for place in [place for place, word in enumerate(words) if word in phrases]:
-        if place >= skip:
-            for phrase, number in phrases[words[place]]:
-                if len(phrase) == 1 or tuple(words[place : place + len(phrase)]) == phrase:
-                    found.add(number)
-                    skip = place + len(phrase)
-                    break
+    for place in [place for place, word in enumerate(words) if word in starts]:
+        if place < skip:
+            continue
+        word = words[place]
+        for phrase, number in phrases.get((word, words[place + 1]), ()):
+            if tuple(words[place : place + len(phrase)]) == phrase:
+                found.add(number)
+                skip = place + len(phrase)
+                break
+        else:
+            if word in single:
+                found.add(single[word])
     return found
 
 
