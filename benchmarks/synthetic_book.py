@@ -9,20 +9,73 @@ import hashlib
 import random
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 _PER_FOLDER = 20
 _START = 1_600_000_000
 _WORDS = (
-    "thread block warp memory barrier tile layout kernel index stride shared global register cache "
-    "value element row column matrix vector launch grid device host buffer result input output"
-).split()
+    "thread",
+    "block",
+    "warp",
+    "memory",
+    "barrier",
+    "tile",
+    "layout",
+    "kernel",
+    "index",
+    "stride",
+    "shared",
+    "global",
+    "register",
+    "cache",
+    "value",
+    "element",
+    "row",
+    "column",
+    "matrix",
+    "vector",
+    "launch",
+    "grid",
+    "device",
+    "host",
+    "buffer",
+    "result",
+    "input",
+    "output",
+)
 _KOREAN = (
-    "스레드 블록 워프 메모리 배리어 타일 레이아웃 커널 인덱스 간격 공유 전역 레지스터 캐시 "
-    "값 원소 행 열 행렬 벡터 실행 그리드 장치 호스트 버퍼 결과 입력 출력"
-).split()
-_SCALES = {100: 700, 1_000: 5_000, 10_000: 20_000}
+    "스레드",
+    "블록",
+    "워프",
+    "메모리",
+    "배리어",
+    "타일",
+    "레이아웃",
+    "커널",
+    "인덱스",
+    "간격",
+    "공유",
+    "전역",
+    "레지스터",
+    "캐시",
+    "값",
+    "원소",
+    "행",
+    "열",
+    "행렬",
+    "벡터",
+    "실행",
+    "그리드",
+    "장치",
+    "호스트",
+    "버퍼",
+    "결과",
+    "입력",
+    "출력",
+)
+SCALES = {100: 700, 1_000: 5_000, 10_000: 20_000}
 
 
 @dataclass(slots=True)
@@ -32,7 +85,7 @@ class _Page:
     versions: list[tuple[int, str]] = field(default_factory=list)  # commit mark, blob id
 
 
-def page_text(path: str, sentences: list[int], words: list[str]) -> str:
+def page_text(path: str, sentences: list[int], words: Sequence[str]) -> str:
     """A page of six sections with prose, code spans, links, a list, a table and a fence each."""
     rng = random.Random(path)
     parts = [f"# {words[0]} {path.rpartition('/')[2]}\n"]
@@ -67,7 +120,8 @@ def build(folder: Path, pages: int, commits: int, *, stale: float = 0.3, blob_li
     folder.mkdir(parents=True)
     subprocess.run(["git", "init", "-q", "-b", "main", str(folder)], check=True)
     importer = subprocess.Popen(
-        ["git", "-C", str(folder), "fast-import", "--quiet", "--export-marks=.git/marks"], stdin=subprocess.PIPE
+        ["git", "-C", str(folder), "fast-import", "--quiet", "--export-marks=.git/marks"],
+        stdin=subprocess.PIPE,
     )
     assert importer.stdin is not None
     write = importer.stdin.write
@@ -100,13 +154,14 @@ def build(folder: Path, pages: int, commits: int, *, stale: float = 0.3, blob_li
         raise SystemExit("git fast-import failed")
     marks = dict(line.split() for line in (folder / ".git/marks").read_text("ascii").splitlines())
     subprocess.run(["git", "-C", str(folder), "reset", "-q", "--hard"], check=True)
-    _translate(folder, book, marks, rng, stale, blob_lines)
+    _translate(folder, book, marks, rng=rng, stale=stale, blob_lines=blob_lines)
 
 
 def _translate(
     folder: Path,
     book: list[_Page],
     marks: dict[str, str],
+    *,
     rng: random.Random,
     stale: float,
     blob_lines: float,
@@ -132,7 +187,7 @@ def _translate(
 
 def main() -> None:
     folder, pages = Path(sys.argv[1]), int(sys.argv[2])
-    commits = int(sys.argv[3]) if len(sys.argv) > 3 else _SCALES[pages]
+    commits = int(sys.argv[3]) if len(sys.argv) > 3 else SCALES[pages]
     build(folder, pages, commits)
 
 

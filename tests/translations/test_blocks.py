@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,14 +13,62 @@ from tooling.translations.blocks import BlockKind, split, split_line_by_line
 # Lines that decide something; any order of them is a page.
 LINES = st.sampled_from(
     [
-        "", "", "", "text", "more text", "# One", "## Two {#id}", "### Three ###", "#hash", "    # four spaces",
-        "```", "```mojo", "~~~", "````", "    ```", "```a`b", "> quote", ">", "> # quoted", "> ```", "> - item",
-        "- item", "  - nested", "* star", "1. one", "2) two", "+ plus", "  continued", "    indented code",
-        "| a | b |", "|---|---|", "| 1 | 2 |", "a | b", "--- | ---", "---", "===", "***", "- - -",
-        "<!-- one line -->", "<!-- open", "still -->", "$$", "$$ x $$", "\\\\[", "\\\\]", "[label]: target",
-        "[^1]: a footnote", "{{#include a.mojo:b}}", "<div>", "</div>", "> [!NOTE]", "# ", "\tTab", "한글 문단",
+        "",
+        "",
+        "",
+        "text",
+        "more text",
+        "# One",
+        "## Two {#id}",
+        "### Three ###",
+        "#hash",
+        "    # four spaces",
+        "```",
+        "```mojo",
+        "~~~",
+        "````",
+        "    ```",
+        "```a`b",
+        "> quote",
+        ">",
+        "> # quoted",
+        "> ```",
+        "> - item",
+        "- item",
+        "  - nested",
+        "* star",
+        "1. one",
+        "2) two",
+        "+ plus",
+        "  continued",
+        "    indented code",
+        "| a | b |",
+        "|---|---|",
+        "| 1 | 2 |",
+        "a | b",
+        "--- | ---",
+        "---",
+        "===",
+        "***",
+        "- - -",
+        "<!-- one line -->",
+        "<!-- open",
+        "still -->",
+        "$$",
+        "$$ x $$",
+        "\\\\[",
+        "\\\\]",
+        "[label]: target",
+        "[^1]: a footnote",
+        "{{#include a.mojo:b}}",
+        "<div>",
+        "</div>",
+        "> [!NOTE]",
+        "# ",
+        "\tTab",
+        "한글 문단",
     ]
-)  # fmt: skip
+)
 PAGES = st.lists(LINES, max_size=25).map("\n".join)
 
 
@@ -35,7 +85,7 @@ def test_blocks_keep_their_order_and_do_not_overlap(page: str) -> None:
     blocks = split(page).blocks
     count = page.count("\n") + 1
     assert all(1 <= block.first <= block.last <= count for block in blocks)
-    assert all(left.last < right.first for left, right in zip(blocks, blocks[1:], strict=False))
+    assert all(left.last < right.first for left, right in pairwise(blocks))
 
 
 @given(PAGES)

@@ -285,7 +285,7 @@ class _Splitter:
             self._close()
             self.blocks.append(Block(BlockKind.RULE, (), number, number, 0, quote))
             return index + 1
-        if (match := _ITEM.match(line)) is not None and (match[3] or self.open is None):
+        if (match := _ITEM.match(line)) is not None and self._may_begin_item(match):
             self._item(number, match, quote)
             return index + 1
         if ("|" in stripped or self.in_table) and self._row(lines, index, stripped, quote):
@@ -398,6 +398,15 @@ class _Splitter:
             and block.kind is BlockKind.PARAGRAPH
             and block.quote == quote
             and _SETEXT.match(line) is not None
+        )
+
+    def _may_begin_item(self, match: re.Match[str]) -> bool:
+        """Inside a paragraph an empty item, or a number other than 1, is only the start of a wrapped line."""
+        if self.open is None:
+            return True
+        number = match[2]
+        return bool(match[3]) and (
+            number is None or self.open.kind is BlockKind.ITEM or number.rstrip(".)") == "1"
         )
 
     def _item(self, number: int, match: re.Match[str], quote: int) -> None:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tooling.translations import blocks, changes, normal, sections, similarity
 from tooling.translations.model import ChangeClass, LineRange, SectionChange
+from tooling.translations.writing import write_text
 
 FOLDER = ".cache/translations"
 
@@ -95,10 +94,8 @@ class Cache:
             for outdated in self.path.parent.glob(f"{self.path.name.partition('.')[0]}.*.json"):
                 if outdated != self.path:
                     outdated.unlink(missing_ok=True)
-            handle, name = tempfile.mkstemp(dir=self.path.parent, suffix=".tmp")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(entries, file, ensure_ascii=False, separators=(",", ":"))
-            Path(name).replace(self.path)
+            text = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
+            write_text(self.path, text)
 
 
 def _encode(difference: Difference) -> list[Any]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
 from tooling.translations import glossary, parity
+from tooling.translations.fidelity_result import FidelityResult
 from tooling.translations.findings import Finding
 from tooling.translations.git import GitError
 from tooling.translations.glossary import Glossary
@@ -28,15 +29,6 @@ from tooling.translations.workers import map_pages
 
 _BATCH = 2_000  # pages whose pinned texts are held in memory at a time
 _runs = itertools.count()
-
-
-@dataclass(frozen=True, slots=True)
-class FidelityResult:
-    """Fidelity by page key, what disagrees, and what could not be compared."""
-
-    pages: Mapping[str, Fidelity]
-    findings: tuple[Finding, ...]
-    problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True, slots=True)

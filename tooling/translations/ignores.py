@@ -12,7 +12,6 @@ any more are reported, and so are those whose day has passed.
 from __future__ import annotations
 
 import datetime
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +50,8 @@ def read_ignores(path: Path) -> tuple[Ignore, ...]:
     """
     if not path.is_file():
         return ()
+    import tomllib  # noqa: PLC0415 -- most books have no such file
+
     try:
         table = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
+from importlib import import_module
 
-from tooling.translations import (
-    render_github,
-    render_html,
-    render_json,
-    render_markdown,
-    render_sarif,
-    render_text,
-)
+from tooling.translations import render_text
 from tooling.translations.display import Style
 from tooling.translations.report import Report
 
@@ -32,13 +26,15 @@ def render(report: Report, form: Format, style: Style, *, every_page: bool = Fal
     """The report in a format; style and `every_page` concern text alone."""
     if form is Format.TEXT:
         return render_text.render(report, style, every_page=every_page)
-    return _RENDERERS[form](report)
+    # One format is wanted at a time, so one module is loaded.
+    renderer: Callable[[Report], str] = import_module(f"{__package__}.{_MODULES[form]}").render
+    return renderer(report)
 
 
-_RENDERERS: dict[Format, Callable[[Report], str]] = {
-    Format.JSON: render_json.render,
-    Format.MARKDOWN: render_markdown.render,
-    Format.GITHUB: render_github.render,
-    Format.SARIF: render_sarif.render,
-    Format.HTML: render_html.render,
+_MODULES = {
+    Format.JSON: "render_json",
+    Format.MARKDOWN: "render_markdown",
+    Format.GITHUB: "render_github",
+    Format.SARIF: "render_sarif",
+    Format.HTML: "render_html",
 }

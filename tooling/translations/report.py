@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tooling.translations.fidelity import FidelityResult
+from tooling.translations.fidelity_result import FidelityResult
 from tooling.translations.findings import Finding, freshness_findings
 from tooling.translations.ignores import apply_ignores, read_ignores
 from tooling.translations.model import Fidelity, Freshness, PageStatus, Problem, Severity

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -21,6 +19,10 @@ def map_pages(function: Callable[[Item], Result], items: Sequence[Item]) -> Iter
     if len(items) < _WORTH_IT or cores < 2:
         yield from map(function, items)
         return
+    # Imported here: most runs are small, and these modules take longer to load than a hundred pages to judge.
+    import multiprocessing  # noqa: PLC0415
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+
     # `fork` hands over what is loaded; where it is missing the children import it again.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
     context = multiprocessing.get_context(method)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 from tooling.errors import Location, ToolingError
@@ -21,11 +20,8 @@ def replace_page(path: Path, before: bytes, after: bytes) -> None:
         OSError: the folder cannot be written.
     """
     real = path.resolve()
-    handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.", suffix=".tmp")
-    fresh = Path(name)
+    fresh = _write_beside(real, after)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(after)
         fresh.chmod(real.stat().st_mode & 0o7777)
         # As late as can be: an editor may have saved since the page was read.
         if real.read_bytes() != before:
@@ -41,14 +37,26 @@ def replace_page(path: Path, before: bytes, after: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a report whole or not at all: the book may be reading it."""
+    """Writes a file of the tool's own whole or not at all: somebody may be reading it.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    fresh = Path(name)
+    fresh = _write_beside(path, text.encode())
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        fresh.chmod(0o644)
         fresh.replace(path)
     finally:
         fresh.unlink(missing_ok=True)
+
+
+def _write_beside(path: Path, data: bytes) -> Path:
+    """A new file with these bytes in the same folder, so that renaming it is one step."""
+    # Of the process's own name; `tempfile` would take longer to import than a small run to finish.
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        fresh.write_bytes(data)
+    except OSError:
+        fresh.unlink(missing_ok=True)  # a full disk leaves a piece behind
+        raise
+    return fresh

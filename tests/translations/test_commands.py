@@ -1,0 +1,310 @@
+"""stamp, repair, recover, diff and new-lang, as people run them."""
+
+from __future__ import annotations
+
+import stat
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.translations.book_fixture import ENGLISH, KOREAN, Book
+from tooling.cli import main
+from tooling.translations.marker import read_marker, write_marker
+from tooling.translations.model import Freshness, Pin
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    status: int
+    out: str
+    err: str
+
+
+Tool = Callable[..., Result]
+
+
+@pytest.fixture
+def tool(book: Book, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tool:
+    """Runs `tooling check-translations` in the book."""
+    monkeypatch.chdir(book.root)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+
+    def run(*arguments: str) -> Result:
+        status = main(["check-translations", *arguments])
+        captured = capsys.readouterr()
+        return Result(status, captured.out, captured.err)
+
+    return run
+
+
+def pin_of(book: Book, page: str = "page.md") -> Pin | None:
+    return read_marker((book.target / page).read_bytes()).pin
+
+
+# ---- stamp ----
+
+
+def test_stamp_writes_commit_and_blob_of_todays_source(book: Book, tool: Tool) -> None:
+    book.english()
+    born = book.commit("write")
+    book.korean()
+    book.commit("translate")
+    assert tool("stamp", "i18n/ko/book/src/page.md").status == 0
+    assert pin_of(book) == Pin(born, book.blob())
+    assert book.status().freshness is Freshness.CURRENT
+
+
+def test_stamp_after_translating_the_change(book: Book, tool: Tool) -> None:
+    book.translated()
+    edited = book.edit("first item", "item one")
+    path = book.target / "page.md"
+    path.write_text(path.read_text().replace("첫째 항목", "항목 하나"))
+    assert tool("stamp", "page.md").status == 0
+    assert pin_of(book) == Pin(edited, book.blob())
+
+
+def test_stamp_refuses_a_page_that_nobody_touched(book: Book, tool: Tool) -> None:
+    book.translated()
+    before = pin_of(book)
+    book.edit("first item", "item one")
+    result = tool("stamp", "page.md")
+    assert result.status == 1
+    assert "has not been edited" in result.out and "--reviewed" in result.out
+    assert pin_of(book) == before
+    assert tool("stamp", "--reviewed", "page.md").status == 0
+
+
+def test_stamp_refuses_uncommitted_source_text(book: Book, tool: Tool) -> None:
+    book.translated()
+    book.edit("first item", "item one", message=None)
+    result = tool("stamp", "--reviewed", "page.md")
+    assert result.status == 1
+    assert "uncommitted edits" in result.out
+
+
+def test_stamp_refuses_a_commit_outside_the_base(book: Book, tool: Tool) -> None:
+    book.translated()
+    book.git("switch", "-q", "-c", "side")
+    side = book.edit("first item", "item one")
+    book.git("switch", "-q", "main")
+    result = tool("stamp", "--at", side, "page.md")
+    assert result.status == 1
+    assert "not in the history" in result.out
+    assert tool("stamp", "--at", side, "--base", "side", "page.md").status == 0
+
+
+def test_stamp_refuses_parity_errors_unless_forced(book: Book, tool: Tool) -> None:
+    book.translated()
+    path = book.target / "page.md"
+    path.write_text(path.read_text().replace("shared[i] = a[i]", "shared[i] = b[i]"))
+    result = tool("stamp", "page.md")
+    assert result.status == 1
+    assert "parity error" in result.out
+    assert tool("stamp", "--force", "page.md").status == 0
+
+
+def test_stamp_refuses_a_whole_tree_without_all(book: Book, tool: Tool) -> None:
+    book.translated()
+    for arguments in ((), ("i18n/ko/book/src",), (".",)):
+        result = tool("stamp", *arguments)
+        assert result.status == 2
+        assert "--all" in result.err
+    assert tool("stamp", "--all").status == 0
+
+
+def test_stamp_at_an_older_version(book: Book, tool: Tool) -> None:
+    first = book.translated()
+    book.edit("first item", "item one")
+    assert tool("stamp", "--at", first, "page.md").status == 0
+    assert pin_of(book) == Pin(first, book.blob(commit=first))
+    assert book.status().freshness is Freshness.STALE
+
+
+def test_stamp_names_the_commit_that_made_the_text(book: Book, tool: Tool) -> None:
+    first = book.translated()
+    (book.root / "README").write_text("x")
+    book.commit("something else")
+    assert tool("stamp", "--at", "HEAD", "page.md").status == 0
+    assert pin_of(book) == Pin(first, book.blob())
+
+
+def test_stamp_with_an_unknown_reference_says_so(book: Book, tool: Tool) -> None:
+    book.translated()
+    result = tool("stamp", "--at", "no-such-branch", "page.md")
+    assert result.status == 2
+    assert "--at no-such-branch" in result.err
+
+
+def test_stamp_keeps_every_other_byte_and_the_permissions(book: Book, tool: Tool) -> None:
+    book.english()
+    book.commit()
+    path = book.korean("\ufeff" + KOREAN.replace("\n", "\r\n"))
+    path.chmod(0o755)
+    assert tool("stamp", "page.md").status == 0
+    lines = path.read_bytes().split(b"\r\n")
+    assert lines[0].startswith(b"\xef\xbb\xbf<!-- i18n-source-commit: ")
+    assert b"\r\n".join(lines[2:]).decode() == KOREAN.replace("\n", "\r\n")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+
+
+def test_stamp_never_overwrites_an_edit_made_meanwhile(
+    book: Book, tool: Tool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book.translated()
+    path = book.target / "page.md"
+
+    def meddling(data: bytes, pin: Pin) -> bytes:
+        path.write_bytes(data + "덧붙임\n".encode())
+        return write_marker(data, pin)
+
+    monkeypatch.setattr("tooling.translations.stamp.write_marker", meddling)
+    result = tool("stamp", "--reviewed", "page.md")
+    assert result.status == 1
+    assert "changed while" in result.out
+    assert path.read_text().endswith("덧붙임\n")
+    assert not list(book.target.glob(".page*"))
+
+
+# ---- repair and recover ----
+
+
+def test_repair_finds_a_lost_commit_by_its_text_and_leaves_the_text_alone(book: Book, tool: Tool) -> None:
+    book.translated()
+    born = pin_of(book)
+    assert born is not None and born.blob is not None
+    book.korean(commit="d" * 40, blob=born.blob)
+    text = (book.target / "page.md").read_bytes().split(b"\n", 2)[2]
+    result = tool("repair")
+    assert result.status == 0
+    assert pin_of(book) == born
+    assert (book.target / "page.md").read_bytes().split(b"\n", 2)[2] == text
+
+
+def test_repair_adds_missing_blob_lines(book: Book, tool: Tool) -> None:
+    commit = book.translated(with_blob=False)
+    dry = tool("repair", "--dry-run")
+    assert "would write" in dry.out
+    assert pin_of(book) == Pin(commit, None)
+    tool("repair")
+    assert pin_of(book) == Pin(commit, book.blob(commit=commit))
+    assert "every marker is sound" in tool("repair").out
+
+
+def test_repair_leaves_a_sound_pin_that_does_not_touch_the_page(book: Book, tool: Tool) -> None:
+    book.translated()
+    (book.root / "README").write_text("x")
+    later = book.commit("something else")
+    book.korean(commit=later, blob=book.blob())
+    assert "every marker is sound" in tool("repair").out
+
+
+def test_repair_says_what_it_cannot_mend(book: Book, tool: Tool) -> None:
+    book.english()
+    book.korean(commit="d" * 40)
+    book.commit()
+    result = tool("repair")
+    assert result.status == 1
+    assert "cannot repair" in result.out and "recover" in result.out
+
+
+@pytest.mark.parametrize("apply", [False, True])
+def test_recover_ranks_by_resemblance_and_date_and_writes_only_when_told(
+    book: Book, tool: Tool, apply: bool
+) -> None:
+    book.english()
+    book.commit("write")
+    right = book.edit("first item", "first `item` of 32")
+    book.korean(KOREAN.replace("첫째 항목", "첫째 `item` 32"), commit="d" * 40)
+    book.commit("translate, pinned to a commit that was squashed away")
+    book.edit("second item", "second `item` of 64")
+    result = tool("recover", "page.md", *(["--apply"] if apply else []))
+    assert result.status == 0
+    assert f"1. {right[:12]}" in result.out and "when the marker was written" in result.out
+    assert pin_of(book) == (Pin(right, book.blob(commit=right)) if apply else Pin("d" * 40, None))
+
+
+# ---- diff ----
+
+
+def test_diff_groups_changes_by_commit_with_the_lines_to_edit(book: Book, tool: Tool) -> None:
+    book.translated()
+    book.edit("first item", "item one", message="Reword the first item")
+    book.edit("a[i]", "b[i]", message="Read from b")
+    book.edit("second item", "item two", message=None)
+    out = tool("diff", "page.md").out
+    assert out.index("Reword the first item") < out.index("Read from b") < out.index("uncommitted edits")
+    assert '§2 "Shared memory": block changed (prose) → i18n/ko/book/src/page.md:12' in out
+    assert '§3 "Code": block changed (code) → i18n/ko/book/src/page.md:17-20' in out
+    assert "- - first item\n    + - item one" in out
+
+
+def test_diff_marks_words(book: Book, tool: Tool) -> None:
+    book.translated()
+    book.edit("meet at a barrier", "wait at a barrier")
+    assert "[-meet-]{+wait+} at a barrier" in tool("diff", "--words", "page.md").out
+
+
+def test_lines_are_those_of_the_translation_even_after_later_insertions(book: Book, tool: Tool) -> None:
+    book.translated()
+    book.edit("# Barriers\n", "# Barriers\n\nA new paragraph.\n\n## A new section\n\nMore.\n")
+    book.edit("a[i]", "b[i]", message="Read from b")
+    assert '§4 "Code": block changed (code) → i18n/ko/book/src/page.md:17-20' in tool("diff", "page.md").out
+
+
+def test_diff_of_a_current_page(book: Book, tool: Tool) -> None:
+    book.translated()
+    assert "nothing to translate" in tool("diff", "page.md").out
+
+
+def test_diff_of_a_page_that_cannot_be_told_is_no_success(book: Book, tool: Tool) -> None:
+    book.english()
+    book.korean(commit="d" * 40)
+    book.commit()
+    assert tool("diff", "page.md").status == 2
+
+
+def test_a_page_that_does_not_exist_is_a_usage_error(book: Book, tool: Tool) -> None:
+    book.translated()
+    result = tool("diff", "nothing.md")
+    assert result.status == 2
+    assert "no such page" in result.err
+
+
+# ---- new-lang ----
+
+
+def test_a_new_language_starts_from_the_source_book(book: Book, tool: Tool) -> None:
+    book.english("# Summary\n\n- [A](a.md)\n", "SUMMARY.md")
+    book.english(page="a.md")
+    (book.root / "book/book.toml").write_text('[book]\ntitle = "T"\nlanguage = "en"\n')
+    result = tool("new-lang", "ja", "--name", "日本語")
+    assert result.status == 0
+    assert "1 pages wait" in result.out and "a.md" in result.out
+    folder = book.root / "i18n/ja"
+    assert tomllib.loads((folder / "book/book.toml").read_text())["book"] == {"title": "T", "language": "ja"}
+    assert (folder / "book/src/SUMMARY.md").read_text() == "# Summary\n\n- [A](a.md)\n"
+    entry = tomllib.loads((book.root / "i18n/languages.toml").read_text())["language"]
+    assert entry == [{"code": "ja", "name": "日本語"}]
+    assert tool("new-lang", "ja").status == 2
+
+
+@pytest.mark.parametrize("code", ["Korean", "k", "../ko", "ko/x", ""])
+def test_what_is_no_language_code_is_refused(book: Book, tool: Tool, code: str) -> None:
+    assert tool("new-lang", code).status == 2
+
+
+# ---- roots ----
+
+
+def test_any_book_with_the_marker_will_do(book: Book, tool: Tool, tmp_path: Path) -> None:
+    book.translated()
+    book.git("mv", "book/src", "en")
+    book.git("mv", "i18n/ko/book/src", "ko")
+    book.commit("another layout")
+    options = ("--source", "en", "--translation", "{lang}", "--lang", "ko")
+    assert "1 current" in tool("status", *options).out
+    assert tool("status", "--source", "nowhere").status == 2
+    assert ENGLISH.startswith("# ")

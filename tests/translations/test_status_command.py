@@ -1,0 +1,402 @@
+"""`tooling check-translations [status]`: policy, exit statuses and formats, through the real entry point."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from tests.translations.book_fixture import DAY, KOREAN, Book
+from tooling.cli import main
+from tooling.translations import render_json
+from tooling.translations.display import encodable, pad, width
+from tooling.translations.render_github import PER_KIND
+from tooling.translations.render_markdown import COMMENT_LIMIT, COMMENT_MARK
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(book: Book, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command in the book at a fixed time; exit status and standard output."""
+    monkeypatch.chdir(book.root)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments: str) -> tuple[int, str]:
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(book.clock + 10 * DAY))
+        status = main(["check-translations", *arguments])
+        return status, capsys.readouterr().out
+
+    return call
+
+
+@pytest.fixture
+def mixed(book: Book) -> Book:
+    """Pages in most states: current, stale, reformatted, missing, orphaned."""
+    for page in ("current.md", "stale.md", "format.md", "게시판.md"):
+        book.translated(page)
+    book.edit("first item", "item one", page="stale.md")
+    book.edit("- first item", "* first item", page="format.md")
+    book.english(page="missing.md")
+    book.korean(page="orphaned.md", commit="a" * 40, blob="b" * 40)
+    book.commit("more")
+    return book
+
+
+def test_the_command_alone_is_status_and_only_reports(mixed: Book, run: Run) -> None:
+    assert mixed.root.exists()
+    status, out = run()
+    assert status == 0
+    assert out == run("status")[1]
+    assert '§2 "Shared memory" (prose, 1 block) → line 12' in out
+    assert "2 current · 2 stale · 1 missing · 1 orphaned" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (["--check"], 1),
+        (["--fail-on", "stale"], 1),
+        (["--fail-on", "stale:code"], 0),
+        (["--fail-on", "stale:prose"], 1),
+        (["--fail-on", "stale:format"], 1),
+        (["--fail-on", "missing"], 1),
+        (["--fail-on", "orphaned"], 1),
+        (["--fail-on", "glossary"], 0),
+        (["--fail-on", "no-such-kind"], 2),
+        (["--fail-on", "stale:prose", "--max-stale", "50"], 0),
+        (["--fail-on", "stale:prose", "--max-stale", "20"], 1),
+        (["--fail-on", "stale:prose", "--max-age", "365"], 0),
+        (["--fail-on", "stale:prose", "--max-age", "3"], 1),
+        (["--check", "current.md"], 0),
+        (["--check", "format.md"], 0),
+    ],
+)
+def test_policy_decides_the_exit_status(mixed: Book, run: Run, options: list[str], status: int) -> None:
+    assert mixed.root.exists()
+    assert run("status", *options)[0] == status
+
+
+def test_a_reformatted_source_never_fails_a_check(book: Book, run: Run) -> None:
+    book.translated()
+    book.edit("- ", "* ")
+    assert run("--check")[0] == 0
+
+
+def test_bad_and_missing_pins_could_not_be_told_when_checking(book: Book, run: Run) -> None:
+    book.english()
+    book.korean()
+    book.commit()
+    assert run()[0] == 0
+    assert run("--check")[0] == 2
+    book.korean(commit="d" * 40)
+    assert run()[0] == 0
+    assert run("--check")[0] == 2
+
+
+def test_unknown_is_never_a_pass(
+    book: Book, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book.translated(with_blob=False)
+    clone = book.clone(tmp_path / "clone", "--depth=1")
+    monkeypatch.chdir(clone.root)
+    for options in ((), ("--check",), ("--fail-on", "missing"), ("--format", "json")):
+        assert run("status", *options)[0] == 2
+
+
+def test_an_unresolvable_reference_is_no_pass(book: Book, run: Run) -> None:
+    book.translated()
+    assert run("--since", "origin/main")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("touch", "status"),
+    [
+        ("nothing", 0),
+        ("source of a current page", 0),
+        ("stale translation", 1),
+        ("current translation", 0),
+        ("uncommitted stale translation", 1),
+        ("new translation without marker", 2),
+    ],
+)
+def test_a_change_answers_for_the_pages_it_touches(book: Book, run: Run, touch: str, status: int) -> None:
+    book.translated("current.md")
+    book.translated("stale.md")
+    base = book.edit("first item", "item one", page="stale.md")
+    stale = book.target / "stale.md"
+    if touch == "source of a current page":
+        book.edit("first item", "item one", page="current.md")
+    elif touch == "stale translation":
+        stale.write_text(stale.read_text() + "\n오탈자\n")
+        book.commit()
+    elif touch == "uncommitted stale translation":
+        stale.write_text(stale.read_text() + "\n오탈자\n")
+    elif touch == "current translation":
+        path = book.target / "current.md"
+        path.write_text(path.read_text().replace("둘째", "두 번째"))
+        book.commit()
+    elif touch == "new translation without marker":
+        book.english(page="new.md")
+        book.korean(page="new.md")
+        book.commit()
+    found, out = run("--since", base, "--format", "json")
+    assert found == status
+    if touch == "source of a current page":
+        assert [one["severity"] for one in json.loads(out)["findings"]] == ["warning"]
+
+
+# ---- ignores ----
+
+
+def ignore(book: Book, key: str, more: str = "") -> None:
+    path = book.root / "i18n/ko/ignore.toml"
+    path.write_text(f'[[ignore]]\nkey = "{key}"\nreason = "agreed"\n{more}\n')
+
+
+def test_an_ignored_finding_expires_when_the_source_changes_again(book: Book, run: Run) -> None:
+    book.translated()
+    book.edit("first item", "item one")
+    key = json.loads(run("--format", "json")[1])["findings"][0]["key"]
+    ignore(book, key)
+    status, out = run("--check", "--format", "json")
+    assert status == 0
+    assert json.loads(out)["ignored"][0]["because"] == "agreed"
+    book.edit("second item", "item two")
+    status, out = run("--check", "--format", "json")
+    assert status == 1
+    assert {one["kind"] for one in json.loads(out)["findings"]} == {"stale:prose", "ignore:unused"}
+
+
+def test_an_ignore_can_have_a_last_day(book: Book, run: Run) -> None:
+    book.translated()
+    book.edit("first item", "item one")
+    key = json.loads(run("--format", "json")[1])["findings"][0]["key"]
+    ignore(book, key, "until = 2099-01-01")
+    assert run("--check")[0] == 0
+    ignore(book, key, "until = 2020-01-01")
+    status, out = run("--check")
+    assert status == 1
+    assert "ran out on 2020-01-01" in out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[ignore]]\nkey = 'x'",
+        "[[ignore]]\nreason = 'x'",
+        "[ignore]",
+        "x = 1",
+        "[[ignore]]\nkey='k'\nreason=''",
+        "[",
+    ],
+)
+def test_a_broken_ignore_file_is_an_error(book: Book, run: Run, text: str) -> None:
+    book.translated()
+    (book.root / "i18n/ko/ignore.toml").write_text(text)
+    assert run()[0] == 2
+
+
+# ---- the second axis ----
+
+
+def test_a_translation_is_compared_with_its_source_at_the_pin_not_with_todays(book: Book, run: Run) -> None:
+    book.translated()
+    book.edit("shared[i] = a[i]", "shared[i] = b[i]")
+    page = json.loads(run("--format", "json")[1])["pages"]["page.md"]
+    assert (page["freshness"], page["fidelity"]) == ("stale", "faithful")
+
+
+def test_a_translation_that_differs_from_its_source_at_the_pin_is_a_mismatch(book: Book, run: Run) -> None:
+    book.translated()
+    path = book.target / "page.md"
+    path.write_text(path.read_text().replace("shared[i] = a[i]", "shared[i] = b[i]"))
+    status, out = run("--check", "--format", "json")
+    report = json.loads(out)
+    assert status == 1
+    assert (report["pages"]["page.md"]["freshness"], report["pages"]["page.md"]["fidelity"]) == (
+        "current",
+        "mismatch",
+    )
+    assert any(one["kind"].startswith("parity:") and one["line"] for one in report["findings"])
+    assert run("--check", "--axis", "freshness")[0] == 0
+
+
+def test_included_code_that_changed_since_the_pin_is_pointed_out(book: Book, run: Run) -> None:
+    code = book.root / "code.mojo"
+    code.write_text("# ANCHOR: a\nvar x = 1\n# ANCHOR_END: a\nvar y = 1\n")
+    book.english("# T\n\n```mojo\n{{#include ../../code.mojo:a}}\n```\n")
+    commit = book.commit()
+    korean = "# 제목\n\n```mojo\n{{#include ../../../../code.mojo:a}}\n```\n"
+    book.korean(korean, commit=commit, blob=book.blob())
+    book.commit()
+    code.write_text(code.read_text().replace("var y = 1", "var y = 2"))
+    assert "include:drift" not in run("--format", "json")[1]
+    code.write_text(code.read_text().replace("var x = 1", "var x = 2"))
+    findings = json.loads(run("--format", "json")[1])["findings"]
+    assert [(one["kind"], one["severity"], one["line"]) for one in findings] == [("include:drift", "info", 6)]
+    assert "code.mojo:a" in findings[0]["message"]
+
+
+def test_an_include_that_leads_nowhere_is_an_error_in_both_languages(book: Book, run: Run) -> None:
+    book.english("# T\n\n{{#include gone.mojo}}\n")
+    commit = book.commit()
+    book.korean("# 제목\n\n{{#include gone.mojo}}\n", commit=commit, blob=book.blob())
+    findings = json.loads(run("--format", "json")[1])["findings"]
+    files = {one["file"] for one in findings if one["kind"] == "include:missing-file"}
+    assert files == {"book/src/page.md", "i18n/ko/book/src/page.md"}
+
+
+def test_an_empty_glossary_is_no_pass(book: Book, run: Run) -> None:
+    book.translated()
+    (book.root / "i18n/ko/glossary.yaml").write_text("terms: []\n")
+    assert run()[0] == 2
+
+
+# ---- formats ----
+
+
+def test_json_follows_its_schema(mixed: Book, run: Run) -> None:
+    schema = json.loads((Path(render_json.__file__).parent / "status.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    document = json.loads(run("--format", "json")[1])
+    jsonschema.validate(document, schema)
+    assert set(document["pages"]) == {
+        "current.md",
+        "stale.md",
+        "format.md",
+        "게시판.md",
+        "missing.md",
+        "orphaned.md",
+    }
+    assert document["pages"]["stale.md"]["sections"][0]["target_lines"] == [12, 12]
+    assert document["pages"]["format.md"]["needs_translation"] is False
+    assert mixed.root.exists()
+
+
+def test_the_report_can_be_written_to_a_file(mixed: Book, run: Run) -> None:
+    status, out = run("--format", "json", "--output", "build/status.json")
+    assert (status, out) == (0, "")
+    assert json.loads((mixed.root / "build/status.json").read_text())["schema"] == 1
+
+
+def test_columns_line_up_with_korean_names(mixed: Book, run: Run) -> None:
+    assert mixed.root.exists()
+    rows = run("--all")[1].split("\n\n")[1].splitlines()
+    column = rows[0].index("freshness")
+    for row in rows[1:]:
+        cut = next(index for index in range(len(row) + 1) if width(row[:index]) == column)
+        assert row[cut - 2 : cut] == "  " and row[cut] != " "
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [("abc", 3), ("배리어", 6), ("배리어 1", 8), ("naïve", 5), ("e\u0301", 1), ("\u1112\u1161\u11ab", 2)],
+)
+def test_hangul_takes_two_columns(text: str, columns: int) -> None:
+    assert width(text) == columns
+    assert width(pad(text, 10)) == 10
+
+
+def test_terminals_without_unicode_get_readable_text() -> None:
+    assert encodable('§3 "a" → b', "ascii") == 'section 3 "a" -> b'
+    assert encodable("§3 → 배리어", "utf-8") == "§3 → 배리어"
+
+
+def test_colour_is_asked_for_and_can_be_refused(
+    mixed: Book, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert mixed.root.exists()
+    assert "\x1b[" not in run()[1]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[33m" in run()[1]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in run()[1]
+
+
+def test_github_annotations_stay_within_what_is_shown(
+    book: Book, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for number in range(30):
+        book.english(page=f"missing, {number}: 100%.md")
+        book.korean(page=f"orphaned {number}.md", commit="a" * 40)
+    book.commit()
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    lines = run("--format", "github")[1].splitlines()
+    commands = [line for line in lines if line.startswith("::")]
+    kinds = [line.split(" ")[0].strip(":") for line in commands]
+    assert kinds == ["error"] * PER_KIND + ["warning"] * PER_KIND
+    assert "40 more findings are in the step summary" in lines[-1]
+    warning = next(line for line in commands if line.startswith("::warning"))
+    properties, message = re.fullmatch(r"::warning (.*?)::(.*)", warning).groups()  # type: ignore[union-attr]
+    assert "file=book/src/missing%2C 0%3A 100%25.md" in properties
+    assert "%0Atry: " in message
+    assert "orphaned 29.md" in summary.read_text()
+
+
+def test_markdown_is_a_comment_a_bot_can_find_and_github_accepts(book: Book, run: Run) -> None:
+    for number in range(900):
+        book.english(page=f"a rather long name of a page | number {number}.md")
+    out = run("--format", "md")[1]
+    assert out.startswith(COMMENT_MARK)
+    assert len(out) <= COMMENT_LIMIT
+    assert "more lines" in out
+    assert "&#124; number" in out
+
+
+def test_sarif_names_rules_places_and_suppressions(book: Book, run: Run) -> None:
+    book.translated("공백 있는.md")
+    book.edit("first item", "item one", page="공백 있는.md")
+    book.english(page="missing.md")
+    ignore(book, "missing/missing.md")
+    log = json.loads(run("--format", "sarif")[1])
+    (found,) = log["runs"]
+    assert log["version"] == "2.1.0"
+    stale, missing = found["results"]
+    assert stale["ruleId"] == "stale:prose"
+    assert found["tool"]["driver"]["rules"][stale["ruleIndex"]]["id"] == "stale:prose"
+    place = stale["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"].isascii() and " " not in place["artifactLocation"]["uri"]
+    assert place["region"] == {"startLine": 12, "endLine": 12}
+    assert missing["suppressions"][0]["justification"] == "agreed"
+
+
+def test_html_is_well_formed_and_escapes_names(book: Book, run: Run) -> None:
+    book.english(page="<script>alert(1)<.md".replace("/", ""))
+    book.korean(KOREAN, page="other.md")
+    out = run("--format", "html")[1]
+    assert "<script>alert(1)" not in out
+    assert "http" not in re.sub(r"http-equiv", "", out).split("<script>")[0]
+    body = out[out.index("<table>") : out.index("</table>") + len("</table>")]
+    assert len(ElementTree.fromstring(body).findall("tbody/tr")) == 2
+
+
+# ---- the cache ----
+
+
+def test_a_second_run_compares_nothing_again_and_says_the_same(mixed: Book, run: Run) -> None:
+    def report() -> str:
+        return re.sub(r'"git_processes": \d+', "", run("--format", "json")[1])
+
+    first = report()
+    pages = json.loads(run("--format", "json")[1])["pages"]
+    (cache,) = (mixed.root / ".cache/translations").glob("ko.*.json")
+    assert report() == first
+    cache.write_text("{ broken")
+    assert report() == first
+    cache.unlink()
+    assert json.loads(run("--format", "json", "--no-cache")[1])["pages"] == pages
+    assert mixed.git("status", "--porcelain") == ""
+
+
+def test_the_cache_never_outlives_the_texts(mixed: Book, run: Run) -> None:
+    run()
+    mixed.edit("a[i]", "b[i]", page="stale.md")
+    assert "(code, 1 block)" in run()[1]
