@@ -85,7 +85,7 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
 def _render(mdbook: Path, project: Project, edition: Edition, repository: str, site: str) -> Rendered:
     """Runs mdBook on one edition."""
     if edition.prefix:
-        write_status(project, edition)
+        write_status(project, editions(project)[0], edition)
     output = project.root / "build" / "book" / edition.language
     folder = edition.folder.relative_to(project.root).as_posix()
     settings = {

@@ -2,9 +2,12 @@ r"""Formulas: `\\( … \\)` and `\\[ … \\]` in a chapter become MathML, which 
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 
 from tooling.book.errors import BookError
 
@@ -14,7 +17,10 @@ _CODE = re.compile(
     re.M | re.S,
 )
 _FORMULA = re.compile(r"\\\\\((?P<inline>.+?)\\\\\)|\\\\\[(?P<display>.+?)\\\\\]", re.S)
-_rendered: dict[tuple[str, bool], str] = {}
+# Loading the renderer takes longer than setting an edition, so its results are kept between builds,
+# under its name and version.
+RENDERER = "latex2mathml 3.81.1"
+_rendered: dict[str, str] = {}
 
 
 def render_formulas(text: str) -> str:
@@ -43,10 +49,36 @@ def _split_code(text: str) -> Iterator[tuple[str, bool]]:
 def _replace(match: re.Match[str]) -> str:
     display = match["display"] is not None
     source = " ".join((match["display"] or match["inline"]).split())
-    known = _rendered.get((source, display))
+    key = f"{'display' if display else 'inline'} {source}"
+    known = _rendered.get(key)
     if known is None:
-        known = _rendered[source, display] = _render(source, display)
+        known = _rendered[key] = _render(source, display)
     return known
+
+
+def recall(path: Path) -> int:
+    """Takes up what former builds have rendered.
+
+    Returns:
+        How many formulas are known now, for `keep`.
+    """
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return 0  # the first build, or a file that was cut off: everything is rendered anew
+    if kept.get("renderer") == RENDERER:
+        _rendered.update(kept["formulas"])
+    return len(_rendered)
+
+
+def keep(path: Path, known: int) -> None:
+    """Keeps what was rendered, if it is more than `known`; the other edition may be doing the same."""
+    if len(_rendered) == known:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    fresh.write_text(json.dumps({"renderer": RENDERER, "formulas": _rendered}), encoding="utf-8")
+    fresh.replace(path)
 
 
 def _render(source: str, display: bool) -> str:

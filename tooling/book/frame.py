@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape, unescape
 from itertools import groupby
 
@@ -84,16 +85,24 @@ def dress(html: str, page: str, around: Surroundings) -> str:
     return head + opening + article + closing + tail
 
 
-def sidebar(entries: Sequence[Entry], page: str, up: str) -> str:
-    """The contents of the edition as nested lists, one for each part."""
+def sidebar(entries: tuple[Entry, ...], page: str, up: str) -> str:
+    """The contents of the edition as nested lists, one for each part; the page at hand is marked."""
+    if page == "index.html" and entries:
+        page = entries[0].page
+    link = f'<a href="{up}{escape(page)}"'
+    return _contents(entries, up).replace(link, f'{link} aria-current="page"', 1)
+
+
+@lru_cache(maxsize=64)  # the same for all pages of one depth
+def _contents(entries: tuple[Entry, ...], up: str) -> str:
     blocks = []
     for part, members in groupby(entries, key=lambda entry: entry.part):
         heading = f"<h2>{escape(part)}</h2>\n" if part else ""
-        blocks.append(f"{heading}<ol>\n{_items(list(members), page, up)}</ol>")
+        blocks.append(f"{heading}<ol>\n{_items(list(members), up)}</ol>")
     return "\n".join(blocks)
 
 
-def _items(entries: Sequence[Entry], page: str, up: str) -> str:
+def _items(entries: Sequence[Entry], up: str) -> str:
     pieces: list[str] = []
     level = 0
     for index, entry in enumerate(entries):
@@ -103,13 +112,10 @@ def _items(entries: Sequence[Entry], page: str, up: str) -> str:
             else:
                 pieces.append("</li>\n" + "</ol>\n</li>\n" * (level - entry.level))
         level = entry.level
-        current = (
-            ' aria-current="page"' if entry.page == page or (page == "index.html" and index == 0) else ""
-        )
         numbered = _NUMBERED.match(entry.title)
         number = f'<span class="number">{numbered[1]}</span>' if numbered else ""
         title = escape(numbered[2] if numbered else entry.title)
-        pieces.append(f'<li><a href="{up}{escape(entry.page)}"{current}>{number}<span>{title}</span></a>')
+        pieces.append(f'<li><a href="{up}{escape(entry.page)}">{number}<span>{title}</span></a>')
     pieces.append("</li>\n" + "</ol>\n</li>\n" * level)
     return "".join(pieces)
 

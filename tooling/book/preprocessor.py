@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tooling.book import banner, protocol
+from tooling.book import banner, formulas, protocol
 from tooling.book.editions import editions
 from tooling.book.errors import BookError, BookErrors
 from tooling.book.press import Press
@@ -25,11 +25,14 @@ def main(arguments: list[str]) -> int:
     try:
         context, book = protocol.read(sys.stdin)
         press = _press(context)
+        kept = press.shelf.project.root / "build" / "book" / "formulas.json"
+        known = formulas.recall(kept)
         for chapter in book.chapters():
             if chapter.path:
                 chapter.content = press.set(chapter.path, chapter.content)
         if press.problems:
             raise BookErrors(press.problems)
+        formulas.keep(kept, known)
         book.write(sys.stdout)
     except ToolingError as error:
         sys.stderr.write(f"{error}\n")
