@@ -1,0 +1,63 @@
+from max.gpu import thread_idx
+from max.gpu.host import DeviceContext
+from std.testing import assert_equal
+
+from lab import expect_no_flags, stage, submit
+
+# ANCHOR: add
+comptime SIZE = 4
+comptime BLOCKS_PER_GRID = 1
+comptime THREADS_PER_BLOCK = SIZE
+comptime dtype = DType.float32
+
+
+def add(
+    output: Pointer[Scalar[dtype], MutAnyOrigin],
+    a: Pointer[Scalar[dtype], ImmutAnyOrigin],
+    b: Pointer[Scalar[dtype], ImmutAnyOrigin],
+):
+    var i = thread_idx.x
+    # FILL ME IN (about 1 line)
+
+
+# ANCHOR_END: add
+
+
+def main() raises:
+    expect_no_flags("p02")
+    with DeviceContext() as ctx:
+        var out = ctx.enqueue_create_buffer[dtype](SIZE)
+        out.enqueue_fill(0)
+        var a = ctx.enqueue_create_buffer[dtype](SIZE)
+        a.enqueue_fill(0)
+        var b = ctx.enqueue_create_buffer[dtype](SIZE)
+        b.enqueue_fill(0)
+        with a.map_to_host() as a_host, b.map_to_host() as b_host:
+            for i in range(SIZE):
+                a_host[i] = Scalar[dtype](i)
+                b_host[i] = Scalar[dtype](i)
+        stage("a", a)
+        stage("b", b)
+        stage("out", out)
+
+        var expected = ctx.enqueue_create_host_buffer[dtype](SIZE)
+        with a.map_to_host() as a_host, b.map_to_host() as b_host:
+            for i in range(SIZE):
+                expected[i] = a_host[i] + b_host[i]
+
+        ctx.enqueue_function[add](
+            out,
+            a,
+            b,
+            grid_dim=BLOCKS_PER_GRID,
+            block_dim=THREADS_PER_BLOCK,
+        )
+        ctx.synchronize()
+
+        submit("out", out)
+        with out.map_to_host() as out_host:
+            print("out:", out_host)
+            print("expected:", expected)
+            for i in range(SIZE):
+                assert_equal(out_host[i], expected[i])
+        print("Puzzle 02 complete ✅")
