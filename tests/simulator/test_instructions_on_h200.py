@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tooling.simulator.engine import run
 
 from tests.simulator.instructions import cases, warp_cases
+from tooling.simulator.engine import run
 from tooling.simulator.launch import Dim3, Launch
 from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.ptx import parse_module

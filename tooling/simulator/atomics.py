@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from tooling.simulator.lanes import Group
 from tooling.simulator.memory_access import active, for_spaces, pointer, space_of
 from tooling.simulator.numerics import canonical32, flush32
 from tooling.simulator.ptx_model import Instruction, Operand, Register
+from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES, lookup
 from tooling.simulator.spaces import Request, Width
 
@@ -82,8 +82,7 @@ _TINY = 2.0**-100
 """Sums of terms above this one cannot become subnormal but by cancellation to multiples of its last bit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Atomic:
+class Atomic(Record):
     """One kind of atomic: its name, the type it computes in, and whether the old value is wanted."""
 
     name: str

@@ -12,7 +12,6 @@ import os
 import struct
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
@@ -37,6 +36,7 @@ from tooling.simulator.protocol import (
 from tooling.simulator.ptx import parse_module
 from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.ptx_model import Module
+from tooling.simulator.record import Record, made
 
 Reply = tuple[int, bytes]
 _OK: Reply = (CudaResult.SUCCESS, b"")
@@ -51,8 +51,7 @@ class LaunchNotSimulated(ToolingError):
     exit_code = ExitCode.NOT_POSSIBLE
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchRecord:
+class LaunchRecord(Record):
     """A launch that was accepted, and how it ended."""
 
     launch: Launch
@@ -60,8 +59,7 @@ class LaunchRecord:
     result: LaunchResult
 
 
-@dataclass(slots=True)
-class Gpu:
+class Gpu(Record, frozen=False):
     """What the programs of a simulation share: the way to run kernels, and what came of it.
 
     Attributes:
@@ -73,12 +71,12 @@ class Gpu:
 
     executor: Executor
     make_checks: Callable[[], Sequence[CheckHook]]
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    records: list[LaunchRecord] = field(default_factory=list)
-    contexts: list[Context] = field(default_factory=list)
-    errors: list[ToolingError] = field(default_factory=list)
-    failures: list[Exception] = field(default_factory=list)
-    modules: dict[bytes, Module] = field(default_factory=dict)
+    lock: threading.Lock = made(default_factory=threading.Lock)
+    records: list[LaunchRecord] = made(default_factory=list)
+    contexts: list[Context] = made(default_factory=list)
+    errors: list[ToolingError] = made(default_factory=list)
+    failures: list[Exception] = made(default_factory=list)
+    modules: dict[bytes, Module] = made(default_factory=dict)
 
     def parse(self, text: bytes) -> Module:
         """The module of a PTX text, parsed once.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from tooling.simulator.listeners import Listeners
 from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.program import Program
 from tooling.simulator.ptx_model import Module
+from tooling.simulator.record import Record
 from tooling.simulator.spaces import Shape
 from tooling.simulator.warps import Warps
 
@@ -38,8 +38,7 @@ MAX_THREADS_PER_BLOCK = 1024
 MAX_SHARED_BYTES = 227 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Record):
     """When a kernel is stopped that does not end.
 
     Attributes:

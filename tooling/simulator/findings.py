@@ -7,12 +7,12 @@ the two into four parts: what happened, where, why it matters, what to try.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from tooling.simulator.checks.texts import Language, Text, language_named
+from tooling.simulator.record import Record, as_plain
 
 Index3 = tuple[int, int, int]
 """An index (x, y, z) of a thread in its block, or of a block in its grid."""
@@ -91,8 +91,7 @@ class Memory(StrEnum):
     LOCAL = "local"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Record):
     """A line of the program: of the Mojo source where line tables know it (`line` > 0), and of the PTX."""
 
     file: str
@@ -112,8 +111,7 @@ class Place:
         return f"{Path(self.file).name}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
-class Party:
+class Party(Record):
     """Threads that took part, all at one place.
 
     `thread` and `block` name one of them; `warp` and `lane` are that thread's, inside its block; `count` says
@@ -129,8 +127,7 @@ class Party:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Buffer:
+class Buffer(Record):
     """The memory a finding speaks of: an allocation, or a block's or thread's own window.
 
     `number` counts the program's allocations from 1; `argument` is the place, from 1, of the kernel parameter
@@ -145,8 +142,7 @@ class Buffer:
     element: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Record):
     """One broken rule, reported once; `count` says how many lanes broke it in the same way.
 
     `parties[0]` is the thread that broke the rule (of a race: the later access). `offset` is where the access
@@ -172,11 +168,11 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """The finding as plain JSON values; the key names are the field names."""
-        return asdict(self)
+        plain: dict[str, Any] = as_plain(self)
+        return plain
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Record):
     """A finding in one language: the four answers."""
 
     what: str

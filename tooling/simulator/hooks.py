@@ -7,7 +7,6 @@ Arrays belong to the engine: read them, keep a copy of what is needed later, nev
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from tooling.simulator.launch import Launch
 from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.ptx_model import Instruction, Module
+from tooling.simulator.record import Record
 
 Ints = NDArray[np.int64]
 
@@ -37,8 +37,7 @@ class AccessKind(IntEnum):
     ATOMIC = 2
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchContext:
+class LaunchContext(Record):
     """What stays the same during a launch.
 
     Attributes:
@@ -57,8 +56,7 @@ class LaunchContext:
     local_bytes: int
 
 
-@dataclass(slots=True, eq=False)
-class Access:
+class Access(Record, frozen=False, eq=False):
     """One memory instruction of many lanes, before it is performed.
 
     Attributes:
@@ -109,8 +107,7 @@ class WaitsFor(Enum):
     LOOP = "a condition that no other thread can still change"
 
 
-@dataclass(frozen=True, slots=True)
-class Waiter:
+class Waiter(Record):
     """Threads that wait at one instruction."""
 
     threads: Ints

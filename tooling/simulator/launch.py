@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
 from tooling.simulator.ptx_model import Function, Instruction, SourceLocation
+from tooling.simulator.record import Record
 
 
 class Dim3(NamedTuple):
@@ -32,8 +32,7 @@ class Dim3(NamedTuple):
 SINGLE = Dim3(1, 1, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Record):
     """One kernel launch as the driver received it.
 
     Attributes:
@@ -120,8 +119,7 @@ class KernelFault(Exception):
         return self.instruction.source if self.instruction else None
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchResult:
+class LaunchResult(Record):
     """What a launch did.
 
     Attributes:

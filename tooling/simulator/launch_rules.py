@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
 
 from tooling.simulator import device
 from tooling.simulator.cuda_results import CudaResult
 from tooling.simulator.launch import Dim3
 from tooling.simulator.ptx_model import Function, Module
+from tooling.simulator.record import Record
 
 MAX_THREADS = 0
 SHARED_BYTES = 1
@@ -29,8 +29,7 @@ _DIRECTIVE = re.compile(r"\.(maxntid|reqntid|reqnctapercluster)\s+([\d,\s]+)")
 _TARGET = re.compile(r"sm_(\d+)")
 
 
-@dataclass(slots=True)
-class Kernel:
+class Kernel(Record, frozen=False):
     """A function handle: the kernel, its module, and its attributes as the program has set them."""
 
     module: Module
@@ -38,7 +37,7 @@ class Kernel:
     attributes: list[int]
     required_block: Dim3 | None = None
     required_cluster: Dim3 | None = None
-    module_handle: int = field(default=0)
+    module_handle: int = 0
 
     @property
     def static_shared(self) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
+from tooling.simulator.record import Record
 from tooling.toolchain import BuildCache, BuildRequest, Toolchain, build
 from tooling.toolchain.cache import fallback_cache
 
@@ -18,8 +18,7 @@ NVML = "libnvidia-ml.so.1"
 NVPTX = "libNVPTX.so"
 
 
-@dataclass(frozen=True, slots=True)
-class Libraries:
+class Libraries(Record):
     """Where the stand-ins lie.
 
     Attributes:

@@ -7,7 +7,6 @@ H200 adds them in an order and precision of its own, so sums are made here in do
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,13 @@ from tooling.simulator.decode import Decoder
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import F16, F32, F64, S64, U16, U32, bf16_to_f32
 from tooling.simulator.ptx_model import Instruction, Operand, Vector
+from tooling.simulator.record import Record
 from tooling.simulator.warps import together
 
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(Record):
     """An input type: bits, how many fit into a register, and how a register's bits become numbers."""
 
     bits: int
@@ -86,8 +85,7 @@ def _elements(decoder: Decoder, instruction: Instruction, operand: Operand) -> t
     return operand.elements
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Record):
     """A (16 x depth) times B (depth x 8) plus C (16 x 8)."""
 
     depth: int

@@ -6,7 +6,6 @@ arrivals (bits 20-39), outstanding transaction bytes (bits 40-62, offset so that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from tooling.simulator.lanes import Group
 from tooling.simulator.memory_access import active, pointer, space_of
 from tooling.simulator.numerics import PRED, U32, U64
 from tooling.simulator.ptx_model import Instruction, Operand, Register
+from tooling.simulator.record import Record
 from tooling.simulator.spaces import SHARED_WINDOW, Request, Width
 
 Array = NDArray[Any]
@@ -43,8 +43,7 @@ _ACTIONS = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
-class State:
+class State(Record, frozen=False):
     """An mbarrier taken apart."""
 
     pending: int

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.ptx_model import Module
+from tooling.simulator.record import Record
 
 POISON = 0x7FC0DEAD
 """What fresh device memory holds, repeated (little-endian): a NaN as float32, never a plausible number."""
@@ -31,8 +31,7 @@ class OutOfDeviceMemory(Exception):
     """The arena is full."""
 
 
-@dataclass(slots=True)
-class Allocation:
+class Allocation(Record, frozen=False):
     """One allocation; it stays known after it was freed, so that a use after free can name it.
 
     Attributes:
@@ -57,13 +56,12 @@ class Allocation:
         return self.base + self.size
 
 
-@dataclass(slots=True)
-class _Space:
+class _Space(Record, frozen=False):
     """A reusable stretch of the arena: one freed allocation with its red zone."""
 
     base: int
     size: int
-    allocation: Allocation | None = field(default=None)
+    allocation: Allocation | None = None
 
 
 class DeviceMemory:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import U64
 from tooling.simulator.ptx_model import Address, Instruction, Integer, Operand, Register, Symbol, Vector
+from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES
 from tooling.simulator.spaces import Request, Width
 
@@ -43,8 +43,7 @@ def vector_count(instruction: Instruction) -> int:
     return 1
 
 
-@dataclass(slots=True)
-class Pointer:
+class Pointer(Record, frozen=False):
     """An address operand: `slot` plus a constant, or a constant alone."""
 
     slot: int

@@ -6,7 +6,6 @@ Decoding does not depend on a launch or on device memory, so programs are rememb
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.lanes import Group
 from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.record import Record, made
 
 Array = NDArray[Any]
 Step: TypeAlias = Callable[[Group, Any], None]
@@ -23,8 +23,7 @@ End: TypeAlias = Callable[[Group, Any], bool]
 """Ends a basic block: sets the group's next place and says whether the group simply goes on."""
 
 
-@dataclass(slots=True)
-class BasicBlock:
+class BasicBlock(Record, frozen=False):
     """Instructions without a jump into or out of their middle.
 
     Attributes:
@@ -36,12 +35,12 @@ class BasicBlock:
 
     number: int
     function: str
-    instructions: list[Instruction] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    instructions: list[Instruction] = made(default_factory=list)
+    steps: list[Step] = made(default_factory=list)
     end: End | None = None
-    uses: set[int] = field(default_factory=set)
-    defines: set[int] = field(default_factory=set)
-    successors: list[int] = field(default_factory=list)
+    uses: set[int] = made(default_factory=set)
+    defines: set[int] = made(default_factory=set)
+    successors: list[int] = made(default_factory=list)
 
     def reads(self, slot: int) -> None:
         """Note that the block reads a slot."""
@@ -49,8 +48,7 @@ class BasicBlock:
             self.uses.add(slot)
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Record):
     """Where a slot's value comes from when no instruction writes it.
 
     Attributes:
@@ -65,8 +63,7 @@ class Origin:
     value: int = 0
 
 
-@dataclass(slots=True)
-class Program:
+class Program(Record, frozen=False):
     """A decoded kernel with every function that it calls.
 
     Attributes:

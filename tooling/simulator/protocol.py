@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import socket
 import struct
-from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+
+from tooling.simulator.record import Record
 
 VERSION = 1
 """Raised with every change of this module: the two halves come from different builds."""
@@ -53,8 +54,7 @@ class Opcode(IntEnum):
     MEMORY_INFO = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Record):
     """One request: the struct formats of its fixed part and of its answer; `tail` says what follows it."""
 
     request: struct.Struct
@@ -123,8 +123,7 @@ class PeerGone(Exception):
     """The other side closed the connection, or died."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Record):
     """One request as it came: the fields of its fixed part, and the bytes after that."""
 
     opcode: Opcode

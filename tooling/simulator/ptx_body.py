@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
 from tooling.simulator.ptx_model import (
@@ -17,6 +16,7 @@ from tooling.simulator.ptx_model import (
 )
 from tooling.simulator.ptx_operands import PIECES, parse_operand
 from tooling.simulator.ptx_variables import TYPE_BYTES, parse_variable
+from tooling.simulator.record import Record, made
 
 _INSTRUCTION = re.compile(r"\s*(?:@(!?)\s*([%\w$]+)\s+)?([a-z][\w.:]*)(?:\s+([^;]*?))?\s*;\s*(?://.*)?$")
 _LABEL = re.compile(r"\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
@@ -26,14 +26,13 @@ _LOC = re.compile(
 _BANK = re.compile(r"([%\w$]+)\s*(?:<\s*(\d+)\s*>)?$")
 
 
-@dataclass(slots=True)
-class Body:
+class Body(Record, frozen=False):
     """What a function's braces hold; `end` is the index of the line after the closing one."""
 
-    registers: dict[str, str] = field(default_factory=dict)
-    banks: list[tuple[str, str]] = field(default_factory=list)
-    variables: list[Variable] = field(default_factory=list)
-    statements: list[Statement] = field(default_factory=list)
+    registers: dict[str, str] = made(default_factory=dict)
+    banks: list[tuple[str, str]] = made(default_factory=list)
+    variables: list[Variable] = made(default_factory=list)
+    statements: list[Statement] = made(default_factory=list)
     end: int = 0
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from tooling.simulator.record import Record, made
 
-@dataclass(frozen=True, slots=True)
-class SourceLocation:
+
+class SourceLocation(Record):
     """The `.loc` in force: file as the PTX names it, line and column from 1."""
 
     file: str
@@ -19,68 +19,59 @@ class SourceLocation:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(Record):
     """`%r1`, or a special register such as `%tid.x`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Integer:
+class Integer(Record):
     """An integer constant; `value` keeps its sign."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Float:
+class Float(Record):
     """`0fHHHHHHHH` or `0dHHHHHHHHHHHHHHHH`: the exact bits and how many (32 or 64)."""
 
     bits: int
     width: int
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Record):
     """A label, variable or function by name; `offset` in bytes for `name+8`."""
 
     name: str
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Record):
     """`[base+offset]`; offset in bytes."""
 
     base: Register | Symbol | Integer
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Vector:
+class Vector(Record):
     """`{a, b, c, d}`."""
 
     elements: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Record):
     """`a|b`: two results of one instruction (setp, shfl, elect)."""
 
     first: Operand
     second: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Negated:
+class Negated(Record):
     """`!%p1` as a source operand."""
 
     operand: Register
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Record):
     """`(a, b)`: the argument or result list of a call."""
 
     elements: tuple[Operand, ...]
@@ -89,16 +80,14 @@ class Arguments:
 Operand: TypeAlias = Register | Integer | Float | Symbol | Address | Vector | Pair | Negated | Arguments
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(Record):
     """The guard `@%p` or `@!%p`."""
 
     register: str
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(Record):
     """One instruction.
 
     Attributes:
@@ -121,8 +110,7 @@ class Instruction:
         return ".".join((self.opcode, *self.modifiers))
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Record):
     """A jump target; `targets` holds the list of a `.branchtargets` directive."""
 
     name: str
@@ -132,8 +120,7 @@ class Label:
 Statement: TypeAlias = Instruction | Label
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Record):
     """A kernel or function parameter: where it lies in the parameter bytes of a call."""
 
     name: str
@@ -142,8 +129,7 @@ class Parameter:
     align: int
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Record):
     """A variable in a state space.
 
     Attributes:
@@ -162,8 +148,7 @@ class Variable:
     external: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Record):
     """A kernel (`.entry`) or function (`.func`).
 
     Attributes:
@@ -190,8 +175,7 @@ class Function:
         return max((parameter.offset + parameter.size for parameter in self.parameters), default=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Record):
     """A parsed PTX module.
 
     Attributes:
@@ -211,5 +195,5 @@ class Module:
     functions: dict[str, Function]
     externals: tuple[str, ...]
     globals: dict[str, Variable]
-    files: dict[int, str] = field(default_factory=dict)
+    files: dict[int, str] = made(default_factory=dict)
     digest: str = ""

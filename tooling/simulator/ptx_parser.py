@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import replace
 from functools import lru_cache
 
 from tooling.simulator.collection import uncollected
@@ -16,6 +15,7 @@ from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
 from tooling.simulator.ptx_model import Function, Module, Parameter, Variable
 from tooling.simulator.ptx_operands import PIECES
 from tooling.simulator.ptx_variables import TYPE_BYTES, parse_variable
+from tooling.simulator.record import replace
 
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)
 _FUNCTION = re.compile(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import random
+from typing import TYPE_CHECKING
 
 from tooling.simulator.lanes import Group
+
+if TYPE_CHECKING:
+    from random import Random
 
 PATIENCE = 2048
 """Backward jumps that a group may make while others wait, before it steps back."""
@@ -30,7 +33,11 @@ class Schedule:
             raise ValueError(f"`{name}` is no schedule: lockstep, random:SEED or adversarial")
         self.kind = kind
         self._turn = 0
-        self._random = random.Random(f"{seed}/{batch}") if kind == "random" else None
+        self._random: Random | None = None
+        if kind == "random":
+            from random import Random  # noqa: PLC0415 - few runs are random
+
+            self._random = Random(f"{seed}/{batch}")
 
     def choose(self, waiting: list[Group]) -> Group:
         """The group to run next."""

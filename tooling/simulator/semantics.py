@@ -7,13 +7,13 @@ counter is not here (see `access`, `warps`, `program`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.numerics import F16, F32, F64, PRED, S8, S16, S32, S64, U8, U16, U32, U64
+from tooling.simulator.record import Record
 
 Array = NDArray[Any]
 Function = Callable[..., Array]
@@ -31,8 +31,7 @@ WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 """Result type of `.wide`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Record):
     """The meaning of one instruction form.
 
     Attributes:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import select
 import socket
 import struct
@@ -27,7 +26,7 @@ class Server:
 
     def __init__(self, gpu: Gpu) -> None:
         self.gpu = gpu
-        self.name = f"gpu-puzzle-lab-{os.getpid()}-{secrets.token_hex(8)}"
+        self.name = f"gpu-puzzle-lab-{os.getpid()}-{os.urandom(8).hex()}"
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(b"\0" + self.name.encode())
         self._listener.listen(64)

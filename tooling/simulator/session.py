@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,13 +20,13 @@ from tooling.simulator.executor import Engine, Executor
 from tooling.simulator.findings import Check, Finding
 from tooling.simulator.launch import LaunchResult
 from tooling.simulator.libraries import Libraries, find_libraries
+from tooling.simulator.record import Record
 from tooling.simulator.server import Server
 
 ALL_CHECKS = frozenset(Check)
 
 
-@dataclass(frozen=True, slots=True)
-class SimulationOptions:
+class SimulationOptions(Record):
     """How a simulation runs its kernels.
 
     Attributes:

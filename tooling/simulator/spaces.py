@@ -7,7 +7,6 @@ plus one (`mapa`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from tooling.simulator.faults import illegal_address, misaligned
 from tooling.simulator.hooks import Access, AccessKind, Hook, LaunchContext, Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.record import Record
 
 Array = NDArray[Any]
 
@@ -34,8 +34,7 @@ _UNSIGNED: dict[int, np.dtype[Any]] = {
 _NAMES = {Space.GLOBAL: "global", Space.SHARED: "shared", Space.LOCAL: "local"}
 
 
-@dataclass(frozen=True, slots=True)
-class Width:
+class Width(Record):
     """Size of an access: `count` elements of `element` bytes per lane."""
 
     element: int
@@ -47,8 +46,7 @@ class Width:
         return self.element * self.count
 
 
-@dataclass(slots=True, eq=False)
-class Request:
+class Request(Record, frozen=False, eq=False):
     """Who accesses memory, by which instruction and how wide.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import string
-from dataclasses import replace
 
 import pytest
 
@@ -23,6 +22,7 @@ from tooling.simulator.findings import (
     explain,
     render,
 )
+from tooling.simulator.record import replace
 
 
 def race(kind: Kind = Kind.READ_AFTER_WRITE, block: int = 0) -> Finding:

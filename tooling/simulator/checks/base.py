@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import ClassVar
 
@@ -14,6 +13,7 @@ from tooling.simulator.findings import Action, Buffer, Check, Finding, Memory, P
 from tooling.simulator.hooks import Access, AccessKind, Hook, LaunchContext, Space
 from tooling.simulator.memory import Allocation, DeviceMemory
 from tooling.simulator.ptx_model import Instruction, SourceLocation
+from tooling.simulator.record import replace
 
 WARP = 32
 

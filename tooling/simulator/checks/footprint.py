@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import lanes_of
 from tooling.simulator.hooks import Access, Ints
 from tooling.simulator.memory import Allocation, DeviceMemory
+from tooling.simulator.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Record):
     """The lanes of an access that lie wholly inside one allocation (live or freed).
 
     `low` and `high` bound the bytes they touch, as offsets in the allocation (`high` is one past the last).
@@ -29,8 +27,7 @@ class Piece:
         return self.access.addresses - self.allocation.base
 
 
-@dataclass(frozen=True, slots=True)
-class Footprint:
+class Footprint(Record):
     """A global access, cut at allocations; `strays` are the lanes that lie in none (None: no such lane)."""
 
     pieces: tuple[Piece, ...]

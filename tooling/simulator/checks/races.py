@@ -9,7 +9,6 @@ memory only) and Oclgrind's race detector.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +31,7 @@ from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Sev
 from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Space
 from tooling.simulator.memory import Allocation
 from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.record import Record
 
 FEW = 256
 """Up to so many lanes, strong accesses also order the threads of one block (a lock, a flag), one by one."""
@@ -39,8 +39,7 @@ FEW = 256
 _SYNCHRONISING = frozenset({"acquire", "release", "acq_rel", "sc"})
 
 
-@dataclass(slots=True)
-class _Copy:
+class _Copy(Record, frozen=False):
     """An asynchronous copy on its way into shared memory."""
 
     instruction: Instruction

@@ -8,7 +8,6 @@ clusters.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from tooling.simulator.checks.base import WARP, CheckHook, action_of, survivors
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.hooks import Access, Ints, LaunchContext, Space, Waiter, WaitsFor
 from tooling.simulator.ptx_model import Instruction, Integer
+from tooling.simulator.record import Record, made
 
 _WAITING = {
     WaitsFor.BLOCK_BARRIER: Action.BARRIER,
@@ -30,8 +30,7 @@ _WAITING = {
 _MARKS = frozenset({"bar", "barrier", "ret", "exit", "mbarrier"})
 
 
-@dataclass(slots=True)
-class _MBarrier:
+class _MBarrier(Record, frozen=False):
     """One mbarrier: who initialised it, in which epoch of its block, and the arrivals of the phase under
     way."""
 
@@ -42,12 +41,11 @@ class _MBarrier:
     arrived: int = 0
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Record, frozen=False):
     """How many lanes executed each instruction of one sort in this batch, and which was the last."""
 
-    lanes: dict[int, int] = field(default_factory=dict)
-    places: dict[int, Instruction] = field(default_factory=dict)
+    lanes: dict[int, int] = made(default_factory=dict)
+    places: dict[int, Instruction] = made(default_factory=dict)
     last: Instruction | None = None
 
     def add(self, instruction: Instruction, lanes: int) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.shadow import Keys, Selection, Shadow, Strip
 from tooling.simulator.hooks import Access, Ints
 from tooling.simulator.memory import Allocation
+from tooling.simulator.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Record):
     """One access on one stretch of memory; n = lanes x granules per lane, lane by lane.
 
     Attributes:

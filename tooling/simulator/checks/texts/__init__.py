@@ -7,9 +7,10 @@ fills in.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import NamedTuple, cast
+
+from tooling.simulator.record import Record
 
 LANGUAGES = ("en", "ko")
 
@@ -22,8 +23,7 @@ class Text(NamedTuple):
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(Record):
     """Everything a rendered finding needs in one language.
 
     `where`, `why` and `hint` are the labels of the parts, `where_width` the columns that the first takes.

@@ -1,0 +1,151 @@
+"""Small value classes that cost nothing to define: `class Register(Record): name: str`.
+
+A record is what a slotted dataclass is (frozen unless it says `frozen=False`), and type checkers treat it as
+one. A dataclass, however, compiles half a dozen methods when it is defined, and the simulator defines some
+sixty of them before its first launch; a record shares all methods but `__init__`, which is compiled when the
+first one is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar, dataclass_transform
+
+_MISSING: Any = object()
+
+
+class _Factory:
+    """A default value to be made anew for each record."""
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+
+def made(*, default_factory: Callable[[], Any]) -> Any:
+    """The default of a field that no two records share: `names: list[str] = made(default_factory=list)`."""
+    return _Factory(default_factory)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(made,))
+class RecordType(type):
+    """Makes slots of the annotated names of a class.
+
+    Args:
+        frozen: fields are not assigned to once the record is made.
+        eq: equal when all fields are; otherwise a record is equal to itself alone.
+    """
+
+    def __new__(
+        mcs,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        frozen: bool = True,
+        eq: bool = True,
+    ) -> RecordType:
+        own = tuple(n for n, kind in namespace.get("__annotations__", {}).items() if "ClassVar" not in kind)
+        inherited: tuple[str, ...] = getattr(bases[0], "__match_args__", ()) if bases else ()
+        defaults = dict(getattr(bases[0], "_defaults", {})) if bases else {}
+        defaults |= {field: namespace.pop(field) for field in own if field in namespace}
+        namespace |= {"__slots__": own, "__match_args__": inherited + own, "_defaults": defaults}
+        if bases:
+            namespace["__init__"] = _compile_and_initialise
+        if bases and not frozen:
+            namespace["__setattr__"] = object.__setattr__
+            namespace["__delattr__"] = object.__delattr__
+        if bases and not eq:
+            namespace["__eq__"], namespace["__hash__"] = object.__eq__, object.__hash__
+        elif bases and not frozen:
+            namespace["__hash__"] = None
+        return super().__new__(mcs, name, bases, namespace)
+
+    def __init__(
+        cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_options: bool
+    ) -> None:
+        super().__init__(name, bases, namespace)
+
+
+class Record(metaclass=RecordType):
+    """A value with named fields. Subclass it; see the module."""
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a {type(self).__name__} does not change: {name} cannot be set")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a {type(self).__name__} does not change: {name} cannot be deleted")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and _values(self) == _values(other)
+
+    def __hash__(self) -> int:
+        return hash(_values(self))
+
+    def __repr__(self) -> str:
+        fields = zip(_names(self), _values(self), strict=True)
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in fields)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), _values(self)
+
+
+R = TypeVar("R", bound=Record)
+
+
+def replace(record: R, **changes: Any) -> R:
+    """The same record with some fields changed.
+
+    Raises:
+        TypeError: there is no such field.
+    """
+    return type(record)(**dict(zip(_names(record), _values(record), strict=True)) | changes)
+
+
+def as_plain(value: Any) -> Any:
+    """Records inside `value` as dictionaries by field name, tuples as lists: what JSON can hold."""
+    if isinstance(value, Record):
+        return {name: as_plain(inner) for name, inner in zip(_names(value), _values(value), strict=True)}
+    if isinstance(value, tuple | list):
+        return [as_plain(inner) for inner in value]
+    return value
+
+
+def _names(record: Any) -> tuple[str, ...]:
+    names: tuple[str, ...] = type(record).__match_args__
+    return names
+
+
+def _values(record: Any) -> tuple[Any, ...]:
+    return tuple([getattr(record, name) for name in _names(record)])
+
+
+def _compile_and_initialise(self: Any, /, *arguments: Any, **named: Any) -> None:
+    """The first record of a class: compile its `__init__`, and use that from now on."""
+    cls = type(self)
+    cls.__init__ = _initialiser(cls)
+    cls.__init__(self, *arguments, **named)
+
+
+def _initialiser(cls: Any) -> Callable[..., None]:
+    """`__init__` of a record class. Slots are set by their descriptors: the class may forbid assignment."""
+    scope: dict[str, Any] = {"_MISSING": _MISSING}
+    parameters, body = [], []
+    for name in cls.__match_args__:
+        scope[f"_set_{name}"] = getattr(cls, name).__set__
+        default = cls._defaults.get(name, _MISSING)
+        value = name
+        if isinstance(default, _Factory):
+            scope[f"_make_{name}"] = default.make
+            parameters.append(f"{name}=_MISSING")
+            value = f"_make_{name}() if {name} is _MISSING else {name}"
+        elif default is _MISSING:
+            parameters.append(name)
+        else:
+            scope[f"_default_{name}"] = default
+            parameters.append(f"{name}=_default_{name}")
+        body.append(f"    _set_{name}(self, {value})")
+    exec(f"def __init__(self, {', '.join(parameters)}):\n" + "\n".join(body), scope)
+    made_init: Callable[..., None] = scope["__init__"]
+    return made_init
