@@ -85,6 +85,8 @@ def _render(source: str, display: bool) -> str:
     from latex2mathml.converter import convert  # noqa: PLC0415 - 0.1 s, and few pages hold formulas
     from latex2mathml.exceptions import NoAvailableTokensError  # noqa: PLC0415
 
+    if source.replace("\\{", "").count("{") != source.replace("\\}", "").count("}"):
+        raise BookError(f"the braces of the formula `{source}` do not pair up")
     try:
         drawn: str = convert(source, display="block" if display else "inline")
     except (NoAvailableTokensError, ValueError, IndexError, KeyError) as error:

@@ -30,7 +30,7 @@ def _language(keywords: str) -> re.Pattern[str]:
     return re.compile(
         rf"""(?P<hole>\#\ FILL\ ME\ IN.*)
         |(?P<c>\#.*)
-        |(?P<s>\b[tfrb]?(?:\"\"\"(?:.|\n)*?\"\"\"|\"(?:\\.|[^"\\\n])*\"|'(?:\\.|[^'\\\n])*'))
+        |(?P<s>(?:\b[tfrb])?(?:\"\"\"(?:.|\n)*?\"\"\"|\"(?:\\.|[^"\\\n])*\"|'(?:\\.|[^'\\\n])*'))
         |(?P<n>\b(?:0[xb][0-9a-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\b)
         |(?P<k>@\w+|\b(?:{keywords})\b(?!\s*=[^=]))
         |(?P<t>\b(?:[A-Z]\w*[a-z]\w*|SIMD|{_words(_MOJO_CONSTANTS)})\b)

@@ -19,7 +19,7 @@ def draw_cluster(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
     right = left + blocks * width
     canvas.label(left, 20, Text("input", "입력"), bold=True)
     canvas.frame(left - 14, 92, blocks * width + 28, 244, dashed=True)
-    canvas.label(left, 112, Text("one cluster", "클러스터 하나"), bold=True)
+    canvas.label(right + 28, 112, Text("one cluster", "클러스터 하나"), bold=True)
     for block in range(blocks):
         x = left + block * width + 8
         middle = x + (width - 16) / 2

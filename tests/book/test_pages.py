@@ -1,0 +1,171 @@
+"""From a chapter as written to what mdBook gets: directives, tabs, formulas, banner."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tooling.book.banner import State, States, load, status_path
+from tooling.book.editions import editions
+from tooling.book.errors import BookError
+from tooling.book.formulas import render_formulas
+from tooling.book.highlight import highlight, highlight_page
+from tooling.book.press import Press
+from tooling.book.shelf import Shelf
+from tooling.project import Project
+
+PAGE = "puzzle_15/puzzle_15.md"
+
+
+def press(project: Project, language: str = "en", states: States | None = None) -> Press:
+    edition = next(each for each in editions(project) if each.language == language)
+    return Press(edition, Shelf(project), states)
+
+
+def test_run_tabs_follow_the_manifest(real: Project) -> None:
+    at_work = press(real)
+    text = at_work.set("puzzle_34/puzzle_34.md", "# x\n\n{{#run p34 --coordination}}\n")
+    assert at_work.problems == []
+    for command in (
+        "pixi run p34 --coordination",
+        "uv run poe p34 --coordination",
+        "uv run poe p34 --coordination --target sim",
+    ):
+        assert f"```bash\n{command}\n```" in text
+    assert "amd" not in text
+    assert "apple" not in text
+
+
+def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
+    text = press(real, "ko").set(PAGE, "{{#run p15}}")
+    assert 'data-tab="no GPU">GPU 없음<' in text
+
+
+@pytest.mark.parametrize(
+    ("written", "complaint"),
+    [
+        ("a\n\n{{#runn p15}}", "`{{#runn p15}}` is no directive of this book"),
+        ("a\n\n{{#compatibility}}", "is no directive of this book"),
+        ("a\n\n{{#run p15", "is no directive of this book"),
+        ("a\n\n{{#run p15 --fast}}", "takes no flag"),
+        ("a\n\n{{#constant p15}}", "too few or too many words"),
+        ("a\n\n{{#constant p15 WIDTH}}", "has no constant `WIDTH`"),
+        ("a\n\n{{#figure p99}}", "there is no figure `p99`"),
+        ("a\n\n{{#output p15}}", "does not say which run"),
+        ("a\n\n{{#tab x}}", "stands outside of a group"),
+        ("a\n\n{{#tabs colours}}", "unknown group of tabs"),
+        ("a\n\n{{#end tabs}}", "nothing is open"),
+        ("a\n\n{{#include ../nothing.mojo}}", "there is no file"),
+        ("a\n\n{{#include ../../../problems/p15/p15.mojo:nothing}}", "has no anchor `nothing`"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(real: Project, written: str, complaint: str) -> None:
+    at_work = press(real)
+    at_work.set(PAGE, written)
+    assert complaint in at_work.problems[0].what
+    where = at_work.problems[0].where
+    assert where is not None
+    assert (where.path.name, where.line) == ("puzzle_15.md", 3)
+
+
+def test_every_mistake_of_a_page_is_told(real: Project) -> None:
+    at_work = press(real)
+    at_work.set(PAGE, "{{#run nothing}}\n\n{{#figure nothing}}\n\n{{#include nothing}}\n")
+    assert len(at_work.problems) == 3
+
+
+def test_an_escaped_directive_is_shown(real: Project) -> None:
+    at_work = press(real)
+    assert at_work.set(PAGE, "\\{{#run p15}}\n") == "{{#run p15}}\n"
+    assert at_work.problems == []
+
+
+def test_marks_for_generating_skeletons_are_not_shown(real: Project) -> None:
+    text = press(real).set(PAGE, "{{#include ../../../solutions/p15/p15.mojo:axis_sum_solution}}")
+    assert "def axis_sum" in text
+    assert "FILL" not in text
+
+
+def test_an_empty_summary_of_a_solution_gets_its_name(real: Project) -> None:
+    assert "<summary>풀이</summary>" in press(real, "ko").set(PAGE, "<details><summary></summary></details>")
+
+
+@pytest.mark.parametrize(
+    ("state", "sentence"),
+    [
+        (State("stale", ("Overview", "Solution")), "2개 절이 바뀌었습니다"),
+        (State("unknown"), "번역 상태를 확인하지 못했습니다"),
+        (State("untracked"), "어느 판의 원문"),
+        (State("bad-pin"), "어느 판의 원문"),
+    ],
+)
+def test_a_page_that_may_be_old_says_so(real: Project, state: State, sentence: str) -> None:
+    text = press(real, "ko", States({PAGE: state})).set(PAGE, "# 제목\n\n본문\n")
+    assert sentence in text
+    assert 'href="../../puzzle_15/puzzle_15.html"' in text
+    assert text.startswith("# 제목\n")
+
+
+@pytest.mark.parametrize("state", [State("current"), State("stale", ("x",), settled=True)])
+def test_a_page_that_needs_no_translation_is_quiet(real: Project, state: State) -> None:
+    assert "banner" not in press(real, "ko", States({PAGE: state})).set(PAGE, "# 제목\n\n본문\n")
+
+
+def test_without_a_report_every_page_says_unknown(real: Project) -> None:
+    assert "banner-unknown" in press(real, "ko", States(None)).set(PAGE, "# 제목\n\n본문\n")
+
+
+def test_a_broken_report_is_an_error(checkout: Project) -> None:
+    korean = editions(checkout)[1]
+    path = status_path(checkout, korean)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"pages": [1]}), encoding="utf-8")
+    with pytest.raises(BookError, match="no report"):
+        load(checkout, korean)
+    path.unlink()
+
+
+def test_formulas_become_mathml_outside_of_code() -> None:
+    text = render_formulas("a \\\\( x_1 \\\\) and `\\\\( y \\\\)`\n\n```text\n\\\\[ z \\\\]\n```\n")
+    assert text.count("<math") == 1
+    assert 'alttext="x_1"' in text
+    assert "`\\\\( y \\\\)`" in text
+
+
+def test_a_displayed_formula_may_span_lines() -> None:
+    assert 'display="block"' in render_formulas("\\\\[\n a +\n b \\\\]")
+
+
+@pytest.mark.parametrize("formula", ["\\\\( \\nonsense{x} \\\\)", "\\\\( \\frac{1 \\\\)"])
+def test_a_formula_that_cannot_be_read_is_an_error(formula: str) -> None:
+    with pytest.raises(BookError):
+        render_formulas(formula)
+
+
+def test_the_kept_formulas_belong_to_the_installed_renderer() -> None:
+    from importlib.metadata import version
+
+    from tooling.book.formulas import RENDERER
+
+    assert f"latex2mathml {version('latex2mathml')}" == RENDERER
+
+
+@pytest.mark.parametrize(
+    ("code", "marked"),
+    [
+        ("var x = 1", '<span class="k">var</span> x = <span class="n">1</span>'),
+        ("# FILL ME IN (about 3 lines)", '<span class="hole"># FILL ME IN (about 3 lines)</span>'),
+        ('print("<a>")', '<span class="f">print</span>(<span class="s">"&lt;a&gt;"</span>)'),
+        ("@always_inline", '<span class="k">@always_inline</span>'),
+        ("DType.float32", '<span class="t">DType</span>.float32'),
+        ("definition", "definition"),
+    ],
+)
+def test_mojo_colours(code: str, marked: str) -> None:
+    assert highlight(code, "mojo") == marked
+
+
+def test_an_unknown_language_is_only_escaped() -> None:
+    page = '<pre><code class="language-text">a &lt; b\n\n\n</code></pre>'
+    assert highlight_page(page) == '<pre><code class="language-text">a &lt; b\n</code></pre>'

@@ -1,0 +1,215 @@
+"""The finished site: both languages, the links between them, the sitemap, mdBook's protocol."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tooling.book import protocol
+from tooling.book.build import build
+from tooling.book.checks.markup import Validator
+from tooling.book.editions import editions, site_address
+from tooling.book.errors import BuildFailed
+from tooling.book.search import sections
+from tooling.book.summary import parse_summary
+from tooling.project import Project
+
+HREFLANG = "{http://www.w3.org/1999/xhtml}link"
+LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
+
+
+@pytest.fixture
+def built(checkout: Project, tmp_path: Path) -> Path:
+    """A site whose Korean edition lacks a page."""
+    korean = editions(checkout)[1]
+    korean.page("puzzle_23/tile.md").unlink()
+    contents = korean.source / "SUMMARY.md"
+    contents.write_text(
+        contents.read_text(encoding="utf-8").replace("  - [타일](puzzle_23/tile.md)\n", ""), encoding="utf-8"
+    )
+    page = korean.page("puzzle_23/puzzle_23.md")
+    page.write_text(page.read_text(encoding="utf-8").replace("[타일](tile.md)", "타일"), encoding="utf-8")
+    return build(checkout, tmp_path / "site", "https://example.org/lab/").folder
+
+
+def test_a_missing_page_is_shown_in_the_other_language(built: Path) -> None:
+    page = (built / "ko" / "puzzle_23" / "tile.html").read_text(encoding="utf-8")
+    assert "아직 번역하지 않은 페이지입니다" in page
+    assert "<h1" in page
+    assert 'href="../../assets/book.css"' in page
+    assert 'class="bar-button switcher" href="../../puzzle_23/tile.html"' in page
+    assert (built / "ko" / "puzzle_23" / "media" / "23-tiles-w.svg").is_file()
+
+
+def test_no_switcher_leads_nowhere(built: Path) -> None:
+    for file in built.rglob("*.html"):
+        found = re.search(r'switcher" href="([^"]+)"', file.read_text(encoding="utf-8"))
+        assert found, file
+        assert (file.parent / found[1]).resolve().is_file(), file
+
+
+def test_the_sitemap_is_reciprocal_and_names_real_pages_only(built: Path) -> None:
+    root = ElementTree.parse(built / "sitemap.xml").getroot()
+    entries = {
+        entry.findtext(LOC): {link.get("hreflang"): link.get("href") for link in entry.iter(HREFLANG)}
+        for entry in root
+    }
+    assert "https://example.org/lab/ko/puzzle_23/tile.html" not in entries
+    assert entries["https://example.org/lab/puzzle_23/tile.html"].keys() == {"en", "x-default"}
+    korean = "https://example.org/lab/ko/puzzle_15/puzzle_15.html"
+    assert entries[korean]["en"] == "https://example.org/lab/puzzle_15/puzzle_15.html"
+    assert entries[korean]["x-default"] == entries[korean]["en"]
+    assert entries[str(entries[korean]["en"])]["ko"] == korean
+
+
+def test_pages_say_who_they_are(built: Path) -> None:
+    page = (built / "ko" / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
+    assert '<html lang="ko"' in page
+    assert "<title>퍼즐 15: 축 합계 · GPU 퍼즐 랩</title>" in page
+    assert '<link rel="canonical" href="https://example.org/lab/ko/puzzle_15/puzzle_15.html">' in page
+    assert "/edit/main/i18n/ko/book/src/puzzle_15/puzzle_15.md" in page
+    assert page.count('aria-current="page"') == 1
+
+
+def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
+    for file in [*built.rglob("*.html"), *built.rglob("*.css")]:
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(
+            r'<(?:script|img|link rel="(?:stylesheet|icon)")[^>]*(?:src|href)="(?:https?:)?//', text
+        ), file
+        assert "url(http" not in text, file
+
+
+def test_the_same_sources_give_the_same_site(checkout: Project, tmp_path: Path) -> None:
+    one, two = (build(checkout, tmp_path / name / "site").folder for name in ("one", "two"))
+    files = sorted(path.relative_to(one) for path in one.rglob("*") if path.is_file())
+    assert files == sorted(path.relative_to(two) for path in two.rglob("*") if path.is_file())
+    assert all((one / file).read_bytes() == (two / file).read_bytes() for file in files)
+
+
+def test_a_failed_build_leaves_the_old_site(checkout: Project, tmp_path: Path) -> None:
+    site = build(checkout, tmp_path / "site").folder
+    page = editions(checkout)[0].page("howto.md")
+    page.write_text(page.read_text(encoding="utf-8") + "\n{{#run nothing}}\n", encoding="utf-8")
+    with pytest.raises(BuildFailed, match="could not be built") as failure:
+        build(checkout, site)
+    assert "howto.md" in str(failure.value)
+    assert (site / "index.html").is_file()
+
+
+@pytest.mark.parametrize("name", ["items", "sections"])
+def test_both_generations_of_the_protocol(real: Project, name: str) -> None:
+    context = {
+        "root": str(real.root / "book"),
+        "config": {"book": {"language": "en", "src": "src"}},
+        "renderer": "html",
+        "mdbook_version": "0.5.4",
+    }
+    inner = {"name": "b", "content": "x {{#constant p15 TPB}}", "path": "puzzle_15/b.md", "sub_items": []}
+    outer = {"name": "a", "content": "# a", "path": "a.md", "sub_items": [{"Chapter": inner}]}
+    book: dict[str, Any] = {
+        name: [{"Chapter": outer}, "Separator", {"PartTitle": "P"}],
+        "__non_exhaustive": None,
+    }
+    run = subprocess.run(
+        [sys.executable, "-m", "tooling.book.preprocessor"],
+        input=json.dumps([context, book]),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=real.root,
+    )
+    answer = json.loads(run.stdout)
+    assert answer[name][0]["Chapter"]["sub_items"][0]["Chapter"]["content"] == "x 8"
+    assert answer[name][1:] == book[name][1:]
+
+
+@pytest.mark.parametrize("renderer", ["html", "markdown"])
+def test_it_supports_html_alone(real: Project, renderer: str) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "tooling.book.preprocessor", "supports", renderer], check=False, cwd=real.root
+    )
+    assert (run.returncode == 0) == (renderer == "html")
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1, 2]", '[{"root": "/"}, {}]'])
+def test_other_input_is_refused(text: str) -> None:
+    with pytest.raises(protocol.ProtocolError):
+        protocol.read(io.StringIO(text))
+
+
+def test_a_book_of_no_known_generation_is_refused() -> None:
+    with pytest.raises(protocol.ProtocolError, match="neither"):
+        list(protocol.Book({"pages": []}).chapters())
+
+
+def test_summary() -> None:
+    entries = parse_summary(
+        "# Summary\n\n[Intro](intro.md)\n\n# Part\n\n"
+        "- [A](a.md)\n    - [B](b.md)\n      - [C]()\n- [D](d.md)\n\n---\n[E](e.md)\n"
+    )
+    assert [(entry.title, entry.level, entry.part) for entry in entries] == [
+        ("Intro", 0, ""),
+        ("A", 0, "Part"),
+        ("B", 1, "Part"),
+        ("C", 2, "Part"),
+        ("D", 0, "Part"),
+        ("E", 0, "Part"),
+    ]
+
+
+def test_the_address_of_the_site_follows_the_repository() -> None:
+    assert site_address("https://github.com/Some-One/lab") == "https://some-one.github.io/lab/"
+
+
+def test_sections_for_the_search() -> None:
+    article = (
+        '<h1 id="t"><a href="#t">Title</a></h1><p>one</p><div class="tab-labels">no</div>'
+        '<h2 id="s">Sub <code>x</code></h2><p>two &lt; three</p>'
+    )
+    found = list(sections(article, "a.html"))
+    assert [(each.fragment, each.heading, each.text) for each in found] == [
+        ("", "Title", "one"),
+        ("s", "Sub x", "two < three"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("html", "flaw"),
+    [
+        ("<p>a<div>b</div></p>", "the block <div> stands in <p>"),
+        ("<ul><p>a</p></ul>", "<p> stands in <ul>"),
+        ("<li>a</li>", "<li> stands in <None>"),
+        ('<p id="a"></p><p id="a"></p>', "the id `a` stands in line 1 too"),
+        ("<b>a", "<b> is never closed"),
+        ("<b><i>a</b></i>", "</b> where <i>"),
+        ('<img src="a">', "<img> has no alt"),
+        ("<blink>a</blink>", "<blink> is no element"),
+        ('<a href="x"><button>b</button></a>', "in another link or button"),
+        ('<div aria-labelledby="x"></div>', "names an id that is not there"),
+        ('<p class="a" class="b"></p>', "two attributes `class`"),
+    ],
+)
+def test_flaws_of_html(html: str, flaw: str) -> None:
+    validator = Validator()
+    validator.feed(html)
+    assert any(flaw in each.message for each in validator.finish())
+
+
+def test_good_html_has_no_flaw() -> None:
+    validator = Validator()
+    validator.feed(
+        "<!DOCTYPE html><html lang='en'><head><title>t</title><meta charset='utf-8'></head><body>"
+        "<ul><li><p>a</p></li></ul><svg viewBox='0 0 1 1'><path d='M0 0'/></svg>"
+        "<details><summary>s</summary></details>"
+        "</body></html>"
+    )
+    assert validator.finish() == []
