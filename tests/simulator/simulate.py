@@ -39,9 +39,9 @@ def simulate(
     text: str,
     arrays: Sequence[NDArray[Any]],
     *,
-    grid: int = 1,
-    block: int = 32,
-    cluster: int = 1,
+    grid: int | Dim3 = 1,
+    block: int | Dim3 = 32,
+    cluster: int | Dim3 = 1,
     shared: int = 0,
     schedule: str = "lockstep",
     hooks: Sequence[Hook] = (),
@@ -56,7 +56,8 @@ def simulate(
         memory.view(address, array.nbytes)[:] = array.view(np.uint8).reshape(-1)
     (function,) = module.kernels.values()
     packed = b"".join(struct.pack("<Q", address) for address in addresses) + extra
-    launch = Launch(function, Dim3(grid), Dim3(block), Dim3(cluster), shared, packed)
+    shape, threads, together = (Dim3(e) if isinstance(e, int) else e for e in (grid, block, cluster))
+    launch = Launch(function, shape, threads, together, shared, packed)
     limits = Limits(lane_instructions=20_000_000)
     result = run(launch, module, memory, hooks, schedule, stdout, limits)
     after = [

@@ -43,12 +43,6 @@ DIFFERENCES = {f"cuDeviceGetAttribute {number}" for number in NOT_HERE} | {
     for kernel in ("store", "fixed_shared", "bounded", "required", "clustered")
 }
 
-PENDING = {
-    "cluster 2 by 2 of 4 by 4": "the engine runs clusters along x only",
-    "code": "the engine does not look at every modifier yet",
-    "without a log": "the same",
-}
-
 
 def simulation(*, record_only: bool = False) -> Simulation:
     options = SimulationOptions(checks=frozenset())
@@ -64,7 +58,7 @@ def test_answers_are_those_of_an_h200(group: str) -> None:
     recorded = RECORDED[group]
     assert answers.keys() == recorded.keys()
     different = {question for question in recorded if answers[question] != recorded[question]}
-    assert different - PENDING.keys() == DIFFERENCES & recorded.keys()
+    assert different == DIFFERENCES & recorded.keys()
 
 
 def test_every_name_that_mojo_looks_up_is_there() -> None:

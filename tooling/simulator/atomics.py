@@ -13,6 +13,7 @@ from tooling.simulator.decode import Decoder
 from tooling.simulator.hooks import AccessKind, Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.memory_access import active, for_spaces, pointer, space_of
+from tooling.simulator.modifiers import ATOMIC, stand_in_order
 from tooling.simulator.numerics import canonical32, flush32
 from tooling.simulator.ptx_model import Instruction, Operand, Register
 from tooling.simulator.record import Record
@@ -75,9 +76,17 @@ _UPDATES: dict[str, Update] = {
     "inc": _increment,
     "dec": _decrement,
 }
-_TYPES = (
-    "u32", "s32", "u64", "s64", "f32", "f64", "b32", "b64", "f16", "b16", "bf16", "f16x2", "bf16x2",
-)  # fmt: skip
+_BITS = ("b32", "b64")
+_WHOLE = ("u32", "s32", "u64", "s64")
+_KINDS: dict[str, tuple[str, ...]] = {
+    "add": ("u32", "s32", "u64", "f32", "f64", "f16", "bf16", "f16x2", "bf16x2"),
+    "min": _WHOLE, "max": _WHOLE,
+    "and": _BITS, "or": _BITS, "xor": _BITS,
+    "exch": _BITS, "cas": ("b16", *_BITS),
+    "inc": ("u32",), "dec": ("u32",),
+}  # fmt: skip
+"""The types that each operation takes (PTX ISA 9.7.13.5)."""
+
 _TINY = 2.0**-100
 """Sums of terms above this one cannot become subnormal but by cancellation to multiples of its last bit."""
 
@@ -155,9 +164,7 @@ def _scan(*parts: Any) -> None:
 def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     kind = instruction.modifiers[-1]
     name = next((m for m in instruction.modifiers if m in _UPDATES), "")
-    if kind not in _TYPES or not name or any(m in ("v2", "v4", "v8") for m in instruction.modifiers):
-        raise decoder.unknown(instruction)
-    if name in ("min", "max") and kind[0] in "fb":
+    if not name or kind not in _KINDS[name] or not stand_in_order(instruction.modifiers, ATOMIC):
         raise decoder.unknown(instruction)
     returns = instruction.opcode == "atom"
     operands: list[Operand] = list(instruction.operands)

@@ -196,35 +196,29 @@ class ClusterBarriers:
     def __init__(self, batch: Any) -> None:
         self.batch = batch
         self.parked: list[Parked] = []
-        self.clusters = batch.blocks // batch.context.blocks_per_cluster
-        self.arrived = np.zeros(self.clusters, np.int64)
-        self.phase = np.zeros(self.clusters, np.int64)
+        self.clusters = batch.spaces.clusters
+        self.arrived = np.zeros(self.clusters.count, np.int64)
+        self.phase = np.zeros(self.clusters.count, np.int64)
         self.lane_phase = np.zeros(batch.size, np.int64)
-        per_cluster = batch.context.blocks_per_cluster
-        self.cluster_of_lane = batch.spaces.block_of_lane // per_cluster
+        self.cluster_of_lane = self.clusters.of_block[batch.spaces.block_of_lane]
 
     def arrive(self, group: Group) -> None:
         """Lanes arrive for the phase that their next wait belongs to."""
         clusters = group.pick(self.cluster_of_lane)
         lanes = group.indices(self.batch.size)
         self.lane_phase[lanes] = self.phase[clusters]
-        self.arrived += np.bincount(clusters, minlength=self.clusters)
+        self.arrived += np.bincount(clusters, minlength=self.clusters.count)
         self._complete()
 
     def _complete(self) -> None:
-        alive = np.bincount(
-            np.arange(self.batch.blocks) // self.batch.context.blocks_per_cluster,
-            weights=self.batch.alive,
-            minlength=self.clusters,
-        )
+        alive = self.batch.alive[self.clusters.members].sum(axis=1)
         done = (self.arrived > 0) & (self.arrived >= alive)
         if not done.any():
             return
         self.phase[done] += 1
         self.arrived[done] = 0
         for hook in self.batch.hooks.cluster_barrier:
-            first = self.batch.first_block // self.batch.context.blocks_per_cluster
-            hook.cluster_barrier(first + np.flatnonzero(done))
+            hook.cluster_barrier(self.clusters.numbers[done])
         waiting, self.parked = self.parked, []
         for parked in waiting:
             if self.wait(parked.group, parked.instruction):

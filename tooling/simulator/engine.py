@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.batch import Batch
+from tooling.simulator.clusters import blocks_together
 from tooling.simulator.decode import decode
 from tooling.simulator.heap import keep_freed_memory
 from tooling.simulator.hooks import Hook, LaunchContext
@@ -122,8 +123,6 @@ def _check_shape(context: LaunchContext) -> None:
         problem = f"{context.shared_bytes} bytes of shared memory; {MAX_SHARED_BYTES} are possible"
     elif any(g % c for g, c in zip(launch.grid, launch.cluster, strict=True)):
         problem = f"grid {launch.grid} is no multiple of cluster {launch.cluster}"
-    elif launch.cluster.y != 1 or launch.cluster.z != 1:
-        problem = f"clusters of shape {launch.cluster} are not simulated; use (n, 1, 1)"
     elif len(launch.parameters) < launch.function.parameter_bytes:
         needed = launch.function.parameter_bytes
         problem = f"{len(launch.parameters)} bytes of parameters; the kernel takes {needed}"
@@ -167,7 +166,7 @@ class Runner:
             KernelFault: the kernel was stopped.
         """
         context = self.context
-        unit = context.blocks_per_cluster
+        unit = blocks_together(context.launch)
         step = max(1, BATCH_LANES // (context.threads_per_block * unit)) * unit
         for first in range(0, context.blocks, step):
             count = min(step, context.blocks - first)

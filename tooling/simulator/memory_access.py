@@ -12,6 +12,7 @@ from tooling.simulator.bindings import assign, binds, guard, guarded_lanes, writ
 from tooling.simulator.decode import Decoder
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
+from tooling.simulator.modifiers import LOAD, STORE, is_load_or_store
 from tooling.simulator.numerics import U64
 from tooling.simulator.ptx_model import Address, Instruction, Integer, Operand, Register, Symbol, Vector
 from tooling.simulator.record import Record
@@ -38,7 +39,7 @@ def space_of(instruction: Instruction) -> tuple[str, Space | None]:
 def vector_count(instruction: Instruction) -> int:
     """Elements per lane: 4 for `.v4`."""
     for modifier in instruction.modifiers:
-        if modifier in ("v2", "v4", "v8"):
+        if modifier in ("v2", "v4"):
             return int(modifier[1])
     return 1
 
@@ -128,9 +129,9 @@ def load_generic(batch: Any, request: Request, address: Array) -> list[Array]:
 @binds("ld", "ldu")
 def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     name, space = space_of(instruction)
-    kind = instruction.modifiers[-1]
-    if kind not in DTYPES or len(instruction.operands) < 2:
+    if not is_load_or_store(instruction.modifiers, LOAD) or len(instruction.operands) not in (2, 3):
         raise decoder.unknown(instruction)
+    kind = instruction.modifiers[-1]
     memory = DTYPES[kind]
     destination, source = instruction.operands[:2]
     count = vector_count(instruction)
@@ -232,14 +233,14 @@ def _copy_step(
 @binds("st")
 def _store(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     name, space = space_of(instruction)
-    kind = instruction.modifiers[-1]
-    if kind not in DTYPES or len(instruction.operands) != 2:
+    if not is_load_or_store(instruction.modifiers, STORE) or len(instruction.operands) not in (2, 3):
         raise decoder.unknown(instruction)
+    kind = instruction.modifiers[-1]
     if name == "param":
         space = Space.LOCAL
     memory = DTYPES[kind]
     unsigned = np.dtype(f"u{memory.itemsize}")
-    destination, source = instruction.operands
+    destination, source = instruction.operands[:2]
     elements = source.elements if isinstance(source, Vector) else (source,)
     if len(elements) != vector_count(instruction):
         raise decoder.unknown(instruction, "its vector has the wrong number of elements")

@@ -7,11 +7,13 @@ plus one (`mapa`).
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.simulator.clusters import Clusters
 from tooling.simulator.faults import illegal_address, misaligned
 from tooling.simulator.hooks import Access, AccessKind, Hook, LaunchContext, Space
 from tooling.simulator.lanes import Group
@@ -133,6 +135,11 @@ class Spaces:
         self._buffers: tuple[Array, ...] = (self.global_bytes, self.shared_bytes, self.local_bytes)
         self._views: dict[tuple[Space, int], Array] = {}
 
+    @cached_property
+    def clusters(self) -> Clusters:
+        """The clusters of the batch."""
+        return Clusters(self.context.launch, self.first_block, self.shape.blocks)
+
     def view(self, space: Space, size: int) -> Array:
         """All bytes of a space as unsigned numbers of `size` bytes."""
         key = (space, size)
@@ -203,10 +210,10 @@ class Spaces:
         if not int(address.max()) >> CLUSTER_SHIFT:
             return blocks, address
         rank = (address >> np.uint64(CLUSTER_SHIFT)).astype(np.int64)
-        per_cluster = self.context.blocks_per_cluster
-        if (rank > per_cluster).any():
-            self._illegal(Space.SHARED, request, address, rank > per_cluster)
-        foreign = blocks // per_cluster * per_cluster + rank - 1
+        most = self.context.blocks_per_cluster
+        if (rank > most).any():
+            self._illegal(Space.SHARED, request, address, rank > most)
+        foreign = self.clusters.mate(blocks, np.maximum(rank, 1) - 1)
         return np.where(rank > 0, foreign, blocks), address & np.uint64((1 << CLUSTER_SHIFT) - 1)
 
     def _illegal(self, space: Space, request: Request, address: Array, bad: Array) -> None:

@@ -80,7 +80,7 @@ def _thread_index(batch: Any, block: Dim3, axis: int) -> Array:
 
 def differs_by_batch(origin: Origin) -> bool:
     """Whether batches of the same shape see different values."""
-    moving = ("%ctaid", "%cluster_ctaid", "%clusterid", "%smid", "%clock", "%globaltimer")
+    moving = ("%ctaid", "%cluster_cta", "%clusterid", "%smid", "%clock", "%globaltimer")
     return origin.kind == "special" and origin.name.startswith(moving)
 
 
@@ -133,7 +133,7 @@ def _plain(name: str, batch: Any) -> Array:
         case "%cluster_nctarank":
             return np.array([context.blocks_per_cluster], U32)
         case "%cluster_ctarank":
-            return _per_block(batch, np.arange(batch.blocks) % context.blocks_per_cluster)
+            return _per_block(batch, batch.spaces.clusters.rank)
         case "%is_explicit_cluster":
             return np.array([launch.explicit_cluster or context.blocks_per_cluster > 1])
         case "%dynamic_smem_size":

@@ -1,0 +1,64 @@
+"""Loads, stores and atomics with modifiers that the assembler refuses are refused when they are decoded."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulator.simulate import kernel
+from tooling.simulator.decode import decode
+from tooling.simulator.ptx import PtxError, parse_module
+
+GOOD = [
+    "ld.global.b32 %r1, [%rd30];",
+    "ld.global.nc.L1::no_allocate.L2::128B.v4.b32 {%r1, %r2, %r3, %r4}, [%rd30];",
+    "ld.volatile.global.u32 %r1, [%rd30];",
+    "ld.relaxed.sys.global.u32 %r1, [%rd30];",
+    "ld.mmio.relaxed.sys.global.u32 %r1, [%rd30];",
+    "ld.acquire.gpu.b64 %rd1, [%rd30];",
+    "ld.global.L2::cache_hint.b32 %r1, [%rd30], %rd30;",
+    "ld.global.v2.b64 {%rd1, %rd2}, [%rd30];",
+    "st.release.gpu.global.b32 [%rd30], %r1;",
+    "st.global.wt.b32 [%rd30], %r1;",
+    "st.volatile.b32 [%rd30], %r1;",
+    "atom.relaxed.gpu.global.add.u32 %r1, [%rd30], %r2;",
+    "red.global.add.noftz.f16x2 [%rd30], %r2;",
+]
+
+BAD = [
+    "ld.globul.b32 %r1, [%rd30];",
+    "ld.b32.global %r1, [%rd30];",
+    "ld.global.shared.b32 %r1, [%rd30];",
+    "ld.nc.global.b32 %r1, [%rd30];",
+    "ld.global.v3.b32 {%r1, %r2, %r3}, [%rd30];",
+    "ld.global.v4.b64 {%rd1, %rd2, %rd3, %rd4}, [%rd30];",
+    "ld.relaxed.global.b32 %r1, [%rd30];",
+    "ld.gpu.global.b32 %r1, [%rd30];",
+    "ld.release.gpu.global.b32 %r1, [%rd30];",
+    "ld.global.f16 %rs1, [%rd30];",
+    "ld.global.pred %p1, [%rd30];",
+    "st.globul.b32 [%rd30], %r1;",
+    "st.acquire.gpu.global.b32 [%rd30], %r1;",
+    "st.const.b32 [%rd30], %r1;",
+    "st.global.nc.b32 [%rd30], %r1;",
+    "st.global.quick.b32 [%rd30], %r1;",
+    "atom.globul.add.u32 %r1, [%rd30], %r2;",
+    "atom.global.add.s64 %rd1, [%rd30], %rd2;",
+    "atom.global.and.u32 %r1, [%rd30], %r2;",
+    "atom.global.min.f32 %r1, [%rd30], %r2;",
+    "red.global.inc.s32 [%rd30], %r2;",
+]
+
+
+@pytest.mark.parametrize("text", GOOD)
+def test_forms_of_the_isa_are_taken(text: str) -> None:
+    module = parse_module(kernel(text))
+    decode(module, module.kernels["k"])
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_others_are_refused_with_their_line(text: str) -> None:
+    module = parse_module(kernel("\n" + text))
+    with pytest.raises(PtxError, match="cannot execute") as caught:
+        decode(module, module.kernels["k"])
+    assert text.split(maxsplit=1)[0] in str(caught.value)
+    assert module.kernels["k"].line < caught.value.line

@@ -1,0 +1,95 @@
+"""Which modifiers memory instructions take, and in which order (PTX ISA 9.7.9 and 9.7.13).
+
+The assembler refuses a modifier that it does not know, or one at the wrong place; so does the simulator, when
+the module is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Slots = tuple[frozenset[str], ...]
+"""What may stand at each place; every place may be left out."""
+
+
+def _slots(*places: str) -> Slots:
+    return tuple(frozenset(place.split()) for place in places)
+
+
+_SCOPE = "cta cluster gpu sys"
+_SPACE = "global shared shared::cta shared::cluster local"
+_EVICTION = (
+    "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate",
+    "L2::evict_normal L2::evict_first L2::evict_last",
+    "L2::cache_hint",
+)
+_VECTOR = "v2 v4"
+_PLAIN = "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"
+
+LOAD = _slots(
+    "mmio",
+    "weak volatile relaxed acquire",
+    _SCOPE,
+    f"{_SPACE} const param param::entry param::func",
+    "ca cg cs lu cv",
+    "nc",
+    *_EVICTION,
+    "L2::64B L2::128B L2::256B",
+    "unified",
+    _VECTOR,
+    _PLAIN,
+)
+"""`ld` and `ldu` (PTX ISA 9.7.9.8 to 9.7.9.10)."""
+
+STORE = _slots(
+    "mmio",
+    "weak volatile relaxed release",
+    _SCOPE,
+    f"{_SPACE} param param::func",
+    "wb cg cs wt",
+    *_EVICTION,
+    _VECTOR,
+    _PLAIN,
+)
+"""`st` (PTX ISA 9.7.9.11)."""
+
+ATOMIC = _slots(
+    "relaxed acquire release acq_rel",
+    _SCOPE,
+    "global shared shared::cta shared::cluster",
+    "and or xor cas exch add inc dec min max",
+    "noftz",
+    "L2::cache_hint",
+    "u32 s32 u64 s64 f32 f64 b32 b64 b16 f16 bf16 f16x2 bf16x2",
+)
+"""`atom` and `red` (PTX ISA 9.7.13.5, 9.7.13.6), without their vector forms."""
+
+_SCOPED = frozenset({"relaxed", "acquire", "release", "acq_rel"})
+_TYPE_BYTES = {kind: int(kind[1:]) // 8 for kind in _PLAIN.split()}
+_MOST_BYTES = 16
+
+
+def stand_in_order(modifiers: Sequence[str], slots: Slots) -> bool:
+    """Whether each modifier has a place of its own, after the places of those before it."""
+    place = 0
+    for modifier in modifiers:
+        while place < len(slots) and modifier not in slots[place]:
+            place += 1
+        if place == len(slots):
+            return False
+        place += 1
+    return True
+
+
+def is_load_or_store(modifiers: Sequence[str], slots: Slots) -> bool:
+    """Whether these are the modifiers of a load or store that exists.
+
+    Its type comes last, no more than 16 bytes are moved, and a scope stands beside an ordering only.
+    """
+    if not modifiers or modifiers[-1] not in _TYPE_BYTES or not stand_in_order(modifiers, slots):
+        return False
+    count = next((int(modifier[1]) for modifier in modifiers if modifier in ("v2", "v4")), 1)
+    if count * _TYPE_BYTES[modifiers[-1]] > _MOST_BYTES:
+        return False
+    scoped = any(modifier in _SCOPE.split() for modifier in modifiers)
+    return scoped == any(modifier in _SCOPED for modifier in modifiers)
