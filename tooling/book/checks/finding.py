@@ -37,6 +37,7 @@ RULES = {
     "spelling": "names are written as their owners write them",
     "parts": "a page with a puzzle has its commands, its output, its tips and its solution",
     "html": "the built pages are valid HTML",
+    "emphasis": "no asterisk that was meant as emphasis is left standing",
     "site": "every link, picture and fragment of the built site leads somewhere",
 }
 

@@ -12,6 +12,8 @@ from tooling.book.checks.desk import Desk
 from tooling.book.checks.finding import Finding
 from tooling.book.checks.markup import Flaw, Validator
 
+_CODE = re.compile(r"<code.*?</code>|<!--.*?-->|<math.*?</math>", re.DOTALL)
+_ASTERISK = re.compile(r"\*\*|(?<!\S)\*\S|\S\*(?=[가-힣])")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 
 
@@ -20,13 +22,29 @@ def check_pages(desk: Desk, site: Path) -> Iterator[Finding]:
     read: dict[Path, Validator] = {}
     for file in sorted(site.rglob("*.html")):
         validator = read[file] = Validator()
-        validator.feed(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        validator.feed(text)
+        yield from (_finding(site, file, "emphasis", flaw) for flaw in _asterisks(text))
         yield from (_finding(site, file, "html", flaw) for flaw in validator.finish())
     for file, validator in read.items():
         for line, address in validator.links:
             message = _dead(site, file, address, read)
             if message:
                 yield _finding(site, file, "site", Flaw(line, message))
+
+
+def _asterisks(text: str) -> Iterator[Flaw]:
+    """Asterisks that readers see.
+
+    Korean particles follow without a space, and `*말(word)*이` is no emphasis in CommonMark: a mark after a
+    bracket closes only before a space.
+    """
+    start = text.find("<article>")
+    article = _CODE.sub(lambda match: "\n" * match[0].count("\n"), text[start : text.find("</article>")])
+    for match in _ASTERISK.finditer(article):
+        line = text.count("\n", 0, start) + article.count("\n", 0, match.start()) + 1
+        around = article[max(0, match.start() - 20) : match.end() + 20].strip()
+        yield Flaw(line, f"an asterisk is left standing in `{around}`: close the emphasis before the bracket")
 
 
 def _dead(site: Path, file: Path, address: str, read: dict[Path, Validator]) -> str | None:
