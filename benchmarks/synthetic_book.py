@@ -82,10 +82,10 @@ SCALES = {100: 700, 1_000: 5_000, 10_000: 20_000}
 class _Page:
     path: str
     sentences: list[int]
-    versions: list[tuple[int, str]] = field(default_factory=list)  # commit mark, blob id
+    versions: list[tuple[int, str, tuple[int, ...]]] = field(default_factory=list)  # mark, blob, sentences
 
 
-def page_text(path: str, sentences: list[int], words: Sequence[str]) -> str:
+def page_text(path: str, sentences: Sequence[int], words: Sequence[str]) -> str:
     """A page of six sections with prose, code spans, links, a list, a table and a fence each."""
     rng = random.Random(path)
     parts = [f"# {words[0]} {path.rpartition('/')[2]}\n"]
@@ -94,7 +94,7 @@ def page_text(path: str, sentences: list[int], words: Sequence[str]) -> str:
         line = " ".join(text.choice(words) for _ in range(14))
         parts.append(
             f"## {words[number]} {number}\n\n{line}.\nSee `thread_idx.{rng.choice('xyz')}` and "
-            f"[{words[1]}](page_{number}.md).\n\n- {words[2]} `{2**number}`\n- {words[3]}\n\n"
+            f"[{words[1]}]({path.rpartition('/')[2]}).\n\n- {words[2]} `{2**number}`\n- {words[3]}\n\n"
             f"| {words[4]} | {words[5]} |\n|---|---|\n| {number} | {seed % 97} |\n\n"
             f"```mojo\nvar i = {number}\nout[i] = a[i] + {rng.randrange(99)}\n```\n"
         )
@@ -139,7 +139,7 @@ def build(folder: Path, pages: int, commits: int, *, stale: float = 0.3, blob_li
             write(b"from :%d\n" % (mark - 1))
         for page in touched:
             text = page_text(page.path, page.sentences, _WORDS).encode()
-            page.versions.append((mark, _blob(text)))
+            page.versions.append((mark, _blob(text), tuple(page.sentences)))
             write(b"M 100644 inline %s\n" % page.path.encode() + _data(text))
 
     commit(1, book)
@@ -170,13 +170,13 @@ def _translate(
         index = -1
         if len(page.versions) > 1 and rng.random() < stale:
             index = rng.randrange(len(page.versions) - 1)
-        mark, blob = page.versions[index]
+        mark, blob, sentences = page.versions[index]
         lines = [f"<!-- i18n-source-commit: {marks[f':{mark}']} -->"]
         if rng.random() < blob_lines:
             lines.append(f"<!-- i18n-source-blob: {blob} -->")
         target = folder / "i18n/ko" / page.path
         target.parent.mkdir(parents=True, exist_ok=True)
-        text = page_text(page.path, page.sentences, _KOREAN)
+        text = page_text(page.path, sentences, _KOREAN)
         target.write_text("\n".join([*lines, "", text]), encoding="utf-8")
     for command in (
         ["add", "."],

@@ -260,20 +260,21 @@ class _Splitter:
         """The next line when `line` is more than a piece of a paragraph."""
         number = self.offset + index + 1
         stripped = line.strip()
-        if (match := _FENCE.match(line)) and not ("`" in match[2] and "`" in match[3]):
+        begin = stripped[0]  # every construct has its first characters: most patterns need not be tried
+        if begin in "`~" and (match := _FENCE.match(line)) and not ("`" in match[2] and "`" in match[3]):
             return self._fence(lines, index, match, quote)
-        if (end := _math_end(stripped)) is not None:
+        if begin in "$\\" and (end := _math_end(stripped)) is not None:
             return self._math(lines, index, end, quote)
         if self._is_indented_code(line):
             return self._indented(lines, index, quote)
-        if (match := _HEADING.match(line)) is not None:
+        if begin == "#" and (match := _HEADING.match(line)) is not None:
             self._close()
             self.indents.clear()
             self.in_table = False
             title = (match[2] or "").strip()
             self.blocks.append(Block(BlockKind.HEADING, (title,), number, number, len(match[1]), quote))
             return index + 1
-        if self._is_setext(line, quote):
+        if begin in "=-" and self._is_setext(line, quote):
             assert self.open is not None
             level = 1 if "=" in stripped else 2
             title = " ".join(self.open.lines)
@@ -281,24 +282,28 @@ class _Splitter:
             self.indents.clear()
             self.blocks.append(Block(BlockKind.HEADING, (title,), first, number, level, quote))
             return index + 1
-        if _RULE.match(line):
+        if begin in "-*_" and _RULE.match(line):
             self._close()
             self.blocks.append(Block(BlockKind.RULE, (), number, number, 0, quote))
             return index + 1
-        if (match := _ITEM.match(line)) is not None and self._may_begin_item(match):
+        if (
+            (begin in "-*+" or begin.isdigit())
+            and (match := _ITEM.match(line)) is not None
+            and self._may_begin_item(match)
+        ):
             self._item(number, match, quote)
             return index + 1
         if ("|" in stripped or self.in_table) and self._row(lines, index, stripped, quote):
             return index + 1
-        if self.open is None and (match := _DEFINITION.match(line)) is not None:
+        if begin == "[" and self.open is None and (match := _DEFINITION.match(line)) is not None:
             self.definitions.setdefault(fold_label(match[1]), match[2].strip("<>"))
             return index + 1
-        for kind, pattern in ((BlockKind.DIRECTIVE, _DIRECTIVE), (BlockKind.HTML, _TAGS)):
-            if pattern.match(line):
+        for mark, kind, pattern in (("{", BlockKind.DIRECTIVE, _DIRECTIVE), ("<", BlockKind.HTML, _TAGS)):
+            if begin == mark and pattern.match(line):
                 self._close()
                 self.blocks.append(Block(kind, (stripped,), number, number, 0, quote))
                 return index + 1
-        if quote and self.open is None and _ALERT.match(stripped):
+        if quote and begin == "[" and self.open is None and _ALERT.match(stripped):
             self.blocks.append(Block(BlockKind.ALERT, (stripped,), number, number, 0, quote))
             return index + 1
         return None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 from tooling.translations.blocks import VERBATIM, Block, BlockKind, Text, split
 from tooling.translations.model import ChangeClass
@@ -53,15 +53,10 @@ class BlockChange:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """How many sections at the start and at the end of a page are of no concern."""
+    """A run of sections of the old page, and the run of the new page that stands in its place."""
 
-    lead: int
-    tail: int
-
-    def of(self, text: Text) -> str:
-        """The raw text of the sections in between; empty where it is not at hand."""
-        sections = text.sections[self.lead : len(text.sections) - self.tail]
-        return "".join(section.raw or "" for section in sections)
+    old: slice
+    new: slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +67,19 @@ class Comparison:
         old, new: both versions in blocks.
         changes: every block with another normal form, in the order of the old page.
         identical: the texts are the same, character by character.
-        region: the sections outside which they are.
+        regions: the sections outside which they are.
     """
 
     old: Text
     new: Text
     changes: tuple[BlockChange, ...]
     identical: bool
-    region: Region
+    regions: tuple[Region, ...]
+
+    def raw(self, text: Text) -> str:
+        """What stands in the differing sections of a page with the same headings as the old one."""
+        sections = [section for region in self.regions for section in text.sections[region.old]]
+        return "".join(section.raw or "" for section in sections)
 
     @property
     def classes(self) -> frozenset[ChangeClass]:
@@ -102,11 +102,18 @@ class _Pairing:
 def compare(old_text: str, new_text: str) -> Comparison:
     """The blocks that differ between two versions of a page."""
     old, new = split(old_text), split(new_text)
-    start, old_end, new_end = _differing(old, new)
-    places = [Anchor(one.ordinal, i) for one in old.sections[start:old_end] for i in range(len(one.blocks))]
-    old_blocks = [block for section in old.sections[start:old_end] for block in section.blocks]
-    new_blocks = [block for section in new.sections[start:new_end] for block in section.blocks]
+    regions = _differing(old, new)
+    changes = [change for region in regions for change in _compare_region(old, new, region)]
+    return Comparison(old, new, _join_moves(changes, old, new), old_text == new_text, tuple(regions))
+
+
+def _compare_region(old: Text, new: Text, region: Region) -> Iterator[BlockChange]:
+    before, after = old.sections[region.old], new.sections[region.new]
+    places = [Anchor(section.ordinal, index) for section in before for index in range(len(section.blocks))]
+    old_blocks = [block for section in before for block in section.blocks]
+    new_blocks = [block for section in after for block in section.blocks]
     # What is added at the start of the region follows the last block before it.
+    start = region.old.start
     lead = Anchor(start - 1, len(old.sections[start - 1].blocks) - 1) if start else Anchor(0, -1)
     if old.definitions == new.definitions:
         same = _common_start(old_blocks, new_blocks)
@@ -114,24 +121,19 @@ def compare(old_text: str, new_text: str) -> Comparison:
         old_blocks, new_blocks, places = old_blocks[same:], new_blocks[same:], places[same:]
         same = _common_start(old_blocks[::-1], new_blocks[::-1])
         old_blocks, new_blocks = old_blocks[: len(old_blocks) - same], new_blocks[: len(new_blocks) - same]
-    before = [normalise(block, old.definitions) for block in old_blocks]
-    after = [normalise(block, new.definitions) for block in new_blocks]
-    changes: list[BlockChange] = []
-    for pairing in _pairings(before, after):
-        left = None if pairing.old is None else before[pairing.old]
-        right = None if pairing.new is None else after[pairing.new]
+    left_forms = [normalise(block, old.definitions) for block in old_blocks]
+    right_forms = [normalise(block, new.definitions) for block in new_blocks]
+    for pairing in _pairings(left_forms, right_forms):
+        left = None if pairing.old is None else left_forms[pairing.old]
+        right = None if pairing.new is None else right_forms[pairing.new]
         if left != right:
-            changes.append(
-                BlockChange(
-                    _edit(left, right),
-                    _classes(left, right),
-                    None if pairing.old is None else old_blocks[pairing.old],
-                    None if pairing.new is None else new_blocks[pairing.new],
-                    places[pairing.anchor] if pairing.anchor >= 0 else lead,
-                )
+            yield BlockChange(
+                _edit(left, right),
+                _classes(left, right),
+                None if pairing.old is None else old_blocks[pairing.old],
+                None if pairing.new is None else new_blocks[pairing.new],
+                places[pairing.anchor] if pairing.anchor >= 0 else lead,
             )
-    region = Region(start, len(old.sections) - old_end)
-    return Comparison(old, new, _join_moves(changes, old, new), old_text == new_text, region)
 
 
 def origins(old: Text, new: Text) -> dict[Anchor, Anchor]:
@@ -156,14 +158,16 @@ def _common_start(left: Sequence[Block], right: Sequence[Block]) -> int:
     return count
 
 
-def _differing(old: Text, new: Text) -> tuple[int, int, int]:
-    """The sections outside which both pages have the same text: start, end in old, end in new.
+def _differing(old: Text, new: Text) -> list[Region]:
+    """The sections that differ, as runs; outside them both pages have the same text.
 
     Most edits touch one paragraph of a long page, so most sections need not be read block by block.
     """
     ours, theirs = old.sections, new.sections
     if old.definitions != new.definitions:
-        return 0, len(ours), len(theirs)
+        return [Region(slice(0, len(ours)), slice(0, len(theirs)))]
+    if len(ours) == len(theirs):
+        return _differing_in_place(old, new)
     shorter = min(len(ours), len(theirs))
     start = 0
     while start < shorter and ours[start].same_as(theirs[start]):
@@ -171,7 +175,21 @@ def _differing(old: Text, new: Text) -> tuple[int, int, int]:
     end = 0
     while end < shorter - start and ours[-1 - end].same_as(theirs[-1 - end]):
         end += 1
-    return start, len(ours) - end, len(theirs) - end
+    return [Region(slice(start, len(ours) - end), slice(start, len(theirs) - end))]
+
+
+def _differing_in_place(old: Text, new: Text) -> list[Region]:
+    """The runs of sections that differ from the section of the same number."""
+    different = [not ours.same_as(theirs) for ours, theirs in zip(old.sections, new.sections, strict=True)]
+    runs: list[Region] = []
+    position = 0
+    for differs, group in groupby(different):
+        length = sum(1 for _ in group)
+        if differs:
+            run = slice(position, position + length)
+            runs.append(Region(run, run))
+        position += length
+    return runs
 
 
 def _pairings(before: Sequence[NormalForm], after: Sequence[NormalForm]) -> list[_Pairing]:

@@ -82,8 +82,8 @@ def describe_change(old: str, new: str, target: str) -> Difference:
     ours = split(target)
     if ours.levels == comparison.old.levels == comparison.new.levels:
         # Headings agree, so the sections that changed are enough to look at.
-        region = comparison.region
-        nearer = is_nearer(region.of(ours), region.of(comparison.old), region.of(comparison.new))
+        parts = [comparison.raw(text) for text in (ours, comparison.old, comparison.new)]
+        nearer = is_nearer(*(parts if all(parts) else (target, old, new)))
     else:
         nearer = is_nearer(target, old, new)
     return Difference(comparison.classes, changed_sections(comparison, ours), nearer)

@@ -9,7 +9,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_WORTH_IT = 400  # below this many pages, starting processes takes longer than the work
+_WORTH_IT = 200  # below this many pages, starting processes takes longer than the work
 _CHUNK = 50
 
 
