@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -79,12 +78,17 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _start(folder: Path, arguments: Sequence[str], stdin: int | None) -> subprocess.Popen[bytes]:
+def _start(
+    folder: Path,
+    arguments: Sequence[str],
+    stdin: int | None,
+    *,
+    stdout: int | IO[bytes] = subprocess.PIPE,
+    stderr: int | IO[bytes] = subprocess.PIPE,
+) -> subprocess.Popen[bytes]:
     command = ["git", "--literal-pathspecs", "-C", os.fspath(folder), *arguments]
     try:
-        return subprocess.Popen(
-            command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()
-        )
+        return subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=_environment())
     except FileNotFoundError as error:
         raise GitNotInstalled(
             "git is not installed",
@@ -114,28 +118,38 @@ def _explain(stderr: bytes, arguments: Sequence[str], status: int) -> GitError:
 
 
 class RunningGit:
-    """A git process at work beside this one; a thread takes its output, so that it never waits."""
+    """A git process at work beside this one.
 
-    def __init__(self, process: subprocess.Popen[bytes], arguments: Sequence[str]) -> None:
-        self._process = process
+    It writes to files without a name, so that it never waits for a reader. A thread that reads a pipe would
+    do, too, but it takes the interpreter from the reading of thousands of small files again and again.
+    """
+
+    def __init__(self, folder: Path, arguments: Sequence[str]) -> None:
         self._arguments = arguments
-        self._output = self._errors = b""
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-
-    def _read(self) -> None:
-        self._output, self._errors = self._process.communicate()
+        self._output, self._errors = _nameless_file(), _nameless_file()
+        self._process = _start(folder, arguments, None, stdout=self._output, stderr=self._errors)
 
     def output(self) -> bytes:
-        """Its standard output, once it has ended.
+        """Its standard output, once it has ended; to be asked for once.
 
         Raises:
             GitError: it ended with another status than 0.
         """
-        self._thread.join()
-        if self._process.returncode != 0:
-            raise _explain(self._errors, self._arguments, self._process.returncode)
-        return self._output
+        self._process.wait()
+        with self._output, self._errors:
+            self._output.seek(0)
+            self._errors.seek(0)
+            if self._process.returncode != 0:
+                raise _explain(self._errors.read(), self._arguments, self._process.returncode)
+            return self._output.read()
+
+
+def _nameless_file() -> IO[bytes]:
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("git-output"), "w+b")
+    import tempfile  # noqa: PLC0415 -- slow to load, and Linux does without
+
+    return tempfile.TemporaryFile()
 
 
 @dataclass(slots=True)
@@ -223,7 +237,7 @@ class Repository:
     def start(self, arguments: Sequence[str]) -> RunningGit:
         """One git process whose output is wanted later."""
         self.processes += 1
-        return RunningGit(_start(self.root, arguments, None), arguments)
+        return RunningGit(self.root, arguments)
 
     def tree(self, folder: str | None = None) -> dict[str, TreeEntry]:
         """Files of HEAD below `folder` (all of them without), by path from the top folder.

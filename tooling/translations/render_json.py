@@ -14,8 +14,27 @@ SCHEMA_VERSION = 1
 
 
 def render(report: Report) -> str:
-    """The report as indented JSON."""
-    return json.dumps(document(report), ensure_ascii=False, indent=2)
+    """The report as JSON with a page, and a finding, a line.
+
+    Lines suit people and diffs; indenting every field would take as long as judging the pages.
+    """
+    fields = (f"{_dump(name)}: {_lay_out(value)}" for name, value in document(report).items())
+    return "{\n" + ",\n".join(fields) + "\n}"
+
+
+def _lay_out(value: Any) -> str:
+    if value and isinstance(value, dict):
+        return "{\n" + ",\n".join(f"  {_dump(key)}: {_dump(one)}" for key, one in value.items()) + "\n}"
+    if value and isinstance(value, list):
+        return "[\n" + ",\n".join(f"  {_dump(one)}" for one in value) + "\n]"
+    return _dump(value)
+
+
+def _dump(value: Any) -> str:
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 def document(report: Report) -> dict[str, Any]:
