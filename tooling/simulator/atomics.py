@@ -186,7 +186,7 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
         some, mask, lanes = active(group, guarding, batch.size)
         if not some:
             return
-        group.polling = True
+        group.polling = instruction
         total = group.count if lanes is None else len(lanes)
 
         def spread(values: Array) -> Array:
@@ -229,9 +229,11 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
         index = np.broadcast_to(
             (offset >> np.uint64(dtype.itemsize.bit_length() - 1)).view(np.int64), len(address)
         )
-        old = atomic.perform(
-            where, spaces.view(where, dtype.itemsize).view(dtype), index, values[0], (*values, None)[1]
-        )
+        view = spaces.view(where, dtype.itemsize).view(dtype)
+        before = view[index] if spaces.watching else None
+        old = atomic.perform(where, view, index, values[0], (*values, None)[1])
+        if before is not None:
+            spaces.changes += view[index].tobytes() != before.tobytes()
         if kept is None:
             return old
         whole = np.zeros(len(told), dtype)

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from tooling.simulator.bindings import binds, guard, guarded_lanes
+from tooling.simulator.bindings import assign, binds, guard, guarded_lanes, write
 from tooling.simulator.decode import Decoder
+from tooling.simulator.hooks import Meeting
 from tooling.simulator.lanes import Group
-from tooling.simulator.numerics import U32
+from tooling.simulator.numerics import PRED, U32
 from tooling.simulator.program import End
-from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.ptx_model import Instruction, Negated, Operand
+from tooling.simulator.record import Record
 
 
 def waits(decoder: Decoder, instruction: Instruction, following: int, wait: End) -> None:
@@ -38,8 +40,13 @@ def waits(decoder: Decoder, instruction: Instruction, following: int, wait: End)
     decoder.block.end = end
 
 
+_COMBINES = {"popc": ("u32", U32), "and": ("pred", PRED), "or": ("pred", PRED)}
+"""What `bar.red` makes of the predicates of all threads, and the type of its result."""
+
+
 @binds("bar", "barrier", alone=True)
 def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    """`bar.sync`, `bar.arrive` and `bar.red.{popc, and, or}` (PTX ISA 9.7.13.1)."""
     modifiers = tuple(m for m in instruction.modifiers if m not in ("cta", "aligned"))
     if modifiers[:1] == ("warp",):
         _warp_barrier(decoder, instruction, following)
@@ -47,22 +54,52 @@ def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None
     if modifiers[:1] == ("cluster",):
         _cluster_barrier(decoder, instruction, following, modifiers[1:])
         return
-    if modifiers not in (("sync",), ("arrive",)):
-        raise decoder.unknown(instruction, "barriers that combine values are not simulated yet")
-    number = decoder.value(instruction.operands[0], U32, instruction)
-    expected = (
-        decoder.value(instruction.operands[1], U32, instruction) if len(instruction.operands) > 1 else None
-    )
+    operands: list[Operand] = list(instruction.operands)
+    vote: Vote | None = None
+    if modifiers[:1] == ("red",):
+        vote, operands = _vote(decoder, instruction, modifiers[1:])
+    elif modifiers not in (("sync",), ("arrive",)):
+        raise decoder.unknown(instruction)
+    if not 1 <= len(operands) <= 2 or (modifiers == ("arrive",) and len(operands) == 1):
+        raise decoder.unknown(instruction, "its operands are not those of a barrier")
+    number = decoder.value(operands[0], U32, instruction)
+    expected = decoder.value(operands[1], U32, instruction) if len(operands) > 1 else None
     arrive_only = modifiers == ("arrive",)
 
     def wait(group: Group, batch: Any) -> bool:
         barrier = int(group.get(number).view(U32)[0])
         count = None if expected is None else int(group.get(expected).view(U32)[0])
+        if vote is not None:
+            batch.barriers.cast(group, barrier, vote)
         group.pc = following
         passed: bool = batch.barriers.arrive(group, barrier, count, instruction, stay=not arrive_only)
+        if passed and vote is not None:
+            batch.barriers.count(group, barrier, vote)
         return passed
 
     waits(decoder, instruction, following, wait)
+
+
+class Vote(Record):
+    """What a `bar.red` asks: the slot of its predicate, how votes are combined, and where the result goes."""
+
+    predicate: int
+    negated: bool
+    combine: str
+    target: int
+
+
+def _vote(
+    decoder: Decoder, instruction: Instruction, modifiers: tuple[str, ...]
+) -> tuple[Vote, list[Operand]]:
+    """The vote, and the operands that name the barrier: `d, a {, b}, {!}c`."""
+    destination, *middle, voted = instruction.operands
+    if len(modifiers) != 2 or _COMBINES.get(modifiers[0], ("",))[0] != modifiers[1]:
+        raise decoder.unknown(instruction)
+    inner = voted.operand if isinstance(voted, Negated) else voted
+    predicate = decoder.value(inner, PRED, instruction)
+    target = write(decoder, destination, instruction)
+    return Vote(predicate, isinstance(voted, Negated), modifiers[0], target), middle
 
 
 def _warp_barrier(decoder: Decoder, instruction: Instruction, following: int) -> None:
@@ -90,8 +127,10 @@ def _cluster_barrier(
     def wait(group: Group, batch: Any) -> bool:
         group.pc = following
         if arriving:
-            batch.cluster_barriers.arrive(group)
+            batch.cluster_barriers.arrive(group, instruction)
             return True
+        for hook in batch.hooks.cluster_wait:
+            hook.cluster_wait(group.pick(batch.spaces.threads), instruction)
         passed: bool = batch.cluster_barriers.wait(group, instruction)
         return passed
 
@@ -101,20 +140,22 @@ def _cluster_barrier(
 class Parked:
     """Lanes that wait at a barrier; `group.pc` is where they go on."""
 
-    __slots__ = ("barrier", "group", "instruction", "phase")
+    __slots__ = ("barrier", "group", "instruction", "vote")
 
-    def __init__(self, group: Group, barrier: int, instruction: Instruction, phase: Any = None) -> None:
+    def __init__(
+        self, group: Group, barrier: int, instruction: Instruction, vote: Vote | None = None
+    ) -> None:
         self.group = group
         self.barrier = barrier
         self.instruction = instruction
-        self.phase = phase
+        self.vote = vote
 
 
 class BlockBarriers:
     """The sixteen barriers of every block in a batch.
 
     Args:
-        batch: the running batch (`engine.Batch`).
+        batch: the running batch (`batch.Batch`).
     """
 
     def __init__(self, batch: Any) -> None:
@@ -122,6 +163,9 @@ class BlockBarriers:
         self.parked: list[Parked] = []
         self.arrived: dict[int, Any] = {}
         self.expected: dict[int, Any] = {}
+        self._arrivals: dict[int, list[Any]] = {}
+        self._votes: dict[int, Any] = {}
+        self._cast: Vote | None = None
 
     def arrive(
         self, group: Group, barrier: int, count: int | None, instruction: Instruction, *, stay: bool
@@ -129,9 +173,9 @@ class BlockBarriers:
         """Lanes of `group` arrive; returns whether they go on at once (the group itself then goes on)."""
         batch = self.batch
         blocks = batch.blocks
-        if group.count == batch.alive_count and stay and count is None and not self.parked:
-            for hook in batch.hooks.block_barrier:
-                hook.block_barrier(batch.first_block + np.flatnonzero(batch.alive > 0))
+        everyone = group.count == batch.alive_count and count is None and not self.arrived
+        if everyone and stay and not self.parked:
+            self._tell_blocks(batch.first_block + np.flatnonzero(batch.alive > 0), instruction)
             return True
         arrived = self.arrived.setdefault(barrier, np.zeros(blocks, np.int64))
         expected = self.expected.setdefault(barrier, np.full(blocks, -1, np.int64))
@@ -140,54 +184,124 @@ class BlockBarriers:
         if count is not None:
             expected[own > 0] = count
         if stay:
-            self.parked.append(Parked(group, barrier, instruction))
-        self.settle(barrier)
+            self.parked.append(Parked(group, barrier, instruction, self._cast))
+            self._cast = None
+        else:
+            threads = group.pick(batch.spaces.threads)
+            self._arrivals.setdefault(barrier, []).append(threads)
+            for hook in batch.hooks.barrier_arrive:
+                hook.barrier_arrive(threads, barrier, instruction)
+        self.settle(barrier, instruction)
         return not stay
 
-    def settle(self, barrier: int) -> None:
-        """Let the lanes of every complete block go on."""
+    # -- votes ---------------------------------------------------------------------------------------
+
+    def cast(self, group: Group, barrier: int, vote: Vote) -> None:
+        """Enter the votes of lanes that arrive by `bar.red`: per block, how many said yes, of how many."""
+        voted = np.broadcast_to(group.get(vote.predicate), group.count) != vote.negated
+        block = group.pick(self.batch.spaces.block_of_lane)
+        blocks = self.batch.blocks
+        votes = self._votes.setdefault(barrier, np.zeros((2, blocks), np.int64))
+        votes[0] += np.bincount(block, weights=voted, minlength=blocks).astype(np.int64)
+        votes[1] += np.bincount(block, minlength=blocks)
+        self._cast = vote
+
+    def count(self, group: Group, barrier: int, vote: Vote) -> None:
+        """Give lanes that passed by themselves the result, and forget the votes."""
+        self._give(group, barrier, vote)
+        self._votes[barrier][:] = 0
+        self._cast = None
+
+    def _give(self, group: Group, barrier: int, vote: Vote) -> None:
+        yes, voted = self._votes[barrier][:, group.pick(self.batch.spaces.block_of_lane)]
+        result = {"popc": yes, "and": yes == voted, "or": yes > 0}[vote.combine]
+        dtype = _COMBINES[vote.combine][1]
+        assign(group, vote.target, result.astype(dtype), None, dtype)
+
+    # -- going on ------------------------------------------------------------------------------------
+
+    def settle(self, barrier: int, instruction: Instruction) -> None:
+        """Let the lanes of every complete block go on; `instruction` is what completed them."""
         batch = self.batch
         arrived, expected = self.arrived[barrier], self.expected[barrier]
         goal = np.where(expected < 0, batch.alive, expected)
         complete = (arrived > 0) & (arrived >= goal)
         if not complete.any():
             return
-        still: list[Parked] = []
-        released: list[Group] = []
-        for parked in self.parked:
-            if parked.barrier != barrier:
-                still.append(parked)
-                continue
-            going = complete[parked.group.pick(batch.spaces.block_of_lane)]
-            if going.all():
-                released.append(parked.group)
-            elif going.any():
-                go, stay = batch.divide(parked.group, going, parked.group.pc, parked.group.pc)
-                released.append(go)
-                still.append(Parked(stay, barrier, parked.instruction))
-            else:
-                still.append(parked)
-        self.parked = still
-        whole = complete & ((expected < 0) | (expected >= batch.alive))
-        numbers = batch.first_block + np.flatnonzero(whole)
-        if len(numbers):
-            for hook in batch.hooks.block_barrier:
-                hook.block_barrier(numbers)
-        partial = complete & ~whole
-        if partial.any() and released:
-            threads = np.sort(np.concatenate([g.pick(batch.spaces.threads) for g in released]))
-            mine = partial[threads // batch.context.threads_per_block - batch.first_block]
-            for hook in batch.hooks.named_barrier:
-                hook.named_barrier(batch.first_block + np.flatnonzero(partial), threads[mine])
+        released = self._release(barrier, complete)
+        for parked in released:
+            instruction = parked.instruction
+            if parked.vote is not None:
+                self._give(parked.group, barrier, parked.vote)
+        waited = np.zeros(batch.blocks, np.int64)
+        for parked in released:
+            block = parked.group.pick(batch.spaces.block_of_lane)
+            waited += np.bincount(block, minlength=batch.blocks)
+        whole = complete & (waited >= batch.alive) & (waited > 0)
+        self._tell_blocks(batch.first_block + np.flatnonzero(whole), instruction)
+        self._tell_partial(barrier, complete & ~whole, released, instruction)
         arrived[complete] = 0
         expected[complete] = -1
-        for group in released:
-            batch.resume(group)
+        if barrier in self._votes:
+            self._votes[barrier][:, complete] = 0
+        self._forget_arrivals(barrier, complete)
+        if not arrived.any():
+            del self.arrived[barrier], self.expected[barrier]
+        for parked in released:
+            batch.resume(parked.group)
 
-    def after_exit(self) -> None:
+    def _release(self, barrier: int, complete: Any) -> list[Parked]:
+        """Take the lanes of complete blocks out of the parked ones."""
+        batch = self.batch
+        still: list[Parked] = []
+        released: list[Parked] = []
+        for parked in self.parked:
+            going = complete[parked.group.pick(batch.spaces.block_of_lane)]
+            if parked.barrier != barrier or not going.any():
+                still.append(parked)
+            elif going.all():
+                released.append(parked)
+            else:
+                go, stay = batch.divide(parked.group, going, parked.group.pc, parked.group.pc)
+                released.append(Parked(go, barrier, parked.instruction, parked.vote))
+                still.append(Parked(stay, barrier, parked.instruction, parked.vote))
+        self.parked = still
+        return released
+
+    def _tell_blocks(self, blocks: Any, instruction: Instruction) -> None:
+        if len(blocks):
+            for hook in self.batch.hooks.block_barrier:
+                hook.block_barrier(blocks, instruction)
+
+    def _tell_partial(
+        self, barrier: int, partial: Any, released: list[Parked], instruction: Instruction
+    ) -> None:
+        batch = self.batch
+        if not partial.any() or not batch.hooks.named_barrier:
+            return
+        waited = self._inside(partial, [parked.group.pick(batch.spaces.threads) for parked in released])
+        arrived = self._inside(partial, self._arrivals.get(barrier, []))
+        blocks = batch.first_block + np.flatnonzero(partial)
+        for hook in batch.hooks.named_barrier:
+            hook.named_barrier(Meeting(blocks, waited, arrived, barrier, instruction))
+
+    def _inside(self, blocks: Any, threads: list[Any]) -> Any:
+        """Those of the threads that are in one of these blocks of the batch, sorted."""
+        every = np.sort(np.concatenate([np.zeros(0, np.int64), *threads]))
+        return every[blocks[self._block(every)]]
+
+    def _block(self, threads: Any) -> Any:
+        return threads // self.batch.context.threads_per_block - self.batch.first_block
+
+    def _forget_arrivals(self, barrier: int, complete: Any) -> None:
+        if barrier in self._arrivals:
+            kept = [threads[~complete[self._block(threads)]] for threads in self._arrivals[barrier]]
+            self._arrivals[barrier] = [threads for threads in kept if len(threads)]
+
+    def after_exit(self, instruction: Instruction) -> None:
         """Exited threads are no longer waited for."""
         for barrier in {parked.barrier for parked in self.parked}:
-            self.settle(barrier)
+            self.settle(barrier, instruction)
 
 
 class ClusterBarriers:
@@ -202,15 +316,17 @@ class ClusterBarriers:
         self.lane_phase = np.zeros(batch.size, np.int64)
         self.cluster_of_lane = self.clusters.of_block[batch.spaces.block_of_lane]
 
-    def arrive(self, group: Group) -> None:
+    def arrive(self, group: Group, instruction: Instruction) -> None:
         """Lanes arrive for the phase that their next wait belongs to."""
+        for hook in self.batch.hooks.cluster_arrive:
+            hook.cluster_arrive(group.pick(self.batch.spaces.threads), instruction)
         clusters = group.pick(self.cluster_of_lane)
         lanes = group.indices(self.batch.size)
         self.lane_phase[lanes] = self.phase[clusters]
         self.arrived += np.bincount(clusters, minlength=self.clusters.count)
-        self._complete()
+        self._complete(instruction)
 
-    def _complete(self) -> None:
+    def _complete(self, instruction: Instruction) -> None:
         alive = self.batch.alive[self.clusters.members].sum(axis=1)
         done = (self.arrived > 0) & (self.arrived >= alive)
         if not done.any():
@@ -218,7 +334,7 @@ class ClusterBarriers:
         self.phase[done] += 1
         self.arrived[done] = 0
         for hook in self.batch.hooks.cluster_barrier:
-            hook.cluster_barrier(self.clusters.numbers[done])
+            hook.cluster_barrier(self.clusters.numbers[done], instruction)
         waiting, self.parked = self.parked, []
         for parked in waiting:
             if self.wait(parked.group, parked.instruction):
@@ -238,7 +354,7 @@ class ClusterBarriers:
             self.parked.append(Parked(group, 0, instruction))
         return False
 
-    def after_exit(self) -> None:
+    def after_exit(self, instruction: Instruction) -> None:
         """Exited threads count as arrived."""
         if self.parked:
-            self._complete()
+            self._complete(instruction)

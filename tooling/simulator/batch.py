@@ -12,6 +12,7 @@ from tooling.simulator.barriers import BlockBarriers, ClusterBarriers
 from tooling.simulator.hooks import Waiter, WaitsFor
 from tooling.simulator.lanes import Group, merge
 from tooling.simulator.launch import FaultKind, KernelFault
+from tooling.simulator.loops import LoopWatch
 from tooling.simulator.numerics import U32
 from tooling.simulator.ptx_model import Instruction
 from tooling.simulator.schedule import Schedule
@@ -60,6 +61,7 @@ class Batch:
         self.parked_warps: list[tuple[Group, Instruction]] = []
         self.waiting: list[Group] = []
         self.schedule = Schedule(runner.schedule, first_block)
+        self.watch = LoopWatch(self)
 
     @property
     def issued(self) -> int:
@@ -121,7 +123,10 @@ class Batch:
         waiting = self.waiting
         if len(waiting) == 1:
             return waiting.pop()
+        turn = self.schedule.turn
         chosen = self.schedule.choose(waiting)
+        if self.schedule.turn != turn:
+            self.watch.look(waiting)
         same = [group for group in waiting if group.pc == chosen.pc and group.stack == chosen.stack]
         if len(same) == 1:
             waiting.remove(chosen)
@@ -155,6 +160,8 @@ class Batch:
                 return
             if group.back_edges & 63 == 63 or count > 1000:
                 self._check_limits()
+                if not self.waiting:
+                    self.watch.look([group])
 
     def _check_limits(self) -> None:
         limits = self.runner.limits
@@ -170,14 +177,25 @@ class Batch:
         """Nothing can run: fine when all lanes have exited, a deadlock otherwise."""
         if self.alive_count == 0:
             return
+        self.stop_waiting([], "{} threads wait for each other and none can go on")
+
+    def stop_waiting(self, loops: list[Waiter], what: str) -> None:
+        """Nothing goes on any more: tell who waits where, besides the lanes in `loops`.
+
+        Raises:
+            KernelFault: always.
+        """
         waiters = [
-            Waiter(
-                parked.group.pick(self.spaces.threads),
-                parked.instruction,
-                WaitsFor.BLOCK_BARRIER,
-                parked.barrier,
-            )
-            for parked in self.barriers.parked
+            *loops,
+            *(
+                Waiter(
+                    parked.group.pick(self.spaces.threads),
+                    parked.instruction,
+                    WaitsFor.BLOCK_BARRIER,
+                    parked.barrier,
+                )
+                for parked in self.barriers.parked
+            ),
         ]
         waiters += [
             Waiter(group.pick(self.spaces.threads), instruction, WaitsFor.WARP)
@@ -194,7 +212,7 @@ class Batch:
         first = waiters[0] if waiters else None
         raise KernelFault(
             FaultKind.DEADLOCK,
-            f"{total} threads wait for each other and none can go on",
+            what.format(total),
             thread=int(first.threads[0]) if first else -1,
             instruction=first.instruction if first else None,
         )
@@ -230,15 +248,15 @@ class Batch:
             live = self.program.live(targets[index], group.stack)
             self.waiting.append(group.part(np.flatnonzero(chosen == index), targets[index], live))
 
-    def split_return(self, group: Group, lanes: Array, following: int, leave: bool) -> None:
+    def split_return(self, group: Group, lanes: Array, following: int, instruction: Instruction) -> None:
         """A guarded return or exit that some lanes take."""
         gone, staying = self.divide(group, lanes, group.pc, following)
         self.waiting.append(staying)
-        if gone.stack and not leave:
+        if gone.stack and instruction.opcode == "ret":
             self.leave(gone)
             self.waiting.append(gone)
         else:
-            self.finish(gone)
+            self.finish(gone, instruction)
 
     def leave(self, group: Group) -> None:
         """Return from a call."""
@@ -259,11 +277,11 @@ class Batch:
             FaultKind.ILLEGAL_INSTRUCTION, f"recursive call of {name}: not simulated", instruction=instruction
         )
 
-    def finish(self, group: Group) -> None:
+    def finish(self, group: Group, instruction: Instruction) -> None:
         """Lanes that exit."""
         self.alive_count -= group.count
         for hook in self.hooks.threads_exit:
-            hook.threads_exit(group.pick(self.spaces.threads))
+            hook.threads_exit(group.pick(self.spaces.threads), instruction)
         if group.lanes is None:
             self.alive[:] = 0
             return
@@ -273,9 +291,9 @@ class Batch:
             return
         if self._warps is not None:
             self._refresh_alive()
-        self.barriers.after_exit()
+        self.barriers.after_exit(instruction)
         if self._cluster_barriers is not None:
-            self._cluster_barriers.after_exit()
+            self._cluster_barriers.after_exit(instruction)
         if self.parked_warps:
             parked, self.parked_warps = self.parked_warps, []
             for waiting, _ in parked:

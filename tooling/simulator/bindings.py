@@ -211,7 +211,8 @@ def _bind_clock(decoder: Decoder, instruction: Instruction, name: str) -> None:
         lanes = True if guarding is None else guarded_lanes(group, guarding)
         if lanes is not False:
             # A loop that reads the clock is likely to wait for something.
-            group.polling = True
+            group.polling = instruction
+            batch.spaces.changes += 1
             assign(
                 group, target, initial_value(origin, batch), None if lanes is True else lanes, origin.dtype
             )

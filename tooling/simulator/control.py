@@ -104,9 +104,9 @@ def _return(decoder: Decoder, instruction: Instruction, following: int) -> None:
             if group.stack and not leave:
                 batch.leave(group)
                 return True
-            batch.finish(group)
+            batch.finish(group, instruction)
             return False
-        batch.split_return(group, lanes, following, leave)
+        batch.split_return(group, lanes, following, instruction)
         return False
 
     decoder.block.end = end

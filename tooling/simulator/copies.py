@@ -83,17 +83,19 @@ def load_part(batch: Any, request: Request, start: Array, wanted: Array) -> list
 
 def _copy_wait(decoder: Decoder, instruction: Instruction) -> None:
     what = instruction.modifiers[1]
-    pending = 0
+    pending: int | None = None
     if what == "wait_group":
         (operand,) = instruction.operands
         if not isinstance(operand, Integer):
             raise decoder.unknown(instruction)
         pending = operand.value
-    if what == "commit_group":
-        pending = -1
 
-    def step(group: Group, batch: Any) -> None:
+    def commit(group: Group, batch: Any) -> None:
+        for hook in batch.hooks.async_commit:
+            hook.async_commit(group.pick(batch.spaces.threads), instruction)
+
+    def wait(group: Group, batch: Any) -> None:
         for hook in batch.hooks.async_wait:
             hook.async_wait(group.pick(batch.spaces.threads), pending, instruction)
 
-    decoder.block.steps.append(step)
+    decoder.block.steps.append(commit if what == "commit_group" else wait)

@@ -116,6 +116,23 @@ class Waiter(Record):
     barrier: int = 0
 
 
+class Meeting(Record):
+    """A barrier that was passed by some threads of their blocks, not by all.
+
+    Attributes:
+        blocks: which blocks; threads: those that waited and go on (sorted).
+        arrived: threads that only arrived, by `bar.arrive` (sorted): what they did before is ordered before
+            what `threads` do from now on, nothing else is.
+        barrier: its number, 0 to 15.
+    """
+
+    blocks: Ints
+    threads: Ints
+    arrived: Ints
+    barrier: int
+    instruction: Instruction
+
+
 class Hook:
     """A check or an observer. Override what you want to be told; each call stands for many lanes."""
 
@@ -137,11 +154,14 @@ class Hook:
     def access(self, access: Access) -> None:
         """Every ld, st, atom, red and cp.async, before it is performed. May raise KernelFault."""
 
-    def block_barrier(self, blocks: Ints) -> None:
+    def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
         """All threads of these blocks passed a barrier: earlier accesses are ordered before later ones."""
 
-    def named_barrier(self, blocks: Ints, threads: Ints) -> None:
-        """These threads (sorted) of these blocks passed a barrier that not the whole block took part in."""
+    def barrier_arrive(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
+        """These threads arrived at a barrier of their block without waiting (`bar.arrive`)."""
+
+    def named_barrier(self, meeting: Meeting) -> None:
+        """A barrier was passed that not all threads of the block waited at."""
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         """These threads passed a `.sync` instruction, each together with the lanes of its `masks` entry."""
@@ -149,23 +169,32 @@ class Hook:
     def warp_missing(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         """These threads named lanes (`masks`: the missing ones) that have exited, in a `.sync` mask."""
 
-    def cluster_barrier(self, clusters: Ints) -> None:
-        """All threads of these clusters passed barrier.cluster.wait."""
+    def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
+        """These threads executed barrier.cluster.arrive."""
+
+    def cluster_wait(self, threads: Ints, instruction: Instruction) -> None:
+        """These threads came to barrier.cluster.wait."""
+
+    def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
+        """All threads of these clusters have arrived (the last one by `instruction`) or exited."""
 
     def fence(self, threads: Ints, instruction: Instruction) -> None:
         """A membar or fence."""
 
-    def async_wait(self, threads: Ints, pending: int, instruction: Instruction) -> None:
-        """These threads waited until at most `pending` of their latest cp.async groups are unfinished.
+    def async_commit(self, threads: Ints, instruction: Instruction) -> None:
+        """These threads ended a group of asynchronous copies (cp.async.commit_group)."""
 
-        `pending` is -1 for cp.async.commit_group, which waits for nothing but ends a group.
+    def async_wait(self, threads: Ints, pending: int | None, instruction: Instruction) -> None:
+        """These threads waited until at most `pending` of their latest committed groups are unfinished.
+
+        `pending` is None for cp.async.wait_all, which waits for copies without a group as well.
         """
 
     def mbarrier(self, action: str, threads: Ints, addresses: Ints, instruction: Instruction) -> None:
         """An mbarrier operation in shared memory: init, inval, arrive, passed (a wait that succeeded)."""
 
-    def threads_exit(self, threads: Ints) -> None:
-        """These threads are done."""
+    def threads_exit(self, threads: Ints, instruction: Instruction | None) -> None:
+        """These threads are done; `instruction` is their `ret` or `exit` (None: the text ended)."""
 
     def stuck(self, waiters: Sequence[Waiter]) -> None:
         """Nothing can run any more; the launch ends with a DEADLOCK fault after this call."""

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.simulator.ptx_model import Instruction
+
 Array = NDArray[Any]
 Lanes = slice | NDArray[np.intp] | None
 """Which lanes of the batch: all (None), a run of them, or sorted lane numbers."""
@@ -26,7 +28,8 @@ class Group:
         lanes, count: which lanes of the batch, and how many.
         registers: values by slot; None where the batch's own file (`base`) has the value.
         back_edges: jumps backwards since the group was last chosen to run.
-        polling: it read something that other lanes may change (an atomic, a volatile load, a try_wait).
+        polling: the last instruction that read what other lanes may change (an atomic, a volatile load,
+            a try_wait), or None.
     """
 
     __slots__ = ("back_edges", "base", "count", "lanes", "missing", "pc", "polling", "registers", "stack")
@@ -50,7 +53,7 @@ class Group:
         self.base = base
         self.missing = missing
         self.back_edges = 0
-        self.polling = False
+        self.polling: Instruction | None = None
 
     @property
     def key(self) -> tuple[int, int]:
@@ -124,7 +127,7 @@ def merge(groups: Sequence[Group], live: Iterable[int], batch_size: int) -> Grou
     registers: list[Array | None] = base if lanes is None else [None] * len(base)
     merged = Group(first.pc, first.stack, lanes, count, registers, base=base, missing=first.missing)
     merged.back_edges = max(group.back_edges for group in groups)
-    merged.polling = any(group.polling for group in groups)
+    merged.polling = next((group.polling for group in groups if group.polling), None)
     updates: list[tuple[int, Array]] = []
     for slot in live:
         held = [group.registers[slot] for group in groups]

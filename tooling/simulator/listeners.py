@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from tooling.simulator.hooks import Hook
 
 HOOK_NAMES = (
-    "batch_begin", "batch_end", "issue", "access", "block_barrier", "named_barrier", "warp_sync",
-    "warp_missing", "cluster_barrier", "fence", "async_wait", "mbarrier", "threads_exit", "stuck",
+    "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_arrive", "named_barrier",
+    "warp_sync", "warp_missing", "cluster_arrive", "cluster_wait", "cluster_barrier", "fence",
+    "async_commit", "async_wait", "mbarrier", "threads_exit", "stuck",
 )  # fmt: skip
 
 
@@ -16,9 +17,6 @@ class Listeners:
     """Per event, the hooks that override it: an event nobody listens to costs an empty loop."""
 
     def __init__(self, hooks: Sequence[Hook]) -> None:
-        self.batch_begin = self.batch_end = self.issue = self.access = self.block_barrier = ()
-        self.named_barrier = self.warp_sync = self.warp_missing = self.cluster_barrier = self.fence = ()
-        self.async_wait = self.mbarrier = self.threads_exit = self.stuck = ()
         for name in HOOK_NAMES:
             own = tuple(hook for hook in hooks if getattr(type(hook), name) is not getattr(Hook, name))
             setattr(self, name, own)
@@ -28,11 +26,15 @@ class Listeners:
     issue: tuple[Hook, ...]
     access: tuple[Hook, ...]
     block_barrier: tuple[Hook, ...]
+    barrier_arrive: tuple[Hook, ...]
     named_barrier: tuple[Hook, ...]
     warp_sync: tuple[Hook, ...]
     warp_missing: tuple[Hook, ...]
+    cluster_arrive: tuple[Hook, ...]
+    cluster_wait: tuple[Hook, ...]
     cluster_barrier: tuple[Hook, ...]
     fence: tuple[Hook, ...]
+    async_commit: tuple[Hook, ...]
     async_wait: tuple[Hook, ...]
     mbarrier: tuple[Hook, ...]
     threads_exit: tuple[Hook, ...]

@@ -112,7 +112,7 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
         values = spread(group.get(argument).view(kind)) if argument is not None else np.ones(total, U32)
         threads = batch.spaces.threads_of(group, lanes)
         if waiting:
-            group.polling = True
+            group.polling = instruction
             now = view[places] >> np.uint64(63)
             asked = values.astype(U64) & np.uint64(1) if parity else values >> np.uint64(63)
             done = now != asked
@@ -123,6 +123,7 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
         else:
             found = view[places]
             _update(view, places, values, action, expects)
+            batch.spaces.changes += 1
             _tell(batch, action, threads, address, instruction)
             dtype = U64
         if target is not None:

@@ -160,7 +160,7 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
         if not some:
             return
         if polling:
-            group.polling = True
+            group.polling = instruction
         address = at.of(group)
         if mask is not None and len(address) != 1:
             address = address[mask]
@@ -301,7 +301,7 @@ def _nothing(decoder: Decoder, instruction: Instruction, _following: int) -> Non
     polling = instruction.opcode == "nanosleep"
 
     def step(group: Group, _batch: Any) -> None:
-        if polling:
-            group.polling = True
+        if polling and group.polling is None:
+            group.polling = instruction
 
     decoder.block.steps.append(step)

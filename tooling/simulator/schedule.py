@@ -15,9 +15,15 @@ PATIENCE = 2048
 PATIENCE_POLLING = 4
 """The same for a group that reads what other lanes may change: it is likely to wait for them."""
 
+_ROUND = 32
+"""Random choices per waiting group after which surely each had its turn."""
+
 
 class Schedule:
     """Order of groups: `lockstep` (lowest place first), `random:SEED`, or `adversarial` (highest first).
+
+    Attributes:
+        turn: rises when all waiting groups have had their turns since it rose last.
 
     Args:
         name: one of the three.
@@ -32,7 +38,8 @@ class Schedule:
         if kind not in ("lockstep", "random", "adversarial") or (kind == "random") != bool(seed):
             raise ValueError(f"`{name}` is no schedule: lockstep, random:SEED or adversarial")
         self.kind = kind
-        self._turn = 0
+        self.turn = 0
+        self._chosen = 0
         self._random: Random | None = None
         if kind == "random":
             from random import Random  # noqa: PLC0415 - few runs are random
@@ -42,15 +49,18 @@ class Schedule:
     def choose(self, waiting: list[Group]) -> Group:
         """The group to run next."""
         if self._random is not None:
+            self._chosen += 1
+            if self._chosen % (_ROUND * len(waiting)) == 0:
+                self.turn += 1
             return self._random.choice(waiting)
         patient = [group for group in waiting if not _tired(group)]
         if not patient:
             for group in waiting:
                 group.back_edges = 0
             # Everyone went round often enough: take turns instead of always starting with the same one.
-            self._turn += 1
+            self.turn += 1
             ordered = sorted(waiting, key=lambda group: group.key)
-            return ordered[self._turn % len(ordered)]
+            return ordered[self.turn % len(ordered)]
         return (max if self.kind == "adversarial" else min)(patient, key=lambda group: group.key)
 
     def yields(self, group: Group, waiting: list[Group]) -> bool:

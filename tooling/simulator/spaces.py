@@ -113,6 +113,10 @@ class Spaces:
         first_block: number of the batch's first block.
         shape: of the batch.
         observers: hooks that want every access.
+
+    Attributes:
+        watching: whether `changes` is kept: it rises whenever memory, or a clock that was read, is not
+            what it was before.
     """
 
     def __init__(
@@ -134,6 +138,8 @@ class Spaces:
         self.local_bytes = _poisoned(self.local_stride * self.lanes)
         self._buffers: tuple[Array, ...] = (self.global_bytes, self.shared_bytes, self.local_bytes)
         self._views: dict[tuple[Space, int], Array] = {}
+        self.changes = 0
+        self.watching = False
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -367,6 +373,10 @@ class Spaces:
             group = request.group
             lanes = request.lanes
             chosen = lanes if lanes is not None else slice(None) if group.lanes is None else group.lanes
+            if self.watching:
+                self.changes += any(
+                    (rows[chosen, column + k] != value).any() for k, value in enumerate(values)
+                )
             for k, value in enumerate(values):
                 rows[chosen, column + k] = value
             return
@@ -377,6 +387,9 @@ class Spaces:
         count, width = len(offset), request.width
         shift = width.element.bit_length() - 1
         first = int(offset[0]) >> shift
+        if self.watching:
+            index = (offset >> np.uint64(shift)).view(np.int64)
+            self.changes += any((view[index + k] != value).any() for k, value in enumerate(values))
         if count == 1:
             for k, value in enumerate(values):
                 view[first + k] = value[-1]

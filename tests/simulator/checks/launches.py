@@ -111,6 +111,7 @@ class HandLaunch:
         blocks: NDArray[np.int64] | None = None,
         width: int = 4,
         space: Space = Space.SHARED,
+        asynchronous: bool = False,
     ) -> Access:
         """An access; `offsets` are addresses for global memory and offsets in the window else."""
         lanes, addresses = np.array(threads, np.int64), np.array(offsets, np.int64)
@@ -129,15 +130,27 @@ class HandLaunch:
             contiguous=space is Space.GLOBAL and neighbours,
             uniform=len(set(offsets)) == 1,
             values=values,
+            asynchronous=asynchronous,
         )
         for check in self.checks:
             check.access(access)
         return access
 
+    def copy(self, thread: int, offset: int) -> Access:
+        """The thread starts an asynchronous copy into shared memory."""
+        return self.access(
+            AccessKind.STORE,
+            [thread],
+            [offset],
+            STORE_LINE,
+            values=np.array([1], np.uint32),
+            asynchronous=True,
+        )
+
     def barrier(self, *blocks: int) -> None:
         """All threads of these blocks (all blocks without any) meet."""
         for check in self.checks:
-            check.block_barrier(np.array(blocks or range(self.context.blocks)))
+            check.block_barrier(np.array(blocks or range(self.context.blocks)), instruction(30, "bar.sync"))
 
     def syncwarp(self, threads: Sequence[int], mask: int = 0xFFFFFFFF) -> None:
         """These threads of one warp meet."""

@@ -13,7 +13,7 @@ from tests.simulator.checks.launches import ONE, WARPS, HandLaunch, instruction
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.races import RaceCheck
 from tooling.simulator.findings import Kind
-from tooling.simulator.hooks import AccessKind, Space
+from tooling.simulator.hooks import AccessKind, Meeting, Space
 from tooling.simulator.launch import Dim3
 from tooling.simulator.ptx_model import Instruction
 
@@ -123,11 +123,47 @@ def test_a_named_barrier_orders_the_threads_that_met() -> None:
     hand, check = launch(block=Dim3(96))
     hand.begin().store([0], [0])
     for one in hand.checks:
-        one.named_barrier(np.array([0]), np.arange(64))
+        met = np.arange(64)
+        one.named_barrier(Meeting(np.array([0]), met, met[:0], 1, instruction(30, "bar.sync")))
     hand.load([33], [0])
     assert not check.findings
     hand.load([70], [0])
     assert kinds(check) == [Kind.READ_AFTER_WRITE]
+
+
+def test_who_only_arrives_at_a_barrier_tells_the_others_and_learns_nothing() -> None:
+    hand, check = launch(block=Dim3(64))
+    hand.begin().store(range(32), range(0, 128, 4))
+    arrive, sync = instruction(30, "bar.arrive"), instruction(31, "bar.sync")
+    for one in hand.checks:
+        one.barrier_arrive(np.arange(32), 1, arrive)
+    hand.store([0], [160])
+    hand.store([32], [192])
+    for one in hand.checks:
+        one.named_barrier(Meeting(np.array([0]), np.arange(32, 64), np.arange(32), 1, sync))
+    hand.load([40], [64])
+    hand.load([32], [192])
+    assert not check.findings
+    hand.load([40], [160], line=98)
+    assert kinds(check) == [Kind.READ_AFTER_WRITE]
+    hand.load([3], [192], line=99)
+    assert len(check.findings) == 2
+
+
+def test_groups_of_copies_are_counted_per_thread() -> None:
+    hand, check = launch()
+    hand.begin()
+    for thread, groups in ((0, 1), (32, 2)):
+        copy = hand.copy(thread, 4 * thread)
+        assert copy.asynchronous
+        for one in hand.checks:
+            for _ in range(groups):
+                one.async_commit(np.array([thread]), instruction(32, "cp.async.commit_group"))
+            one.async_wait(np.array([thread]), 1, instruction(33, "cp.async.wait_group"))
+    hand.load([32], [128], line=90)
+    assert not check.findings
+    hand.load([0], [0], line=91)
+    assert kinds(check) == [Kind.COPY_IN_FLIGHT]
 
 
 def test_a_lone_lane_takes_its_warps_work_through_an_mbarrier() -> None:
@@ -162,7 +198,7 @@ def test_a_cluster_barrier_orders_what_a_block_barrier_does_not() -> None:
     assert kinds(check) == [Kind.READ_AFTER_WRITE]
     hand.store([1], [32])
     for one in hand.checks:
-        one.cluster_barrier(np.array([0]))
+        one.cluster_barrier(np.array([0]), instruction(30, "barrier.cluster.arrive"))
     hand.load([65], [32], line=99, blocks=np.array([0]))
     assert len(check.findings) == 1
 

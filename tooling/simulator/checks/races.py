@@ -8,7 +8,7 @@ memory only) and Oclgrind's race detector.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from tooling.simulator.checks.shadow import (
 from tooling.simulator.checks.targets import Target, dense_strip, dense_target, sparse_target
 from tooling.simulator.checks.widths import granule_of
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
-from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Space
+from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Meeting, Space
 from tooling.simulator.memory import Allocation
 from tooling.simulator.ptx_model import Instruction
 from tooling.simulator.record import Record
@@ -45,7 +45,12 @@ class _Copy(Record, frozen=False):
     instruction: Instruction
     granules: NDArray[np.int64]
     keys: Keys
-    group: int
+    groups: NDArray[np.int64]
+
+
+def _meeting_at(barrier: int) -> int:
+    """Where what `bar.arrive` publishes is kept: below the addresses of mbarriers."""
+    return -1 - barrier
 
 
 class RaceCheck(CheckHook):
@@ -64,10 +69,9 @@ class RaceCheck(CheckHook):
         self._shared_values: NDArray[np.uint64] | None = None
         self._first_block = self._batch = self._shared_floor = 0
         self._copies: list[_Copy] = []
-        self._groups = 0
-        self._commits: dict[int, tuple[Sequence[Instruction], int]] = {}
+        self._committed: Ints = np.zeros(0, np.int64)
         self._granules = {Space.GLOBAL: 4, Space.SHARED: 4}
-        self._synchronises = self._arrives_apart = False
+        self._synchronises = False
 
     # What happens in a launch
 
@@ -77,7 +81,7 @@ class RaceCheck(CheckHook):
         self._clocks = Clocks(context, self._now)
         self._log.clear()
         self._log_start = self._now
-        self._commits.clear()
+        self._committed = np.zeros(0, np.int64)
         functions = (context.launch.function, *context.module.functions.values())
         body = [item for function in functions for item in function.body if isinstance(item, Instruction)]
         granule = granule_of(body, Space.GLOBAL)
@@ -91,15 +95,6 @@ class RaceCheck(CheckHook):
             for item in body
         )
 
-        # Threads that only arrive at a barrier are not named when it is passed: take it for one of all
-        # threads.
-        self._arrives_apart = any(
-            item.opcode in ("bar", "barrier")
-            and "arrive" in item.modifiers
-            and "cluster" not in item.modifiers
-            for item in body
-        )
-
     def batch_begin(self, first_block: int, blocks: int) -> None:
         self._first_block, self._batch = first_block, blocks
         self._shared = Shadow(blocks * self._window, self._granules[Space.SHARED])
@@ -110,26 +105,28 @@ class RaceCheck(CheckHook):
     def free(self, allocation: Allocation) -> None:
         self._global.pop(allocation.base, None)
 
-    def issue(self, instructions: Sequence[Instruction], lanes: int) -> None:
-        """Count the groups of asynchronous copies: a wait names how many of the latest may be unfinished."""
-        known = self._commits.get(id(instructions))
-        if known is None or known[0] is not instructions:
-            commits = sum(i.opcode == "cp" and "commit_group" in i.modifiers for i in instructions)
-            known = self._commits[id(instructions)] = (instructions, commits)
-        self._groups += known[1]
+    def async_commit(self, threads: Ints, instruction: Instruction) -> None:
+        """Count the groups of each thread: a wait names how many of the latest may be unfinished."""
+        if not len(self._committed):
+            self._committed = np.zeros(self.context.blocks * self.context.threads_per_block, np.int64)
+        self._committed[threads] += 1
 
-    def block_barrier(self, blocks: Ints) -> None:
+    def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
         self._clocks.block_barrier(blocks, self._now)
         self._raise_shared_floor()
 
-    def cluster_barrier(self, clusters: Ints) -> None:
+    def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
         self._clocks.cluster_barrier(clusters, self._now)
 
-    def named_barrier(self, blocks: Ints, threads: Ints) -> None:
-        if self._arrives_apart:
-            self._clocks.block_barrier(blocks, self._now)
-        else:
-            self._clocks.named_barrier(threads, self._now)
+    def barrier_arrive(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
+        self._clocks.arrive(threads, np.full(len(threads), _meeting_at(barrier)), self._now)
+
+    def named_barrier(self, meeting: Meeting) -> None:
+        """Those that waited know one another's accesses, and what others did before they only arrived."""
+        self._clocks.named_barrier(meeting.threads, self._now)
+        if len(meeting.arrived):
+            places = np.full(len(meeting.threads), _meeting_at(meeting.barrier))
+            self._clocks.passed(meeting.threads, places)
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         self._clocks.warp_sync(threads, masks, self._now)
@@ -140,22 +137,31 @@ class RaceCheck(CheckHook):
         elif action == "passed":
             self._clocks.passed(threads, addresses)
 
-    def async_wait(self, threads: Ints, pending: int, instruction: Instruction) -> None:
+    def async_wait(self, threads: Ints, pending: int | None, instruction: Instruction) -> None:
         """Copies that these threads waited for are done now: from here on they are ordinary writes."""
         left: list[_Copy] = []
         for copy in self._copies:
-            if pending and copy.group >= self._groups - pending:
+            owners = copy.keys & THREAD
+            done = np.isin(owners, threads)
+            if pending is not None:
+                done &= copy.groups < self._groups_of(owners) - pending
+            if not done.any():
                 left.append(copy)
                 continue
-            done = np.isin(copy.keys & THREAD, threads)
             stamp = self._tick(copy.instruction, Action.ASYNC_COPY)
             granules, keys = copy.granules[done], copy.keys[done]
             own = self._shared.writer[granules] == keys
             self._shared.writer[granules[own]] = (keys[own] & THREAD) | stamp << STAMP_SHIFT
             self._shared.newest_write = max(self._shared.newest_write, (stamp + 1) << STAMP_SHIFT)
             if not done.all():
-                left.append(_Copy(copy.instruction, copy.granules[~done], copy.keys[~done], copy.group))
+                left.append(
+                    _Copy(copy.instruction, copy.granules[~done], copy.keys[~done], copy.groups[~done])
+                )
         self._copies = left
+
+    def _groups_of(self, threads: Ints) -> Ints:
+        """How many groups of copies each of these threads has committed."""
+        return self._committed[threads] if len(self._committed) else np.zeros(len(threads), np.int64)
 
     # One access
 
@@ -255,7 +261,8 @@ class RaceCheck(CheckHook):
                 self._shared_values = np.zeros(len(shadow.writer), dtype=np.uint64)
             self._shared_values[target.where] = target.values()
         if access.asynchronous and not isinstance(target.where, slice):
-            self._copies.append(_Copy(access.instruction, target.where, target.keys, self._groups))
+            groups = self._groups_of(target.keys & THREAD)
+            self._copies.append(_Copy(access.instruction, target.where, target.keys, groups))
 
     def _meet(self, target: Target, known: Keys, kind: Kind, strong: bool) -> None:
         """Compare an access with the keys in its granules; report the pairs that nothing orders."""

@@ -16,7 +16,7 @@ from tooling.simulator.checks.base import WARP, CheckHook, action_of, survivors
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.hooks import Access, Ints, LaunchContext, Space, Waiter, WaitsFor
 from tooling.simulator.ptx_model import Instruction, Integer
-from tooling.simulator.record import Record, made
+from tooling.simulator.record import Record
 
 _WAITING = {
     WaitsFor.BLOCK_BARRIER: Action.BARRIER,
@@ -25,9 +25,6 @@ _WAITING = {
     WaitsFor.WARP: Action.WARP_SYNC,
     WaitsFor.LOOP: Action.LOOP,
 }
-
-
-_MARKS = frozenset({"bar", "barrier", "ret", "exit", "mbarrier"})
 
 
 class _MBarrier(Record, frozen=False):
@@ -42,20 +39,14 @@ class _MBarrier(Record, frozen=False):
 
 
 class _Tally(Record, frozen=False):
-    """How many lanes executed each instruction of one sort in this batch, and which was the last."""
+    """How many lanes executed instructions of one sort in this batch, and which was the last."""
 
-    lanes: dict[int, int] = made(default_factory=dict)
-    places: dict[int, Instruction] = made(default_factory=dict)
+    total: int = 0
     last: Instruction | None = None
 
     def add(self, instruction: Instruction, lanes: int) -> None:
-        self.lanes[instruction.ptx_line] = self.lanes.get(instruction.ptx_line, 0) + lanes
-        self.places[instruction.ptx_line] = instruction
+        self.total += lanes
         self.last = instruction
-
-    @property
-    def total(self) -> int:
-        return sum(self.lanes.values())
 
 
 class SynchronisationCheck(CheckHook):
@@ -72,41 +63,19 @@ class SynchronisationCheck(CheckHook):
         self._visitor: dict[int, tuple[int, Instruction]] = {}
         self._exits: dict[int, Instruction | None] = {}
         self._last_exit: Instruction | None = None
-        self._polled: Instruction | None = None
         self._mbarriers: dict[tuple[int, int], _MBarrier] = {}
-        self._runs: dict[int, tuple[Sequence[Instruction], tuple[Instruction, ...]]] = {}
         self._new_tallies()
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
         self._new_tallies()
 
     def _new_tallies(self) -> None:
-        self._barriers, self._arrivals, self._waits = _Tally(), _Tally(), _Tally()
+        self._arrivals, self._waits = _Tally(), _Tally()
         self._stuck = False
-
-    def issue(self, instructions: Sequence[Instruction], lanes: int) -> None:
-        """Note where barriers and returns are: the events of passing them do not say."""
-        known = self._runs.get(id(instructions))
-        if known is None or known[0] is not instructions:
-            marks = tuple(i for i in instructions if i.opcode in _MARKS)
-            known = self._runs[id(instructions)] = (instructions, marks)
-        self._polled = None
-        for instruction in known[1]:
-            if instruction.opcode in ("ret", "exit"):
-                self._last_exit = instruction
-            elif instruction.opcode == "mbarrier":
-                self._polled = instruction if instruction.modifiers[0] in ("test_wait", "try_wait") else None
-            elif "cluster" not in instruction.modifiers:
-                if "warp" not in instruction.modifiers:
-                    self._barriers.add(instruction, lanes)
-            elif "arrive" in instruction.modifiers:
-                self._arrivals.add(instruction, lanes)
-            else:
-                self._waits.add(instruction, lanes)
 
     # Block barriers
 
-    def block_barrier(self, blocks: Ints) -> None:
+    def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
         self._epoch[blocks] += 1
         gone = self._exited[blocks]
         if not gone.any():
@@ -114,9 +83,9 @@ class SynchronisationCheck(CheckHook):
         size = self.context.threads_per_block
         lacking = blocks[(gone > 0) & (gone < size)]
         if len(lacking):
-            self._report_exited(int(lacking[0]), self._barriers.last, len(lacking))
+            self._report_exited(int(lacking[0]), instruction, len(lacking))
 
-    def _report_exited(self, block: int, barrier: Instruction | None, blocks: int) -> None:
+    def _report_exited(self, block: int, barrier: Instruction, blocks: int) -> None:
         size = self.context.threads_per_block
         arrived = size - int(self._exited[block])
         first = block * size
@@ -126,10 +95,17 @@ class SynchronisationCheck(CheckHook):
             self.party(waiting, Action.BARRIER, barrier, arrived),
             self.party(gone, Action.EXIT, self._exits.get(gone), size - arrived),
         )
-        line = barrier.ptx_line if barrier else 0
-        self._note(Kind.EXITED_BEFORE_BARRIER, line, parties, expected=size, arrived=arrived, count=blocks)
+        self._note(
+            Kind.EXITED_BEFORE_BARRIER,
+            barrier.ptx_line,
+            parties,
+            expected=size,
+            arrived=arrived,
+            count=blocks,
+        )
 
-    def threads_exit(self, threads: Ints) -> None:
+    def threads_exit(self, threads: Ints, instruction: Instruction | None) -> None:
+        self._last_exit = instruction
         size = self.context.threads_per_block
         first = int(threads[0]) // size
         gone = np.bincount(threads // size - first)
@@ -154,7 +130,13 @@ class SynchronisationCheck(CheckHook):
 
     # Clusters
 
-    def cluster_barrier(self, clusters: Ints) -> None:
+    def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
+        self._arrivals.add(instruction, len(threads))
+
+    def cluster_wait(self, threads: Ints, instruction: Instruction) -> None:
+        self._waits.add(instruction, len(threads))
+
+    def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
         self._phase += (
             1  # of all blocks: an access is compared within one cluster only, where all counted alike
         )
@@ -257,21 +239,6 @@ class SynchronisationCheck(CheckHook):
 
     def _waiting(self, waiter: Waiter) -> Action:
         return Action.MBARRIER if waiter.instruction.opcode == "mbarrier" else _WAITING[waiter.waits_for]
-
-    def launch_end(self, context: LaunchContext) -> None:
-        """A kernel that was stopped while its threads polled an mbarrier would have polled for ever."""
-        if (
-            self._polled is None
-            or self._stuck
-            or self._exited.sum() == len(self._exited) * context.threads_per_block
-        ):
-            return
-        block = int(np.argmax(self._exited < context.threads_per_block))
-        first = block * context.threads_per_block
-        thread = next(
-            (t for t in range(first, first + context.threads_per_block) if t not in self._exits), first
-        )
-        self._report_mbarrier(block, self._polled, (self.party(thread, Action.MBARRIER, self._polled),))
 
     def _report_mbarrier(self, block: int, polled: Instruction, parties: tuple[Party, ...]) -> None:
         known = [barrier for (home, _), barrier in self._mbarriers.items() if home == block and barrier.count]

@@ -1,0 +1,77 @@
+"""Noticing that all remaining threads poll for ever: whatever they read will never change again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.hooks import Waiter, WaitsFor
+from tooling.simulator.lanes import Group
+
+Array = NDArray[Any]
+State = dict[tuple[Any, ...], list["Array | None"]]
+"""Per place and set of lanes, the registers that are still needed there."""
+
+
+class LoopWatch:
+    """Compares what the lanes of a batch hold now with what they held some turns ago.
+
+    When all registers are the same, every lane has had its turn, and no byte of memory changed in between,
+    the batch goes in a circle for ever. The state that is compared with is renewed after 1, 2, 4, 8, … looks
+    (Brent), so that a circle of any length is found.
+
+    Args:
+        batch: the running batch (`batch.Batch`).
+    """
+
+    def __init__(self, batch: Any) -> None:
+        self.batch = batch
+        self._looks = 0
+        self._renewal = 1
+        self._changes = -1
+        self._state: State = {}
+
+    def look(self, groups: Sequence[Group]) -> None:
+        """Every group of these, all that can run, had its turn since the last look.
+
+        Raises:
+            KernelFault: they go in a circle.
+        """
+        batch = self.batch
+        others = batch.runner.finished_blocks + batch.blocks < batch.context.blocks
+        if others or not all(group.polling for group in groups):
+            # Blocks that have not started may yet change what these poll.
+            return
+        batch.spaces.watching = True
+        state = {(g.pc, g.stack, g.indices(batch.size).tobytes()): _needed(batch, g) for g in groups}
+        if self._changes == batch.spaces.changes and _same(state, self._state):
+            waiters = [
+                Waiter(group.pick(batch.spaces.threads), group.polling, WaitsFor.LOOP)
+                for group in groups
+                if group.polling is not None
+            ]
+            batch.stop_waiting(waiters, "{} threads wait for what no thread will do any more")
+        self._looks += 1
+        if self._looks >= self._renewal or self._changes != batch.spaces.changes:
+            self._renewal = max(self._renewal, 2 * self._looks)
+            self._state, self._changes = state, batch.spaces.changes
+
+
+def _needed(batch: Any, group: Group) -> list[Array | None]:
+    return [group.registers[slot] for slot in sorted(batch.program.live(group.pc, group.stack))]
+
+
+def _same(now: State, before: State) -> bool:
+    return now.keys() == before.keys() and all(
+        x is y or (x is not None and y is not None and np.array_equal(_bits(x), _bits(y)))
+        for place, registers in now.items()
+        for x, y in zip(registers, before[place], strict=True)
+    )
+
+
+def _bits(value: Array) -> Array:
+    """NaNs compare equal by their bits."""
+    return value.view(f"u{value.dtype.itemsize}")
