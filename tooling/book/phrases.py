@@ -57,8 +57,8 @@ _REASONS_KO = {
     "thread-block clusters exist from compute capability 9.0 on": (
         "스레드 블록 클러스터는 compute capability 9.0부터 있습니다"
     ),
-    "block rank identifier is only supported by NVIDIA SM90+ GPUs": (
-        "블록 순위는 NVIDIA SM90 이상에서만 지원합니다"
+    "thread-block clusters exist on NVIDIA GPUs from compute capability 9.0 on, and nowhere else": (
+        "스레드 블록 클러스터는 compute capability 9.0 이상인 NVIDIA GPU에만 있습니다"
     ),
 }
 

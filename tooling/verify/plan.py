@@ -119,7 +119,8 @@ def _puzzle_tasks(project: Project, puzzle: Puzzle, wanted: Filter, cache: Build
             (Subject.SKELETON, program.problem),
         ):
             if subject in wanted.subjects:
-                tasks.append(Task(source, _wanted(wanted, [Trial(subject, each) for each in selections])))
+                trials = [Trial(subject, each) for each in selections if _says_something(subject, each)]
+                tasks.append(Task(source, _wanted(wanted, trials)))
         for mutant in mutants:
             if program.name in mutant.programs:
                 trials = [
@@ -130,6 +131,11 @@ def _puzzle_tasks(project: Project, puzzle: Puzzle, wanted: Filter, cache: Build
                 if kept := _wanted(wanted, trials):
                     tasks.append(_mutant_task(mutant, program.solution, kept, cache))
     return tasks
+
+
+def _says_something(subject: Subject, selection: Selection) -> bool:
+    """An unsolved program may refuse to be timed, or not: its benchmark is nothing to verify."""
+    return subject is Subject.SOLUTION or selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
 
 
 def _wanted(wanted: Filter, trials: list[Trial]) -> tuple[Trial, ...]:

@@ -1,0 +1,123 @@
+"""The simulated GPU prints and computes, byte for byte, what an H200 printed and computed.
+
+tests/data/h200/runs.json is a results file of `tooling bundle`: every mode's solution, skeleton and mutants,
+built for sm_90a and run on that machine (see tests/data/h200/README.md for how it was made).
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import json
+import platform
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tooling.catalog.catalogue import load_catalogue
+from tooling.catalog.model import ModeKind
+from tooling.execution.channel import VARIABLE, LabFolder
+from tooling.judging.reference import load_reference
+from tooling.project import find_project
+from tooling.targets.model import Target, TargetKind
+from tooling.targets.probing import probe
+from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
+from tooling.trials import run_on_target
+from tooling.verify.plan import Filter, Subject, Trial, make_plan
+
+pytestmark = [
+    pytest.mark.mojo,
+    pytest.mark.skipif(
+        sys.platform != "linux" or platform.machine() != "x86_64",
+        reason="the simulated GPU needs x86-64 Linux",
+    ),
+]
+
+PROJECT = find_project(Path(__file__).parent)
+RECORDED = ("p12", "p15", "p23", "p34")
+
+UNDEFINED = {"races", "memory", "initialisation", "synchronisation"}
+"""A mutant whose fault is one of these may print anything on hardware: nothing to compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run: a trial with its source, on one data set."""
+
+    trial: Trial
+    source: Path
+    dataset: str
+
+    def __str__(self) -> str:
+        return f"{self.trial.id}-{self.dataset}"
+
+
+@functools.cache
+def recorded() -> dict[tuple[str, str], dict[str, Any]]:
+    report = json.loads((PROJECT.recordings / "h200" / "runs.json").read_text("utf-8"))
+    assert "H200" in report["device"]
+    return {(result["id"], result["dataset"]): result for result in report["results"]}
+
+
+def cases(*subjects: Subject) -> list[Case]:
+    puzzles = load_catalogue(PROJECT)
+    plan = make_plan(PROJECT, puzzles, Filter(puzzles=RECORDED, subjects=subjects), open_cache())
+    return [
+        Case(trial, task.source, dataset)
+        for task in plan
+        for trial in task.trials
+        if trial.selection.mode.kind is ModeKind.PUZZLE
+        for dataset in trial.selection.mode.datasets
+    ]
+
+
+def simulate(case: Case, folder: Path) -> dict[str, Any]:
+    """Run the case here; the parts of the results file that must be the same."""
+    target = probe(TargetKind.SIM)
+    assert isinstance(target, Target), target
+    request = BuildRequest(case.source, accelerator=target.accelerator, includes=(PROJECT.problems,))
+    executable = build(request, find_toolchain(), open_cache())
+    lab = LabFolder(folder / "lab")
+    lab.root.mkdir()
+    mode = case.trial.selection.mode
+    if case.dataset != "book":
+        lab.stage(load_reference(case.trial.selection.puzzle).case(mode, case.dataset).inputs)
+    command = [str(executable.path), *mode.flags]
+    run = run_on_target(command, target, {VARIABLE: str(lab.root)}, time_limit=120.0)
+    return {
+        "stdout": run.transcript.stdout,
+        "ending": run.transcript.ending.value,
+        "status": run.transcript.status,
+        "out": {name: (each.dtype, each.content) for name, each in lab.submitted().items()},
+    }
+
+
+def on_hardware(case: Case) -> dict[str, Any]:
+    """The same parts, as recorded."""
+    result = recorded()[case.trial.id, case.dataset]
+    return {
+        "stdout": result["stdout"],
+        "ending": result["ending"],
+        "status": result["status"],
+        "out": {
+            name: (each["dtype"], zlib.decompress(base64.b64decode(each["zlib"])))
+            for name, each in result["out"].items()
+        },
+    }
+
+
+@pytest.mark.parametrize("case", cases(Subject.SOLUTION, Subject.SKELETON), ids=str)
+def test_solutions_and_skeletons_do_what_they_did_on_an_h200(case: Case, tmp_path: Path) -> None:
+    assert simulate(case, tmp_path) == on_hardware(case)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case", [case for case in cases(Subject.MUTANT) if not UNDEFINED & set(case.trial.expect)], ids=str
+)
+def test_mutants_do_what_they_did_on_an_h200(case: Case, tmp_path: Path) -> None:
+    assert simulate(case, tmp_path) == on_hardware(case)
