@@ -212,8 +212,10 @@ def _show(text: str) -> None:
 def _status(arguments: argparse.Namespace) -> int:
     from tooling.translations.display import style_for
     from tooling.translations.render import Format, render
+    from tooling.translations.workers import without_collecting
 
-    report = _make_report(arguments)
+    with without_collecting():
+        report = _make_report(arguments)
     form = Format(arguments.format)
     style = style_for(sys.stdout)
     if arguments.output:

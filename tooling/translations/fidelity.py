@@ -7,18 +7,17 @@ the translation; what came later is drift and belongs to the first axis.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
-from tooling.translations import glossary, parity
+from tooling.translations import parity
 from tooling.translations.fidelity_result import FidelityResult
 from tooling.translations.findings import Finding
 from tooling.translations.git import GitError
-from tooling.translations.glossary import Glossary
 from tooling.translations.include_drift import IncludeUse, find_drift, uses_of
 from tooling.translations.model import Fidelity, Freshness, PageStatus, Problem, Severity
 from tooling.translations.parity_findings import ParityFinding
@@ -92,6 +91,8 @@ def check_fidelity(survey: Survey, glossary_file: Path | None) -> FidelityResult
 
 
 def _glossary_problem(path: Path) -> Problem | None:
+    from tooling.translations import glossary  # noqa: PLC0415 -- brings YAML, which many books need not
+
     try:
         glossary.load(path)
     except glossary.GlossaryError as error:
@@ -148,9 +149,13 @@ def _library(run: int, roots: Roots) -> Library:
 
 
 @lru_cache(maxsize=1)
-def _glossary(run: int, path: Path) -> Glossary:
+def _glossary(run: int, path: Path) -> Callable[[Page, Page], list[ParityFinding]]:
+    """The check against a glossary, read once per run and process."""
+    from tooling.translations import glossary  # noqa: PLC0415 -- see above
+
     del run
-    return glossary.load(path)
+    terms = glossary.load(path)
+    return lambda source, target: glossary.check(source, target, terms)
 
 
 def _check(task: _Task) -> _Outcome:
@@ -174,8 +179,7 @@ def _check(task: _Task) -> _Outcome:
     if target is not None and pinned is not None and comparable:
         found += _convert(status, parity.compare(pinned, target, library))
         if task.glossary is not None:
-            terms = _glossary(task.run, task.glossary)
-            found += _convert(status, glossary.check(pinned, target, terms))
+            found += _convert(status, _glossary(task.run, task.glossary)(pinned, target))
         uses = uses_of(status, pinned, target, library.files)
     elif target is not None:
         found += _convert(status, parity.inspect_source(target, library))

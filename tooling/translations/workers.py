@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -30,6 +31,18 @@ def map_pages(function: Callable[[Item], Result], items: Sequence[Item]) -> Iter
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(min(cores, 8), mp_context=context, initializer=gc.disable) as pool:
         yield from pool.map(function, items, chunksize=_CHUNK)
+
+
+@contextmanager
+def without_collecting() -> Iterator[None]:
+    """Leaves cyclic garbage alone for a while: a survey makes next to none, and looking takes its time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _cores() -> int:
