@@ -1,0 +1,221 @@
+"""The hook that counts: every access by its instruction and route, with the dearest request of each kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tooling.simulator.counters.banks import Service, count_wavefronts
+from tooling.simulator.counters.issue import IssueCounter, counts_when_passed
+from tooling.simulator.counters.sectors import atomic_sectors, global_sectors, local_sectors, used_bytes
+from tooling.simulator.counters.traffic import Counts, Route, Traffic
+from tooling.simulator.counters.warp_rows import NONE, WarpRows, warp_rows, warps_and_lanes
+from tooling.simulator.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
+from tooling.simulator.ptx_model import Address, Function, Instruction, Integer, Operand, Register, Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """The request of an instruction that cost most; of equally dear ones the first.
+
+    Attributes:
+        addresses: (32,) byte addresses (GLOBAL) or offsets in the window, NONE for absent lanes.
+        width: bytes per lane.
+        cost: sectors, or wavefronts in shared memory.
+        warp: its number in the launch; service: how banks serve it (shared memory).
+    """
+
+    addresses: Ints
+    width: int
+    cost: int
+    warp: int
+    service: Service | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one instruction did."""
+
+    instruction: Instruction
+    counts: Counts = field(default_factory=Counts)
+    samples: dict[Route, Sample] = field(default_factory=dict)
+
+
+class CounterHook(Hook):
+    """Counts one launch. Put it after the memory check, whose verdict on faulty lanes it respects.
+
+    Attributes:
+        tallies: what was counted, by the identity of the instruction; complete after `launch_end`.
+    """
+
+    def __init__(self) -> None:
+        self.tallies: dict[int, Tally] = {}
+        self._issue = IssueCounter()
+        self._threads_per_block = 1
+        self._read: frozenset[str] = frozenset()
+
+    def launch_begin(self, context: LaunchContext) -> None:
+        self._threads_per_block = context.threads_per_block
+        self._read = registers_read([context.launch.function, *context.module.functions.values()])
+        self._issue.start(context)
+
+    def launch_end(self, context: LaunchContext) -> None:
+        for instruction, warps, lanes in self._issue.stop():
+            counts = self._tally(instruction).counts
+            counts.instructions += warps
+            counts.lanes += lanes
+            if is_barrier(instruction):
+                counts.barriers += warps
+
+    def warp_sync(self, threads: Ints, masks: np.ndarray, instruction: Instruction) -> None:
+        if not counts_when_passed(instruction):
+            return
+        warps, _ = warps_and_lanes(threads, self._threads_per_block)
+        counts = self._tally(instruction).counts
+        counts.instructions += 1 + int(np.count_nonzero(np.diff(warps)))
+        counts.lanes += len(threads)
+
+    def access(self, access: Access) -> None:
+        width = access.bytes
+        if access.asynchronous and access.space is Space.GLOBAL:
+            # A copy with a source size is announced word by word; its first word stands for all of it.
+            width = _copied_bytes(access.instruction)
+            if width != access.bytes:
+                access = _first_words(access, width)
+        rows = warp_rows(access, self._threads_per_block)
+        if rows is None:
+            return
+        route = route_of(access, self._read)
+        tally = self._tally(access.instruction)
+        traffic, cost, service = _measure(access, rows, width, route)
+        tally.counts.routes[route].add(traffic)
+        dearest = int(np.argmax(cost))
+        known = tally.samples.get(route)
+        if known is None or cost[dearest] > known.cost:
+            tally.samples[route] = Sample(
+                rows.addresses[dearest].copy(), width, int(cost[dearest]), int(rows.warps[dearest]), service
+            )
+
+    def _tally(self, instruction: Instruction) -> Tally:
+        tally = self.tallies.get(id(instruction))
+        if tally is None:
+            tally = self.tallies[id(instruction)] = Tally(instruction)
+        return tally
+
+
+def _measure(
+    access: Access, rows: WarpRows, width: int, route: Route
+) -> tuple[Traffic, Ints, Service | None]:
+    """Sums over the warps, and what each of them cost."""
+    addresses = rows.addresses
+    lanes = int((addresses != NONE).sum())
+    traffic = Traffic(
+        requests=len(addresses),
+        lanes=lanes,
+        requested_bytes=lanes * width,
+        used_bytes=int(used_bytes(addresses, width).sum()),
+    )
+    if access.space is Space.SHARED:
+        service = service_of(access)
+        fronts = count_wavefronts(addresses, width, service)
+        traffic.wavefronts = int(fronts.wavefronts.sum())
+        traffic.conflicts = int(fronts.conflicts.sum())
+        return traffic, fronts.wavefronts, service
+    if access.space is Space.LOCAL:
+        cost = local_sectors(addresses, width)
+        # Every thread has a window of its own: no two lanes share a byte.
+        traffic.used_bytes = traffic.requested_bytes
+    elif route in (Route.GLOBAL_REDUCTION, Route.GLOBAL_ATOMIC):
+        cost = atomic_sectors(addresses)
+    else:
+        cost = global_sectors(addresses)
+    traffic.sectors = int(cost.sum())
+    return traffic, cost, None
+
+
+def route_of(access: Access, read: frozenset[str]) -> Route:
+    """The route of an access; an atomic whose result nobody reads is a reduction, as for ptxas."""
+    name = access.space.name
+    if access.asynchronous:
+        return Route[f"{name}_ASYNC"]
+    if access.kind is not AccessKind.ATOMIC:
+        return Route[f"{name}_{access.kind.name}"]
+    if access.space is Space.GLOBAL and not _returns(access.instruction, read):
+        return Route.GLOBAL_REDUCTION
+    return Route.GLOBAL_ATOMIC if access.space is Space.GLOBAL else Route.SHARED_ATOMIC
+
+
+def service_of(access: Access) -> Service:
+    """How the banks serve a shared-memory access."""
+    if access.asynchronous:
+        return Service.SINGLE
+    if access.kind is AccessKind.LOAD:
+        return Service.LOAD
+    if access.kind is AccessKind.STORE:
+        return Service.STORE
+    instruction = access.instruction
+    if "cas" in instruction.modifiers:
+        return Service.EXCHANGE
+    # ptxas turns `red.add 1` into a population count of the lanes at each word.
+    counting = instruction.opcode == "red" and "add" in instruction.modifiers
+    return Service.STORE if counting and instruction.operands[-1] == Integer(1) else Service.SINGLE
+
+
+def is_barrier(instruction: Instruction) -> bool:
+    """Whether warps wait for others of their block or cluster here."""
+    if instruction.opcode not in ("bar", "barrier") or instruction.modifiers[:1] == ("warp",):
+        return False
+    return "arrive" not in instruction.modifiers
+
+
+def registers_read(functions: Iterable[Function]) -> frozenset[str]:
+    """Names of all registers that some instruction reads (registers of two functions may share a name)."""
+    found: set[str] = set()
+
+    def visit(operand: Operand) -> None:
+        match operand:
+            case Register(name):
+                found.add(name)
+            case Address(Register(name)):
+                found.add(name)
+            case Vector(elements):
+                for element in elements:
+                    visit(element)
+
+    for function in functions:
+        for statement in function.body:
+            if isinstance(statement, Instruction):
+                # The first operand of a store or reduction is an address; of all others, the result.
+                first = 0 if statement.opcode in ("st", "red", "call", "ret", "bra", "brx") else 1
+                for operand in statement.operands[first:]:
+                    visit(operand)
+                if statement.predicate is not None:
+                    found.add(statement.predicate.register)
+    return frozenset(found)
+
+
+def _returns(instruction: Instruction, read: frozenset[str]) -> bool:
+    destination = instruction.operands[0]
+    return instruction.opcode == "atom" and isinstance(destination, Register) and destination.name in read
+
+
+def _copied_bytes(instruction: Instruction) -> int:
+    size = instruction.operands[2]
+    return size.value if isinstance(size, Integer) else 4
+
+
+def _first_words(access: Access, width: int) -> Access:
+    first = access.addresses % width == 0
+    return Access(
+        access.space,
+        access.kind,
+        access.instruction,
+        access.bytes,
+        access.element_bytes,
+        access.addresses[first],
+        access.threads[first],
+        suppressed=None if access.suppressed is None else access.suppressed[first],
+        asynchronous=True,
+    )

@@ -1,0 +1,102 @@
+"""The metrics of a kernel: Nsight Compute's names where it counts the same, names of our own elsewhere.
+
+`COMPARABLE` ones equal what `ncu --metrics` prints on an H200 for the same launch; where the simulator counts
+PTX and the hardware machine code (SASS), nothing can be compared and the name says so:
+`smsp__inst_executed.sum` is left out on purpose, `ptx.instructions` stands in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tooling.simulator.counters.traffic import Counts, Route
+from tooling.simulator.hooks import Space
+
+_LOADS = (Route.GLOBAL_LOAD, Route.GLOBAL_ASYNC)
+Value = int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One number of a kernel or line."""
+
+    name: str
+    unit: str
+    read: Callable[[Counts], Value]
+
+
+def _lookups(operation: str, space: str, *routes: Route) -> tuple[Metric, ...]:
+    head = "l1tex__t"
+    tail = f"pipe_lsu_mem_{space}_op_{operation}.sum"
+    return (
+        Metric(f"{head}_requests_{tail}", "requests", lambda counts: counts.total(*routes).requests),
+        Metric(f"{head}_sectors_{tail}", "sectors", lambda counts: counts.total(*routes).sectors),
+    )
+
+
+def _shared(fronts: str, conflicts: str, route: Route) -> tuple[Metric, ...]:
+    return (
+        Metric(fronts, "wavefronts", lambda counts: counts.total(route).wavefronts),
+        Metric(conflicts, "conflicts", lambda counts: counts.total(route).conflicts),
+    )
+
+
+def _lsu(operation: str, route: Route) -> tuple[Metric, ...]:
+    return _shared(
+        f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{operation}.sum",
+        f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{operation}.sum",
+        route,
+    )
+
+
+def _bytes(space: str, operation: str, route: Route) -> Metric:
+    name = f"smsp__sass_data_bytes_mem_{space}_op_{operation}.sum"
+    return Metric(name, "bytes", lambda counts: counts.total(route).used_bytes)
+
+
+COMPARABLE: tuple[Metric, ...] = (
+    *_lookups("ld", "global", *_LOADS),
+    *_lookups("st", "global", Route.GLOBAL_STORE),
+    *_lookups("red", "global", Route.GLOBAL_REDUCTION),
+    *_lookups("atom", "global", Route.GLOBAL_ATOMIC),
+    *_lookups("ld", "local", Route.LOCAL_LOAD),
+    *_lookups("st", "local", Route.LOCAL_STORE),
+    *_lsu("ld", Route.SHARED_LOAD),
+    *_lsu("st", Route.SHARED_STORE),
+    *_lsu("atom", Route.SHARED_ATOMIC),
+    *_shared(
+        "sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
+        "sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum",
+        Route.SHARED_ASYNC,
+    ),
+    _bytes("global", "ld", Route.GLOBAL_LOAD),
+    _bytes("global", "st", Route.GLOBAL_STORE),
+    _bytes("global", "ldgsts", Route.GLOBAL_ASYNC),
+    _bytes("shared", "ld", Route.SHARED_LOAD),
+    _bytes("shared", "st", Route.SHARED_STORE),
+    _bytes("shared", "ldgsts", Route.SHARED_ASYNC),
+)
+"""Metrics that an H200 reports under the same name with the same value."""
+
+OWN: tuple[Metric, ...] = (
+    Metric("ptx.instructions", "warp instructions", lambda counts: counts.instructions),
+    Metric("ptx.thread_instructions", "thread instructions", lambda counts: counts.lanes),
+    Metric("ptx.lanes_per_instruction", "lanes", lambda counts: round(counts.lanes_per_instruction, 4)),
+    Metric("ptx.barriers", "warps", lambda counts: counts.barriers),
+    *(
+        Metric(
+            f"requested_bytes.{space.name.lower()}", "bytes", lambda c, s=space: c.space(s).requested_bytes
+        )  # type: ignore[misc]
+        for space in Space
+    ),
+    Metric("moved_bytes.global", "bytes", lambda counts: counts.space(Space.GLOBAL).moved_bytes),
+    Metric("moved_bytes.local", "bytes", lambda counts: counts.space(Space.LOCAL).moved_bytes),
+)
+"""Metrics of the simulator alone. `ptx.…` count PTX instructions; the hardware runs other ones."""
+
+
+def values(counts: Counts) -> dict[str, Value]:
+    """Every metric that is not zero, by name."""
+    found = {metric.name: metric.read(counts) for metric in (*COMPARABLE, *OWN)}
+    return {name: value for name, value in found.items() if value}

@@ -1,0 +1,150 @@
+"""Counts by kernel and by Mojo line: what the reports show."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from tooling.simulator.checks.base import allocation_number, place_of, readable_kernel
+from tooling.simulator.counters.hook import Sample, Tally
+from tooling.simulator.counters.traffic import Counts, Route, Traffic
+from tooling.simulator.hooks import LaunchContext, Space
+from tooling.simulator.launch import Dim3
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the author's source; number 0 where the PTX carries no line table."""
+
+    file: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.number}" if self.number else "?"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """One request worth showing.
+
+    Attributes:
+        lane_block, warp: block index, and the warp's number inside its block.
+        buffer: number of the allocation that the lowest address lies in (from 1), its size, and the byte
+            offset of address 0 in it: `address - base` is an offset in the buffer. 0 where there is none.
+    """
+
+    sample: Sample
+    block: Dim3
+    warp: int
+    buffer: int = 0
+    size: int = 0
+    base: int = 0
+
+
+@dataclass(slots=True)
+class AccessProfile:
+    """One memory instruction of a line, on one route."""
+
+    route: Route
+    form: str
+    column: int
+    ptx_line: int
+    traffic: Traffic = field(default_factory=Traffic)
+    picture: Picture | None = None
+
+
+@dataclass(slots=True)
+class LineProfile:
+    """Everything at one line."""
+
+    line: Line
+    counts: Counts = field(default_factory=Counts)
+    accesses: dict[tuple[int, Route], AccessProfile] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class KernelProfile:
+    """All launches of a kernel in one shape.
+
+    Attributes:
+        name: as its author wrote it; `symbol`: as the PTX has it.
+        faults: launches that were stopped; their counts end there.
+    """
+
+    name: str
+    symbol: str
+    grid: Dim3
+    block: Dim3
+    launches: int = 0
+    faults: int = 0
+    counts: Counts = field(default_factory=Counts)
+    lines: dict[Line, LineProfile] = field(default_factory=dict)
+
+    def in_order(self) -> list[LineProfile]:
+        """Its lines, by file and number."""
+        return sorted(self.lines.values(), key=lambda profile: (profile.line.file, profile.line.number))
+
+
+class Profiles:
+    """Collects launches."""
+
+    def __init__(self) -> None:
+        self._kernels: dict[tuple[str, str, Dim3, Dim3], KernelProfile] = {}
+
+    @property
+    def kernels(self) -> list[KernelProfile]:
+        """What was launched, in the order of first launches."""
+        return list(self._kernels.values())
+
+    def add(self, context: LaunchContext, tallies: dict[int, Tally], *, fault: bool) -> None:
+        """Add a launch to its kernel's profile."""
+        launch, module = context.launch, context.module
+        key = (module.digest, launch.function.name, launch.grid, launch.block)
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            name = readable_kernel(launch.function.name, tuple(module.files.values()))
+            kernel = KernelProfile(name, launch.function.name, launch.grid, launch.block)
+            self._kernels[key] = kernel
+        kernel.launches += 1
+        kernel.faults += fault
+        for tally in tallies.values():
+            _add(kernel, tally, context)
+
+
+def _add(kernel: KernelProfile, tally: Tally, context: LaunchContext) -> None:
+    place = place_of(tally.instruction)
+    line = Line(place.file, place.line)
+    profile = kernel.lines.setdefault(line, LineProfile(line))
+    profile.counts.add(tally.counts)
+    kernel.counts.add(tally.counts)
+    for route, traffic in tally.counts.routes.items():
+        access = profile.accesses.get((place.ptx_line, route))
+        if access is None:
+            access = AccessProfile(route, tally.instruction.form, place.column, place.ptx_line)
+            profile.accesses[place.ptx_line, route] = access
+        access.traffic.add(traffic)
+        sample = tally.samples[route]
+        if access.picture is None or sample.cost > access.picture.sample.cost:
+            access.picture = _picture(sample, route, context)
+
+
+def _picture(sample: Sample, route: Route, context: LaunchContext) -> Picture:
+    per_block = -(-context.threads_per_block // 32)
+    block = context.launch.grid.position(sample.warp // per_block)
+    warp = sample.warp % per_block
+    if route.space is not Space.GLOBAL:
+        return Picture(sample, block, warp)
+    lowest = int(sample.addresses[sample.addresses >= 0].min())
+    allocation = context.memory.containing(lowest)
+    if allocation is None:
+        return Picture(sample, block, warp)
+    number = allocation_number(context.memory, allocation)
+    return Picture(sample, block, warp, number, allocation.size, allocation.base)
+
+
+def by_route(accesses: list[AccessProfile]) -> dict[Route, list[AccessProfile]]:
+    """Accesses by where they go."""
+    found: dict[Route, list[AccessProfile]] = defaultdict(list)
+    for access in accesses:
+        found[access.route].append(access)
+    return dict(found)

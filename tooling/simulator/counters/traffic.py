@@ -1,0 +1,119 @@
+"""What is counted, by instruction: warp instructions issued, and traffic by route."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, fields
+from enum import Enum
+
+from tooling.simulator.counters.sectors import SECTOR
+from tooling.simulator.hooks import Space
+
+
+class Route(Enum):
+    """Where an access goes and what it does there."""
+
+    GLOBAL_LOAD = "global load"
+    GLOBAL_STORE = "global store"
+    GLOBAL_REDUCTION = "global reduction"
+    GLOBAL_ATOMIC = "global atomic"
+    GLOBAL_ASYNC = "global asynchronous copy"
+    SHARED_LOAD = "shared load"
+    SHARED_STORE = "shared store"
+    SHARED_ATOMIC = "shared atomic"
+    SHARED_ASYNC = "shared asynchronous copy"
+    LOCAL_LOAD = "local load"
+    LOCAL_STORE = "local store"
+
+    @property
+    def space(self) -> Space:
+        """The memory it goes to."""
+        return Space[self.name.partition("_")[0]]
+
+
+@dataclass(slots=True)
+class Traffic:
+    """Sums over requests; a request is one instruction of one warp.
+
+    Attributes:
+        sectors: 32-byte sectors looked up (global and local memory).
+        wavefronts, conflicts: passes over the banks, and those beyond the unavoidable (shared memory).
+        lanes: threads that took part.
+        requested_bytes: lanes times bytes per lane.
+        used_bytes: the same, but what lanes of a request share counts once.
+    """
+
+    requests: int = 0
+    sectors: int = 0
+    wavefronts: int = 0
+    conflicts: int = 0
+    lanes: int = 0
+    requested_bytes: int = 0
+    used_bytes: int = 0
+
+    def add(self, other: Traffic) -> None:
+        """Add another sum to this one."""
+        for part in fields(self):
+            setattr(self, part.name, getattr(self, part.name) + getattr(other, part.name))
+
+    @property
+    def moved_bytes(self) -> int:
+        """Bytes of the sectors that were looked up."""
+        return self.sectors * SECTOR
+
+    @property
+    def sectors_per_request(self) -> float:
+        """0 without requests."""
+        return self.sectors / self.requests if self.requests else 0.0
+
+    @property
+    def use(self) -> float:
+        """Share of the moved bytes that some lane asked for; 1 where nothing moved."""
+        return self.used_bytes / self.moved_bytes if self.sectors else 1.0
+
+    @property
+    def ways(self) -> float:
+        """Wavefronts per unavoidable wavefront: 1 without bank conflicts."""
+        needed = self.wavefronts - self.conflicts
+        return self.wavefronts / needed if needed else 1.0
+
+
+@dataclass(slots=True)
+class Counts:
+    """Everything counted for an instruction, a line or a kernel.
+
+    Attributes:
+        instructions: PTX instructions issued, once per warp.
+        lanes: the same, once per thread.
+        barriers: warps that arrived at a barrier of their block or cluster.
+    """
+
+    instructions: int = 0
+    lanes: int = 0
+    barriers: int = 0
+    routes: dict[Route, Traffic] = field(default_factory=lambda: defaultdict(Traffic))
+
+    def add(self, other: Counts) -> None:
+        """Add another sum to this one."""
+        self.instructions += other.instructions
+        self.lanes += other.lanes
+        self.barriers += other.barriers
+        for route, traffic in other.routes.items():
+            self.routes[route].add(traffic)
+
+    @property
+    def lanes_per_instruction(self) -> float:
+        """Active lanes per warp instruction, 32 without divergence and in full warps; 0 when none ran."""
+        return self.lanes / self.instructions if self.instructions else 0.0
+
+    def total(self, *routes: Route) -> Traffic:
+        """The sum over some routes."""
+        whole = Traffic()
+        for route in routes:
+            if route in self.routes:
+                whole.add(self.routes[route])
+        return whole
+
+    def space(self, space: Space) -> Traffic:
+        """The sum over all routes of a memory."""
+        return self.total(*(route for route in Route if route.space is space))
