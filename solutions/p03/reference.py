@@ -1,0 +1,28 @@
+"""Puzzle 3: ten more than every element, and not one cell more, by NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Buffers = dict[str, NDArray[np.float32]]
+
+SIZE = 4
+GUARD_SIZE = 4
+POISON = np.float32(-777.25)
+
+
+def inputs(mode: str, dataset: str) -> Buffers:
+    """Every buffer that the program stages, outputs with their initial content.
+
+    The book's elements equal their indices; the probe's do not, so that adding 10 to the index is wrong.
+    """
+    if dataset == "book":
+        return {"a": np.arange(SIZE, dtype=np.float32), "out": np.zeros(SIZE, np.float32)}
+    return {"a": np.array([2.5, -12, 40, 7], np.float32), "out": np.full(SIZE, POISON, np.float32)}
+
+
+def expected(mode: str, inputs: Buffers) -> Buffers:
+    """The sums, and behind them the program's own filling: on a real GPU nothing else tells of a thread that
+    wrote beyond the end."""
+    return {"out": inputs["a"] + np.float32(10), "guard": np.full(GUARD_SIZE, POISON, np.float32)}

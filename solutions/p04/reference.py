@@ -1,0 +1,33 @@
+"""Puzzle 4: ten more than every element of a matrix, and not one cell more, by NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Buffers = dict[str, NDArray[np.float32]]
+
+SIZE = 2
+GUARD_SIZE = SIZE * SIZE
+POISON = np.float32(-777.25)
+
+
+def inputs(mode: str, dataset: str) -> Buffers:
+    """Every buffer that the program stages, flat as in memory, outputs with their initial content.
+
+    The probe's matrix is not symmetric, and its elements do not follow their indices.
+    """
+    if dataset == "book":
+        return {
+            "a": np.arange(SIZE * SIZE, dtype=np.float32),
+            "out": np.zeros(SIZE * SIZE, np.float32),
+        }
+    return {
+        "a": np.array([2.5, -12, 40, 7], np.float32),
+        "out": np.full(SIZE * SIZE, POISON, np.float32),
+    }
+
+
+def expected(mode: str, inputs: Buffers) -> Buffers:
+    """The sums, and behind them the program's own filling, which no thread may change."""
+    return {"out": inputs["a"] + np.float32(10), "guard": np.full(GUARD_SIZE, POISON, np.float32)}
