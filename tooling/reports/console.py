@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 from tooling.catalog.model import Mode, ModeKind
 from tooling.execution.program import Ending
 from tooling.judging.comparison import Comparison
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
+from tooling.reports.invocation import run_prefix
 from tooling.reports.terminal import Terminal
 
 Words = dict[str, str]
@@ -27,10 +30,10 @@ _WORDS: dict[str, Words] = {
         "why": "why",
         "try": "try",
         "hint": "hint",
-        "hints": "{count} hints are there: `tooling run {command} --hint 1`",
+        "hints": "{count} hints are there: `{run} {command} --hint 1`",
         "hint-of": "hint {number} of {count}",
-        "next-hint": "the next one: `tooling run {command} --hint {number}`",
-        "last-hint": "that was the last one; the solution: `tooling run {command} --solution`",
+        "next-hint": "the next one: `{run} {command} --hint {number}`",
+        "last-hint": "that was the last one; the solution: `{run} {command} --solution`",
         "stderr": "what it wrote to stderr",
         "simulator": "the simulated GPU found:",
         "also": "also possible",
@@ -51,10 +54,10 @@ _WORDS: dict[str, Words] = {
         "why": "이유",
         "try": "해 볼 것",
         "hint": "힌트",
-        "hints": "힌트가 {count}개 있습니다: `tooling run {command} --hint 1`",
+        "hints": "힌트가 {count}개 있습니다: `{run} {command} --hint 1`",
         "hint-of": "힌트 {number}/{count}",
-        "next-hint": "다음 힌트: `tooling run {command} --hint {number}`",
-        "last-hint": "마지막 힌트입니다. 해답: `tooling run {command} --solution`",
+        "next-hint": "다음 힌트: `{run} {command} --hint {number}`",
+        "last-hint": "마지막 힌트입니다. 해답: `{run} {command} --solution`",
         "stderr": "stderr에 남긴 내용",
         "simulator": "시뮬레이션 GPU가 찾은 것:",
         "also": "다른 가능성",
@@ -87,7 +90,8 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
         _show_case(case, terminal, words, language)
     if verdict.selection.mode.kind is ModeKind.PUZZLE and not verdict.solution:
         count = len(verdict.selection.mode.hints)
-        terminal.labelled(words["hint"], words["hints"].format(count=count, command=command), "cyan")
+        text = words["hints"].format(count=count, command=command, run=run_prefix(os.environ))
+        terminal.labelled(words["hint"], text, "cyan")
 
 
 def show_hint(mode: Mode, command: str, number: int, terminal: Terminal, language: str = "en") -> None:
@@ -100,7 +104,7 @@ def show_hint(mode: Mode, command: str, number: int, terminal: Terminal, languag
         + getattr(mode.hints[number - 1], language)
     )
     key = "next-hint" if number < count else "last-hint"
-    text = words[key].format(command=command, number=number + 1)
+    text = words[key].format(command=command, number=number + 1, run=run_prefix(os.environ))
     terminal.line(terminal.paint(f"  {text}", "dim"))
 
 
