@@ -268,6 +268,13 @@ def test_pages_of_one_tree_alone(book: Book) -> None:
     }
 
 
+def test_snippets_and_hidden_files_are_no_pages(book: Book) -> None:
+    book.translated()
+    for name in ("_includes/url.md", ".draft.md", ".obsidian/note.md"):
+        book.english(page=name)
+    assert [page.key for page in book.survey().pages] == ["page.md"]
+
+
 def test_a_skip_trailer_forgives_a_page_only_if_every_commit_asks_for_it(book: Book) -> None:
     book.translated()
     book.edit("first item", "item one", message="fix\n\nI18n-Skip: book/src/page.md")

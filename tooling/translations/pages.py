@@ -49,7 +49,10 @@ def key_of(path: str) -> str:
 
 
 def find_pages(root: Path, what: str) -> dict[str, Path]:
-    """Markdown files below `root` by key, sorted; hidden folders and linked folders are no pages.
+    """Markdown files below `root` by key, sorted.
+
+    What is hidden, what lies behind a linked folder, and snippets (names that begin with `_`, such as
+    `_includes`) are no pages.
 
     Raises:
         RootNotFound: `root` is no folder; `what` names the option that sets it.
@@ -68,7 +71,7 @@ def find_pages(root: Path, what: str) -> dict[str, Path]:
         with os.scandir(folder) as entries:
             for entry in entries:
                 name = entry.name
-                if name.startswith("."):
+                if name.startswith((".", "_")):
                     continue
                 if name.endswith(".md") and entry.is_file():
                     found[key_of(prefix + name)] = Path(entry.path)
