@@ -89,7 +89,7 @@ def _add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     output.add_argument("--format", choices=("text", "json", "md", "github", "sarif", "html"), default="text")
     output.add_argument("--output", metavar="FILE", help="write there instead of to standard output")
     output.add_argument("--all", action="store_true", help="list pages in order too (text)")
-    policy = parser.add_argument_group("policy (each of these but --since implies --check)")
+    policy = parser.add_argument_group("policy (each of these but --ignores implies --check)")
     policy.add_argument("--check", action="store_true", help="fail on findings; without it, only report")
     policy.add_argument(
         "--fail-on",
