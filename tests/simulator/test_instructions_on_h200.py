@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.simulator.instructions import cases, warp_cases
+from tests.simulator.instructions import cases, memory_cases, warp_cases
 from tooling.simulator.engine import run
 from tooling.simulator.launch import Dim3, Launch
 from tooling.simulator.memory import DeviceMemory
@@ -20,7 +20,7 @@ from tooling.simulator.ptx import parse_module
 
 RECORDING = Path(__file__).parents[1] / "data" / "h200" / "instructions.npz"
 BASE = 0x10000
-FORMS = [*cases.forms(), *warp_cases.forms()]
+FORMS = [*cases.forms(), *warp_cases.forms(), *memory_cases.forms()]
 
 # Error that the PTX ISA allows an approximate form, as (relative, absolute); ours and the H200's results are
 # both inside it, so twice as much may lie between them.

@@ -58,9 +58,11 @@ def load_binders() -> None:
         addresses,
         atomics,
         barriers,
+        carries,
         control,
         copies,
         matrix,
+        matrix_memory,
         mbarriers,
         memory_access,
         warps,
@@ -83,7 +85,7 @@ def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
     Raises:
         PtxError: an unknown instruction or form.
     """
-    binder = BINDERS.get(instruction.opcode)
+    binder = BINDERS.get("cc" if "cc" in instruction.modifiers else instruction.opcode)
     if binder is not None:
         binder(decoder, instruction, following)
         return

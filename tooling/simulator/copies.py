@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.bindings import binds, guard
+from tooling.simulator.bulk_copies import bind_bulk
 from tooling.simulator.decode import Decoder
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
+from tooling.simulator.mbarriers import BARRIER, change_at
 from tooling.simulator.memory_access import active, pointer
 from tooling.simulator.numerics import U32
 from tooling.simulator.ptx_model import Instruction, Integer
-from tooling.simulator.spaces import Request, Width
+from tooling.simulator.spaces import SHARED_WINDOW, Request, Width
 
 Array = NDArray[Any]
 
@@ -32,8 +34,12 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     if modifiers[1:2] in (("wait_all",), ("wait_group",), ("commit_group",)):
         _copy_wait(decoder, instruction)
         return
-    if modifiers[1] == "mbarrier":
-        raise decoder.unknown(instruction, "cp.async.mbarrier is not simulated yet")
+    if modifiers[1:2] == ("bulk",):
+        bind_bulk(decoder, instruction)
+        return
+    if modifiers[1:3] == ("mbarrier", "arrive"):
+        _arrive_when_copied(decoder, instruction)
+        return
     if modifiers[1] not in ("ca", "cg") or not any(m.startswith("shared") for m in modifiers):
         raise decoder.unknown(instruction)
     destination, source, size, *rest = instruction.operands
@@ -61,6 +67,33 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
             values = load_part(batch, request, start, part(group.get(kept).view(U32)))
         request.run = None
         batch.spaces.store(Space.SHARED, request, target, values)
+
+    decoder.block.steps.append(step)
+
+
+def _arrive_when_copied(decoder: Decoder, instruction: Instruction) -> None:
+    """cp.async.mbarrier.arrive (PTX ISA 9.7.13.15.16): the copies are complete, so the thread arrives at once.
+
+    Without `.noinc` one more arrival is expected for the one that is made: the count stays as it is.
+    """
+    rest = [m for m in instruction.modifiers[3:] if m not in ("noinc", "shared", "shared::cta", "b64")]
+    if rest or instruction.modifiers[-1] != "b64" or len(instruction.operands) != 1:
+        raise decoder.unknown(instruction)
+    at = pointer(decoder, instruction.operands[0], instruction)
+    action = "arrive" if "noinc" in instruction.modifiers else "arrive_counted"
+    window = np.uint64(0 if any(m.startswith("shared") for m in instruction.modifiers) else SHARED_WINDOW)
+    guarding = guard(decoder, instruction)
+
+    def step(group: Group, batch: Any) -> None:
+        some, mask, _ = active(group, guarding, batch.size)
+        if not some:
+            return
+        chosen = np.arange(group.count) if mask is None else np.flatnonzero(mask)
+        lanes = group.indices(batch.size)[chosen]
+        for hook in batch.hooks.async_wait:
+            hook.async_wait(batch.spaces.threads[lanes], None, instruction)
+        where = np.broadcast_to(at.of(group), group.count)[chosen] - window
+        change_at(batch, Request(group, instruction, BARRIER, lanes), where, action, np.ones(len(lanes), U32))
 
     decoder.block.steps.append(step)
 

@@ -234,6 +234,13 @@ class Decoder:
             self._slots[key] = self._new(Origin("special", special_dtype(name), name))
         return self._slots[key]
 
+    def flag(self) -> int:
+        """The slot of the carry flag, which each function has for itself."""
+        key = (self.function.name, "%cc")
+        if key not in self._slots:
+            self._slots[key] = self._new(Origin("undefined", PRED, "%cc"))
+        return self._slots[key]
+
     def constant(self, bits: int, dtype: np.dtype[Any]) -> int:
         """The slot of a constant with these bits."""
         width = 1 if dtype == PRED else 8 * dtype.itemsize

@@ -23,6 +23,9 @@ from tooling.simulator.spaces import SHARED_WINDOW, Request, Width
 
 Array = NDArray[Any]
 
+BARRIER = Width(8, 1)
+"""The size of an mbarrier."""
+
 _PENDING = (1 << 20) - 1
 _TX_ZERO = 1 << 22
 _TX_MASK = (1 << 23) - 1
@@ -39,7 +42,7 @@ _IGNORED = (
 )
 _ACTIONS = {
     "init": 1, "inval": 0, "arrive": 1, "arrive_drop": 1, "expect_tx": 1, "complete_tx": 1,
-    "test_wait": 1, "try_wait": 1,
+    "test_wait": 1, "try_wait": 1, "pending_count": 0,
 }  # fmt: skip
 
 
@@ -83,6 +86,9 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
     name, _ = space_of(instruction)
     if action not in _ACTIONS or not flags <= {"parity", "expect_tx", "noComplete"}:
         raise decoder.unknown(instruction)
+    if action == "pending_count":
+        _pending_count(decoder, instruction)
+        return
     operands: list[Operand] = list(instruction.operands)
     result = operands.pop(0) if action in ("arrive", "arrive_drop", "test_wait", "try_wait") else None
     at = pointer(decoder, operands.pop(0), instruction)
@@ -106,7 +112,7 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
             return np.broadcast_to(values if mask is None or len(values) == 1 else values[mask], total)
 
         address = spread(at.of(group)) - window
-        offset, _ = batch.spaces.place(Space.SHARED, Request(group, instruction, Width(8, 1), lanes), address)
+        offset, _ = batch.spaces.place(Space.SHARED, Request(group, instruction, BARRIER, lanes), address)
         places = np.broadcast_to(offset >> np.uint64(3), total).astype(np.intp)
         view = batch.spaces.view(Space.SHARED, 8)
         values = spread(group.get(argument).view(kind)) if argument is not None else np.ones(total, U32)
@@ -121,8 +127,7 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
             found: Array = done
             dtype: np.dtype[Any] = PRED
         else:
-            found = view[places]
-            _update(view, places, values, action, expects)
+            found = _update(view, places, values, action, expects)
             batch.spaces.changes += 1
             _tell(batch, action, threads, address, instruction)
             dtype = U64
@@ -136,27 +141,67 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
     decoder.block.steps.append(step)
 
 
-def _update(view: Array, places: Array, values: Array, action: str, expects: bool) -> None:
-    """Lanes act in the order of their numbers; equal barriers are taken together."""
-    for place in np.unique(places):
-        own = [int(value) for value in values[places == place]]
-        state = State.unpack(int(view[place]))
-        if action == "init":
-            state = State(own[-1], own[-1], 0, 0)
-        elif action == "inval":
-            state = State(0, 0, 0, 0)
-        elif action == "expect_tx" or expects:
-            state.bytes += sum(own)
-            if action == "arrive":
-                state.arrive(len(own))
-        elif action == "complete_tx":
-            state.bytes -= sum(own)
-            state.complete()
-        else:
-            if action == "arrive_drop":
-                state.expected -= sum(own)
-            state.arrive(sum(own))
-        view[place] = np.uint64(state.pack())
+def _pending_count(decoder: Decoder, instruction: Instruction) -> None:
+    """`mbarrier.pending_count.b64 count, state`: arrivals pending before the one that gave `state`."""
+    if instruction.modifiers != ("pending_count", "b64") or len(instruction.operands) != 2:
+        raise decoder.unknown(instruction)
+    destination, token = instruction.operands
+    slot = decoder.value(token, U64, instruction)
+    target = write(decoder, destination, instruction)
+    guarding = guard(decoder, instruction)
+
+    def step(group: Group, batch: Any) -> None:
+        some, mask, _ = active(group, guarding, batch.size)
+        if some:
+            count = (group.get(slot).view(U64) & np.uint64(_PENDING)).astype(U32)
+            assign(group, target, count, mask, U32)
+
+    decoder.block.steps.append(step)
+
+
+def change_at(batch: Any, request: Request, address: Array, action: str, values: Array) -> None:
+    """What copies do to mbarriers when they are complete.
+
+    Args:
+        request: the lanes, as many as there are copies.
+        address: (n,) shared addresses; values: (n,) counts or bytes.
+    """
+    offset, _ = batch.spaces.place(Space.SHARED, request, address)
+    places = np.broadcast_to(offset >> np.uint64(3), request.count).astype(np.intp)
+    _update(batch.spaces.view(Space.SHARED, 8), places, values, action, expects=False)
+    batch.spaces.changes += 1
+    told = "arrive" if action == "arrive" else "complete"
+    _tell(batch, told, request.pick(batch.spaces.threads), address, request.instruction)
+
+
+def _update(view: Array, places: Array, values: Array, action: str, expects: bool) -> Array:
+    """Lanes act in the order of their numbers; returns what each of them found, as 64 bits."""
+    found = np.empty(len(places), U64)
+    for lane, (place, value) in enumerate(zip(places.tolist(), values.tolist(), strict=True)):
+        bits = int(view[place])
+        found[lane] = bits
+        view[place] = np.uint64(_changed(State.unpack(bits), action, value, expects).pack())
+    return found
+
+
+def _changed(state: State, action: str, value: int, expects: bool) -> State:
+    """An mbarrier after one lane's operation."""
+    if action == "init":
+        return State(value, value, 0, 0)
+    if action == "inval":
+        return State(0, 0, 0, 0)
+    if action == "expect_tx" or expects:
+        state.bytes += value
+        if action == "arrive":
+            state.arrive(1)
+    elif action == "complete_tx":
+        state.bytes -= value
+        state.complete()
+    elif action != "arrive_counted":
+        if action == "arrive_drop":
+            state.expected -= value
+        state.arrive(value)
+    return state
 
 
 def _tell(batch: Any, action: str, threads: Array, address: Array, instruction: Instruction) -> None:

@@ -64,6 +64,17 @@ ATOMIC = _slots(
 )
 """`atom` and `red` (PTX ISA 9.7.13.5, 9.7.13.6), without their vector forms."""
 
+MATRIX = _slots("sync", "aligned", "m8n8", "x1 x2 x4", "trans", "shared shared::cta", "b16")
+"""`ldmatrix` and `stmatrix` (PTX ISA 9.7.14.5.15)."""
+
+BULK = _slots(
+    "shared::cluster shared::cta global",
+    "global shared::cta",
+    "mbarrier::complete_tx::bytes bulk_group",
+    "L2::cache_hint",
+)
+"""`cp.async.bulk` after these words (PTX ISA 9.7.9.25.5.2)."""
+
 _SCOPED = frozenset({"relaxed", "acquire", "release", "acq_rel"})
 _TYPE_BYTES = {kind: int(kind[1:]) // 8 for kind in _PLAIN.split()}
 _MOST_BYTES = 16

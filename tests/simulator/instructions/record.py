@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-from tests.simulator.instructions import cases, warp_cases
+from tests.simulator.instructions import cases, memory_cases, warp_cases
 
 
 class DriverError(Exception):
@@ -84,7 +84,7 @@ def record(driver: Driver) -> tuple[Results, dict[str, str]]:
     buffers = [driver.allocate(capacity) for _ in range(4)]
     results: Results = {}
     rejected: dict[str, str] = {}
-    for form in [*cases.forms(), *warp_cases.forms()]:
+    for form in [*cases.forms(), *warp_cases.forms(), *memory_cases.forms()]:
         sources = cases.operands(form)
         count = len(sources[0])
         driver.call("cuMemsetD8_v2", buffers[0], ctypes.c_ubyte(0), ctypes.c_size_t(capacity))

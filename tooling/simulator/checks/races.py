@@ -132,7 +132,7 @@ class RaceCheck(CheckHook):
         self._clocks.warp_sync(threads, masks, self._now)
 
     def mbarrier(self, action: str, threads: Ints, addresses: Ints, instruction: Instruction) -> None:
-        if action == "arrive":
+        if action in ("arrive", "complete"):
             self._clocks.arrive(threads, addresses, self._now)
         elif action == "passed":
             self._clocks.passed(threads, addresses)

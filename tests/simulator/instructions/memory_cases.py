@@ -1,0 +1,172 @@
+"""Instruction cases with state: carry flags, shared memory, mbarriers, bulk copies, jump tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.simulator.instructions.cases import Form
+
+_LANE = "and.b32 %lane, %r3, 31; shr.u32 %warp, %r3, 5; setp.eq.u32 %first, %lane, 0;"
+_NUMBERS = ".reg .b32 %lane, %warp, %s, %t, %u; .reg .b64 %m, %n, %state; .reg .pred %first, %q;"
+
+
+def _scoped(declarations: str, body: str) -> str:
+    """A block with registers of its own, as `str.format` template."""
+    return "{{ " + declarations + " " + body + " }}"
+
+
+def _carries() -> Iterator[Form]:
+    for t in ("u32", "s32", "u64", "s64"):
+        chains = {
+            "add.cc addc": f"add.cc.{t} %s, {{a}}, {{b}}; addc.{t} {{d}}, 0, 0;",
+            "add.cc addc.cc addc": f"add.cc.{t} %s, {{a}}, {{b}}; addc.cc.{t} %s, {{b}}, {{c}};"
+            f" addc.{t} {{d}}, %s, 0;",
+            "sub.cc subc": f"sub.cc.{t} %s, {{a}}, {{b}}; subc.{t} {{d}}, 0, 0;",
+            "sub.cc subc.cc subc": f"sub.cc.{t} %s, {{a}}, {{b}}; subc.cc.{t} %s, {{b}}, {{c}};"
+            f" subc.{t} {{d}}, %s, 0;",
+            "sub.cc addc": f"sub.cc.{t} %s, {{a}}, {{b}}; addc.{t} {{d}}, 0, 0;",
+            "add.cc subc": f"add.cc.{t} %s, {{a}}, {{b}}; subc.{t} {{d}}, 0, 0;",
+            "mad.lo.cc madc.hi": f"mad.lo.cc.{t} %s, {{a}}, {{b}}, {{c}}; madc.hi.{t} {{d}}, {{a}}, {{b}}, 0;",
+            "mad.hi.cc addc": f"mad.hi.cc.{t} %s, {{a}}, {{b}}, {{c}}; addc.{t} {{d}}, 0, 0;",
+            "add.cc madc.lo.cc addc": f"add.cc.{t} %s, {{a}}, {{b}};"
+            f" madc.lo.cc.{t} %s, {{a}}, {{b}}, {{c}}; addc.{t} {{d}}, %s, 0;",
+        }
+        for name, body in chains.items():
+            yield Form(f"{name} {t}", _scoped(f".reg .{t} %s;", body), t, (t, t, t))
+
+
+def _matrix_memory() -> Iterator[Form]:
+    start = (
+        ".shared .align 16 .b8 rows[2048]; " + _LANE + " mov.u32 %s, rows; mad.lo.u32 %s, %r3, 16, %s;"
+    )  # every lane has a row of 16 bytes
+    words = ("%a", "%b", "%x", "%y")
+    values = " xor.b32 %x, %a, 0x01234567; xor.b32 %y, %b, 0x76543210;"
+    registers = _NUMBERS + " .reg .b32 %x, %y, %o<4>;"
+    for count in (1, 2, 4):
+        for turn in ("", ".trans"):
+            form = f"sync.aligned.m8n8.x{count}{turn}.shared.b16"
+            held = "{{" + ", ".join(f"%o{j}" for j in range(count)) + "}}"
+            for j in range(count):
+                body = (
+                    start
+                    + values
+                    + " st.shared.v4.b32 [%s], {{%a, %b, %x, %y}}; bar.warp.sync 0xffffffff;"
+                    + f" ldmatrix.{form} {held}, [%s]; mov.b32 {{d}}, %o{j};"
+                )
+                yield Form(f"ldmatrix.{form} {j}", _scoped(registers, body), "b32", ("b32", "b32"))
+                given = "{{" + ", ".join(words[:count]) + "}}"
+                body = (
+                    start
+                    + values
+                    + " st.shared.v4.b32 [%s], {{%r3, %r3, %r3, %r3}}; bar.warp.sync 0xffffffff;"
+                    + f" stmatrix.{form} [%s], {given}; bar.warp.sync 0xffffffff;"
+                    + f" ld.shared.b32 {{d}}, [%s+{4 * j}];"
+                )
+                yield Form(f"stmatrix.{form} {j}", _scoped(registers, body), "b32", ("b32", "b32"))
+
+
+def _barriers() -> Iterator[Form]:
+    for name, text in (
+        ("popc.u32", "bar.red.popc.u32 {d}, 0, {a};"),
+        ("popc.u32 not", "barrier.red.popc.aligned.u32 {d}, 0, !{a};"),
+        ("and.pred", "bar.red.and.pred %q, 0, {a}; selp.u32 {d}, 1, 0, %q;"),
+        ("or.pred", "bar.red.or.pred %q, 0, {a}; selp.u32 {d}, 1, 0, %q;"),
+    ):
+        yield Form(f"bar.red.{name}", _scoped(".reg .pred %q;", text), "u32", ("pred",))
+    start = (
+        ".shared .align 8 .b64 bars[2]; " + _LANE + " mov.u32 %s, bars; mad.lo.u32 %s, %warp, 8, %s;"
+        " mov.b32 {d}, 77; and.b32 %t, {a}, 3; add.u32 %t, %t, 1; @!%first bra END;"
+        " mbarrier.init.shared::cta.b64 [%s], %t;"
+    )
+    arrive = " mbarrier.arrive.shared::cta.b64 %state, [%s];"
+    test = " mbarrier.test_wait.shared::cta.b64 %q, [%s], %state; selp.u32 {d}, 1, 0, %q;"
+    parity = " mbarrier.test_wait.parity.shared::cta.b64 %q, [%s], {0}; selp.u32 {{d}}, 1, 0, %q;"
+    cases = {
+        "pending_count": arrive + " mbarrier.pending_count.b64 {d}, %state;",
+        "pending_count later": " @!%first bra END; setp.gt.u32 %q, %t, 1; @!%q bra END;"
+        + arrive
+        + arrive
+        + " mbarrier.pending_count.b64 {d}, %state;",
+        "test_wait": arrive + test,
+        "test_wait.parity 0": arrive + parity.format(0),
+        "test_wait.parity 1": arrive + parity.format(1),
+        "arrive count": " mbarrier.arrive.shared::cta.b64 %state, [%s], %t;" + test,
+        "arrive.noComplete": " setp.gt.u32 %q, %t, 1; @!%q bra END;"
+        " mbarrier.arrive.noComplete.shared::cta.b64 %state, [%s], 1; mbarrier.pending_count.b64 {d}, %state;",
+        "arrive_drop": " mbarrier.arrive_drop.shared::cta.b64 %state, [%s];" + test,
+        "arrive_drop next": " setp.gt.u32 %q, %t, 1; @!%q bra END; sub.u32 %t, %t, 1;"
+        " mbarrier.arrive_drop.shared::cta.b64 %state, [%s];"
+        " mbarrier.arrive.shared::cta.b64 %state, [%s], %t;"
+        " mbarrier.arrive.shared::cta.b64 %state, [%s]; mbarrier.pending_count.b64 {d}, %state;",
+        "expect_tx": " mbarrier.arrive.expect_tx.shared::cta.b64 %state, [%s], 32; sub.u32 %t, %t, 1;"
+        " setp.gt.u32 %q, %t, 0; @%q mbarrier.arrive.shared::cta.b64 _, [%s], %t;" + parity.format(0),
+        "complete_tx": " mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%s], 32;"
+        " mbarrier.arrive.shared::cta.b64 %state, [%s], %t;"
+        " mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%s], 32;" + parity.format(0),
+        "cp.async.mbarrier.arrive": " cp.async.mbarrier.arrive.shared::cta.b64 [%s];"
+        " cp.async.wait_all;" + arrive + " mbarrier.pending_count.b64 {d}, %state;",
+        "try_wait": " mbarrier.arrive.shared::cta.b64 %state, [%s], %t;"
+        " mbarrier.try_wait.shared::cta.b64 %q, [%s], %state; selp.u32 {d}, 1, 0, %q;",
+        "try_wait.parity": " mbarrier.arrive.shared::cta.b64 %state, [%s], %t;"
+        " mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %q, [%s], 0, 100; selp.u32 {d}, 1, 0, %q;",
+    }
+    for name, body in cases.items():
+        yield Form(f"mbarrier.{name}", _scoped(_NUMBERS, start + body + " END:"), "u32", ("u32",))
+    noinc = (
+        ".shared .align 8 .b64 bars[2]; .shared .align 16 .b8 to[1024]; " + _LANE + " mov.u32 %s, bars;"
+        " mad.lo.u32 %s, %warp, 8, %s; @%first mbarrier.init.shared::cta.b64 [%s], 32;"
+        " bar.warp.sync 0xffffffff; mov.u32 %t, to; mad.lo.u32 %t, %r3, 8, %t; ld.param.u64 %m, [p1];"
+        " add.s64 %m, %m, %rd1; cp.async.ca.shared.global [%t], [%m], 8;"
+        " cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%s];"
+        " AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %q, [%s], 0; @!%q bra AGAIN;"
+        " xor.b32 %u, %lane, 5; sub.u32 %u, %u, %lane; mad.lo.u32 %t, %u, 8, %t; ld.shared.b64 {d}, [%t];"
+    )
+    yield Form("cp.async.mbarrier.arrive.noinc", _scoped(_NUMBERS, noinc), "u64", ("u64",))
+
+
+def _bulk_copies() -> Iterator[Form]:
+    """A warp's 256 bytes of operands to shared memory or back, by its first lane."""
+    start = (
+        ".shared .align 8 .b64 bars[2]; .shared .align 16 .b8 room[512]; " + _LANE + " mov.u32 %s, bars;"
+        " mad.lo.u32 %s, %warp, 8, %s; mov.u32 %t, room; mad.lo.u32 %t, %warp, 256, %t;"
+        " mul.wide.u32 %n, %lane, 8; sub.s64 %n, %rd1, %n;"
+    )
+    body = (
+        " ld.param.u64 %m, [p1]; add.s64 %m, %m, %n; @!%first bra WAIT;"
+        " mbarrier.init.shared::cta.b64 [%s], 1; fence.mbarrier_init.release.cluster;"
+        " mbarrier.arrive.expect_tx.shared::cta.b64 _, [%s], 256;"
+        " cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%t], [%m], 256, [%s];"
+        " WAIT: bar.warp.sync 0xffffffff;"
+        " AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %q, [%s], 0; @!%q bra AGAIN;"
+        " mad.lo.u32 %t, %lane, 8, %t; ld.shared.b64 {d}, [%t];"
+    )
+    yield Form("cp.async.bulk.shared::cluster.global", _scoped(_NUMBERS, start + body), "u64", ("u64",))
+    body = (
+        " ld.param.u64 %m, [p0]; add.s64 %m, %m, %n; mad.lo.u32 %u, %lane, 8, %t; st.shared.b64 [%u], {a};"
+        " fence.proxy.async.shared::cta; bar.warp.sync 0xffffffff; @!%first bra DONE2;"
+        " cp.async.bulk.global.shared::cta.bulk_group [%m], [%t], 256;"
+        " cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+        " DONE2: bar.warp.sync 0xffffffff; ld.param.u64 %m, [p0]; add.s64 %m, %m, %rd1;"
+        " ld.volatile.global.b64 {d}, [%m]; not.b64 {d}, {d};"
+    )
+    yield Form("cp.async.bulk.global.shared::cta", _scoped(_NUMBERS, start + body), "u64", ("u64",))
+
+
+def _places() -> Iterator[Form]:
+    body = (
+        ".local .align 8 .b8 own[16]; mov.u64 %m, own; cvta.local.u64 %m, %m; st.b32 [%m+4], {a};"
+        " mov.u64 %n, own; ld.local.b32 %s, [%n+4]; st.local.b32 [%n+8], {b}; ld.b32 %t, [%m+8];"
+        " sub.u32 {d}, %s, %t;"
+    )
+    yield Form("local by generic address", _scoped(_NUMBERS, body), "u32", ("u32", "u32"))
+    body = (
+        "and.b32 %s, {a}, 3; TABLE: .branchtargets L0, L1, L2, L3; brx.idx %s, TABLE;"
+        " L0: mov.b32 {d}, 10; bra END; L1: mov.b32 {d}, 11; bra END; L2: mov.b32 {d}, 12; bra END;"
+        " L3: mov.b32 {d}, 13; END:"
+    )
+    yield Form("brx.idx", _scoped(_NUMBERS, body), "u32", ("u32",))
+
+
+def forms() -> list[Form]:
+    """Every form of this table, in a fixed order; names are unique."""
+    return [*_carries(), *_matrix_memory(), *_barriers(), *_bulk_copies(), *_places()]
