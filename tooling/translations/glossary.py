@@ -199,7 +199,7 @@ def check(source: Page, target: Page, glossary: Glossary) -> list[ParityFinding]
 
     Kinds: `glossary-missing` (warning): the source has the term, the translation none of its forms;
     `glossary-rival` (error): the translation has a form to avoid; `glossary-first-use` (warning): the first
-    use in the text of the page is not followed by the English in parentheses.
+    use in the text of the page is not followed by the English in parentheses; a table of contents is spared.
 
     A Korean form must start where a word starts; what follows it does not matter, because particles and
     endings are joined to the word. Code is neither searched nor counted.
@@ -210,11 +210,12 @@ def check(source: Page, target: Page, glossary: Glossary) -> list[ParityFinding]
         return []
     present = needed.union(*(glossary.nested[number] for number in needed))
     text = _Text.of(target.structure.prose)
+    running_text = target.path.name != "SUMMARY.md"
     for number in sorted(present):
         term = glossary.terms[number]
         _check_rivals(term, glossary, source, text, findings)
-        if number in needed:
-            _check_use(term, glossary, source, text, findings)
+        if number in needed and _check_use(term, source, text, findings) and term.first_use and running_text:
+            _check_first_use(term, glossary, source, text, findings)
     return findings.found
 
 
@@ -305,20 +306,19 @@ def _is_part(form: str, place: int, glossary: Glossary, text: _Text) -> bool:
     return any(text.whole.startswith(longer, place - at) for at, longer in glossary.covers[form])
 
 
-def _check_use(term: Term, glossary: Glossary, source: Page, text: _Text, findings: Findings) -> None:
+def _check_use(term: Term, source: Page, text: _Text, findings: Findings) -> bool:
+    """Whether the translation uses the term; a finding if it has to and does not."""
     places = [place for form in term.korean if (place := text.find(form)) >= 0]
     if not places:
         if any(word in text.whole.lower() for word in (term.english, *term.forms)):
-            return  # left in English on purpose, such as in the name of a product
+            return False  # left in English on purpose, such as in the name of a product
         accepted = " nor ".join(f"`{form}`" for form in term.korean)
         has_none = "lacks" if len(term.korean) == 1 else "has neither"
         message = f"the source has {term.english}, the translation {has_none} {accepted}"
         hint = f"write `{term.korean[0]}`"
         lines = (_source_line(term, source), None)
         findings.warning("glossary-missing", lines, message, hint=hint, subject=term.english)
-        return
-    if term.first_use:
-        _check_first_use(term, glossary, source, text, findings)
+    return bool(places)
 
 
 def _check_first_use(term: Term, glossary: Glossary, source: Page, text: _Text, findings: Findings) -> None:
