@@ -1,0 +1,87 @@
+from max.gpu import thread_idx
+from max.gpu.host import DeviceContext
+from std.testing import assert_equal
+
+from lab import expect_no_flags, stage, submit
+
+# ANCHOR: broadcast_add_solution
+comptime SIZE = 2
+comptime BLOCKS_PER_GRID = 1
+comptime THREADS_PER_BLOCK = (3, 3)
+comptime dtype = DType.float32
+
+
+def broadcast_add(
+    output: Pointer[Scalar[dtype], MutAnyOrigin],
+    a: Pointer[Scalar[dtype], ImmutAnyOrigin],
+    b: Pointer[Scalar[dtype], ImmutAnyOrigin],
+    size: Int32,
+):
+    var row = thread_idx.y
+    var col = thread_idx.x
+    # FILL: about 5 lines
+    # a has an element for each column, b one for each row: nothing is copied to
+    # the size of the matrix, the threads of a row just read the same place.
+    var width = Int(size)
+    if row < width and col < width:
+        output[unsafe_offset=row * width + col] = (
+            a[unsafe_offset=col] + b[unsafe_offset=row]
+        )
+    # END_FILL
+
+
+# ANCHOR_END: broadcast_add_solution
+
+# Cells right behind the output, which no thread may write.
+comptime GUARD_SIZE = SIZE * SIZE
+comptime UNTOUCHED = Scalar[dtype](-777.25)
+
+
+def main() raises:
+    expect_no_flags("p05")
+    with DeviceContext() as ctx:
+        var memory = ctx.enqueue_create_buffer[dtype](SIZE * SIZE + GUARD_SIZE)
+        memory.enqueue_fill(UNTOUCHED)
+        var guard = memory.create_sub_buffer[dtype](SIZE * SIZE, GUARD_SIZE)
+        var out = memory.create_sub_buffer[dtype](0, SIZE * SIZE)
+        out.enqueue_fill(0)
+        var a = ctx.enqueue_create_buffer[dtype](SIZE)
+        a.enqueue_fill(0)
+        var b = ctx.enqueue_create_buffer[dtype](SIZE)
+        b.enqueue_fill(0)
+        with a.map_to_host() as a_host, b.map_to_host() as b_host:
+            for i in range(SIZE):
+                a_host[i] = Scalar[dtype](i + 1)
+                b_host[i] = Scalar[dtype](10 * i)
+        stage("a", a)
+        stage("b", b)
+        stage("out", out)
+
+        var expected = ctx.enqueue_create_host_buffer[dtype](SIZE * SIZE)
+        with a.map_to_host() as a_host, b.map_to_host() as b_host:
+            for row in range(SIZE):
+                for col in range(SIZE):
+                    expected[row * SIZE + col] = a_host[col] + b_host[row]
+
+        ctx.enqueue_function[broadcast_add](
+            out,
+            a,
+            b,
+            Int32(SIZE),
+            grid_dim=BLOCKS_PER_GRID,
+            block_dim=THREADS_PER_BLOCK,
+        )
+        ctx.synchronize()
+
+        submit("out", out)
+        submit("guard", guard)
+        with out.map_to_host() as out_host, guard.map_to_host() as guard_host:
+            print("out:", out_host)
+            print("expected:", expected)
+            for i in range(SIZE * SIZE):
+                assert_equal(out_host[i], expected[i])
+            for i in range(GUARD_SIZE):
+                assert_equal(
+                    guard_host[i], UNTOUCHED, "written behind the output"
+                )
+        print("Puzzle 05 complete ✅")

@@ -1,0 +1,38 @@
+"""Puzzle 5: the sums of every element of a row with every element of a column, by NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Buffers = dict[str, NDArray[np.float32]]
+
+SIZE = 2
+GUARD_SIZE = SIZE * SIZE
+POISON = np.float32(-777.25)
+
+
+def inputs(mode: str, dataset: str) -> Buffers:
+    """Every buffer that the program stages, flat as in memory, outputs with their initial content.
+
+    The probe's vectors follow no index, and its four sums differ from each other and from the book's.
+    """
+    if dataset == "book":
+        i = np.arange(SIZE)
+        return {
+            "a": (i + 1).astype(np.float32),
+            "b": (10 * i).astype(np.float32),
+            "out": np.zeros(SIZE * SIZE, np.float32),
+        }
+    return {
+        "a": np.array([2.5, -12], np.float32),
+        "b": np.array([40, 7], np.float32),
+        "out": np.full(SIZE * SIZE, POISON, np.float32),
+    }
+
+
+def expected(mode: str, inputs: Buffers) -> Buffers:
+    """a runs along the columns, b along the rows; behind the sums the program's own filling, which no thread
+    may change."""
+    sums = inputs["a"][np.newaxis, :] + inputs["b"][:, np.newaxis]
+    return {"out": sums, "guard": np.full(GUARD_SIZE, POISON, np.float32)}
