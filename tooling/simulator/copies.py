@@ -72,7 +72,7 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
 
 
 def _arrive_when_copied(decoder: Decoder, instruction: Instruction) -> None:
-    """cp.async.mbarrier.arrive (PTX ISA 9.7.13.15.16): the copies are complete, so the thread arrives at once.
+    """cp.async.mbarrier.arrive (PTX ISA 9.7.13.15.16): copies are complete at once, so the thread arrives.
 
     Without `.noinc` one more arrival is expected for the one that is made: the count stays as it is.
     """

@@ -24,7 +24,7 @@ NAN32 = np.array([0x7FFFFFFF], U32).view(F32)[0]
 """The one NaN that f32 arithmetic returns (PTX ISA 9.7.3: canonical NaN 0x7fffffff)."""
 NAN16 = np.array([0x7FFF], U16).view(F16)[0]
 
-_TIE = np.uint64(1 << 63)
+_TIE = np.int64(-(1 << 63))
 _TIE_SHIFT = np.uint64(35)
 _TINY = np.float32(2.0**-126)
 _ONE = np.uint64(1)
@@ -87,8 +87,9 @@ def exact_sum(a: Array, b: Array) -> Array:
     return to_odd(*two_sum(a, b))
 
 
-_CHUNK = 8192
-"""Lanes that `fma32` takes at once: its doubles stay in the first- and second-level cache."""
+_CHUNK = 32768
+"""Lanes that `fma32` takes at once: its two rows of doubles stay in the second-level cache, and a call of NumPy
+costs little beside its work."""
 
 
 class _Workspace(threading.local):
@@ -97,7 +98,6 @@ class _Workspace(threading.local):
     def __init__(self) -> None:
         self.product: NDArray[np.float64] = np.empty(_CHUNK)
         self.total: NDArray[np.float64] = np.empty(_CHUNK)
-        self.bits: NDArray[np.uint64] = np.empty(_CHUNK, U64)
         self.size: NDArray[np.float32] = np.empty(_CHUNK, F32)
 
 
@@ -116,26 +116,30 @@ def fma32(a: Array, b: Array, c: Array) -> Array:
     for start in range(0, count, _CHUNK):
         part = slice(start, start + _CHUNK)
         _fma_chunk(result[part], *(x if len(x) == 1 else x[part] for x in (a, b, c)))
-    return canonical32(result)
+    return result
 
 
 def _fma_chunk(result: Array, a: Array, b: Array, c: Array) -> None:
     count = len(result)
     product, total = _workspace.product[:count], _workspace.total[:count]
-    bits, size = _workspace.bits[:count], _workspace.size[:count]
+    size = _workspace.size[:count]
     product[:] = a
     total[:] = b
     np.multiply(product, total, out=product)
     total[:] = c
     np.add(product, total, out=total)
-    np.copyto(result, total, casting="same_kind")
-    np.left_shift(total.view(U64), _TIE_SHIFT, out=bits)
-    ties = bits == _TIE
+    result[:] = total
+    # The low 29 bits of a tie are 100…0: moved to the top, they are the least signed number.
+    bits = total.view(U64)
+    np.left_shift(bits, _TIE_SHIFT, out=bits)
     np.abs(result, out=size)
-    if ties.any() or not np.minimum.reduce(size) > _TINY:
-        lanes = np.flatnonzero(ties | ((size <= _TINY) & (total != 0)))
-        addend = np.broadcast_to(c, count)[lanes].astype(F64)
-        result[lanes] = exact_sum(product[lanes], addend).astype(F32)
+    smallest = np.minimum.reduce(size)
+    if np.minimum.reduce(total.view(S64)) == _TIE or not smallest > _TINY:
+        addend = np.broadcast_to(c, count).astype(F64)
+        lanes = np.flatnonzero((total.view(S64) == _TIE) | ((size <= _TINY) & (product + addend != 0)))
+        result[lanes] = exact_sum(product[lanes], addend[lanes]).astype(F32)
+        if np.isnan(smallest):
+            result[np.isnan(result)] = NAN32
 
 
 def directed32(nearest: Array, exact: Array, mode: str) -> Array:

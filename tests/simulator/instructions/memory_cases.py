@@ -26,7 +26,8 @@ def _carries() -> Iterator[Form]:
             f" subc.{t} {{d}}, %s, 0;",
             "sub.cc addc": f"sub.cc.{t} %s, {{a}}, {{b}}; addc.{t} {{d}}, 0, 0;",
             "add.cc subc": f"add.cc.{t} %s, {{a}}, {{b}}; subc.{t} {{d}}, 0, 0;",
-            "mad.lo.cc madc.hi": f"mad.lo.cc.{t} %s, {{a}}, {{b}}, {{c}}; madc.hi.{t} {{d}}, {{a}}, {{b}}, 0;",
+            "mad.lo.cc madc.hi": f"mad.lo.cc.{t} %s, {{a}}, {{b}}, {{c}};"
+            f" madc.hi.{t} {{d}}, {{a}}, {{b}}, 0;",
             "mad.hi.cc addc": f"mad.hi.cc.{t} %s, {{a}}, {{b}}, {{c}}; addc.{t} {{d}}, 0, 0;",
             "add.cc madc.lo.cc addc": f"add.cc.{t} %s, {{a}}, {{b}};"
             f" madc.lo.cc.{t} %s, {{a}}, {{b}}, {{c}}; addc.{t} {{d}}, %s, 0;",
@@ -92,7 +93,8 @@ def _barriers() -> Iterator[Form]:
         "test_wait.parity 1": arrive + parity.format(1),
         "arrive count": " mbarrier.arrive.shared::cta.b64 %state, [%s], %t;" + test,
         "arrive.noComplete": " setp.gt.u32 %q, %t, 1; @!%q bra END;"
-        " mbarrier.arrive.noComplete.shared::cta.b64 %state, [%s], 1; mbarrier.pending_count.b64 {d}, %state;",
+        " mbarrier.arrive.noComplete.shared::cta.b64 %state, [%s], 1;"
+        " mbarrier.pending_count.b64 {d}, %state;",
         "arrive_drop": " mbarrier.arrive_drop.shared::cta.b64 %state, [%s];" + test,
         "arrive_drop next": " setp.gt.u32 %q, %t, 1; @!%q bra END; sub.u32 %t, %t, 1;"
         " mbarrier.arrive_drop.shared::cta.b64 %state, [%s];"
