@@ -232,6 +232,21 @@ def test_a_barrier_that_a_part_of_the_block_never_reaches_is_a_deadlock() -> Non
     assert sorted(len(waiter.threads) for waiter in recorder.waiters) == [8, 24]
 
 
+def test_blocks_and_stores_come_in_another_order_with_another_schedule() -> None:
+    """Of 80 blocks in three batches, and of the lanes of one store, any may be the last."""
+    text = kernel("st.global.b32 [%rd30], %r31;\nst.global.b32 [%rd30+4], %r32;")
+    outcomes = {}
+    for schedule in ("lockstep", "adversarial", *(f"random:{seed}" for seed in range(8))):
+        result, (got,) = simulate(text, [zeros(2)], grid=80, block=1024, schedule=schedule)
+        assert result.error is None
+        again = simulate(text, [zeros(2)], grid=80, block=1024, schedule=schedule)[1][0]
+        np.testing.assert_array_equal(got, again)
+        outcomes[schedule] = tuple(got.tolist())
+    assert outcomes["lockstep"] == (80 * 1024 - 1, 79)
+    assert outcomes["adversarial"] == (0, 0)
+    assert len(set(outcomes.values())) > 3
+
+
 def test_exited_threads_are_not_waited_for() -> None:
     body = """
         setp.lt.u32 %p1, %r30, 8;

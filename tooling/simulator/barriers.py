@@ -313,6 +313,7 @@ class ClusterBarriers:
         self.clusters = batch.spaces.clusters
         self.arrived = np.zeros(self.clusters.count, np.int64)
         self.phase = np.zeros(self.clusters.count, np.int64)
+        self.unannounced = np.zeros(self.clusters.count, np.bool_)
         self.lane_phase = np.zeros(batch.size, np.int64)
         self.cluster_of_lane = self.clusters.of_block[batch.spaces.block_of_lane]
 
@@ -333,8 +334,7 @@ class ClusterBarriers:
             return
         self.phase[done] += 1
         self.arrived[done] = 0
-        for hook in self.batch.hooks.cluster_barrier:
-            hook.cluster_barrier(self.clusters.numbers[done], instruction)
+        self.unannounced |= done
         waiting, self.parked = self.parked, []
         for parked in waiting:
             if self.wait(parked.group, parked.instruction):
@@ -344,6 +344,7 @@ class ClusterBarriers:
         """Go on when the phase that the lanes arrived for is over; else park them."""
         lanes = group.indices(self.batch.size)
         over = self.phase[self.cluster_of_lane[lanes]] > self.lane_phase[lanes]
+        self._announce(self.cluster_of_lane[lanes[over]], instruction)
         if over.all():
             return True
         if over.any():
@@ -353,6 +354,16 @@ class ClusterBarriers:
         else:
             self.parked.append(Parked(group, 0, instruction))
         return False
+
+    def _announce(self, clusters: NDArray[np.intp], instruction: Instruction) -> None:
+        """The barrier orders what stands before an arrive and after a wait: hooks hear of it at the wait."""
+        passed = np.zeros(self.clusters.count, np.bool_)
+        passed[clusters] = True
+        passed &= self.unannounced
+        if passed.any():
+            self.unannounced &= ~passed
+            for hook in self.batch.hooks.cluster_barrier:
+                hook.cluster_barrier(self.clusters.numbers[passed], instruction)
 
     def after_exit(self, instruction: Instruction) -> None:
         """Exited threads count as arrived."""

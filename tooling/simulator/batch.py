@@ -61,6 +61,7 @@ class Batch:
         self.parked_warps: list[tuple[Group, Instruction]] = []
         self.waiting: list[Group] = []
         self.schedule = Schedule(runner.schedule, first_block)
+        self.spaces.first_wins = self.schedule.first_wins
         self.watch = LoopWatch(self)
 
     @property

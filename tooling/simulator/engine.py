@@ -26,6 +26,7 @@ from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.program import Program
 from tooling.simulator.ptx_model import Module
 from tooling.simulator.record import Record
+from tooling.simulator.schedule import order_of_batches
 from tooling.simulator.spaces import Shape
 from tooling.simulator.warps import Warps
 
@@ -168,7 +169,7 @@ class Runner:
         context = self.context
         unit = blocks_together(context.launch)
         step = max(1, BATCH_LANES // (context.threads_per_block * unit)) * unit
-        for first in range(0, context.blocks, step):
+        for first in order_of_batches(self.schedule, range(0, context.blocks, step)):
             count = min(step, context.blocks - first)
             batch = Batch(self, first, count)
             for hook in self.listeners.batch_begin:

@@ -88,8 +88,8 @@ def exact_sum(a: Array, b: Array) -> Array:
 
 
 _CHUNK = 32768
-"""Lanes that `fma32` takes at once: its two rows of doubles stay in the second-level cache, and a call of NumPy
-costs little beside its work."""
+"""Lanes that `fma32` takes at once: its two rows of doubles stay in the second-level cache, and NumPy's calls
+cost little beside their work."""
 
 
 class _Workspace(threading.local):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tooling.simulator.lanes import Group
@@ -46,6 +47,11 @@ class Schedule:
 
             self._random = Random(f"{seed}/{batch}")
 
+    @property
+    def first_wins(self) -> bool:
+        """Whether the lowest of several lanes that store to one place at once wins, and not the highest."""
+        return self.kind == "adversarial" or (self._random is not None and self._random.random() < 0.5)
+
     def choose(self, waiting: list[Group]) -> Group:
         """The group to run next."""
         if self._random is not None:
@@ -71,6 +77,22 @@ class Schedule:
         if self.kind == "adversarial":
             return any(other.key >= key for other in waiting)
         return any(other.key <= key for other in waiting)
+
+
+def order_of_batches(name: str, batches: Sequence[int]) -> Sequence[int]:
+    """In which order batches of blocks run; blocks of one launch may run in any.
+
+    Args:
+        name: as for `Schedule`.
+    """
+    kind, _, seed = name.partition(":")
+    if kind == "adversarial":
+        return batches[::-1]
+    if kind == "random":
+        from random import Random  # noqa: PLC0415 - few runs are random
+
+        return Random(f"{seed}/batches").sample(batches, len(batches))
+    return batches
 
 
 def _tired(group: Group) -> bool:

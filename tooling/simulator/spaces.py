@@ -117,6 +117,7 @@ class Spaces:
     Attributes:
         watching: whether `changes` is kept: it rises whenever memory, or a clock that was read, is not
             what it was before.
+        first_wins: of lanes that store to one place at once the first wins, and not the last.
     """
 
     def __init__(
@@ -140,6 +141,7 @@ class Spaces:
         self._views: dict[tuple[Space, int], Array] = {}
         self.changes = 0
         self.watching = False
+        self.first_wins = False
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -346,7 +348,7 @@ class Spaces:
         return rows, start // request.width.element
 
     def store(self, space: Space, request: Request, address: Array, values: list[Array]) -> None:
-        """Write the request's elements; where lanes hit the same place the last one wins.
+        """Write the request's elements; see `first_wins` for lanes that hit the same place.
 
         Args:
             address: uint64, one per active lane, or a single one for all.
@@ -392,13 +394,15 @@ class Spaces:
             self.changes += any((view[index + k] != value).any() for k, value in enumerate(values))
         if count == 1:
             for k, value in enumerate(values):
-                view[first + k] = value[-1]
+                view[first + k] = value[0 if self.first_wins else -1]
         elif self._run_of(request, offset):
             table = view[first : first + count * width.count].reshape(count, width.count)
             for k, value in enumerate(values):
                 table[:, k] = value
         else:
             index = (offset >> np.uint64(shift)).view(np.int64)
+            if self.first_wins:
+                index, values = index[::-1], [value[::-1] for value in values]
             for k, value in enumerate(values):
                 view[index + k if k else index] = value
 
