@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tooling.simulator.bindings import assign, binds, guard, guarded_lanes, write
 from tooling.simulator.decode import Decoder

@@ -60,7 +60,7 @@ class Batch:
         self._cluster_barriers: ClusterBarriers | None = None
         self.parked_warps: list[tuple[Group, Instruction]] = []
         self.waiting: list[Group] = []
-        self.schedule = Schedule(runner.schedule, first_block)
+        self.schedule = Schedule(runner.schedule, first_block, self.program.order)
         self.spaces.first_wins = self.schedule.first_wins
         self.watch = LoopWatch(self)
 

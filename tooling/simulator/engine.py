@@ -1,6 +1,6 @@
 """The engine: runs a launch, many blocks at a time, every group of lanes at the same place together.
 
-Order of execution: the group at the lowest place runs, so that lanes that took different ways meet again;
+Order of execution: the group at the earliest place runs, so that lanes that took different ways meet again;
 a group that keeps jumping backwards while others wait steps back, so that a lane which waits for another one
 always gets its turn. Lanes at a barrier or `.sync` instruction are parked until the others have come. The
 order is the same in every run.

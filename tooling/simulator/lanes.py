@@ -55,11 +55,6 @@ class Group:
         self.back_edges = 0
         self.polling: Instruction | None = None
 
-    @property
-    def key(self) -> tuple[int, int]:
-        """Order of running: inside calls first, then the lowest place."""
-        return (-len(self.stack), self.pc)
-
     def load(self, slot: int) -> Array:
         """The value of a register that this group has not looked at yet."""
         value = self.base[slot]

@@ -83,6 +83,14 @@ class Program(Record, frozen=False):
     local_bytes: int
     returns: dict[int, list[tuple[int, int, int]]]
     _live: list[tuple[int, ...]] | None = None
+    _order: list[int] | None = None
+
+    @property
+    def order(self) -> list[int]:
+        """Per block, its place in an order in which paths that part meet again as soon as they can."""
+        if self._order is None:
+            self._order = _meeting_order(self.blocks, self.entries[self.name])
+        return self._order
 
     def live(self, block: int, stack: tuple[int, ...]) -> set[int]:
         """Slots whose value may still be read by lanes before `block` inside the calls of `stack`."""
@@ -111,6 +119,37 @@ def _liveness(blocks: list[BasicBlock]) -> list[tuple[int, ...]]:
                 live[number] = now
                 changed = True
     return [_members(bits) for bits in live]
+
+
+def _meeting_order(blocks: list[BasicBlock], entry: int) -> list[int]:
+    """Reverse postorder: a block comes after all blocks that lead to it, but for jumps back.
+
+    The order of the text would not do: compilers like to put the end of a loop's body before its beginning.
+    Of two ways on, the one that stands first in the text comes first, so that loops come before what
+    follows them.
+    """
+    place = [-1] * len(blocks)
+    after = len(blocks)
+    seen = [False] * len(blocks)
+    starts = [*range(len(blocks) - 1, -1, -1), entry]
+    while starts:
+        root = starts.pop(-1)
+        if seen[root]:
+            continue
+        seen[root] = True
+        path = [(root, sorted(blocks[root].successors))]
+        while path:
+            number, ahead = path[-1]
+            if not ahead:
+                path.pop()
+                after -= 1
+                place[number] = after
+                continue
+            following = ahead.pop()
+            if not seen[following]:
+                seen[following] = True
+                path.append((following, sorted(blocks[following].successors)))
+    return place
 
 
 def _bits(slots: set[int]) -> int:

@@ -21,7 +21,7 @@ _ROUND = 32
 
 
 class Schedule:
-    """Order of groups: `lockstep` (lowest place first), `random:SEED`, or `adversarial` (highest first).
+    """Order of groups: `lockstep` (earliest place first), `random:SEED`, or `adversarial` (latest first).
 
     Attributes:
         turn: rises when all waiting groups have had their turns since it rose last.
@@ -29,17 +29,19 @@ class Schedule:
     Args:
         name: one of the three.
         batch: number of the batch's first block, so that batches differ in a random order.
+        order: per basic block of the program, which come first.
 
     Raises:
         ValueError: another name.
     """
 
-    def __init__(self, name: str, batch: int) -> None:
+    def __init__(self, name: str, batch: int, order: Sequence[int]) -> None:
         kind, _, seed = name.partition(":")
         if kind not in ("lockstep", "random", "adversarial") or (kind == "random") != bool(seed):
             raise ValueError(f"`{name}` is no schedule: lockstep, random:SEED or adversarial")
         self.kind = kind
         self.turn = 0
+        self._order = order
         self._chosen = 0
         self._random: Random | None = None
         if kind == "random":
@@ -65,18 +67,22 @@ class Schedule:
                 group.back_edges = 0
             # Everyone went round often enough: take turns instead of always starting with the same one.
             self.turn += 1
-            ordered = sorted(waiting, key=lambda group: group.key)
+            ordered = sorted(waiting, key=self._key)
             return ordered[self.turn % len(ordered)]
-        return (max if self.kind == "adversarial" else min)(patient, key=lambda group: group.key)
+        return (max if self.kind == "adversarial" else min)(patient, key=self._key)
 
     def yields(self, group: Group, waiting: list[Group]) -> bool:
         """Whether the running group, about to start a new basic block, lets another one run."""
         if self._random is not None or _tired(group):
             return True
-        key = group.key
+        key = self._key(group)
         if self.kind == "adversarial":
-            return any(other.key >= key for other in waiting)
-        return any(other.key <= key for other in waiting)
+            return any(self._key(other) >= key for other in waiting)
+        return any(self._key(other) <= key for other in waiting)
+
+    def _key(self, group: Group) -> tuple[int, int]:
+        """Order of running: inside calls first, then the earliest place."""
+        return (-len(group.stack), self._order[group.pc])
 
 
 def order_of_batches(name: str, batches: Sequence[int]) -> Sequence[int]:
