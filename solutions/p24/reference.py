@@ -1,0 +1,34 @@
+"""Puzzle 24: the dot product of two vectors of one warp's length, by NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Buffers = dict[str, NDArray[np.float32]]
+
+WARP_SIZE = 32  # NVIDIA's, Apple's and the simulated GPU's
+POISON = np.float32(-777.25)
+
+
+def inputs(mode: str, dataset: str) -> Buffers:
+    """Every buffer that the program stages, outputs with their initial content; the same in each mode.
+
+    The probe has terms of both signs and different vectors, so that a term left out, doubled or taken
+    from another lane changes the sum.
+    """
+    lane = np.arange(WARP_SIZE)
+    if dataset == "book":
+        ramp = lane.astype(np.float32)
+        return {"a": ramp, "b": ramp.copy(), "out": np.zeros(1, np.float32)}
+    return {
+        "a": ((lane * 7 + 3) % 37 - 15).astype(np.float32),
+        "b": ((lane * lane * 5 + 11) % 41 - 12).astype(np.float32),
+        "out": np.full(1, POISON, np.float32),
+    }
+
+
+def expected(mode: str, inputs: Buffers) -> Buffers:
+    """The one number that the warp writes; exact, as all partial sums are small whole numbers."""
+    total = np.dot(inputs["a"].astype(np.float64), inputs["b"].astype(np.float64))
+    return {"out": np.array([total], np.float32)}
