@@ -1,0 +1,69 @@
+from max.gpu import AddressSpace, barrier, block_dim, block_idx, thread_idx
+from max.gpu.host import DeviceContext
+from std.memory import unsafe_stack_allocation
+from std.testing import assert_equal
+
+from lab import expect_no_flags, stage, submit
+
+# ANCHOR: add_10_shared
+comptime TPB = 4
+comptime SIZE = 8
+comptime BLOCKS_PER_GRID = (2, 1)
+comptime THREADS_PER_BLOCK = (TPB, 1)
+comptime dtype = DType.float32
+
+
+def add_10_shared(
+    output: Pointer[Scalar[dtype], MutAnyOrigin],
+    a: Pointer[Scalar[dtype], ImmutAnyOrigin],
+    size: Int32,
+):
+    # One cell for every thread of the block, visible to that block alone.
+    var shared = unsafe_stack_allocation[
+        TPB, Scalar[dtype], address_space=AddressSpace.SHARED
+    ]()
+    var global_i = block_dim.x * block_idx.x + thread_idx.x
+    var local_i = thread_idx.x
+
+    if global_i < Int(size):
+        shared[unsafe_offset=local_i] = a[unsafe_offset=global_i]
+    # No thread goes on before the whole block has filled its cells.
+    barrier()
+
+    # FILL ME IN (about 2 lines)
+
+
+# ANCHOR_END: add_10_shared
+
+
+def main() raises:
+    expect_no_flags("p08")
+    with DeviceContext() as ctx:
+        var out = ctx.enqueue_create_buffer[dtype](SIZE)
+        out.enqueue_fill(0)
+        var a = ctx.enqueue_create_buffer[dtype](SIZE)
+        a.enqueue_fill(1)
+        stage("a", a)
+        stage("out", out)
+
+        var expected = ctx.enqueue_create_host_buffer[dtype](SIZE)
+        with a.map_to_host() as a_host:
+            for i in range(SIZE):
+                expected[i] = a_host[i] + 10
+
+        ctx.enqueue_function[add_10_shared](
+            out,
+            a,
+            Int32(SIZE),
+            grid_dim=BLOCKS_PER_GRID,
+            block_dim=THREADS_PER_BLOCK,
+        )
+        ctx.synchronize()
+
+        submit("out", out)
+        with out.map_to_host() as out_host:
+            print("out:", out_host)
+            print("expected:", expected)
+            for i in range(SIZE):
+                assert_equal(out_host[i], expected[i])
+        print("Puzzle 08 complete ✅")

@@ -1,0 +1,31 @@
+"""Puzzle 8: ten more than every element, by way of shared memory, by NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Buffers = dict[str, NDArray[np.float32]]
+
+SIZE = 8
+POISON = np.float32(-777.25)
+
+
+def inputs(mode: str, dataset: str) -> Buffers:
+    """Every buffer that the program stages, outputs with their initial content.
+
+    The book's elements are all 1, and any of them in any place gives the right sum. In the probe no two
+    are alike.
+    """
+    if dataset == "book":
+        return {"a": np.ones(SIZE, np.float32), "out": np.zeros(SIZE, np.float32)}
+    i = np.arange(SIZE)
+    return {
+        "a": ((i * 17 + 5) % 23 / 2 - 4).astype(np.float32),
+        "out": np.full(SIZE, POISON, np.float32),
+    }
+
+
+def expected(mode: str, inputs: Buffers) -> Buffers:
+    """Exact: the sums are multiples of 1/2."""
+    return {"out": inputs["a"] + np.float32(10)}
