@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tooling.simulator.counters.banks import Service, count_wavefronts
+from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.issue import IssueCounter, counts_when_passed
-from tooling.simulator.counters.sectors import atomic_sectors, global_sectors, local_sectors, used_bytes
-from tooling.simulator.counters.traffic import Counts, Route, Traffic
-from tooling.simulator.counters.warp_rows import NONE, WarpRows, warp_rows, warps_and_lanes
+from tooling.simulator.counters.measure import measure
+from tooling.simulator.counters.traffic import Counts, Route
+from tooling.simulator.counters.warp_rows import warp_rows, warps_and_lanes
 from tooling.simulator.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
 from tooling.simulator.ptx_model import Address, Function, Instruction, Integer, Operand, Register, Vector
 
@@ -89,7 +89,8 @@ class CounterHook(Hook):
             return
         route = route_of(access, self._read)
         tally = self._tally(access.instruction)
-        traffic, cost, service = _measure(access, rows, width, route)
+        service = service_of(access) if access.space is Space.SHARED else None
+        traffic, cost = measure(rows.addresses, width, route, service)
         tally.counts.routes[route].add(traffic)
         dearest = int(np.argmax(cost))
         known = tally.samples.get(route)
@@ -103,36 +104,6 @@ class CounterHook(Hook):
         if tally is None:
             tally = self.tallies[id(instruction)] = Tally(instruction)
         return tally
-
-
-def _measure(
-    access: Access, rows: WarpRows, width: int, route: Route
-) -> tuple[Traffic, Ints, Service | None]:
-    """Sums over the warps, and what each of them cost."""
-    addresses = rows.addresses
-    lanes = int((addresses != NONE).sum())
-    traffic = Traffic(
-        requests=len(addresses),
-        lanes=lanes,
-        requested_bytes=lanes * width,
-        used_bytes=int(used_bytes(addresses, width).sum()),
-    )
-    if access.space is Space.SHARED:
-        service = service_of(access)
-        fronts = count_wavefronts(addresses, width, service)
-        traffic.wavefronts = int(fronts.wavefronts.sum())
-        traffic.conflicts = int(fronts.conflicts.sum())
-        return traffic, fronts.wavefronts, service
-    if access.space is Space.LOCAL:
-        cost = local_sectors(addresses, width)
-        # Every thread has a window of its own: no two lanes share a byte.
-        traffic.used_bytes = traffic.requested_bytes
-    elif route in (Route.GLOBAL_REDUCTION, Route.GLOBAL_ATOMIC):
-        cost = atomic_sectors(addresses)
-    else:
-        cost = global_sectors(addresses)
-    traffic.sectors = int(cost.sum())
-    return traffic, cost, None
 
 
 def route_of(access: Access, read: frozenset[str]) -> Route:

@@ -55,6 +55,11 @@ def _bytes(space: str, operation: str, route: Route) -> Metric:
     return Metric(name, "bytes", lambda counts: counts.total(route).used_bytes)
 
 
+def _requested(space: Space) -> Metric:
+    name = f"requested_bytes.{space.name.lower()}"
+    return Metric(name, "bytes", lambda counts: counts.space(space).requested_bytes)
+
+
 COMPARABLE: tuple[Metric, ...] = (
     *_lookups("ld", "global", *_LOADS),
     *_lookups("st", "global", Route.GLOBAL_STORE),
@@ -84,12 +89,7 @@ OWN: tuple[Metric, ...] = (
     Metric("ptx.thread_instructions", "thread instructions", lambda counts: counts.lanes),
     Metric("ptx.lanes_per_instruction", "lanes", lambda counts: round(counts.lanes_per_instruction, 4)),
     Metric("ptx.barriers", "warps", lambda counts: counts.barriers),
-    *(
-        Metric(
-            f"requested_bytes.{space.name.lower()}", "bytes", lambda c, s=space: c.space(s).requested_bytes
-        )  # type: ignore[misc]
-        for space in Space
-    ),
+    *(_requested(space) for space in Space),
     Metric("moved_bytes.global", "bytes", lambda counts: counts.space(Space.GLOBAL).moved_bytes),
     Metric("moved_bytes.local", "bytes", lambda counts: counts.space(Space.LOCAL).moved_bytes),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from dataclasses import dataclass, field
 
 from tooling.simulator.checks.base import allocation_number, place_of, readable_kernel
@@ -23,14 +23,17 @@ class Line:
         return f"{self.file}:{self.number}" if self.number else "?"
 
 
+ELSEWHERE = Line("", 0)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
     """One request worth showing.
 
     Attributes:
-        lane_block, warp: block index, and the warp's number inside its block.
-        buffer: number of the allocation that the lowest address lies in (from 1), its size, and the byte
-            offset of address 0 in it: `address - base` is an offset in the buffer. 0 where there is none.
+        block, warp: block index, and the warp's number inside its block.
+        buffer, size, base: number (from 1), bytes and first address of the allocation that the lowest
+            address lies in; 0 where there is none.
     """
 
     sample: Sample
@@ -81,8 +84,20 @@ class KernelProfile:
     lines: dict[Line, LineProfile] = field(default_factory=dict)
 
     def in_order(self) -> list[LineProfile]:
-        """Its lines, by file and number."""
-        return sorted(self.lines.values(), key=lambda profile: (profile.line.file, profile.line.number))
+        """Its lines, by file and number; last, as one with number 0, library code that accesses no memory."""
+        issued: Counter[str] = Counter()
+        for line, profile in self.lines.items():
+            issued[line.file] += profile.counts.instructions
+        own = issued.most_common(1)[0][0] if issued else ""
+        rest = LineProfile(ELSEWHERE)
+        kept = []
+        for line, profile in self.lines.items():
+            if profile.accesses or profile.counts.barriers or (line.number and line.file == own):
+                kept.append(profile)
+            else:
+                rest.counts.add(profile.counts)
+        kept.sort(key=lambda profile: (profile.line.file != own, profile.line.file, profile.line.number))
+        return [*kept, rest] if rest.counts.instructions else kept
 
 
 class Profiles:
@@ -140,11 +155,3 @@ def _picture(sample: Sample, route: Route, context: LaunchContext) -> Picture:
         return Picture(sample, block, warp)
     number = allocation_number(context.memory, allocation)
     return Picture(sample, block, warp, number, allocation.size, allocation.base)
-
-
-def by_route(accesses: list[AccessProfile]) -> dict[Route, list[AccessProfile]]:
-    """Accesses by where they go."""
-    found: dict[Route, list[AccessProfile]] = defaultdict(list)
-    for access in accesses:
-        found[access.route].append(access)
-    return dict(found)

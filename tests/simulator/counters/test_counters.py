@@ -1,0 +1,153 @@
+"""What is counted that Nsight Compute cannot say, and that counting disturbs nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from tests.simulator.counters.count import count_kernel
+from tests.simulator.simulate import kernel, simulate
+from tooling.simulator.counters.banks import Service, count_wavefronts
+from tooling.simulator.counters.drawing import wavefronts
+from tooling.simulator.counters.hook import Sample
+from tooling.simulator.counters.traffic import Counts, Route
+from tooling.simulator.hooks import Access, Hook, Space
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A kernel body and what one PTX line of it must count: warps and lanes."""
+
+    name: str
+    body: str
+    form: str
+    warps: int
+    lanes: int
+    block: int = 64
+
+
+# Registers: %r30 is %tid.x, %rd30 the data.
+CASES = (
+    Expected("whole_warps", "add.s32 %r1, %r30, 1;", "add.s32", 2, 64),
+    Expected("short_last_warp", "add.s32 %r1, %r30, 1;", "add.s32", 2, 40, block=40),
+    Expected(
+        "half_of_each_warp",
+        "and.b32 %r1, %r30, 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra END;\nmul.lo.s32 %r2, %r30, 3;\nEND:",
+        "mul.lo.s32",
+        2,
+        32,
+    ),
+    Expected(
+        "one_warp_goes_another_way",
+        "setp.lt.u32 %p1, %r30, 32;\n@%p1 bra END;\nmul.lo.s32 %r2, %r30, 3;\nEND:",
+        "mul.lo.s32",
+        1,
+        32,
+    ),
+    Expected(
+        "loop_of_three",
+        "mov.u32 %r1, 0;\nL:\nadd.s32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 3;\n@%p1 bra L;",
+        "add.s32",
+        6,
+        192,
+    ),
+    Expected(
+        "lane_dependent_loop",  # lanes 0..31 of each warp stay for 1..4 rounds
+        "and.b32 %r2, %r30, 3;\nmov.u32 %r1, 0;\nL:\nadd.s32 %r1, %r1, 1;\nsetp.le.u32 %p1, %r1, %r2;\n"
+        "@%p1 bra L;",
+        "add.s32",
+        8,
+        160,
+    ),
+    Expected(
+        "shuffle_while_others_leave",  # the engine comes back to a waiting shuffle; it still counts once
+        "setp.ge.u32 %p1, %r30, 24;\n@%p1 bra END;\n"
+        "shfl.sync.down.b32 %r2, %r30, 1, 31, 0xffffffff;\nbra END;\nEND:",
+        "shfl.sync.down.b32",
+        1,
+        24,
+        block=32,
+    ),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_warp_instructions_and_their_lanes(case: Expected) -> None:
+    text = kernel(case.body, parameters=2)
+    line = next(n for n, row in enumerate(text.splitlines(), 1) if case.form in row and "%r31" not in row)
+    recorder = Recorder()
+    count_kernel(text, block=case.block, hooks=[recorder])
+    counted = by_ptx_line(text, case.block)[line]
+    assert (counted.instructions, counted.lanes) == (case.warps, case.lanes)
+
+
+class Recorder(Hook):
+    """An observer beside the counters: both must be told."""
+
+    def __init__(self) -> None:
+        self.accesses: list[Access] = []
+
+    def access(self, access: Access) -> None:
+        self.accesses.append(access)
+
+
+def by_ptx_line(text: str, block: int) -> dict[int, Counts]:
+    """Counts of each PTX line, from a hook of its own."""
+    from tooling.simulator.counters.hook import CounterHook
+
+    hook = CounterHook()
+    simulate(text, [np.zeros(256, np.uint32)] * 2, block=block, hooks=[hook])
+    return {tally.instruction.ptx_line: tally.counts for tally in hook.tallies.values()}
+
+
+def test_barriers_count_the_warps_that_arrive() -> None:
+    profile = count_kernel(kernel("bar.sync 0;\nbar.sync 0;", parameters=2), grid=3, block=96)
+    assert profile.counts.barriers == 2 * 3 * 3
+
+
+def test_lanes_that_a_check_took_out_are_not_counted() -> None:
+    class Censor(Hook):
+        def access(self, access: Access) -> None:
+            access.suppress(access.threads >= 8)
+
+    body = "mul.wide.u32 %rd1, %r31, 4;\nadd.u64 %rd1, %rd30, %rd1;\nst.global.b32 [%rd1], %r31;"
+    traffic = count_kernel(kernel(body, parameters=2), hooks=[Censor()]).counts.total(Route.GLOBAL_STORE)
+    assert (traffic.requests, traffic.lanes, traffic.sectors) == (1, 8, 1)
+
+
+def test_bytes_asked_for_and_bytes_moved() -> None:
+    body = "mul.wide.u32 %rd1, %r31, 32;\nadd.u64 %rd1, %rd30, %rd1;\nst.global.b32 [%rd1], %r31;"
+    traffic = count_kernel(kernel(body, parameters=2)).counts.space(Space.GLOBAL)
+    assert (traffic.requested_bytes, traffic.used_bytes, traffic.moved_bytes) == (128, 128, 1024)
+    assert traffic.use == 1 / 8
+
+
+def test_an_unread_atomic_is_a_reduction() -> None:
+    body = "atom.global.add.u32 %r5, [%rd30], %r31;"
+    assert Route.GLOBAL_REDUCTION in count_kernel(kernel(body, parameters=2)).counts.routes
+    used = body + "\nst.global.b32 [%rd30+64], %r5;"
+    assert Route.GLOBAL_ATOMIC in count_kernel(kernel(used, parameters=2)).counts.routes
+
+
+def test_counting_leaves_the_decoded_kernel_as_it_was() -> None:
+    text = kernel("add.s32 %r1, %r30, 1;\nst.global.b32 [%rd30], %r1;", parameters=2)
+    first, second = count_kernel(text), count_kernel(text)
+    assert first.counts.instructions == second.counts.instructions
+    plain, _ = simulate(text, [np.zeros(4, np.uint32)] * 2)
+    assert plain.lane_instructions == first.counts.lanes
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("service", [Service.LOAD, Service.STORE, Service.SINGLE])
+def test_the_picture_has_as_many_wavefronts_as_are_counted(width: int, service: Service) -> None:
+    random = np.random.default_rng(width)
+    for _ in range(50):
+        addresses = width * random.integers(0, int(random.choice([4, 40, 400])), 32)
+        addresses[random.random(32) < 0.3] = -1
+        addresses[0] = 0
+        counted = count_wavefronts(addresses[None, :], width, service)
+        drawn = wavefronts(Sample(addresses, width, 0, 0, service))
+        assert sum(len(fronts) for fronts in drawn) == counted.wavefronts[0]
+        assert sum(len(fronts) - 1 for fronts in drawn) == counted.conflicts[0]

@@ -1,0 +1,132 @@
+"""`tooling profile` through the real entry point: real compiler, real puzzle, simulated GPU."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from tooling.exit_codes import ExitCode
+
+REPOSITORY = Path(__file__).parents[3]
+TRANSPOSE = Path(__file__).parent / "kernels" / "transpose.mojo"
+Test = TypeVar("Test", bound=Callable[..., None])
+RECORDED = json.loads((REPOSITORY / "tests/data/h200/counters.json").read_text("utf-8"))
+
+
+def on_the_simulated_gpu(test: Test) -> Test:
+    """Mark a test that builds a Mojo program and runs it here."""
+    possible = sys.platform == "linux" and platform.machine() == "x86_64"
+    skip = pytest.mark.skipif(not possible, reason="the simulated GPU needs x86-64 Linux")
+    marked: Test = pytest.mark.mojo(skip(test))
+    return marked
+
+
+def profile(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PUZZLE_TARGET")}
+    return subprocess.run(
+        [sys.executable, "-m", "tooling", "profile", *arguments],
+        cwd=REPOSITORY,
+        env={**environment, "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1", "COLUMNS": "140"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def assert_equal_to_h200(kernels: list[dict[str, Any]], program: str) -> None:
+    """Every comparable metric of every kernel, against the recording of the same program."""
+    recorded = RECORDED["programs"][program]
+    assert len(kernels) == len(recorded)
+    for kernel, (name, counters) in zip(kernels, recorded, strict=True):
+        assert kernel["name"] in name
+        measured = {metric: counters.get(metric, 0) for metric in RECORDED["metrics"]}
+        simulated = {
+            metric: kernel["metrics"].get(f"{metric}.sum", 0)
+            for metric in measured
+            if f"{metric}.sum" in kernel["comparable"]
+        }
+        assert simulated == {metric: measured[metric] for metric in simulated}
+        assert len(simulated) >= 15
+
+
+def kernels_of(path: Path) -> list[dict[str, Any]]:
+    document = json.loads(path.read_text("utf-8"))
+    return [{**kernel, "comparable": document["comparable"]} for kernel in document["kernels"]]
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, Path]:
+    folder = tmp_path_factory.mktemp("profile")
+    paths = folder / "p15.json", folder / "p15.html"
+    result = profile("p15", "--solution", "--json", str(paths[0]), "--html", str(paths[1]))
+    assert result.returncode == ExitCode.PASSED, result.stdout + result.stderr
+    return result.stdout, *paths
+
+
+@on_the_simulated_gpu
+def test_counters_equal_those_of_an_h200(reports: tuple[str, Path, Path]) -> None:
+    assert_equal_to_h200(kernels_of(reports[1]), "p15")
+
+
+@on_the_simulated_gpu
+def test_the_table_names_lines_and_says_that_times_need_a_gpu(reports: tuple[str, Path, Path]) -> None:
+    text = reports[0]
+    assert "axis_sum  grid (1, 4, 1), block (8, 1, 1), 1 launch" in text
+    assert re.search(r"p15\.mojo:\d+ +cache\[local_i\] = a\[batch, .* 1\.5 +50%", text)
+    assert "a time can only be measured on a real GPU" in text
+    assert not re.search(r"\d ?(ns|µs|us|ms|seconds)\b", text)
+
+
+@on_the_simulated_gpu
+def test_every_line_is_in_the_authors_file(reports: tuple[str, Path, Path]) -> None:
+    (kernel,) = kernels_of(reports[1])
+    assert {Path(line["file"]).name for line in kernel["lines"]} <= {"p15.mojo", ""}
+    barriers = [line for line in kernel["lines"] if "ptx.barriers" in line["metrics"]]
+    # Four blocks of one warp: once after filling, then twice in each of three steps.
+    assert [line["metrics"]["ptx.barriers"] for line in barriers] == [4, 12, 12]
+
+
+@on_the_simulated_gpu
+def test_the_page_stands_alone(reports: tuple[str, Path, Path]) -> None:
+    page = reports[2].read_text("utf-8")
+    assert "http" not in page and "src=" not in page and "url(" not in page
+    assert page.count("<figure") == page.count("</svg></div>") >= 5
+    assert 'data-theme="dark"' in page
+    for anchor in re.findall(r'href="#([^"]+)"', page):
+        assert f'id="{anchor}"' in page
+
+
+@on_the_simulated_gpu
+def test_any_mojo_file_can_be_profiled_and_equals_the_h200(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    page = tmp_path / "page.html"
+    result = profile(str(TRANSPOSE), "--json", str(report), "--html", str(page), "--lang", "ko")
+    assert result.returncode == ExitCode.PASSED, result.stdout + result.stderr
+    kernels = kernels_of(report)
+    assert_equal_to_h200(kernels, "transpose")
+    conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
+    assert [kernel["metrics"].get(conflicts, 0) for kernel in kernels] == [0, 3968, 0]
+    assert "시간은 실제 GPU에서만" in result.stdout
+    assert 'lang="ko"' in page.read_text("utf-8")
+
+
+@on_the_simulated_gpu
+def test_an_unsolved_puzzle_is_profiled_and_its_failure_told() -> None:
+    result = profile("p15")
+    assert result.returncode == ExitCode.WRONG
+    assert "ended with status 1; what it did until then was counted" in result.stdout
+
+
+def test_an_unknown_puzzle_is_a_usage_error() -> None:
+    result = profile("p99")
+    assert result.returncode == ExitCode.USAGE
+    assert "p99" in result.stderr

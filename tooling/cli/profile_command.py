@@ -1,0 +1,149 @@
+"""`tooling profile`: what a kernel does to memory, counted on the simulated GPU."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tooling.cli.options import add_language, seconds
+from tooling.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from tooling.execution.program import Transcript
+    from tooling.reports.terminal import Terminal
+    from tooling.simulator.counters.profile import KernelProfile
+    from tooling.simulator.findings import Finding
+
+_TIME_LIMIT = 600.0  # seconds
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "profile",
+        help="count what a kernel does to memory, line by line",
+        description="Runs a puzzle on the simulated GPU and counts, for each kernel and each line: sectors "
+        "per request, bank conflicts, divergence, bytes and barriers. The counts equal those of Nsight "
+        "Compute on an H200; times are never shown, they need a real GPU.",
+        epilog="Examples: tooling profile p15 --solution --html p15.html; tooling profile my_kernel.mojo",
+        allow_abbrev=False,
+    )
+    parser.add_argument("puzzle", help="p15, a variant such as p15_tile_tensor, or a .mojo file")
+    parser.add_argument("--solution", action="store_true", help="the solution instead of the problem file")
+    parser.add_argument(
+        "--timeout", type=seconds, metavar="S", default=_TIME_LIMIT, help="time limit in seconds"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the counters as JSON (`-`: to stdout)")
+    parser.add_argument("--html", metavar="FILE", help="write a page with pictures of the accesses")
+    add_language(parser)
+    parser.set_defaults(command=command, takes_flags=True)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from tooling.reports.terminal import open_terminal
+    from tooling.simulator.counters.document import to_json
+    from tooling.simulator.counters.page import to_html
+    from tooling.simulator.counters.texts import say
+
+    terminal = open_terminal(sys.stderr if arguments.json == "-" else sys.stdout)
+    source, flags, name = _chosen(arguments)
+    kernels, findings, transcript = _profile(source, flags, arguments.timeout, terminal)
+    _show(kernels, terminal, arguments.lang)
+    if findings:
+        terminal.line(terminal.paint(say("memory_errors", arguments.lang, n=len(findings)), "red"))
+    status = transcript.status
+    if status:
+        terminal.line(terminal.paint(say("program_failed", arguments.lang, status=status), "yellow"))
+    if arguments.json:
+        _write(arguments.json, to_json(kernels, name, status))
+    if arguments.html:
+        _write(arguments.html, to_html(kernels, name, arguments.lang))
+    return _exit_code(transcript)
+
+
+def _chosen(arguments: argparse.Namespace) -> tuple[Path, tuple[str, ...], str]:
+    """The source to build, the program's flags, and what to call it."""
+    if arguments.puzzle.endswith(".mojo"):
+        return Path(arguments.puzzle), tuple(arguments.rest), Path(arguments.puzzle).name
+    from tooling.catalog.catalogue import select
+    from tooling.project import find_project
+
+    selection = select(find_project(), arguments.puzzle, arguments.rest)
+    source = selection.program.solution if arguments.solution else selection.program.problem
+    return source, selection.mode.flags, selection.command
+
+
+def _profile(
+    source: Path, flags: tuple[str, ...], time_limit: float, terminal: Terminal
+) -> tuple[list[KernelProfile], list[Finding], Transcript]:
+    from tooling.execution.program import run_program
+    from tooling.project import ProjectNotFound, find_project
+    from tooling.targets.model import Absence, TargetKind
+    from tooling.targets.probing import probe
+    from tooling.targets.selection import TargetAbsent
+    from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
+
+    simulated = probe(TargetKind.SIM)
+    if isinstance(simulated, Absence):
+        raise TargetAbsent("there is no simulated GPU here", why=simulated.reason, hint=simulated.hint)
+    from tooling.simulator.counters.profiler import Profiler
+    from tooling.simulator.findings import Check
+    from tooling.simulator.session import Simulation, SimulationOptions
+
+    try:
+        includes: tuple[Path, ...] = (find_project().problems,)
+    except ProjectNotFound:
+        includes = ()  # any Mojo file, anywhere
+    request = BuildRequest(source, accelerator=simulated.accelerator, includes=includes)
+    executable = build(request, find_toolchain(), open_cache())
+    profiler = Profiler()
+    # The memory check alone: it keeps a faulty access from ending the kernel.
+    options = SimulationOptions(checks=frozenset({Check.MEMORY}))
+    with Simulation(options, executor=profiler) as simulation:
+        transcript = run_program(
+            [str(executable.path), *flags],
+            environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment},
+            time_limit=time_limit,
+            stream=terminal.streamer(),
+        )
+    sys.stderr.write(transcript.stderr)
+    if simulation.errors:  # what it cannot simulate cannot be counted
+        raise simulation.errors[0]
+    errors = [finding for finding in simulation.findings if finding.severity.value == "error"]
+    return profiler.profiles.kernels, errors, transcript
+
+
+def _show(kernels: list[KernelProfile], terminal: Terminal, language: str) -> None:
+    from rich.console import Console
+
+    from tooling.simulator.counters.table import show
+
+    width = None if terminal.stream.isatty() or "COLUMNS" in os.environ else 140
+    terminal.stream.flush()
+    show(kernels, Console(file=terminal.stream, width=width, no_color=not terminal.colour), language)
+
+
+def _write(path: str, text: str) -> None:
+    from tooling.errors import Location
+    from tooling.reports.files import ReportNotWritten
+
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        Path(path).write_text(text, "utf-8")
+    except OSError as error:
+        raise ReportNotWritten(
+            "a report cannot be written", where=Location(Path(path)), why=error.strerror
+        ) from error
+
+
+def _exit_code(transcript: Transcript) -> ExitCode:
+    from tooling.execution.program import Ending
+
+    if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
+        return ExitCode.TIME_LIMIT
+    failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
+    return ExitCode.WRONG if failed else ExitCode.PASSED

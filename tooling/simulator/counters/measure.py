@@ -1,0 +1,36 @@
+"""What the requests of one instruction cost, by the rules of `sectors` and `banks`."""
+
+from __future__ import annotations
+
+from tooling.simulator.counters.banks import Service, count_wavefronts
+from tooling.simulator.counters.sectors import atomic_sectors, global_sectors, local_sectors, used_bytes
+from tooling.simulator.counters.traffic import Route, Traffic
+from tooling.simulator.counters.warp_rows import NONE
+from tooling.simulator.hooks import Ints, Space
+
+
+def measure(rows: Ints, width: int, route: Route, service: Service | None) -> tuple[Traffic, Ints]:
+    """Sums over the requests, and the cost of each: wavefronts in shared memory, sectors elsewhere.
+
+    Args:
+        rows: (w, 32) addresses or offsets, NONE for absent lanes; each row has a lane that takes part.
+        width: bytes per lane.
+        service: how banks serve the lanes; for shared memory only.
+    """
+    lanes = int((rows != NONE).sum())
+    traffic = Traffic(requests=len(rows), lanes=lanes, requested_bytes=lanes * width)
+    if service is not None:
+        fronts = count_wavefronts(rows, width, service)
+        traffic.used_bytes = int(used_bytes(rows, width).sum())
+        traffic.wavefronts = int(fronts.wavefronts.sum())
+        traffic.conflicts = int(fronts.conflicts.sum())
+        return traffic, fronts.wavefronts
+    if route.space is Space.LOCAL:
+        traffic.used_bytes = traffic.requested_bytes  # every thread has a window of its own
+        cost = local_sectors(rows, width)
+    else:
+        traffic.used_bytes = int(used_bytes(rows, width).sum())
+        atomic = route in (Route.GLOBAL_REDUCTION, Route.GLOBAL_ATOMIC)
+        cost = atomic_sectors(rows) if atomic else global_sectors(rows)
+    traffic.sectors = int(cost.sum())
+    return traffic, cost

@@ -1,0 +1,27 @@
+"""The text of source lines, where the file that the line table names is there."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path, PurePath
+
+from tooling.simulator.counters.profile import Line
+
+
+@lru_cache(maxsize=64)
+def _lines(file: str) -> tuple[str, ...]:
+    try:
+        return tuple(Path(file).read_text("utf-8", "replace").splitlines())
+    except OSError:
+        return ()  # a program built elsewhere: the numbers still stand
+
+
+def source_text(line: Line) -> str:
+    """The line without its indentation, empty where it cannot be read."""
+    lines = _lines(line.file)
+    return lines[line.number - 1].strip() if 0 < line.number <= len(lines) else ""
+
+
+def place(line: Line) -> str:
+    """`p15.mojo:12`; empty for what belongs to no line of the author's."""
+    return f"{PurePath(line.file).name}:{line.number}" if line.number else ""

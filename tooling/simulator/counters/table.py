@@ -1,0 +1,139 @@
+"""The profile as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tooling.simulator.counters.profile import KernelProfile
+from tooling.simulator.counters.sources import place, source_text
+from tooling.simulator.counters.texts import say
+from tooling.simulator.counters.traffic import Counts, Traffic
+from tooling.simulator.hooks import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of numbers; it is left out where it would stay empty.
+
+    Attributes:
+        title: key of its title.
+        number: the cell's text, empty for nothing to say.
+        style: `good`, `warn`, `bad`, or empty for a number that is neither.
+    """
+
+    title: str
+    number: Callable[[Counts], str]
+    style: Callable[[Counts], str] = lambda _counts: ""
+
+
+def _whole(number: int) -> str:
+    return f"{number:,}" if number else ""
+
+
+def _sectors(counts: Counts) -> str:
+    traffic = counts.space(Space.GLOBAL)
+    return f"{traffic.sectors_per_request:.3g}" if traffic.requests else ""
+
+
+def _use(counts: Counts) -> str:
+    traffic = counts.space(Space.GLOBAL)
+    return f"{traffic.use:.0%}" if traffic.sectors else ""
+
+
+def _conflicts(counts: Counts) -> str:
+    traffic = counts.space(Space.SHARED)
+    return f"{traffic.conflicts:,}" if traffic.requests else ""
+
+
+def _lanes(counts: Counts) -> str:
+    return f"{counts.lanes_per_instruction:.3g}" if counts.instructions else ""
+
+
+def use_style(traffic: Traffic) -> str:
+    """How good it is that this share of the moved bytes is used."""
+    return "good" if traffic.use > 0.99 else "warn" if traffic.use > 0.5 else "bad"
+
+
+def conflict_style(traffic: Traffic) -> str:
+    """How good these bank conflicts are."""
+    return "good" if not traffic.conflicts else "warn" if traffic.ways <= 2 else "bad"
+
+
+COLUMNS = (
+    Column("instructions", lambda counts: _whole(counts.instructions)),
+    Column("lanes", _lanes),
+    Column("requests", lambda counts: _whole(counts.space(Space.GLOBAL).requests)),
+    Column("sectors", _sectors),
+    Column("use", _use, lambda counts: use_style(counts.space(Space.GLOBAL))),
+    Column("wavefronts", lambda counts: _whole(counts.space(Space.SHARED).wavefronts)),
+    Column("conflicts", _conflicts, lambda counts: conflict_style(counts.space(Space.SHARED))),
+    Column("local", lambda counts: _whole(counts.space(Space.LOCAL).sectors)),
+    Column("barriers", lambda counts: _whole(counts.barriers)),
+)
+_COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
+
+
+def show(kernels: Sequence[KernelProfile], console: Console, language: str) -> None:
+    """Print a table for each kernel, and what the numbers are not."""
+    if not kernels:
+        console.print(say("no_launch", language))
+        return
+    for kernel in kernels:
+        console.print()
+        console.print(headline(kernel, language), highlight=False)
+        console.print(_table(kernel, language, console.width))
+    console.print()
+    for note in ("no_times", "ptx_note"):
+        console.print(f"[dim]{say(note, language)}[/]", highlight=False)
+
+
+def headline(kernel: KernelProfile, language: str) -> str:
+    """Name, shape and number of launches, in rich's markup."""
+    many = say("launch", language) if kernel.launches == 1 else say("launches", language, n=kernel.launches)
+    parts = [say("shape", language, grid=kernel.grid, block=kernel.block), many]
+    if kernel.faults:
+        parts.append(f"[red]{say('faults', language, n=kernel.faults)}[/]")
+    return f"[bold]{escape(kernel.name)}[/]  {', '.join(parts)}"
+
+
+def _table(kernel: KernelProfile, language: str, width: int) -> Table:
+    shown = [column for column in COLUMNS if column.number(kernel.counts)]
+    room = max(16, width - 24 - sum(2 + _head_width(column, language) for column in shown))
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column(say("line", language), no_wrap=True, style="cyan")
+    table.add_column(say("source", language), no_wrap=True)
+    for column in shown:
+        table.add_column(_head(column, language), justify="right", no_wrap=True)
+    for profile in kernel.in_order():
+        text = shortened(source_text(profile.line), room)
+        name = place(profile.line) or say("elsewhere", language)
+        cells = [_cell(column, profile.counts) for column in shown]
+        table.add_row(escape(name), escape(text), *cells)
+    totals = [_cell(column, kernel.counts) for column in shown]
+    table.add_row(say("total", language), "", *totals, style="bold")
+    return table
+
+
+def shortened(text: str, room: int) -> str:
+    """The text, with its end cut off where it is longer than `room`."""
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def _head(column: Column, language: str) -> str:
+    """The title on two lines, so that it is no wider than its numbers need."""
+    return say(column.title, language).replace(" ", "\n", 1)
+
+
+def _head_width(column: Column, language: str) -> int:
+    return max(6, *(cell_len(line) for line in _head(column, language).splitlines()))
+
+
+def _cell(column: Column, counts: Counts) -> str:
+    text, style = column.number(counts), column.style(counts)
+    return f"[{_COLOURS[style]}]{text}[/]" if text and style else text
