@@ -42,20 +42,27 @@ def profile(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+EXPLAINED = {
+    # ptxas unrolls the loop `total += shared[i]` and reads four neighbours by one 128-bit load: a quarter of
+    # the wavefronts. The simulator executes the PTX as it stands.
+    "p34 --coordination": {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld": (1024, 256)},
+}
+"""Differences that are known: (simulated, recorded) by program and metric, with the reason."""
+
+
 def assert_equal_to_h200(kernels: list[dict[str, Any]], program: str) -> None:
     """Every comparable metric of every kernel, against the recording of the same program."""
     recorded = RECORDED["programs"][program]
     assert len(kernels) == len(recorded)
     for kernel, (name, counters) in zip(kernels, recorded, strict=True):
         assert kernel["name"] in name
-        measured = {metric: counters.get(metric, 0) for metric in RECORDED["metrics"]}
-        simulated = {
-            metric: kernel["metrics"].get(f"{metric}.sum", 0)
-            for metric in measured
-            if f"{metric}.sum" in kernel["comparable"]
+        metrics = [metric for metric in RECORDED["metrics"] if f"{metric}.sum" in kernel["comparable"]]
+        assert len(metrics) >= 15
+        pairs = {
+            metric: (kernel["metrics"].get(f"{metric}.sum", 0), counters.get(metric, 0)) for metric in metrics
         }
-        assert simulated == {metric: measured[metric] for metric in simulated}
-        assert len(simulated) >= 15
+        different = {metric: pair for metric, pair in pairs.items() if pair[0] != pair[1]}
+        assert different == EXPLAINED.get(program, {})
 
 
 def kernels_of(path: Path) -> list[dict[str, Any]]:
@@ -117,6 +124,23 @@ def test_any_mojo_file_can_be_profiled_and_equals_the_h200(tmp_path: Path) -> No
     assert [kernel["metrics"].get(conflicts, 0) for kernel in kernels] == [0, 3968, 0]
     assert "시간은 실제 GPU에서만" in result.stdout
     assert 'lang="ko"' in page.read_text("utf-8")
+
+
+@on_the_simulated_gpu
+@pytest.mark.parametrize(
+    "program",
+    [
+        "p12_tile_tensor",
+        pytest.param("p23 --vectorized", marks=pytest.mark.slow),
+        pytest.param("p34 --coordination", marks=pytest.mark.slow),
+        pytest.param("p34 --reduction", marks=pytest.mark.slow),
+    ],
+)
+def test_solutions_equal_the_h200(program: str, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    result = profile(*program.split(), "--solution", "--json", str(report))
+    assert result.returncode == ExitCode.PASSED, result.stdout + result.stderr
+    assert_equal_to_h200(kernels_of(report), program)
 
 
 @on_the_simulated_gpu

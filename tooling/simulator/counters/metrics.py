@@ -1,8 +1,10 @@
 """The metrics of a kernel: Nsight Compute's names where it counts the same, names of our own elsewhere.
 
-`COMPARABLE` ones equal what `ncu --metrics` prints on an H200 for the same launch; where the simulator counts
-PTX and the hardware machine code (SASS), nothing can be compared and the name says so:
-`smsp__inst_executed.sum` is left out on purpose, `ptx.instructions` stands in its place.
+`COMPARABLE` ones equal what `ncu --metrics` prints on an H200 for the same launch, as long as the assembler
+(ptxas) keeps the accesses of the PTX: it may join neighbouring loads of an unrolled loop into one wider load,
+drop what nobody uses, and keep local arrays in registers. Where the simulator counts PTX and the hardware
+machine code (SASS), nothing can be compared and the name says so: `smsp__inst_executed.sum` is left out on
+purpose, `ptx.instructions` stands in its place.
 """
 
 from __future__ import annotations

@@ -31,10 +31,12 @@ _WORDS: dict[str, tuple[str, str]] = {
         "개수만 보여 줍니다. 시간은 실제 GPU에서만 잴 수 있으므로 표시하지 않습니다.",
     ),
     "ptx_note": (
-        "Warp instructions are PTX instructions; the GPU runs machine code made from them, so this number "
-        "differs from Nsight Compute's smsp__inst_executed. Sectors, wavefronts and conflicts do not.",
-        "워프 명령은 PTX 명령 기준입니다. GPU는 이를 번역한 기계어를 실행하므로 Nsight Compute의 "
-        "smsp__inst_executed와는 다릅니다. 섹터, 웨이브프런트, 충돌 수는 같습니다.",
+        "Counted are PTX instructions; the GPU runs machine code made from them. So warp instructions differ "
+        "from Nsight Compute's smsp__inst_executed, while requests, sectors, wavefronts and conflicts equal "
+        "an H200's unless the assembler joins neighbouring accesses into wider ones.",
+        "PTX 명령을 센 값이며, GPU는 이를 번역한 기계어를 실행합니다. 그래서 워프 명령 수는 Nsight Compute의 "
+        "smsp__inst_executed와 다르지만 요청, 섹터, 웨이브프런트, 충돌 수는 H200과 같습니다. "
+        "어셈블러가 이웃한 접근을 더 넓은 하나로 합치는 경우만 다릅니다.",
     ),
     "tile_lanes": ("active lanes per instruction", "명령당 활성 레인"),
     "tile_lanes_note": ("of 32; fewer: short warps or divergence", "최대 32. 적으면 짧은 워프 또는 분기"),

@@ -1,6 +1,6 @@
 """Records what Nsight Compute counts for every access case, on the GPU of this machine.
 
-usage: python3 record.py OUTPUT.json [NAME=PROGRAM …]
+usage: python3 record.py OUTPUT.json ['NAME=PROGRAM FLAGS' …]
 
 Needs NumPy, libcuda.so.1 and `ncu`, and permission to read the hardware's counters. Each PROGRAM is profiled
 as well; all its kernels are stored under NAME. `ncu` starts this file with `--launch` to run the cases.
@@ -13,6 +13,7 @@ import ctypes
 import io
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -119,7 +120,7 @@ def main() -> int:
         for case, (_, counters) in zip(cases, measured, strict=True):
             kernels.setdefault(case.name, {}).update(counters)
         _say(f"{option}: done")
-    others = {name: profile([program], metrics) for name, program in programs.items()}
+    others = {name: profile(shlex.split(program), metrics) for name, program in programs.items()}
     smi = _output(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]).strip()
     ncu = re.search(r"Version (\S+)", _output(["ncu", "--version"]))
     device, driver = (part.strip() for part in smi.split(","))
