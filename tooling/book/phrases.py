@@ -28,7 +28,7 @@ PHRASES = {
     "puzzle": Text("Puzzle {number}", "퍼즐 {number}"),
     "part": Text("part {part}", "{part}부"),
     "runs-on": Text("Runs on", "실행 환경"),
-    "simulated": Text("simulated GPU", "가상 GPU"),
+    "simulated": Text("simulated GPU", "시뮬레이션 GPU"),
     "compute": Text("compute {compute} or later", "compute {compute} 이상"),
     "unsupported": Text("not supported", "지원 안 함"),
     "because": Text("{vendor}: {reason}", "{vendor}: {reason}"),
