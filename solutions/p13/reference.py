@@ -1,0 +1,43 @@
+"""Puzzle 13: a convolution in one dimension, by NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Buffers = dict[str, NDArray[np.float32]]
+
+SIZES = {"simple": (6, 3), "block-boundary": (15, 4)}
+"""Elements of the vector and of the filter, by mode."""
+POISON = np.float32(-777.25)
+
+
+def inputs(mode: str, dataset: str) -> Buffers:
+    """Every buffer that the program stages, outputs with their initial content.
+
+    The book's filter begins with 0, and its first term may go missing unnoticed. The probe's has no zero
+    and is not symmetric, so that a filter that is turned round changes every sum.
+    """
+    size, conv_size = SIZES[mode]
+    i, j = np.arange(size), np.arange(conv_size)
+    if dataset == "book":
+        return {
+            "a": i.astype(np.float32),
+            "b": j.astype(np.float32),
+            "out": np.zeros(size, np.float32),
+        }
+    return {
+        "a": ((i * 17 + 5) % 23 - 8).astype(np.float32),
+        "b": np.array([3, -1, 2, 5], np.float32)[:conv_size],
+        "out": np.full(size, POISON, np.float32),
+    }
+
+
+def expected(mode: str, inputs: Buffers) -> Buffers:
+    """Element i is the sum of a[i + j] * b[j] over the j that stay inside a; exact, as all are whole numbers.
+
+    Behind it the program's own filling, which no thread may change.
+    """
+    a, b = inputs["a"], inputs["b"]
+    padded = np.concatenate([a, np.zeros(b.size - 1, np.float32)])
+    return {"out": np.correlate(padded, b), "guard": np.full(a.size, POISON, np.float32)}
