@@ -83,3 +83,24 @@ def test_any_program_can_be_simulated(tmp_path: Path) -> None:
     assert result.returncode == ExitCode.WRONG, result.stdout + result.stderr
     assert "past_the_end.mojo:4:" in result.stdout
     assert json.loads(report.read_text())["findings"][0]["check"] == "memory"
+
+
+def test_a_kernel_that_never_ends_is_stopped(tmp_path: Path) -> None:
+    source = tmp_path / "endless.mojo"
+    source.write_text(
+        "from max.gpu import barrier, thread_idx\n"
+        "from max.gpu.host import DeviceContext\n"
+        "def kernel(p: Pointer[Int32, MutAnyOrigin]):\n"
+        "    while p[unsafe_offset=thread_idx.x] >= 0:\n"
+        "        p[unsafe_offset=thread_idx.x] = 1\n"
+        "        barrier()\n"
+        "def main() raises:\n"
+        "    with DeviceContext() as ctx:\n"
+        "        var b = ctx.enqueue_create_buffer[DType.int32](8)\n"
+        "        b.enqueue_fill(0)\n"
+        "        ctx.enqueue_function[kernel](b, grid_dim=1, block_dim=8)\n"
+        "        ctx.synchronize()\n"
+    )
+    result = tooling("simulate", "--timeout", "2", "--", str(source))
+    assert result.returncode == ExitCode.TIME_LIMIT, result.stdout + result.stderr
+    assert "stopped after 2 s" in result.stdout + result.stderr

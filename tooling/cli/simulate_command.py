@@ -80,17 +80,24 @@ def command(arguments: argparse.Namespace) -> int:
     for finding in findings:
         terminal.line(render(finding, arguments.lang))
     errors = [finding for finding in findings if finding.severity.value == "error"]
-    ended = transcript.ending.value
-    if transcript.ending in (Ending.EXITED, Ending.SIGNALLED):
-        ended += f" {transcript.status}"
-    launches = len(simulation.launches)
-    terminal.line(terminal.paint(f"{launches} launches, {len(findings)} findings, program {ended}", "dim"))
+    ended = {
+        Ending.EXITED: f"the program ended with status {transcript.status}",
+        Ending.SIGNALLED: f"the program was ended by {transcript.signal_name}",
+        Ending.TIME_LIMIT: f"the program did not end: stopped after {arguments.timeout:g} s (--timeout)",
+        Ending.OUTPUT_LIMIT: "the program printed too much: stopped",
+    }[transcript.ending]
+    counts = f"{_count(len(simulation.launches), 'launch', 'launches')}, {_count(len(findings), 'finding')}"
+    terminal.line(terminal.paint(f"{counts}; {ended}", "dim"))
     if arguments.json:
         _write_json(arguments.json, [finding.to_json() for finding in findings], transcript.status)
     if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
         return ExitCode.TIME_LIMIT
     failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
     return ExitCode.WRONG if errors or failed else ExitCode.PASSED
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _built(source: Path, accelerator: str) -> str:
