@@ -19,7 +19,8 @@ def add_10_2d(
     var row = thread_idx.y
     var col = thread_idx.x
     # FILL: about 5 lines
-    # Memory is one line of cells: a row further down is `width` cells further on.
+    # Memory is one line of cells: a row further down begins `width` cells
+    # further on.
     var width = Int(size)
     if row < width and col < width:
         output[unsafe_offset=row * width + col] = (

@@ -20,8 +20,9 @@ def broadcast_add(
     var row = thread_idx.y
     var col = thread_idx.x
     # FILL: about 5 lines
-    # a has an element for each column, b one for each row: nothing is copied to
-    # the size of the matrix, the threads of a row just read the same place.
+    # a has an element for each column, b one for each row. Nothing is copied to
+    # the size of the matrix: the threads of a column read the same place of a,
+    # those of a row the same place of b.
     var width = Int(size)
     if row < width and col < width:
         output[unsafe_offset=row * width + col] = (

@@ -23,8 +23,9 @@ def broadcast_add(
     var row = thread_idx.y
     var col = thread_idx.x
     # FILL: about 2 lines
-    # A row vector has row 0 only, a column vector column 0 only. Nothing is copied
-    # to the size of the matrix: the threads of a row just read the same place.
+    # A row vector has row 0 only, a column vector column 0 only. Nothing is
+    # copied to the size of the matrix: the threads of a column read the same
+    # place of a, those of a row the same place of b.
     if row < SIZE and col < SIZE:
         output[row, col] = a[0, col] + b[row, 0]
     # END_FILL
