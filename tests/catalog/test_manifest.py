@@ -37,7 +37,7 @@ def test_defaults_are_filled_in(tmp_path: Path) -> None:
 
 
 def test_requirements_are_inherited_and_overridden(tmp_path: Path) -> None:
-    text = MANY_MODES + "    targets: {nvidia: {compute: '8.0', because: asynchronous copies}}\n"
+    text = MANY_MODES + "    targets: {nvidia: {compute: '8.0', because: {en: copies, ko: 복사}}}\n"
     coordination, demo = load(tmp_path, text, "p34").modes
     assert coordination.requirement(Vendor.NVIDIA).compute == (9, 0)
     assert demo.requirement(Vendor.NVIDIA).compute == (8, 0)

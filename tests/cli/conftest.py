@@ -103,9 +103,9 @@ chapters: [puzzle_34/a.md]
 programs:
   - {name: p34, api: layout_tensor}
 targets:
-  nvidia: {compute: "9.0", because: thread-block clusters}
-  amd: {unsupported: thread-block clusters exist on NVIDIA SM 9.0 and later only}
-  apple: {unsupported: thread-block clusters exist on NVIDIA SM 9.0 and later only}
+  nvidia: {compute: "9.0", because: {en: thread-block clusters, ko: 스레드 블록 클러스터}}
+  amd: {unsupported: {en: clusters exist on NVIDIA SM 9.0 and later only, ko: SM 9.0부터}}
+  apple: {unsupported: {en: clusters exist on NVIDIA SM 9.0 and later only, ko: SM 9.0부터}}
 modes:
   - name: coordination
     flags: [--coordination]

@@ -182,7 +182,7 @@ def test_a_wrong_command_line_says_what_is_right(
         (
             ["run", "p34", "--target", "nvidia", "--coordination"],
             {"TEST_GPU": "sm_80"},
-            "need compute capability 9.0; test GPU has 8.0",
+            "it needs 9.0, and test GPU has 8.0",
         ),
     ],
 )

@@ -8,7 +8,7 @@ from html import escape
 
 from tooling.book.errors import BookError
 from tooling.book.page import Page, Words
-from tooling.book.phrases import pick, reason, say
+from tooling.book.phrases import pick, say
 from tooling.catalog.model import Mode, Puzzle, Requirement, Vendor
 
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
@@ -35,7 +35,7 @@ def puzzle(page: Page, words: Words) -> str:
         kind, text = _verdict(requirement, language)
         chips.append(f'<li class="chip-{kind}">{label}{f": {text}" if kind != "yes" else ""}</li>')
         if requirement.because:
-            reasons.setdefault(reason(requirement.because, language), []).append(label)
+            reasons.setdefault(pick(requirement.because, language), []).append(label)
     chips.append(f'<li class="chip-yes">{escape(say("simulated", language))}</li>')
     runs_on = escape(say("runs-on", language))
     why = "".join(
@@ -112,7 +112,7 @@ def _rows(found: Puzzle, language: str) -> list[str]:
 
 def _cell(requirement: Requirement, language: str) -> str:
     kind, text = _verdict(requirement, language)
-    title = f' title="{escape(reason(requirement.because, language))}"' if requirement.because else ""
+    title = f' title="{escape(pick(requirement.because, language))}"' if requirement.because else ""
     return f'<td class="{kind}"{title}>{escape(text)}</td>'
 
 

@@ -50,19 +50,3 @@ def say(key: str, language: str, **values: object) -> str:
 def pick(text: Text, language: str) -> str:
     """One of the two sentences of a text."""
     return text.ko if language == "ko" else text.en
-
-
-# Why a vendor cannot run a mode: the manifests give the reason in English.
-_REASONS_KO = {
-    "thread-block clusters exist from compute capability 9.0 on": (
-        "스레드 블록 클러스터는 compute capability 9.0부터 있습니다"
-    ),
-    "thread-block clusters exist on NVIDIA GPUs from compute capability 9.0 on, and nowhere else": (
-        "스레드 블록 클러스터는 compute capability 9.0 이상인 NVIDIA GPU에만 있습니다"
-    ),
-}
-
-
-def reason(because: str, language: str) -> str:
-    """Why a vendor's GPUs cannot run something, in the language of an edition."""
-    return _REASONS_KO.get(because, because) if language == "ko" else because

@@ -109,9 +109,10 @@ def _requirements(value: Value) -> tuple[Requirement, ...]:
         if "unsupported" in keys:
             if len(keys) > 1:
                 raise entry.error("`unsupported` says it all: no other key goes with it")
-            found.append(Requirement(vendor, unsupported=True, because=keys["unsupported"].text()))
+            found.append(Requirement(vendor, unsupported=True, because=_sentence(keys["unsupported"])))
             continue
         compute = None
+        because = _sentence(keys["because"]) if "because" in keys else None
         if "compute" in keys:
             if vendor is not Vendor.NVIDIA:
                 raise keys["compute"].error("compute capabilities are NVIDIA's")
@@ -119,11 +120,9 @@ def _requirements(value: Value) -> tuple[Requirement, ...]:
             if not match:
                 raise keys["compute"].error('must look like "9.0"')
             compute = (int(match.group(1)), int(match.group(2)))
-            if "because" not in keys:
+            if because is None:
                 raise entry.error("the key `because` is missing", hint="say what needs this capability")
-        found.append(
-            Requirement(vendor, compute=compute, because=keys["because"].text() if "because" in keys else "")
-        )
+        found.append(Requirement(vendor, compute=compute, because=because))
     return tuple(found)
 
 

@@ -51,7 +51,7 @@ class Requirement:
     vendor: Vendor
     compute: tuple[int, int] | None = None  # lowest NVIDIA compute capability, e.g. (9, 0)
     unsupported: bool = False
-    because: str = ""
+    because: Text | None = None  # stated wherever there is a limit
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,12 +37,13 @@ def gate(selection: Selection, kind: TargetKind, target: Target | None = None) -
     `target` is the GPU found there; without one, only what holds for every GPU of its vendor is said.
     """
     requirement = selection.mode.requirement(kind.vendor)
+    because = requirement.because.en if requirement.because else ""
     if requirement.unsupported:
-        return requirement.because
+        return because
     if requirement.compute and target and target.compute and target.compute < requirement.compute:
         wanted = ".".join(map(str, requirement.compute))
         have = ".".join(map(str, target.compute))
-        return f"{requirement.because} need compute capability {wanted}; {target.device} has {have}"
+        return f"{because}: it needs {wanted}, and {target.device} has {have}"
     return None
 
 
