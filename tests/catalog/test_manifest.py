@@ -68,6 +68,7 @@ def test_requirements_are_inherited_and_overridden(tmp_path: Path) -> None:
         (("    anchors: [add_10]", "    targets: {intel: {}}"), (11, 22), "intel: unknown vendor"),
         (("    anchors: [add_10]", "    targets: {amd: {compute: '9.0'}}"), (11, 30), "are NVIDIA's"),
         (("    anchors: [add_10]", "    targets: {nvidia: {compute: '9.0'}}"), (11, 23), "`because`"),
+        (("    anchors: [add_10]", "    targets: {amd: {builds: true}}"), (11, 29), "with `unsupported` only"),
     ],
 )
 def test_a_mistake_is_named_with_key_and_place(

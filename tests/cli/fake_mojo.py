@@ -2,7 +2,8 @@
 
 It understands what `tooling` passes: `--version`, and `build SOURCE … -o OUTPUT`. Lines of the source
 steer it: `# compile error` is reported as an error at its place, `# deprecated` as a warning, `# slow build`
-takes long.
+takes long, `# not for gfx` is refused for accelerators that begin so, in a library that the line calls, and
+`# needs xcrun` fails for want of a tool.
 Every build is noted in the file that FAKE_MOJO_LOG names.
 """
 
@@ -22,6 +23,7 @@ def main() -> int:
     if log := os.environ.get("FAKE_MOJO_LOG"):
         with Path(log).open("a") as file:
             file.write(" ".join(sys.argv[1:]) + "\n")
+    accelerator = sys.argv[sys.argv.index("--target-accelerator") + 1]
     failed = False
     for number, line in enumerate(source.read_text().splitlines(), start=1):
         for mark, kind, message in (
@@ -37,6 +39,13 @@ def main() -> int:
                     "text": line,
                 }
                 sys.stderr.write(json.dumps({"kind": kind, "message": message, "diagnostic": place}) + "\n")
+        if "# not for " in line and accelerator.startswith(line.rsplit(" ", 1)[1]):
+            failed = True
+            refuse(source, number, line)
+        if "# needs xcrun" in line:
+            failed = True
+            message = "xcrun metallib compilation failed with code -1: posix_spawn failed"
+            sys.stderr.write(json.dumps({"kind": "error", "message": message}) + "\n")
         if "# slow build" in line:
             output.write_text("half a program")
             time.sleep(30)
@@ -45,6 +54,19 @@ def main() -> int:
     output.write_text(f"#!{sys.executable} -I\n" + source.read_text())
     output.chmod(0o755)
     return 0
+
+
+def refuse(source: Path, number: int, line: str) -> None:
+    """A constraint of a library, as the compiler reports it: the function, the call in it, the reason."""
+    for kind, message, at, text in (
+        ("error", "failed to run the pass manager for offload functions", 1, "import os"),
+        ("error", "function instantiation failed", number - 1, "def kernel():"),
+        ("note", "call expansion failed", number, line),
+    ):
+        place = {"file": str(source), "location": {"line": at, "column": 4}, "ranges": [], "text": text}
+        sys.stderr.write(json.dumps({"kind": kind, "message": message, "diagnostic": place}) + "\n")
+    sys.stderr.write("max/gpu/cluster.mojo:54:5: note: constraint failed: only NVIDIA GPUs have it\n")
+    sys.stderr.write(json.dumps({"kind": "error", "message": "failed to run the pass manager"}) + "\n")
 
 
 sys.exit(main())

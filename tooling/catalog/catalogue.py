@@ -59,6 +59,24 @@ def every_selection(puzzles: Sequence[Puzzle]) -> tuple[Selection, ...]:
     )
 
 
+def programs_named(puzzles: Sequence[Puzzle], names: Sequence[str]) -> tuple[Program, ...]:
+    """The programs that names such as `p15` (all of the puzzle's) or `p15_raw` mean; without names, all.
+
+    Raises:
+        UnknownPuzzle: a name means nothing.
+    """
+    known = [name for puzzle in puzzles for name in (puzzle.id, *(each.name for each in puzzle.programs))]
+    for name in names:
+        if name not in known:
+            raise UnknownPuzzle(f"there is no puzzle `{name}`", hint=did_you_mean(name, sorted(set(known))))
+    return tuple(
+        program
+        for puzzle in puzzles
+        for program in puzzle.programs
+        if not names or puzzle.id in names or program.name in names
+    )
+
+
 def find_program(project: Project, name: str) -> tuple[Puzzle, Program]:
     """The puzzle and program that `name` means, such as `p15` or `p15_tile_tensor`.
 

@@ -9,12 +9,14 @@ from pathlib import Path
 import yaml
 
 from tooling.catalog.model import (
+    Language,
     Mode,
     ModeKind,
     Output,
     Program,
     Puzzle,
     Requirement,
+    SourceFile,
     TensorApi,
     Text,
     Vendor,
@@ -30,6 +32,7 @@ _DTYPES = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
 )
 _LEAST_HINTS = 3
+_FILE = re.compile(r"(?:[a-z_][a-z0-9_]*/)*[a-z_][a-z0-9_]*\.(?:mojo|py)\Z")
 _FLAG = re.compile(r"--[a-z][a-z0-9-]*\Z")
 _COMPUTE = re.compile(r"(\d+)\.(\d+)\Z")
 
@@ -81,16 +84,29 @@ def _sentence(value: Value) -> Text:
 def _programs(value: Value, identity: str, project: Project) -> tuple[Program, ...]:
     found = []
     for item in value.items():
-        keys = item.mapping(["name", "api"])
+        keys = item.mapping(["name", "api"], ["language", "file", "files"])
         name = keys["name"].text()
         if name != identity and not re.fullmatch(re.escape(identity) + r"_[a-z0-9_]+", name):
             raise keys["name"].error(f"must be `{identity}` or begin with `{identity}_`, not `{name}`")
+        language = keys["language"].member(Language) if "language" in keys else Language.MOJO
+        suffix = ".py" if language is Language.PYTHON else ".mojo"
+        main = _source(keys["file"], identity, project) if "file" in keys else None
+        if main and not main.name.endswith(suffix):
+            raise keys["file"].error(f"a program in {language.value} is a file with the suffix `{suffix}`")
+        parts = (
+            tuple(_source(each, identity, project) for each in keys["files"].items())
+            if "files" in keys
+            else ()
+        )
         found.append(
             Program(
                 name=name,
                 api=keys["api"].member(TensorApi),
-                problem=project.problems / identity / f"{name}.mojo",
-                solution=project.solutions / identity / f"{name}.mojo",
+                problem=main.problem if main else project.problems / identity / f"{name}{suffix}",
+                solution=main.solution if main else project.solutions / identity / f"{name}{suffix}",
+                language=language,
+                file=main.name if main else "",
+                parts=parts,
             )
         )
     if not found:
@@ -99,18 +115,29 @@ def _programs(value: Value, identity: str, project: Project) -> tuple[Program, .
     return tuple(found)
 
 
+def _source(value: Value, identity: str, project: Project) -> SourceFile:
+    name = value.text()
+    if not _FILE.match(name):
+        raise value.error(f"must be a file below the puzzle's folder such as `op/conv1d.mojo`, not `{name}`")
+    return SourceFile(name, project.problems / identity / name, project.solutions / identity / name)
+
+
 def _requirements(value: Value) -> tuple[Requirement, ...]:
     found = []
     for name, entry in value.entries().items():
         if name not in _VENDORS:
             raise entry.error("unknown vendor", hint=did_you_mean(name, _VENDORS))
         vendor = Vendor(name)
-        keys = entry.mapping([], ["compute", "because", "unsupported"])
+        keys = entry.mapping([], ["compute", "because", "unsupported", "builds"])
         if "unsupported" in keys:
-            if len(keys) > 1:
-                raise entry.error("`unsupported` says it all: no other key goes with it")
-            found.append(Requirement(vendor, unsupported=True, because=_sentence(keys["unsupported"])))
+            if not keys.keys() <= {"unsupported", "builds"}:
+                raise entry.error("`unsupported` says it all: only `builds` goes with it")
+            builds = "builds" in keys and keys["builds"].flag()
+            reason = _sentence(keys["unsupported"])
+            found.append(Requirement(vendor, unsupported=True, builds=builds, because=reason))
             continue
+        if "builds" in keys:
+            raise keys["builds"].error("goes with `unsupported` only: without a gate, a mode builds anyway")
         compute = None
         because = _sentence(keys["because"]) if "because" in keys else None
         if "compute" in keys:

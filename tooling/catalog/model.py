@@ -16,6 +16,13 @@ class TensorApi(Enum):
     TILE_TENSOR = "tile_tensor"
 
 
+class Language(Enum):
+    """What a program's main file is written in."""
+
+    MOJO = "mojo"
+    PYTHON = "python"  # a MAX graph with custom operations in Mojo; needs the extra `max`
+
+
 class ModeKind(Enum):
     """What is asked of the learner in a mode."""
 
@@ -51,6 +58,7 @@ class Requirement:
     vendor: Vendor
     compute: tuple[int, int] | None = None  # lowest NVIDIA compute capability, e.g. (9, 0)
     unsupported: bool = False
+    builds: bool = False  # of an unsupported one: the compiler accepts it, and yet it cannot run there
     because: Text | None = None  # stated wherever there is a limit
 
 
@@ -66,13 +74,40 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """One `pXX….mojo`: a problem file and a solution file of the same name."""
+class SourceFile:
+    """A problem file and the solution file that it is generated from."""
 
-    name: str  # what `tooling run` takes, and the file's stem
+    name: str  # below the puzzle's folder: p15.mojo, op/conv1d.mojo
+    problem: Path
+    solution: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One `pXX….mojo` or `pXX….py`: a problem file and a solution file of the same name."""
+
+    name: str  # what `tooling run` takes, and (unless the manifest names a file) the file's stem
     api: TensorApi
     problem: Path
     solution: Path
+    language: Language = Language.MOJO
+    file: str = ""  # the main file below the puzzle's folder; empty: NAME.mojo or NAME.py
+    parts: tuple[SourceFile, ...] = ()  # further files, such as the package of operations of a MAX graph
+
+    @property
+    def sources(self) -> tuple[SourceFile, ...]:
+        """Every file of the program, the main one first."""
+        return (SourceFile(self.file or self.problem.name, self.problem, self.solution), *self.parts)
+
+    def folder_of(self, source: Path) -> Path:
+        """The folder that all files of the program lie below, where its main file is `source`."""
+        return source.parents[len(Path(self.file or source.name).parts) - 1]
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The folders among its files that are Mojo packages."""
+        inits = [Path(part.name) for part in self.parts if Path(part.name).name == "__init__.mojo"]
+        return tuple(path.parent.as_posix() for path in inits)
 
 
 @dataclass(frozen=True, slots=True)

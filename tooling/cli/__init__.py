@@ -40,6 +40,7 @@ COMMANDS = (
     Command("list", "show the puzzles, their programs and modes"),
     Command("targets", "show which GPUs can be used here"),
     Command("verify", "judge every solution, skeleton and mutant"),
+    Command("matrix", "cross-build every program for every vendor"),
     Command("simulate", "run any Mojo GPU program on the simulated GPU"),
     Command("profile", "count what a kernel does to memory, line by line"),
     Command("generate", "write everything that is derived from manifests and solutions"),

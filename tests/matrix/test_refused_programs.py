@@ -1,0 +1,47 @@
+"""What the real compiler says of a program for GPUs that lack what it uses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tooling.catalog.catalogue import find_program
+from tooling.matrix.accelerators import choose
+from tooling.matrix.building import Cell, Result, build_cells
+from tooling.matrix.messages import explain_refusal
+from tooling.project import Project
+from tooling.toolchain import find_toolchain, open_cache
+
+REPOSITORY = Path(__file__).parent.parent.parent
+PROJECT = Project(REPOSITORY)
+
+
+def build(name: str, accelerator: str) -> Cell:
+    _, program = find_program(PROJECT, name)
+    cells = build_cells(
+        [program],
+        choose([accelerator]),
+        project=PROJECT,
+        toolchain=find_toolchain(),
+        cache=open_cache(),
+        jobs=1,
+    )
+    return next(cells)
+
+
+@pytest.mark.mojo
+def test_a_refusal_is_told_at_the_line_that_uses_what_is_not_there() -> None:
+    cell = build("p34_tile_tensor", "gfx942")
+    assert cell.result is Result.REFUSED
+    told = explain_refusal(cell.diagnostics, cell.program.solution)
+    lines = cell.program.solution.read_text().splitlines()
+    number = int(told.split(":")[1])
+    assert "block_rank_in_cluster" in lines[number - 1]
+    assert "only supported by NVIDIA SM90+ GPUs" in told
+    assert "pass manager" not in told
+
+
+@pytest.mark.mojo
+def test_what_can_be_checked_without_apples_tools_is_checked() -> None:
+    assert build("p01", "apple-m1").result is Result.BUILT

@@ -1,0 +1,175 @@
+"""`tooling matrix build`: what every program builds for, without a GPU."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from tooling.cli.options import add_reports
+from tooling.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tooling.matrix.accelerators import Accelerator
+    from tooling.matrix.verdict import Standpoint
+    from tooling.reports.terminal import Terminal
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "matrix",
+        help="cross-build every program for every vendor",
+        description="The vendor matrix: no GPU is needed.",
+    )
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    build = actions.add_parser(
+        "build",
+        help="cross-build every program and compare what builds with the manifests",
+        description="Cross-builds the solution of every program for every accelerator, and fails where a "
+        "mode that is not gated does not build, or one that the compiler is said to refuse does.",
+        allow_abbrev=False,
+    )
+    build.add_argument("puzzles", nargs="*", help="p15, or a variant such as p15_tile_tensor (default: all)")
+    build.add_argument(
+        "--accelerator", action="append", default=[], metavar="NAME", help="only this one, such as gfx942"
+    )
+    build.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="builds at a time")
+    add_reports(build)
+    build.set_defaults(command=_build)
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    from tooling.catalog.catalogue import every_selection, load_catalogue, programs_named
+    from tooling.matrix.accelerators import choose
+    from tooling.matrix.building import build_cells
+    from tooling.matrix.report import record
+    from tooling.matrix.verdict import complaint_about, judge
+    from tooling.project import find_project
+    from tooling.reports.files import write_json, write_junit
+    from tooling.reports.terminal import open_terminal
+    from tooling.toolchain import find_toolchain, open_cache
+    from tooling.toolchain.cache import fallback_cache
+
+    project = find_project()
+    puzzles = load_catalogue(project)
+    accelerators = choose(arguments.accelerator)
+    programs = programs_named(puzzles, arguments.puzzles)
+    selections = [each for each in every_selection(puzzles) if each.program in programs]
+    cache = open_cache()
+    if not cache.writable:
+        cache = fallback_cache()
+    terminal = open_terminal(sys.stderr if "-" in (arguments.json, arguments.junit) else sys.stdout)
+    found: dict[tuple[str, str], list[Standpoint]] = {}
+    for done, cell in enumerate(
+        build_cells(
+            programs,
+            accelerators,
+            project=project,
+            toolchain=find_toolchain(),
+            cache=cache,
+            jobs=arguments.jobs,
+        ),
+        start=1,
+    ):
+        own = [judge(each, cell) for each in selections if each.program == cell.program]
+        found[cell.program.name, cell.accelerator.name] = own
+        if terminal.stream.isatty():
+            terminal.stream.write(f"\r{done}/{len(programs) * len(accelerators)}\r")
+            terminal.stream.flush()
+        _complain(own, terminal)
+    standpoints = [
+        each
+        for program in programs
+        for accelerator in accelerators
+        for each in found[program.name, accelerator.name]
+    ]
+    _show_table(standpoints, accelerators, terminal)
+    records = [record(each) for each in standpoints]
+    if arguments.json:
+        write_json(arguments.json, "matrix build", records)
+    if arguments.junit:
+        write_junit(arguments.junit, "matrix build", records)
+    wrong = sum(each.status == "failed" for each in records)
+    unchecked = sum(each.status == "error" for each in records)
+    agreed = len(records) - wrong - unchecked
+    terminal.line(
+        f"{agreed} of {len(records)} agree with the manifests, {wrong} do not, {unchecked} unchecked"
+    )
+    if wrong:
+        return ExitCode.WRONG
+    if any(complaint_about(each) for each in standpoints):
+        return ExitCode.NOT_POSSIBLE  # what could not be checked has not passed
+    return ExitCode.PASSED
+
+
+def _complain(standpoints: Sequence[Standpoint], terminal: Terminal) -> None:
+    """Names every mode that disagrees, and shows the compiler's message once for all of them."""
+    from tooling.matrix.verdict import complaint_about
+
+    shown = ""
+    for each in standpoints:
+        complaint = complaint_about(each)
+        if not complaint:
+            continue
+        sign = "❌" if each.standing.value != "not checked" else "error:"
+        terminal.line(f"{terminal.paint(sign, 'red')} {each.id}: {complaint}")
+        if each.details and each.details != shown:
+            shown = each.details
+            for line in each.details.splitlines():
+                terminal.line("     " + line)
+
+
+def _show_table(
+    standpoints: Sequence[Standpoint], accelerators: Sequence[Accelerator], terminal: Terminal
+) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from tooling.matrix.accelerators import reach
+    from tooling.matrix.report import rows
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("program", no_wrap=True)
+    table.add_column("modes", overflow="fold")
+    for accelerator in accelerators:
+        table.add_column(accelerator.name, no_wrap=True)
+    reasons: dict[str, int] = {}
+    for row in rows(standpoints, accelerators):
+        modes = ", ".join(row.modes) if row.modes != ("default",) else ""
+        table.add_row(row.program, modes, *(_cell(each, reasons) for each in row.cells))
+    stream = terminal.stream
+    console = Console(file=stream, width=None if stream.isatty() else 130, no_color=not terminal.colour)
+    console.print(table)
+    for reason, number in reasons.items():
+        console.print(Text(f"[{number}] {reason}"), soft_wrap=True)
+    for vendor in dict.fromkeys(each.vendor for each in accelerators):
+        names = ", ".join(each.name for each in accelerators if each.vendor is vendor)
+        means = reach(vendor)
+        limit = f"; {means.unchecked}" if means.unchecked else ""
+        console.print(Text(f"builds ({names}): {means.checked}{limit}", style="dim"), soft_wrap=True)
+
+
+def _cell(standpoint: Standpoint, reasons: dict[str, int]) -> str:
+    from tooling.matrix.verdict import Standing
+
+    mark = ""
+    if standpoint.reason:
+        mark = rf" \[{reasons.setdefault(standpoint.reason, len(reasons) + 1)}]"
+    style = {Standing.BUILDS: "green", Standing.GATED: "dim", Standing.BUILDS_ONLY: "dim"}.get(
+        standpoint.standing, "red"
+    )
+    return f"[{style}]{_SHORT[standpoint.standing.value]}{mark}[/{style}]"
+
+
+_SHORT = {
+    "builds": "builds",
+    "gated": "gated",
+    "builds only": "gated, builds",
+    "does not build": "REFUSED",
+    "builds, though gated": "BUILDS",
+    "not checked": "unchecked",
+}

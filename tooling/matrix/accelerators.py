@@ -1,0 +1,87 @@
+"""The accelerators that every program is cross-built for, and how far a build reaches for each."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tooling.catalog.model import Vendor
+from tooling.catalog.nodes import did_you_mean
+from tooling.errors import ToolingError
+from tooling.targets.model import Target, TargetKind
+
+
+class UnknownAccelerator(ToolingError):
+    """The matrix has no such column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """One column of the matrix."""
+
+    name: str  # as `mojo build --target-accelerator` has it
+    vendor: Vendor
+    device: str  # a GPU of this kind, for people
+    compute: tuple[int, int] | None = None  # NVIDIA compute capability
+
+    @property
+    def target(self) -> Target:
+        """This accelerator as something that modes are gated for."""
+        return Target(TargetKind(self.vendor.value), self.name, self.name, self.compute)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What "builds" means for a vendor on this machine."""
+
+    emit: str  # as `mojo build --emit` has it
+    checked: str
+    unchecked: str = ""  # what only another machine's tools can check
+
+
+ACCELERATORS: tuple[Accelerator, ...] = (
+    Accelerator("sm_80", Vendor.NVIDIA, "A100", (8, 0)),
+    Accelerator("sm_90a", Vendor.NVIDIA, "H100, H200", (9, 0)),
+    Accelerator("sm_100a", Vendor.NVIDIA, "B200", (10, 0)),
+    Accelerator("gfx942", Vendor.AMD, "MI300"),
+    Accelerator("gfx1100", Vendor.AMD, "Radeon RX 7900"),
+    Accelerator("apple-m1", Vendor.APPLE, "M1"),
+    Accelerator("apple-m4", Vendor.APPLE, "M4"),
+)
+
+
+def reach(vendor: Vendor) -> Reach:
+    """How far a build goes here.
+
+    Mojo brings the whole way to AMD machine code and to PTX; for Apple it brings the way to Metal's
+    intermediate representation (AIR), and leaves the rest to `xcrun`, which only a Mac has.
+    """
+    if vendor is Vendor.NVIDIA:
+        return Reach("exe", "an executable with the kernels as PTX", "the GPU's driver assembles the PTX")
+    if vendor is Vendor.AMD:
+        return Reach("exe", "an executable with the kernels as machine code")
+    if shutil.which("xcrun"):
+        return Reach("exe", "an executable with the kernels as a Metal library")
+    return Reach(
+        "asm",
+        "the kernels as Metal's intermediate representation (AIR)",
+        "Apple's Metal compiler (xcrun), which is not on this machine, has still to accept it",
+    )
+
+
+def choose(names: Sequence[str]) -> tuple[Accelerator, ...]:
+    """The accelerators of these names, in the table's order; all of them where none is named.
+
+    Raises:
+        UnknownAccelerator: the table has none of this name.
+    """
+    known = [accelerator.name for accelerator in ACCELERATORS]
+    for name in names:
+        if name not in known:
+            raise UnknownAccelerator(
+                f"the matrix has no accelerator `{name}`",
+                why=f"there are {', '.join(known)}",
+                hint=did_you_mean(name, known),
+            )
+    return tuple(each for each in ACCELERATORS if not names or each.name in names)

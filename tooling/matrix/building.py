@@ -1,0 +1,112 @@
+"""Builds every program for every accelerator, several at a time: one build serves all modes of a program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from tooling.catalog.model import Program
+from tooling.errors import ToolingError
+from tooling.matrix.accelerators import Accelerator, reach
+from tooling.matrix.refusals import recall, remember
+from tooling.processes import kill_running
+from tooling.project import Project
+from tooling.toolchain import BuildCache, BuildFailed, BuildRequest, Toolchain, build
+from tooling.toolchain.build import build_key
+from tooling.toolchain.diagnostics import Diagnostic
+
+_FOREIGN_TOOLS = re.compile(
+    r"xcrun|metallib compilation failed|posix_spawn failed|unable to find suitable c compiler", re.IGNORECASE
+)
+"""What Mojo says when a tool that it does not bring is missing: nothing about the program."""
+
+
+class Result(Enum):
+    """What came of one build."""
+
+    BUILT = "built"
+    REFUSED = "refused"  # by the compiler
+    UNCHECKED = "unchecked"  # nobody can say
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One program for one accelerator."""
+
+    program: Program
+    accelerator: Accelerator
+    result: Result
+    diagnostics: tuple[Diagnostic, ...] = ()  # of a refusal
+    reason: str = ""  # why it could not be checked
+
+
+def build_cells(
+    programs: Sequence[Program],
+    accelerators: Sequence[Accelerator],
+    *,
+    project: Project,
+    toolchain: Toolchain,
+    cache: BuildCache,
+    jobs: int,
+) -> Iterator[Cell]:
+    """Builds each program for each accelerator; the cells come as they are ready.
+
+    Args:
+        jobs: how many builds at a time.
+    """
+    pool = ThreadPoolExecutor(max(1, jobs))
+    try:
+        waiting = [
+            pool.submit(_build_cell, program, accelerator, project, toolchain, cache)
+            for program in programs
+            for accelerator in accelerators
+        ]
+        for done in as_completed(waiting):
+            yield done.result()
+    except BaseException:
+        # Also an interrupt: no build that waits begins, and those that run are ended.
+        pool.shutdown(wait=False, cancel_futures=True)
+        kill_running()
+        raise
+    finally:
+        pool.shutdown()
+
+
+def _build_cell(
+    program: Program, accelerator: Accelerator, project: Project, toolchain: Toolchain, cache: BuildCache
+) -> Cell:
+    request = BuildRequest(
+        Path(program.solution).absolute(),
+        accelerator=accelerator.name,
+        emit=reach(accelerator.vendor).emit,
+        includes=(project.problems,),
+    )
+    try:
+        key = build_key(request, toolchain)
+        known = recall(cache, key)
+        if known is not None:
+            return Cell(program, accelerator, Result.REFUSED, known)
+        build(request, toolchain, cache)
+    except BuildFailed as error:
+        missing = missing_tool(error)
+        if missing:
+            return Cell(program, accelerator, Result.UNCHECKED, reason=missing)
+        remember(cache, key, error.diagnostics)
+        return Cell(program, accelerator, Result.REFUSED, error.diagnostics)
+    except ToolingError as error:
+        return Cell(program, accelerator, Result.UNCHECKED, reason=f"{error.what}: {error.why or error.hint}")
+    return Cell(program, accelerator, Result.BUILT)
+
+
+def missing_tool(error: BuildFailed) -> str:
+    """The compiler's words about a tool that is not on this machine; empty where it speaks of the program."""
+    messages = [each.message for each in error.diagnostics if each.kind == "error"]
+    named = next((message for message in messages if _FOREIGN_TOOLS.search(message)), "")
+    if named:
+        return named
+    # Ended from outside, or out of memory: the compiler never came to a word about the program.
+    return "" if messages else f"the compiler gave no reason: {error.why}"
