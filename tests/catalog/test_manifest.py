@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import MANIFEST, MANY_MODES
 from tooling.catalog.manifest import load_puzzle
-from tooling.catalog.model import Requirement, Vendor
+from tooling.catalog.model import Bound, CounterMetric, Requirement, Vendor
 from tooling.catalog.nodes import ManifestError
 from tooling.project import Project
 
@@ -44,6 +44,28 @@ def test_requirements_are_inherited_and_overridden(tmp_path: Path) -> None:
     assert demo.requirement(Vendor.AMD).unsupported
 
 
+def counters(rest: str) -> str:
+    because = ", because: {en: fast, ko: 빠름}"
+    return f"    counters: [{{kernel: add_10, {rest}{because}}}]"
+
+
+def test_counters_and_the_simulated_shape(tmp_path: Path) -> None:
+    text = MANIFEST.replace("    anchors: [add_10]", counters("metric: bytes_used, at_least: 1"))
+    (mode,) = load(tmp_path, text.replace("shape: [8]", "shape: [8], simulated: [4]")).modes
+    (criterion,) = mode.counters
+    assert (criterion.kernel, criterion.metric, criterion.bound, criterion.value) == (
+        "add_10",
+        CounterMetric.BYTES_USED,
+        Bound.AT_LEAST,
+        1.0,
+    )
+    assert criterion.because.ko == "빠름"
+    assert criterion.met_by(1.0)
+    assert not criterion.met_by(0.8)
+    assert mode.scaled
+    assert (mode.outputs[0].shape, mode.simulated().outputs[0].shape) == ((8,), (4,))
+
+
 @pytest.mark.parametrize(
     ("change", "place", "says"),
     [
@@ -68,7 +90,34 @@ def test_requirements_are_inherited_and_overridden(tmp_path: Path) -> None:
         (("    anchors: [add_10]", "    targets: {intel: {}}"), (11, 22), "intel: unknown vendor"),
         (("    anchors: [add_10]", "    targets: {amd: {compute: '9.0'}}"), (11, 30), "are NVIDIA's"),
         (("    anchors: [add_10]", "    targets: {nvidia: {compute: '9.0'}}"), (11, 23), "`because`"),
-        (("    anchors: [add_10]", "    targets: {amd: {builds: true}}"), (11, 29), "with `unsupported` only"),
+        (
+            (", shape: [8]", ", shape: [8], simulated: []"),
+            (13, 60),
+            "simulated: must name at least one extent",
+        ),
+        (("    anchors: [add_10]", "    counters: {}"), (11, 15), "counters: must be a list"),
+        (("    anchors: [add_10]", counters("metric: sectors")), (11, 41), "unknown value `sectors`"),
+        (("    anchors: [add_10]", counters("metric: bank_conflicts")), (11, 16), "has one bound"),
+        (
+            ("    anchors: [add_10]", counters("metric: occupancy, at_least: 0.5, equals: 1")),
+            (11, 16),
+            "not at_least and equals",
+        ),
+        (
+            ("    anchors: [add_10]", counters("metric: occupancy, at_least: 100")),
+            (11, 62),
+            "counters[0].at_least: `occupancy` is a share: 1 is all of it, not 100",
+        ),
+        (
+            ("    anchors: [add_10]", counters("metric: occupancy, at_leats: 1")),
+            (11, 52),
+            "did you mean `at_least`",
+        ),
+        (
+            ("    anchors: [add_10]", "    targets: {amd: {builds: true}}"),
+            (11, 29),
+            "with `unsupported` only",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_key_and_place(

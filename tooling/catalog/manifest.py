@@ -9,6 +9,9 @@ from pathlib import Path
 import yaml
 
 from tooling.catalog.model import (
+    Bound,
+    CounterMetric,
+    Criterion,
     Language,
     Mode,
     ModeKind,
@@ -158,7 +161,7 @@ def _mode(
 ) -> Mode:
     keys = value.mapping(
         ["name", "hints"],
-        ["kind", "flags", "programs", "anchors", "outputs", "datasets", "targets", "time_limit"],
+        ["kind", "flags", "programs", "anchors", "outputs", "datasets", "targets", "time_limit", "counters"],
     )
     kind = keys["kind"].member(ModeKind) if "kind" in keys else ModeKind.PUZZLE
     flags = keys["flags"].items() if "flags" in keys else ()
@@ -175,6 +178,9 @@ def _mode(
         raise value.error(
             "a mode that is judged has outputs", hint="add `outputs:`, or `kind: demo` / `kind: benchmark`"
         )
+    counters = tuple(_criterion(item) for item in keys["counters"].items()) if "counters" in keys else ()
+    if counters and kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
+        raise keys["counters"].error("only a mode that is judged has counters to judge")
     hints = tuple(_sentence(item) for item in keys["hints"].items())
     if kind is ModeKind.PUZZLE and len(hints) < _LEAST_HINTS:
         raise keys["hints"].error(f"a puzzle has at least {_LEAST_HINTS} hints, this one {len(hints)}")
@@ -196,7 +202,24 @@ def _mode(
         requirements=narrowed + tuple(each for each in inherited if each.vendor not in overridden),
         hints=hints,
         time_limit=keys["time_limit"].number() if "time_limit" in keys else time_limit,
+        counters=counters,
     )
+
+
+def _criterion(value: Value) -> Criterion:
+    bounds = [bound.value for bound in Bound]
+    keys = value.mapping(["kernel", "metric", "because"], bounds)
+    given = [name for name in bounds if name in keys]
+    if len(given) != 1:
+        raise value.error(
+            "a criterion has one bound" + (f", not {' and '.join(given)}" if given else ""),
+            hint="give one of " + ", ".join(f"`{name}`" for name in bounds),
+        )
+    metric = keys["metric"].member(CounterMetric)
+    wanted = keys[given[0]].number()
+    if metric in (CounterMetric.BYTES_USED, CounterMetric.OCCUPANCY) and wanted > 1:
+        raise keys[given[0]].error(f"`{metric.value}` is a share: 1 is all of it, not {wanted:g}")
+    return Criterion(keys["kernel"].text(), metric, Bound(given[0]), wanted, _sentence(keys["because"]))
 
 
 def _anchors(value: Value, programs: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -210,21 +233,26 @@ def _anchors(value: Value, programs: tuple[str, ...]) -> dict[str, tuple[str, ..
 def _outputs(value: Value) -> tuple[Output, ...]:
     found = []
     for item in value.items():
-        keys = item.mapping(["name", "dtype", "shape"], ["rtol", "atol"])
-        shape = tuple(extent.integer(1) for extent in keys["shape"].items())
-        if not shape:
-            raise keys["shape"].error("must name at least one extent")
+        keys = item.mapping(["name", "dtype", "shape"], ["rtol", "atol", "simulated"])
         found.append(
             Output(
                 name=keys["name"].text(),
                 dtype=keys["dtype"].one_of(_DTYPES, "element type"),
-                shape=shape,
+                shape=_shape(keys["shape"]),
                 rtol=keys["rtol"].number() if "rtol" in keys else 0.0,
                 atol=keys["atol"].number() if "atol" in keys else 0.0,
+                simulated=_shape(keys["simulated"]) if "simulated" in keys else None,
             )
         )
     _refuse_twice(value, [output.name for output in found], "output")
     return tuple(found)
+
+
+def _shape(value: Value) -> tuple[int, ...]:
+    shape = tuple(extent.integer(1) for extent in value.items())
+    if not shape:
+        raise value.error("must name at least one extent")
+    return shape
 
 
 def _check_modes(value: Value, modes: tuple[Mode, ...], programs: tuple[str, ...]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
@@ -71,6 +71,43 @@ class Output:
     shape: tuple[int, ...]
     rtol: float = 0.0
     atol: float = 0.0
+    simulated: tuple[int, ...] | None = None  # its shape on the simulated GPU, where that is another one
+
+
+class CounterMetric(Enum):
+    """What a criterion of a mode counts; `tooling.judging.counters` says how."""
+
+    SECTORS_PER_REQUEST = "sectors_per_request"  # global memory, loads and stores
+    BYTES_USED = "bytes_used"  # share of the moved global bytes that some lane asked for, 0 to 1
+    BANK_CONFLICTS = "bank_conflicts"  # wavefronts of shared memory beyond the unavoidable ones
+    SHARED_BYTES = "shared_bytes"  # shared memory of a block, static and dynamic
+    SHARED_BLOCKS = "blocks_by_shared_memory"  # blocks of a multiprocessor that its shared memory holds
+    OCCUPANCY = "occupancy"  # theoretical, 0 to 1, from block size and shared memory
+
+
+class Bound(Enum):
+    """How a counter is held to a criterion's value."""
+
+    AT_LEAST = "at_least"
+    AT_MOST = "at_most"
+    EQUALS = "equals"
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """What a counter of one kernel must come to for a mode to be solved."""
+
+    kernel: str  # as its author wrote it
+    metric: CounterMetric
+    bound: Bound
+    value: float
+    because: Text
+
+    def met_by(self, counted: float) -> bool:
+        """Whether this count is good enough."""
+        if self.bound is Bound.EQUALS:
+            return counted == self.value
+        return counted >= self.value if self.bound is Bound.AT_LEAST else counted <= self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +161,17 @@ class Mode:
     requirements: tuple[Requirement, ...]
     hints: tuple[Text, ...]
     time_limit: float  # seconds
+    counters: tuple[Criterion, ...] = ()  # judged where the target counts
+
+    @property
+    def scaled(self) -> bool:
+        """Whether it works on fewer elements on the simulated GPU; the program says so."""
+        return any(output.simulated is not None for output in self.outputs)
+
+    def simulated(self) -> Mode:
+        """The mode as it is on the simulated GPU: its outputs have the shapes that they have there."""
+        outputs = tuple(replace(each, shape=each.simulated or each.shape) for each in self.outputs)
+        return replace(self, outputs=outputs)
 
     def requirement(self, vendor: Vendor) -> Requirement:
         """What the mode needs of this vendor's GPUs; no entry means no limit."""
