@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.barriers import BlockBarriers, ClusterBarriers
+from tooling.simulator.calls import Frames, leave
 from tooling.simulator.hooks import Waiter, WaitsFor
 from tooling.simulator.lanes import Group, merge
 from tooling.simulator.launch import FaultKind, KernelFault
@@ -63,6 +64,7 @@ class Batch:
         self.schedule = Schedule(runner.schedule, first_block, self.program.order)
         self.spaces.first_wins = self.schedule.first_wins
         self.watch = LoopWatch(self)
+        self.frames = Frames(self)
 
     @property
     def issued(self) -> int:
@@ -261,22 +263,7 @@ class Batch:
 
     def leave(self, group: Group) -> None:
         """Return from a call."""
-        place = group.stack[-1]
-        group.stack = group.stack[:-1]
-        group.pc = place
-        copies = self.program.returns.get(place)
-        if copies:
-            self.spaces.copy_local(group, copies)
-
-    def recursion(self, _group: Group, instruction: Instruction, name: str) -> None:
-        """Stop at a recursive call: its registers would need a stack of their own.
-
-        Raises:
-            KernelFault: always.
-        """
-        raise KernelFault(
-            FaultKind.ILLEGAL_INSTRUCTION, f"recursive call of {name}: not simulated", instruction=instruction
-        )
+        leave(group, self)
 
     def finish(self, group: Group, instruction: Instruction) -> None:
         """Lanes that exit."""

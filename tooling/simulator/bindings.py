@@ -58,6 +58,7 @@ def load_binders() -> None:
         addresses,
         atomics,
         barriers,
+        calls,
         carries,
         control,
         copies,

@@ -1,4 +1,4 @@
-"""Jumps, calls and ends (PTX ISA 9.7.12)."""
+"""Jumps and ends (PTX ISA 9.7.12)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from tooling.simulator.faults import trapped
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import U32
 from tooling.simulator.program import End
-from tooling.simulator.ptx_model import Arguments, Instruction, Operand, Symbol
-from tooling.simulator.vprintf import bind_vprintf
+from tooling.simulator.ptx_model import Instruction, Symbol
 
 
 def go_to(target: int, number: int) -> End:
@@ -128,76 +127,3 @@ def _trap(decoder: Decoder, instruction: Instruction, following: int) -> None:
         raise trapped(batch.context.launch, instruction, int(threads[position]))
 
     decoder.block.end = end
-
-
-@binds("call")
-def _call(decoder: Decoder, instruction: Instruction, following: int) -> None:
-    """`call[.uni] [(result),] function [, (arguments)]`: arguments are copied in thread-local memory."""
-    operands: list[Operand] = list(instruction.operands)
-    results = _arguments(operands)
-    callee = operands.pop(0)
-    arguments = _arguments(operands)
-    if not isinstance(callee, Symbol) or operands or instruction.predicate is not None:
-        raise decoder.unknown(instruction, "indirect and guarded calls are not simulated")
-    if callee.name == "vprintf":
-        bind_vprintf(decoder, instruction, arguments, results)
-        return
-    function = decoder.module.functions.get(callee.name)
-    if function is None:
-        raise decoder.unknown(instruction, f"there is no function `{callee.name}`")
-    copies: list[tuple[int, int, int]] = []
-    for parameter, argument in zip(function.parameters, arguments.elements, strict=True):
-        copies.append(
-            (
-                _place(decoder, argument, instruction),
-                _own(decoder, callee.name, parameter.name),
-                parameter.size,
-            )
-        )
-    back: list[tuple[int, int, int]] = []
-    for parameter, argument in zip(function.results, results.elements, strict=True):
-        back.append(
-            (
-                _own(decoder, callee.name, parameter.name),
-                _place(decoder, argument, instruction),
-                parameter.size,
-            )
-        )
-    entry = decoder.entries[callee.name]
-    decoder.block.successors.extend((entry, following))
-    name = callee.name
-    decoder.returns[following] = back
-
-    def end(group: Group, batch: Any) -> bool:
-        if following in group.stack:
-            batch.recursion(group, instruction, name)
-        batch.spaces.copy_local(group, copies)
-        group.stack = (*group.stack, following)
-        group.pc = entry
-        return True
-
-    decoder.block.end = end
-
-
-def _arguments(operands: list[Operand]) -> Arguments:
-    """Take a parenthesised list off the front; an empty one where there is none."""
-    first = operands[0] if operands else None
-    if not isinstance(first, Arguments):
-        return Arguments(())
-    del operands[0]
-    return first
-
-
-def _place(decoder: Decoder, argument: Operand, instruction: Instruction) -> int:
-    if not isinstance(argument, Symbol):
-        raise decoder.unknown(instruction, "only `.param` variables are passed to functions")
-    place = decoder.local_place(decoder.function.name, argument.name)
-    if place is None:
-        raise decoder.unknown(instruction, f"there is no `.param` variable `{argument.name}`")
-    return place + argument.offset
-
-
-def _own(decoder: Decoder, function: str, name: str) -> int:
-    place = decoder.local_place(function, name)
-    assert place is not None, f"the layout has no place for {name} of {function}"
-    return place

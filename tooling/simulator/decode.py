@@ -9,7 +9,7 @@ import numpy as np
 
 from tooling.simulator.collection import uncollected
 from tooling.simulator.numerics import PRED, U8, U32, U64
-from tooling.simulator.program import BasicBlock, Origin, Program
+from tooling.simulator.program import BasicBlock, Landing, Origin, Program
 from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
 from tooling.simulator.ptx_model import (
     Float,
@@ -54,6 +54,7 @@ class Decoder:
 
     Attributes:
         function: the function being decoded; `block`: the basic block being filled.
+        called: every function that the kernel may call; `framed`: those that may come to call themselves.
     """
 
     def __init__(self, module: Module, kernel: Function) -> None:
@@ -65,7 +66,9 @@ class Decoder:
         self.block = BasicBlock(0, kernel.name)
         self.entries: dict[str, int] = {}
         self.labels: dict[str, int] = {}
-        self.returns: dict[int, list[tuple[int, int, int]]] = {}
+        self.landings: dict[int, Landing] = {}
+        self.called: list[Function] = []
+        self.framed: frozenset[str] = frozenset()
         self._slots: dict[tuple[str, str], int] = {}
         self._constants: dict[tuple[int, Any], int] = {}
         self._shared: dict[str, int] = {}
@@ -81,9 +84,12 @@ class Decoder:
             PtxError: an instruction or form that the simulator does not know.
         """
         from tooling.simulator.bindings import load_binders  # noqa: PLC0415 - it imports this module
+        from tooling.simulator.calls import STACK_BYTES, reached, recursive  # noqa: PLC0415 - it imports this module
 
         load_binders()
-        functions = [self.kernel, *self._called()]
+        self.called = reached(self.module, self.kernel)
+        self.framed = recursive(self.module, self.called)
+        functions = [self.kernel, *self.called]
         for variable in self.module.globals.values():
             if variable.space == "shared":
                 self._place_shared(variable)
@@ -95,7 +101,15 @@ class Decoder:
         for name in self._dynamic:
             self._shared[name] = self._shared_end
         for function in functions:
-            self._layout_local(function)
+            if function.name not in self.framed:
+                self._layout_local(function)
+        self._local_end += -self._local_end % 16
+        frame_start = self._local_end
+        for function in functions:
+            if function.name in self.framed:
+                self._layout_local(function)
+        self._local_end += -self._local_end % 16
+        frame_bytes = max(self._local_end - frame_start, 16) if self.framed else 0
         layout = [self._split(function) for function in functions]
         for function, pieces in zip(functions, layout, strict=True):
             self._bind(function, pieces)
@@ -106,25 +120,15 @@ class Decoder:
             self.entries,
             self._shared_end,
             self._shared_end,
-            self._local_end,
-            self.returns,
+            frame_start + STACK_BYTES if self.framed else self._local_end,
+            self.landings,
+            frame_bytes,
+            frame_start,
+            self.frame() if self.framed else -1,
+            frozenset(slot for (function, _), slot in self._slots.items() if function in self.framed),
         )
 
     # -- layout --------------------------------------------------------------------------------------
-
-    def _called(self) -> list[Function]:
-        found: dict[str, Function] = {}
-        todo = [self.kernel]
-        while todo:
-            for statement in todo.pop().body:
-                if isinstance(statement, Instruction) and statement.opcode == "call":
-                    for operand in statement.operands:
-                        if isinstance(operand, Symbol) and operand.name in self.module.functions:
-                            name = operand.name
-                            if name not in found:
-                                found[name] = self.module.functions[name]
-                                todo.append(found[name])
-        return list(found.values())
 
     def _place_shared(self, variable: Variable) -> None:
         if variable.external or not variable.size:
@@ -262,7 +266,8 @@ class Decoder:
             return self.constant(self._shared[name] + offset, dtype)
         place = self._local.get((self.function.name, name))
         if place is not None:
-            return self.constant(place + offset, dtype)
+            constant = self.constant(place + offset, dtype)
+            return self._in_frame(constant, dtype) if self.function.name in self.framed else constant
         for parameter in self.kernel.parameters:
             if parameter.name == name:
                 return self.constant(parameter.offset + offset, dtype)
@@ -271,7 +276,29 @@ class Decoder:
             if key not in self._slots:
                 self._slots[key] = self._new(Origin("symbol", dtype, name, offset))
             return self._slots[key]
+        if name in self.module.functions:
+            return self.constant(self.module.code_addresses()[name] + offset, dtype)
         raise self.unknown(instruction, f"there is no variable `{name}`")
+
+    def frame(self) -> int:
+        """The slot that says how far a recursive call's frame lies behind the first one, in bytes."""
+        key = ("", "%frame")
+        if key not in self._slots:
+            self._slots[key] = self._new(Origin("undefined", U64, "%frame"))
+        return self._slots[key]
+
+    def _in_frame(self, place: int, dtype: np.dtype[Any]) -> int:
+        """A slot with the address of a variable in the frame of the call that is running."""
+        frame = self.frame()
+        self.block.reads(frame)
+        slot = self._new(Origin("undefined", dtype, "%address"))
+        self.block.defines.add(slot)
+
+        def step(group: Any, _batch: Any) -> None:
+            group.registers[slot] = group.get(place) + group.get(frame).astype(dtype)
+
+        self.block.steps.append(step)
+        return slot
 
     def local_place(self, function: str, name: str) -> int | None:
         """Where a local variable or call parameter of a function lies in a thread's local memory."""

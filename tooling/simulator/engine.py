@@ -36,6 +36,9 @@ BATCH_LANES = 32768
 """Lanes executed together: enough to hide the interpreter's own cost, few enough that some registers of that
 size stay in a core's second-level cache."""
 
+RECURSIVE_LANES = 2048
+"""The same for kernels with recursive functions, whose lanes have a stack each."""
+
 MAX_THREADS_PER_BLOCK = 1024
 MAX_SHARED_BYTES = 227 * 1024
 
@@ -168,7 +171,8 @@ class Runner:
         """
         context = self.context
         unit = blocks_together(context.launch)
-        step = max(1, BATCH_LANES // (context.threads_per_block * unit)) * unit
+        lanes = RECURSIVE_LANES if self.program.frame_bytes else BATCH_LANES
+        step = max(1, lanes // (context.threads_per_block * unit)) * unit
         for first in order_of_batches(self.schedule, range(0, context.blocks, step)):
             count = min(step, context.blocks - first)
             batch = Batch(self, first, count)

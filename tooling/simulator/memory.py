@@ -179,12 +179,13 @@ class DeviceMemory:
     def _place_variables(self, module: Module) -> dict[str, int]:
         variables = [v for v in module.globals.values() if v.space in ("global", "const")]
         addresses = {v.name: self.allocate(v.size, v.name, poison=False) for v in variables}
+        functions = module.code_addresses()
         for variable in variables:
             content = self.view(addresses[variable.name], variable.size)
             content[:] = 0
             content[: len(variable.initial)] = np.frombuffer(variable.initial, dtype=np.uint8)
             for offset, symbol in variable.references:
-                value = addresses[symbol.name] + symbol.offset
+                value = (addresses.get(symbol.name) or functions[symbol.name]) + symbol.offset
                 content[offset : offset + 8] = np.frombuffer(value.to_bytes(8, "little"), dtype=np.uint8)
         return addresses
 

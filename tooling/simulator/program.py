@@ -63,6 +63,18 @@ class Origin(Record):
     value: int = 0
 
 
+class Landing(Record):
+    """What the return to a block that follows a call does.
+
+    Attributes:
+        results: what is copied back: (from, to, bytes) in local memory.
+        frames: whether the caller and the function called have their local memory in a frame.
+    """
+
+    results: list[tuple[int, int, int]]
+    frames: tuple[bool, bool] = (False, False)
+
+
 class Program(Record, frozen=False):
     """A decoded kernel with every function that it calls.
 
@@ -71,7 +83,10 @@ class Program(Record, frozen=False):
         entries: first block of each function.
         shared_bytes: static shared memory of a block; dynamic memory follows at `dynamic_offset`.
         local_bytes: local memory of a thread, call parameters included.
-        returns: per block that follows a call, what to copy back: (from, to, bytes) in local memory.
+        landings: per block that follows a call, what the return does.
+        frame_bytes: local memory of one call of a function that may call itself; 0 without such functions.
+        frame_start: where the first frame lies; frame_slot: the register that says how far on one is.
+        framed_slots: registers of such functions.
     """
 
     name: str
@@ -81,7 +96,11 @@ class Program(Record, frozen=False):
     shared_bytes: int
     dynamic_offset: int
     local_bytes: int
-    returns: dict[int, list[tuple[int, int, int]]]
+    landings: dict[int, Landing]
+    frame_bytes: int = 0
+    frame_start: int = 0
+    frame_slot: int = -1
+    framed_slots: frozenset[int] = frozenset()
     _live: list[tuple[int, ...]] | None = None
     _order: list[int] | None = None
 
@@ -100,6 +119,10 @@ class Program(Record, frozen=False):
         for place in stack:
             slots.update(self._live[place])
         return slots
+
+    def kept(self, landing: int) -> list[int]:
+        """Registers that a call back to `landing` must find as they were: the called may use them itself."""
+        return sorted(self.live(landing, ()) & self.framed_slots)
 
 
 def _liveness(blocks: list[BasicBlock]) -> list[tuple[int, ...]]:

@@ -18,11 +18,14 @@ from tooling.simulator.ptx_operands import PIECES, parse_operand
 from tooling.simulator.ptx_variables import TYPE_BYTES, parse_variable
 from tooling.simulator.record import Record, made
 
-_INSTRUCTION = re.compile(r"\s*(?:@(!?)\s*([%\w$]+)\s+)?([a-z][\w.:]*)(?:\s+([^;]*?))?\s*;\s*(?://.*)?$")
+_INSTRUCTION = re.compile(
+    r"\s*(?:@(!?)\s*([%\w$]+)\s+)?([a-z]\w*(?:(?:\.|::)\w+)*)(?:\s+([^;]*?))?\s*;\s*(?://.*)?$"
+)
 _LABEL = re.compile(r"\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
 _LOC = re.compile(
     r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+[^,]+)?(?:\s*,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
 )
+_LISTS = (".branchtargets", ".calltargets", ".callprototype")
 _BANK = re.compile(r"([%\w$]+)\s*(?:<\s*(\d+)\s*>)?$")
 
 
@@ -101,13 +104,18 @@ class BodyParser:
         label = _LABEL.match(text)
         if label is not None:
             rest = text[label.end() :].strip()
-            if rest.startswith(".branchtargets"):
+            if not rest and self._follows_list(index):
+                index += 1
+                rest = self.lines[index].strip()
+            if rest.startswith(_LISTS):
                 whole, index = self._gather(rest, index)
-                names = whole.removeprefix(".branchtargets").split(",")
-                self.body.statements.append(Label(label[1], tuple(name.strip() for name in names)))
+                word, _, listed = whole.partition(" ")
+                if word == ".callprototype":
+                    self.body.statements.append(Label(label[1], prototype=" ".join(listed.split())))
+                else:
+                    names = tuple(name.strip() for name in listed.split(","))
+                    self.body.statements.append(Label(label[1], names))
                 return index
-            if rest.startswith(".callprototype"):
-                raise self._error(index, "indirect calls (`.callprototype`) are not simulated")
             self.body.statements.append(Label(label[1]))
             return self._rest(index, rest)
         whole, following = self._gather(text, index)
@@ -123,6 +131,10 @@ class BodyParser:
                 raise self._error(index, "a statement that cannot be read")
             self.body.statements.append(self._instruction(found, index))
         return following
+
+    def _follows_list(self, index: int) -> bool:
+        """Whether the line after a label holds what the label names: LLVM writes it there."""
+        return index + 1 < len(self.lines) and self.lines[index + 1].strip().startswith(_LISTS)
 
     def _gather(self, text: str, index: int) -> tuple[str, int]:
         """The statement that starts with `text`, without its `;`, and the line index to go on with."""

@@ -6,6 +6,9 @@ from typing import TypeAlias
 
 from tooling.simulator.record import Record, made
 
+CODE_WINDOW = 1 << 62
+"""Addresses of functions start here; there is no memory of any space."""
+
 
 class SourceLocation(Record):
     """The `.loc` in force: file as the PTX names it, line and column from 1."""
@@ -111,10 +114,16 @@ class Instruction(Record):
 
 
 class Label(Record):
-    """A jump target; `targets` holds the list of a `.branchtargets` directive."""
+    """A jump target, or the name of a list.
+
+    Attributes:
+        targets: the list of a `.branchtargets` or `.calltargets` directive.
+        prototype: what follows `.callprototype`, as written: the form of functions called by address.
+    """
 
     name: str
     targets: tuple[str, ...] = ()
+    prototype: str = ""
 
 
 Statement: TypeAlias = Instruction | Label
@@ -174,6 +183,11 @@ class Function(Record):
         """Size of the parameter block a launch must bring."""
         return max((parameter.offset + parameter.size for parameter in self.parameters), default=0)
 
+    @property
+    def call_sizes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Bytes of each parameter and of each result: what a caller by address must agree with."""
+        return tuple(p.size for p in self.parameters), tuple(r.size for r in self.results)
+
 
 class Module(Record):
     """A parsed PTX module.
@@ -197,3 +211,7 @@ class Module(Record):
     globals: dict[str, Variable]
     files: dict[int, str] = made(default_factory=dict)
     digest: str = ""
+
+    def code_addresses(self) -> dict[str, int]:
+        """An address for every function, where no memory is: what a kernel may call it by."""
+        return {name: CODE_WINDOW + 16 * place for place, name in enumerate(self.functions, 1)}

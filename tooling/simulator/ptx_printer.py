@@ -42,6 +42,8 @@ def _parameters(parameters: tuple[Parameter, ...]) -> str:
 
 
 def _label(label: Label) -> str:
+    if label.prototype:
+        return f"{label.name}: .callprototype {label.prototype};"
     return f"{label.name}: .branchtargets {', '.join(label.targets)};" if label.targets else f"{label.name}:"
 
 

@@ -38,16 +38,21 @@ def bind_vprintf(
         places.append(place)
     if len(places) != 3:
         raise decoder.unknown(instruction)
+    frame = decoder.frame() if decoder.function.name in decoder.framed else None
+    if frame is not None:
+        decoder.block.reads(frame)
 
     def step(group: Group, batch: Any) -> None:
+        shift = 0 if frame is None else int(group.get(frame)[0])
+        template, values, count = (place + shift for place in places)
         rows = batch.spaces.view(Space.LOCAL, 8).reshape(batch.size, -1)
         for lane in group.indices(batch.size):
             text = format_text(
-                batch.spaces, int(lane), int(rows[lane, places[0] // 8]), int(rows[lane, places[1] // 8])
+                batch.spaces, int(lane), int(rows[lane, template // 8]), int(rows[lane, values // 8])
             )
             batch.stdout(text)
         counts = batch.spaces.view(Space.LOCAL, 4).reshape(batch.size, -1)
-        counts[group.indices(batch.size), places[2] // 4] = np.uint32(1)
+        counts[group.indices(batch.size), count // 4] = np.uint32(1)
 
     decoder.block.steps.append(step)
 
