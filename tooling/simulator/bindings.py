@@ -331,16 +331,17 @@ def _pair_step(
     kinds: list[np.dtype[Any]],
     guarding: tuple[int, bool] | None,
 ) -> Step:
-    """`setp … p|q`: the second result is the negation of the first."""
+    """`setp … p|q`: the second result is the negation of the first, or that of the upper half."""
 
     def step(group: Group, _batch: Any) -> None:
         lanes = True if guarding is None else guarded_lanes(group, guarding)
         if lanes is False:
             return
         value = function(*_arguments(group, slots, kinds))
+        first, second = value if isinstance(value, tuple) else (value, ~value)
         mask = None if lanes is True else lanes
-        assign(group, targets[0], value, mask, PRED)
-        assign(group, targets[1], ~value, mask, PRED)
+        assign(group, targets[0], first, mask, PRED)
+        assign(group, targets[1], second, mask, PRED)
 
     return step
 

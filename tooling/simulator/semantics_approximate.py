@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tooling.simulator.numerics import (
@@ -9,13 +11,16 @@ from tooling.simulator.numerics import (
     F32,
     F64,
     U16,
+    U32,
     bf16_to_f32,
     canonical16,
     canonical32,
     directed32,
     f64_to_bf16,
+    flush32,
 )
 from tooling.simulator.semantics import Array, Function, Operation, makes
+from tooling.simulator.semantics_half import pairwise
 from tooling.simulator.semantics_single import divide32, with_flags
 
 
@@ -72,19 +77,26 @@ def approximate_form(opcode: str, modifiers: tuple[str, ...]) -> Operation | Non
         return Operation(
             lambda a: (function(a).view(np.uint64) & mask).view(F64), F64, (F64,), section, approximate=True
         )
-    if kind == "bf16" and opcode in ("ex2", "tanh"):
-        return Operation(
-            lambda a: f64_to_bf16(function(bf16_to_f32(a).astype(F64))),
-            U16,
-            (U16,),
-            section,
-            approximate=True,
-        )
-    if kind == "f16" and opcode in ("ex2", "tanh"):
-        return Operation(
-            lambda a: canonical16(function(a.astype(F64)).astype(F16)), F16, (F16,), section, approximate=True
-        )
-    return None
+    if opcode not in ("ex2", "tanh") or (flags and kind not in ("bf16", "bf16x2")):
+        return None
+
+    def on_bf16(a: Array) -> Array:
+        wide = bf16_to_f32(a)
+        return f64_to_bf16(function((flush32(wide) if flags else wide).astype(F64)))
+
+    def on_f16(a: Array) -> Array:
+        return canonical16(function(a.astype(F64)).astype(F16))
+
+    halves: dict[str, tuple[Function, np.dtype[Any]]] = {
+        "bf16": (on_bf16, U16),
+        "f16": (on_f16, F16),
+        "bf16x2": (pairwise(on_bf16, U16), U32),
+        "f16x2": (pairwise(on_f16, F16), U32),
+    }
+    if kind not in halves:
+        return None
+    half, dtype = halves[kind]
+    return Operation(half, dtype, (dtype,), section, approximate=True)
 
 
 @makes("rsqrt", "sin", "cos", "lg2", "ex2", "tanh")

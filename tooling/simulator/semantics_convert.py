@@ -20,11 +20,14 @@ from tooling.simulator.numerics import (
     directed32,
     f32_to_bf16,
     f32_to_tf32,
+    f64_to_bf16,
     flush32,
     saturate,
 )
 from tooling.simulator.numerics64 import keep_nan
 from tooling.simulator.semantics import DTYPES, Array, Function, Operation, makes
+from tooling.simulator.semantics_fields import packed_conversion
+from tooling.simulator.semantics_narrow import PAIRS, narrow_form
 
 SECTION = "9.7.9.21"
 _INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
@@ -37,13 +40,19 @@ def _convert(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     if len(modifiers) < 2:
         return None
     *flags, to, source = modifiers
+    if "pack" in flags:
+        return packed_conversion(tuple(flags), to, source)
+    if to in PAIRS or source in PAIRS:
+        return narrow_form(to, source, tuple(flags))
     if to in ("f16x2", "bf16x2") and source == "f32":
         return _pack(to, tuple(flags))
     if to == "tf32" and source == "f32" and flags in (["rna"], ["rn"]):
         return Operation(lambda a: f32_to_tf32(a, flags[0]), U32, (F32,), SECTION)
     if to not in DTYPES or source not in DTYPES:
         return None
-    known = ("rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi", "ftz", "sat", "relu")
+    known = ("rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi", "ftz", "sat", "satfinite", "relu")
+    if "satfinite" in flags and (to not in ("f16", "bf16") or source != "f32"):
+        return None
     if any(flag not in known for flag in flags):
         return None
     if to in _INTEGERS and source in _INTEGERS:
@@ -170,8 +179,10 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
             return bf16_to_f32(a)
         return canonical32(flush32(a)) if "ftz" in flags and source == "f32" else a
 
-    if mode in _ROUND and to == source and to != "bf16":
-        change: Function = _ROUND[mode]
+    if mode in _ROUND and to == source == "bf16":
+        change: Function = lambda a: f32_to_bf16(_ROUND[mode](a))  # noqa: E731 - one of several functions
+    elif mode in _ROUND and to == source:
+        change = _ROUND[mode]
     elif not mode and to == source:
         change = lambda a: a  # noqa: E731 - one of several functions chosen here
     elif not mode and result.itemsize > argument.itemsize:
@@ -182,6 +193,8 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
         change = lambda a: _to_f16(a, mode)  # noqa: E731
     elif mode in ("rn", "rz") and to == "bf16" and source == "f32":
         change = lambda a: f32_to_bf16(a, mode)  # noqa: E731
+    elif mode == "rn" and to == "bf16" and source in ("f16", "f64"):
+        change = lambda a: f64_to_bf16(a.astype(F64))  # noqa: E731
     else:
         return None
 
@@ -191,6 +204,8 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
             value = _relu(value, to)
         if "sat" in flags:
             value = saturate(value)
+        if "satfinite" in flags:
+            value = _finite(value, to)
         if to == "f32" and source not in ("f64", "bf16"):
             value = canonical32(flush32(value) if "ftz" in flags else value)
         elif to == "f16":
@@ -200,6 +215,14 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
         return flush32(value) if to == "f32" and "ftz" in flags else value
 
     return Operation(convert, result, (argument,), SECTION)
+
+
+def _finite(value: Array, kind: str) -> Array:
+    """`.satfinite`: the largest number instead of an infinity."""
+    bits = value.view(U16)
+    infinity = np.uint16(0x7C00 if kind == "f16" else 0x7F80)
+    low = bits & np.uint16(0x7FFF)
+    return np.where(low == infinity, bits - np.uint16(1), bits).view(value.dtype)
 
 
 def _relu(value: Array, kind: str) -> Array:
@@ -238,16 +261,13 @@ def _pack(to: str, flags: tuple[str, ...]) -> Operation | None:
         or any(flag not in ("relu", "satfinite") for flag in flags[1:])
     ):
         return None
-    if "satfinite" in flags:
-        return None
     mode = flags[0]
 
     def half(a: Array) -> Array:
-        if to == "bf16x2":
-            value = f32_to_bf16(a, mode)
-            return _relu(value, "bf16") if "relu" in flags else value
-        value = canonical16(_to_f16(a, mode))
-        return (_relu(value, "f16") if "relu" in flags else value).view(U16)
+        value = f32_to_bf16(a, mode) if to == "bf16x2" else canonical16(_to_f16(a, mode))
+        if "satfinite" in flags:
+            value = _finite(value, to[:-2])
+        return (_relu(value, to[:-2]) if "relu" in flags else value).view(U16)
 
     def pack(a: Array, b: Array) -> Array:
         return (half(a).astype(U32) << np.uint32(16)) | half(b).astype(U32)

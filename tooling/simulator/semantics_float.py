@@ -6,7 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tooling.simulator.numerics import F16, F32, F64, U16, U32, bf16_to_f32, canonical32, f64_to_bf16, fma32
+from tooling.simulator.numerics import (
+    F16,
+    F32,
+    F64,
+    U16,
+    U32,
+    bf16_to_f32,
+    canonical32,
+    f64_to_bf16,
+    flush16,
+    fma32,
+)
 from tooling.simulator.numerics64 import fma64, keep_nan
 from tooling.simulator.semantics import Array, Function, Operation, makes
 from tooling.simulator.semantics_approximate import approximate_form, approximate_quotient
@@ -79,10 +90,13 @@ def _extremes(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         return Operation(with_flags(function, flags), F32, (F32, F32), section)
     if kind == "f64" and not flags:
         return Operation(function, F64, (F64, F64), section)
+    on_f16: Function = (lambda a, b: function(flush16(a), flush16(b))) if "ftz" in flags else function
     if kind == "f16":
-        return Operation(function, F16, (F16, F16), "9.7.4")
+        return Operation(on_f16, F16, (F16, F16), "9.7.4")
     if kind == "f16x2":
-        return Operation(pairwise(function, F16), U32, (U32, U32), "9.7.4")
+        return Operation(pairwise(on_f16, F16), U32, (U32, U32), "9.7.4")
+    if "ftz" in flags:
+        return None
 
     def on_bf16(a: Array, b: Array) -> Array:
         return f64_to_bf16(function(bf16_to_f32(a), bf16_to_f32(b)).astype(F64))
@@ -114,13 +128,16 @@ def _sign(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         return Operation(lambda a: canonical32(with_flags(plain, flags)(a)), F32, (F32,), "9.7.3.10")
     if kind == "f64" and not flags:
         return Operation(lambda a: keep_nan(plain(a), a), F64, (F64,), "9.7.3.10")
-    if kind not in ("f16", "bf16", "f16x2", "bf16x2"):
+    if kind not in ("f16", "bf16", "f16x2", "bf16x2") or (flags and kind.startswith("bf")):
         return None
     dtype = U32 if kind.endswith("x2") else U16
     half, sign = U16.type(0x7F80 if kind.startswith("bf") else 0x7C00), U16.type(0x8000)
 
     def on_half(a: Array) -> Array:
         magnitude = a & ~sign
+        if flags:
+            a = np.where(magnitude < U16.type(0x0400), a & sign, a)
+            magnitude = a & ~sign
         changed = a ^ sign if opcode == "neg" else magnitude
         return np.where(magnitude > half, U16.type(0x7FFF), changed)
 

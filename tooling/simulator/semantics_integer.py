@@ -8,6 +8,7 @@ import numpy as np
 
 from tooling.simulator.numerics import S32, S64, U32, U64
 from tooling.simulator.semantics import DTYPES, WIDER, Array, Function, Operation, makes
+from tooling.simulator.semantics_fields import pair_of_integers
 
 INTEGER_TYPES = ("u16", "s16", "u32", "s32", "u64", "s64")
 _HALF = np.uint64(32)
@@ -67,6 +68,8 @@ _BINARY: dict[str, tuple[Function, str]] = {
 
 @makes(*_BINARY)
 def _binary(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
+    if modifiers and (modifiers[-1] in ("u16x2", "s16x2") or modifiers == ("relu", "s32")):
+        return pair_of_integers(opcode, modifiers)
     if not modifiers or modifiers[-1] not in INTEGER_TYPES:
         return FLOAT_MAKERS[opcode](opcode, modifiers) if opcode in FLOAT_MAKERS else None
     dtype = DTYPES[modifiers[-1]]
@@ -86,6 +89,10 @@ FLOAT_MAKERS: dict[str, Any] = {}
 def _product(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     if modifiers[-1] not in INTEGER_TYPES:
         return FLOAT_MAKERS[opcode](opcode, modifiers) if opcode in FLOAT_MAKERS else None
+    if opcode == "mad" and modifiers == ("hi", "sat", "s32"):
+        return Operation(
+            lambda a, b, c: saturated_add(high_product(a, b), c), S32, (S32, S32, S32), "9.7.1.4"
+        )
     if len(modifiers) != 2:
         return None
     part, kind = modifiers

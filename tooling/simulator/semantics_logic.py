@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from tooling.simulator.numerics import F32, PRED, U8, U32, U64, bf16_to_f32, flush32
+from tooling.simulator.numerics import PRED, U8, U16, U32, U64, bf16_to_f32, flush16, flush32
 from tooling.simulator.semantics import DTYPES, Array, Function, Operation, makes
 
 _BITWISE: dict[str, Function] = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
@@ -159,7 +160,42 @@ def _comparison(modifiers: tuple[str, ...]) -> Function | None:
         return lambda a, b: compare(bf16_to_f32(a), bf16_to_f32(b))
     if "ftz" in modifiers and kind == "f32":
         return lambda a, b: compare(flush32(a), flush32(b))
+    if "ftz" in modifiers and kind == "f16":
+        return lambda a, b: compare(flush16(a), flush16(b))
     return compare
+
+
+_ONES = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 0x3F80}
+"""What `set` writes for true where the result is a float; integers get all ones."""
+
+
+def _paired_set(opcode: str, modifiers: tuple[str, ...], result_type: str) -> Operation | None:
+    """`setp` and `set` of `.f16x2` and `.bf16x2`: low halves decide p (or the low half), high ones q."""
+    kind = modifiers[-1]
+    compare = _comparison((*modifiers[:-1], kind[:-2]))
+    combine = [_BITWISE[m] for m in modifiers[1:-1] if m in _BITWISE]
+    if compare is None or any(m != "ftz" and m not in _BITWISE for m in modifiers[1:-1]) or len(combine) > 1:
+        return None
+    part = DTYPES[kind[:-2]]
+
+    def both(a: Array, b: Array, *more: Array) -> Any:
+        halves = [
+            compare(*((x >> np.uint32(shift)).astype(U16).view(part) for x in (a, b))) for shift in (0, 16)
+        ]
+        if more:
+            halves = [combine[0](half, more[0]) for half in halves]
+        return halves[0], halves[1]
+
+    arguments = (U32, U32, PRED) if combine else (U32, U32)
+    if opcode == "setp":
+        return Operation(both, PRED, arguments, "9.7.7.2")
+    one = np.uint32(_ONES.get(result_type, 0xFFFF))
+
+    def join(*sources: Array) -> Array:
+        low, high = both(*sources)
+        return np.where(low, one, np.uint32(0)) | np.where(high, one << np.uint32(16), np.uint32(0))
+
+    return Operation(join, U32, arguments, "9.7.7.1")
 
 
 @makes("setp", "set")
@@ -171,6 +207,8 @@ def _set(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     if opcode == "set":
         *rest, result_type, kind = modifiers
         modifiers = (*rest, kind)
+    if modifiers[-1] in ("f16x2", "bf16x2"):
+        return _paired_set(opcode, modifiers, result_type)
     combine = [m for m in modifiers[1:-1] if m in _BITWISE]
     known = all(m in _BITWISE or m == "ftz" for m in modifiers[1:-1])
     compare = _comparison(modifiers)
@@ -178,12 +216,8 @@ def _set(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         return None
     dtype = DTYPES[modifiers[-1]]
     if opcode == "set":
-        one = (
-            np.float32(1)
-            if result_type == "f32"
-            else DTYPES[result_type].type(0) - DTYPES[result_type].type(1)
-        )
-        result = F32 if result_type == "f32" else DTYPES[result_type]
+        result = np.dtype(f"u{DTYPES[result_type].itemsize}")
+        one = result.type(_ONES.get(result_type, (1 << 8 * result.itemsize) - 1))
         if combine:
             join = _BITWISE[combine[0]]
             return Operation(

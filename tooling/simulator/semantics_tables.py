@@ -1,8 +1,14 @@
 """Brings every table of operations together; importing them fills `semantics.MAKERS`."""
 
-from tooling.simulator import semantics_convert, semantics_float, semantics_integer, semantics_logic
+from tooling.simulator import (
+    semantics_convert,
+    semantics_fields,
+    semantics_float,
+    semantics_integer,
+    semantics_logic,
+)
 
-TABLES = (semantics_integer, semantics_logic, semantics_float, semantics_convert)
+TABLES = (semantics_integer, semantics_fields, semantics_logic, semantics_float, semantics_convert)
 
 
 def load() -> None:
