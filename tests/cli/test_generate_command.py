@@ -40,6 +40,34 @@ def test_a_learners_edits_are_not_overwritten(workbench: Workbench) -> None:
     assert "about 3" in workbench.problem.read_text()
 
 
+def test_one_edited_problem_file_does_not_block_another_puzzle(workbench: Workbench) -> None:
+    workbench.add_p34()
+    refused = workbench.run("generate")  # without git, no problem file is known to be safe
+    assert refused.status == ExitCode.USAGE
+    assert "`tooling generate p15` writes the problem files of one puzzle alone" in refused.stderr
+    workbench.answer("pass  # my own work\n")
+    generated = workbench.run("generate", "p34", "--force")
+    assert generated.status == ExitCode.PASSED
+    assert "# FILL ME IN" in (workbench.root / "problems" / "p34" / "p34.mojo").read_text()
+    assert "my own work" in workbench.problem.read_text()
+    assert workbench.run("generate", "--check", "p34").status == ExitCode.PASSED
+    assert workbench.run("generate", "--check").status == ExitCode.WRONG
+    assert "did you mean" in workbench.run("generate", "p35").stderr
+
+
+def test_the_workflows_follow_from_the_manifests(workbench: Workbench) -> None:
+    workbench.run("generate", "--force")
+    workflow = workbench.root / ".github" / "workflows" / "ci.yml"
+    assert "run-amd:" in workflow.read_text()
+    gate = "targets: {amd: {unsupported: {en: no AMD, ko: AMD 없음}}}\n"
+    workbench.manifest.write_text(workbench.manifest.read_text() + gate)
+    drifted = workbench.run("generate", "--check")
+    assert (drifted.status, "-  run-amd:" in drifted.stdout) == (ExitCode.WRONG, True)
+    workbench.run("generate", "--force")
+    assert "run-amd:" not in workflow.read_text()
+    assert "run-nvidia:" in workflow.read_text()
+
+
 def test_an_anchor_of_the_manifest_must_exist(workbench: Workbench) -> None:
     workbench.manifest.write_text(workbench.manifest.read_text().replace("[add_10]", "[add_11]"))
     result = workbench.run("generate", "--check")

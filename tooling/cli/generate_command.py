@@ -12,7 +12,10 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = subparsers.add_parser(
         "generate",
         help="write everything that is derived from manifests and solutions",
-        description="Writes the problem files, the tasks of poe and pixi and the CI matrix.",
+        description="Writes the problem files, the tasks of poe and pixi, the CI matrix and the workflows.",
+    )
+    parser.add_argument(
+        "puzzles", nargs="*", help="only the problem files of these, such as p15 (default: all)"
     )
     parser.add_argument("--check", action="store_true", help="write nothing; fail with a diff on any drift")
     parser.add_argument("--force", action="store_true", help="also overwrite problem files that were edited")
@@ -25,7 +28,7 @@ def command(arguments: argparse.Namespace) -> int:
     from tooling.project import find_project
 
     project = find_project()
-    files = plan(project, load_catalogue(project))
+    files = plan(project, load_catalogue(project), arguments.puzzles)
     stale = [file for file in files if not file.current]
     if arguments.check:
         for file in stale:

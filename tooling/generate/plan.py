@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tooling.catalog.catalogue import programs_named
 from tooling.catalog.model import Puzzle
 from tooling.errors import Location, ToolingError
 from tooling.generate.skeletons import AnnotationError, make_skeleton
 from tooling.generate.tasks import matrix_text, replace_generated, task_lines
+from tooling.generate.workflows import WORKFLOWS, workflow_text
 from tooling.project import Project
 
 
@@ -44,21 +46,31 @@ class Generated:
         )
 
 
-def plan(project: Project, puzzles: Sequence[Puzzle]) -> tuple[Generated, ...]:
+def plan(project: Project, puzzles: Sequence[Puzzle], only: Sequence[str] = ()) -> tuple[Generated, ...]:
     """What each generated file should say, and what it says.
 
+    Args:
+        only: the puzzles or programs whose problem files are wanted; empty means all. What belongs to no
+            single puzzle (tasks, CI matrix, workflows) is always there, and covers all puzzles.
+
     Raises:
+        UnknownPuzzle: `only` names something that does not exist.
         AnnotationError: a solution's annotations are wrong, or an anchor of the manifest is missing.
         MarkError: pyproject.toml or pixi.toml has no place for the tasks.
         ToolingError: a solution cannot be read.
     """
-    files = [_skeleton(path, solution, anchors) for path, solution, anchors in _programs(puzzles)]
+    wanted = set(programs_named(puzzles, only))
+    chosen = [puzzle for puzzle in puzzles if not wanted.isdisjoint(puzzle.programs)]
+    files = [_skeleton(path, solution, anchors) for path, solution, anchors in _programs(chosen)]
     for name in ("pyproject.toml", "pixi.toml"):
         path = project.root / name
         present = _read(path)
         files.append(Generated(path, replace_generated(present, task_lines(puzzles), path), present))
     matrix = project.root / ".ci" / "matrix.json"
     files.append(Generated(matrix, matrix_text(puzzles), _read(matrix) if matrix.is_file() else None))
+    for name in WORKFLOWS:
+        path = project.root / ".github" / "workflows" / name
+        files.append(Generated(path, workflow_text(name, puzzles), _read(path) if path.is_file() else None))
     return tuple(files)
 
 
@@ -77,7 +89,8 @@ def write(project: Project, files: Sequence[Generated], *, force: bool = False) 
                 f"edits of {len(edited)} problem file(s) would be lost",
                 where=Location(edited[0]),
                 why="problem files are generated from the solutions; these have changes git does not know",
-                hint="commit or copy your work, then `tooling generate --force`",
+                hint="commit or copy your work, then `tooling generate --force`; "
+                "`tooling generate p15` writes the problem files of one puzzle alone",
             )
     for file in stale:
         file.path.parent.mkdir(parents=True, exist_ok=True)
