@@ -25,6 +25,7 @@ from tooling.simulator.ptx_model import (
     Variable,
 )
 from tooling.simulator.semantics import DTYPES
+from tooling.simulator.shared_arrays import SharedArray
 from tooling.simulator.specials import SCALARS, VECTORS
 
 _CACHE: OrderedDict[tuple[str, str], Program] = OrderedDict()
@@ -72,6 +73,7 @@ class Decoder:
         self._slots: dict[tuple[str, str], int] = {}
         self._constants: dict[tuple[int, Any], int] = {}
         self._shared: dict[str, int] = {}
+        self._arrays: dict[str, SharedArray] = {}
         self._local: dict[tuple[str, str], int] = {}
         self._shared_end = 0
         self._local_end = 0
@@ -100,6 +102,7 @@ class Decoder:
         self._shared_end += -self._shared_end % 16
         for name in self._dynamic:
             self._shared[name] = self._shared_end
+            self._arrays[name] = SharedArray(len(self._arrays) + 1, self._shared_end, None)
         for function in functions:
             if function.name not in self.framed:
                 self._layout_local(function)
@@ -126,6 +129,8 @@ class Decoder:
             frame_start,
             self.frame() if self.framed else -1,
             frozenset(slot for (function, _), slot in self._slots.items() if function in self.framed),
+            tuple(functions),
+            self._arrays,
         )
 
     # -- layout --------------------------------------------------------------------------------------
@@ -135,6 +140,8 @@ class Decoder:
             self._dynamic.append(variable.name)
             return
         self._shared_end += -self._shared_end % variable.align
+        number = len(self._arrays) + 1
+        self._arrays[variable.name] = SharedArray(number, self._shared_end, variable.size)
         self._shared[variable.name] = self._shared_end
         self._shared_end += variable.size
 

@@ -90,6 +90,7 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
         blocks_per_cluster,
         program.shared_bytes + launch.shared_bytes,
         program.local_bytes,
+        lambda: program.arrays_meant,
     )
     runner = Runner(
         program,

@@ -130,8 +130,9 @@ class Party(Record):
 class Buffer(Record):
     """The memory a finding speaks of: an allocation, or a block's or thread's own window.
 
-    `number` counts the program's allocations from 1; `argument` is the place, from 1, of the kernel parameter
-    that holds the buffer's address (None: none does). `size` and `element` are in bytes.
+    `number` counts the program's allocations, or the kernel's shared arrays, from 1 (0: the whole window);
+    `argument` is the place, from 1, of the kernel parameter that holds the buffer's address (None: none
+    does). `size` and `element` are in bytes.
     """
 
     memory: Memory
@@ -281,7 +282,8 @@ def _buffer_name(finding: Finding, words: Language) -> str:
     if buffer is None:
         return ""
     if buffer.memory is not Memory.GLOBAL:
-        return words.windows[buffer.memory].format(size=words.bytes_of(buffer.size))
+        window = words.shared_array if buffer.number else words.windows[buffer.memory]
+        return window.format(size=words.bytes_of(buffer.size), number=buffer.number)
     name = words.buffer if buffer.argument is None else words.buffer_argument
     return name.format(
         size=words.bytes_of(buffer.size),

@@ -6,9 +6,9 @@ Arrays belong to the engine: read them, keep a copy of what is needed later, nev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum, IntEnum
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from tooling.simulator.launch import Launch
 from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.ptx_model import Instruction, Module
 from tooling.simulator.record import Record
+from tooling.simulator.shared_arrays import SharedArray
 
 Ints = NDArray[np.int64]
 
@@ -44,6 +45,7 @@ class LaunchContext(Record):
         shared_bytes: shared memory of one block, static and dynamic, in bytes.
         local_bytes: local memory of one thread, in bytes.
         blocks_per_cluster: 1 without clusters.
+        arrays_meant: by PTX line of an access, the shared array that it must stay in, where that is certain.
     """
 
     launch: Launch
@@ -54,6 +56,7 @@ class LaunchContext(Record):
     blocks_per_cluster: int
     shared_bytes: int
     local_bytes: int
+    arrays_meant: Callable[[], dict[int, SharedArray]] = dict
 
 
 class Access(Record, frozen=False, eq=False):
@@ -134,7 +137,14 @@ class Meeting(Record):
 
 
 class Hook:
-    """A check or an observer. Override what you want to be told; each call stands for many lanes."""
+    """A check or an observer. Override what you want to be told; each call stands for many lanes.
+
+    Attributes:
+        takes_strays: `access` suppresses every lane whose address is illegal or misaligned. Where no hook
+            does, such an access ends the kernel before any hook hears of it.
+    """
+
+    takes_strays: ClassVar[bool] = False
 
     def launch_begin(self, context: LaunchContext) -> None:
         """A launch starts."""

@@ -13,7 +13,7 @@ from tooling.simulator.decode import Decoder
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.modifiers import LOAD, STORE, is_load_or_store
-from tooling.simulator.numerics import U64
+from tooling.simulator.numerics import U32, U64
 from tooling.simulator.ptx_model import Address, Instruction, Integer, Operand, Register, Symbol, Vector
 from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES
@@ -53,6 +53,10 @@ class Pointer(Record, frozen=False):
     def of(self, group: Group) -> Array:
         """Addresses as uint64: one per lane of the group or a single one."""
         value = group.get(self.slot)
+        if value.dtype.itemsize == 4:
+            # Addresses of 32 bits wrap: a base below zero and an offset may meet inside the window.
+            value = value.view(U32)
+            return (value if self.offset is None else value + self.offset.astype(U32)).astype(U64)
         if value.dtype is not U64:
             value = value.astype(U64) if value.dtype.itemsize < 8 else value.view(U64)
         return value if self.offset is None else value + self.offset

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.lanes import Group
-from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.ptx_model import Function, Instruction
 from tooling.simulator.record import Record, made
+from tooling.simulator.shared_arrays import SharedArray, arrays_meant
 
 Array = NDArray[Any]
 Step: TypeAlias = Callable[[Group, Any], None]
@@ -87,6 +88,7 @@ class Program(Record, frozen=False):
         frame_bytes: local memory of one call of a function that may call itself; 0 without such functions.
         frame_start: where the first frame lies; frame_slot: the register that says how far on one is.
         framed_slots: registers of such functions.
+        functions: the kernel and every function that it calls; shared_arrays: by name.
     """
 
     name: str
@@ -101,8 +103,24 @@ class Program(Record, frozen=False):
     frame_start: int = 0
     frame_slot: int = -1
     framed_slots: frozenset[int] = frozenset()
+    functions: tuple[Function, ...] = ()
+    shared_arrays: dict[str, SharedArray] = made(default_factory=dict)
     _live: list[tuple[int, ...]] | None = None
     _order: list[int] | None = None
+    _arrays_meant: dict[int, SharedArray] | None = None
+
+    @property
+    def arrays_meant(self) -> dict[int, SharedArray]:
+        """By PTX line, the shared array that an access must stay in; unsure lines are left out."""
+        if self._arrays_meant is None:
+            arrays = self.shared_arrays
+            self._arrays_meant = {
+                line: arrays[name]
+                for function in self.functions
+                if arrays
+                for line, name in arrays_meant(function, arrays).items()
+            }
+        return self._arrays_meant
 
     @property
     def order(self) -> list[int]:

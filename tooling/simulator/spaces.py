@@ -115,6 +115,7 @@ class Spaces:
         observers: hooks that want every access.
 
     Attributes:
+        strays_are_told: a hook takes out the lanes whose address is illegal.
         watching: whether `changes` is kept: it rises whenever memory, or a clock that was read, is not
             what it was before.
         first_wins: of lanes that store to one place at once the first wins, and not the last.
@@ -126,6 +127,7 @@ class Spaces:
         self.context = context
         self.first_block = first_block
         self.observers = observers
+        self.strays_are_told = any(hook.takes_strays for hook in observers)
         self.shape = shape
         self.lanes = shape.lanes
         self.block_of_lane = shape.block_of_lane
@@ -160,8 +162,12 @@ class Spaces:
     # -- generic addresses ---------------------------------------------------------------------------
 
     def space_of(self, address: Array) -> list[tuple[Space, NDArray[np.bool_] | None, Array]]:
-        """Generic addresses sorted out: (space, lanes or None for all, address in that space)."""
-        upper = address >> np.uint64(32)
+        """Generic addresses sorted out: (space, lanes or None for all, address in that space).
+
+        A window reaches from 2 GiB below its beginning to 2 GiB above, so that an index below zero is told
+        as what it is.
+        """
+        upper = (address + np.uint64(1 << 31)) >> np.uint64(32)
         found: list[tuple[Space, NDArray[np.bool_] | None, Array]] = []
         shared = upper == (SHARED_WINDOW >> 32)
         local = upper == (LOCAL_WINDOW >> 32)
@@ -213,16 +219,22 @@ class Spaces:
         return blocks.astype(np.uint64) * np.uint64(self.shared_stride) + inside, blocks
 
     def _windows(self, request: Request, address: Array) -> tuple[NDArray[np.int64], Array]:
-        """Whose shared window each address means (block in the batch), and the offset inside it."""
+        """Whose shared window each address means (block in the batch), and the offset inside it.
+
+        An address that means no window is given to the lane's own block as a signed offset outside it.
+        """
         blocks = request.pick(self.block_of_lane)
         if not int(address.max()) >> CLUSTER_SHIFT:
             return blocks, address
         rank = (address >> np.uint64(CLUSTER_SHIFT)).astype(np.int64)
-        most = self.context.blocks_per_cluster
-        if (rank > most).any():
-            self._illegal(Space.SHARED, request, address, rank > most)
+        astray = rank > self.context.blocks_per_cluster
+        inside = address & np.uint64((1 << CLUSTER_SHIFT) - 1)
+        if astray.any():
+            below = address.astype(np.uint32).view(np.int32).astype(np.int64).view(np.uint64)
+            inside = np.where(astray, np.where(address >> np.uint64(32) == 0, below, address), inside)
+            rank = np.where(astray, 0, rank)
         foreign = self.clusters.mate(blocks, np.maximum(rank, 1) - 1)
-        return np.where(rank > 0, foreign, blocks), address & np.uint64((1 << CLUSTER_SHIFT) - 1)
+        return np.where(rank > 0, foreign, blocks), inside
 
     def _illegal(self, space: Space, request: Request, address: Array, bad: Array) -> None:
         position = int(np.argmax(bad))
@@ -243,7 +255,13 @@ class Spaces:
     def announce(
         self, space: Space, kind: AccessKind, request: Request, address: Array, values: Array | None
     ) -> NDArray[np.bool_] | None:
-        """Tell the hooks; returns the lanes to leave out, or None."""
+        """Tell the hooks; returns the lanes to leave out, or None.
+
+        Raises:
+            KernelFault: illegal or misaligned address, where no hook takes such lanes out.
+        """
+        if not self.strays_are_told:
+            self.place(space, request, address)
         threads = request.pick(self.threads)
         count = len(threads)
         uniform = len(address) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from tooling.simulator import engine
 from tooling.simulator.checks.suite import findings_of, make_checks
-from tooling.simulator.findings import Finding
+from tooling.simulator.findings import Check, Finding
 from tooling.simulator.launch import Dim3, Launch
 from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.ptx import parse_module
@@ -43,9 +44,9 @@ class Setting:
 class _Host:
     """The host's side: memory, and checks that are told what happens to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, checks: Iterable[str]) -> None:
         self.memory = DeviceMemory(np.zeros(1 << 16, np.uint8), BASE)
-        self.checks = make_checks()
+        self.checks = make_checks(checks)
 
     def buffer(self, size: int, *, written: bool = True) -> int:
         address = self.memory.allocate(size)
@@ -64,10 +65,16 @@ class _Host:
             check.free(allocation)
 
 
-def run(name: str, entry: str, setting: Setting, schedule: str = "lockstep") -> list[Finding]:
+def run(
+    name: str,
+    entry: str,
+    setting: Setting,
+    schedule: str = "lockstep",
+    checks: Iterable[str] = tuple(Check),
+) -> list[Finding]:
     """The findings of entry `wrong` or `right` of `defects/<name>.ptx`."""
     module = parse_module((FOLDER / f"{name}.ptx").read_text())
-    host = _Host()
+    host = _Host(checks)
     size = 4 * setting.elements
     a, out = host.buffer(size), host.buffer(size, written=not setting.unwritten)
     if setting.freed and entry == "wrong":

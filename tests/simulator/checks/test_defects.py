@@ -74,6 +74,51 @@ DEFECTS = (
         text="reaches 4 bytes outside the block's 32 bytes of shared memory: element 8 where 7 is the last",
     ),
     Defect(
+        "memory/shared_negative",
+        Kind.OUTSIDE_SHARED,
+        (10,),
+        (0,),
+        count=1,
+        setting=Setting(8),
+        text="read of 4 bytes reaches 4 bytes outside the block's 32 bytes of shared memory: element -1",
+    ),
+    Defect(
+        "memory/shared_neighbour",
+        Kind.OUTSIDE_SHARED,
+        (10,),
+        (0,),
+        count=8,
+        setting=Setting(8),
+        text="outside the block's shared array #1 (32 bytes): element 8 where 7 is the last",
+    ),
+    Defect(
+        "memory/vector_tail",
+        Kind.PAST_THE_END,
+        (10,),
+        (2,),
+        count=1,
+        setting=Setting(3, elements=10),
+        text="read of 16 bytes reaches 8 bytes past the end of the 40-byte buffer #1",
+    ),
+    Defect(
+        "memory/histogram_bin",
+        Kind.PAST_THE_END,
+        (10,),
+        (6,),
+        count=2,
+        setting=Setting(8, elements=6),
+        text="atomic update of 4 bytes reaches 4 bytes past the end of the 24-byte buffer #2",
+    ),
+    Defect(
+        "memory/copy_past_the_end",
+        Kind.PAST_THE_END,
+        (10,),
+        (6,),
+        count=2,
+        setting=Setting(8, elements=24),
+        text="past the end of the 96-byte buffer #1",
+    ),
+    Defect(
         "memory/local_overflow",
         Kind.OUTSIDE_LOCAL,
         (10,),
@@ -291,6 +336,12 @@ def test_a_correct_twin_is_silent_under_every_schedule(defect: Defect, schedule:
 def test_a_race_is_found_under_every_schedule(defect: Defect, schedule: str) -> None:
     findings: list[Finding] = run(defect.name, "wrong", defect.setting, schedule)
     assert any(finding.check == "races" for finding in findings)
+
+
+@pytest.mark.parametrize("defect", [d for d in DEFECTS if d.name.startswith("memory/")], ids=by_name)
+def test_other_checks_bear_illegal_addresses_without_the_memory_check(defect: Defect) -> None:
+    findings = run(defect.name, "wrong", defect.setting, checks=("races", "initialisation"))
+    assert all(finding.check != "memory" for finding in findings)
 
 
 def test_every_kernel_of_the_folder_is_in_the_table() -> None:

@@ -14,6 +14,7 @@ from tooling.simulator.hooks import Access, AccessKind, Hook, LaunchContext, Spa
 from tooling.simulator.memory import Allocation, DeviceMemory
 from tooling.simulator.ptx_model import Instruction, SourceLocation
 from tooling.simulator.record import replace
+from tooling.simulator.shared_arrays import SharedArray
 
 WARP = 32
 
@@ -121,8 +122,11 @@ class CheckHook(Hook):
             element=element,
         )
 
-    def window(self, space: Space, element: int) -> Buffer:
-        """A block's shared or a thread's local memory."""
+    def window(self, space: Space, element: int, array: SharedArray | None = None) -> Buffer:
+        """A block's shared memory, or one array in it, or a thread's local memory."""
+        if array is not None:
+            size = array.size if array.size is not None else self.context.shared_bytes - array.offset
+            return Buffer(Memory.SHARED, size, number=array.number, element=element)
         size = self.context.shared_bytes if space is Space.SHARED else self.context.local_bytes
         return Buffer(_MEMORIES[space], size, element=element)
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from tooling.simulator.checks.base import CheckHook, action_of
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.findings import Buffer, Check, Finding, Kind, Severity
-from tooling.simulator.hooks import Access, Ints, Space
+from tooling.simulator.hooks import Access, Ints, LaunchContext, Space
 from tooling.simulator.memory import Allocation, DeviceMemory
+from tooling.simulator.shared_arrays import SharedArray
 
 NULL_PAGE = 1 << 16
 """Addresses below are a null pointer plus an index, in bytes; the arena begins far above."""
@@ -28,11 +29,19 @@ class MemoryCheck(CheckHook):
     """Out-of-bounds, misaligned, null, wild and stale addresses; host memory; leaks at the end."""
 
     check = Check.MEMORY
+    takes_strays = True
 
     def __init__(self, footprints: Footprints) -> None:
         super().__init__()
         self._footprints = footprints
         self._owned: dict[int, Allocation] = {}
+        self._arrays: dict[int, SharedArray] = {}
+        self._several = False
+
+    def launch_begin(self, context: LaunchContext) -> None:
+        super().launch_begin(context)
+        self._arrays = context.arrays_meant()
+        self._several = any(array.number > 1 for array in self._arrays.values())
 
     def access(self, access: Access) -> None:
         """Check one access of many lanes: two reductions in the common case, none where lanes are
@@ -96,19 +105,28 @@ class MemoryCheck(CheckHook):
             left = left[~alike]
 
     def _check_window(self, access: Access, bits: int) -> None:
-        """Shared and local accesses must stay inside the window of the block or thread."""
+        """Shared and local accesses must stay inside the window of the block or thread, and inside the shared
+        array that they mean.
+        """
         shared = access.space is Space.SHARED
-        size = self.context.shared_bytes if shared else self.context.local_bytes
-        if 0 <= bits <= size - access.bytes:  # no address is higher than all their bits together
+        array = self._arrays.get(access.instruction.ptx_line) if shared else None
+        start, size = 0, self.context.shared_bytes if shared else self.context.local_bytes
+        if array is not None:
+            start = array.offset
+            size = size - start if array.size is None else array.size
+        if (
+            not start and 0 <= bits <= size - access.bytes
+        ):  # no address is higher than all their bits together
             return
-        lanes = (access.addresses < 0) | (access.addresses + access.bytes > size)
+        inside = access.addresses - start if start else access.addresses
+        lanes = (inside < 0) | (inside > size - access.bytes)
         if not lanes.any():
             return
         outside = np.flatnonzero(lanes)
-        offset = int(access.addresses[outside[0]])
+        offset = int(inside[outside[0]])
         distance = offset if offset < 0 else offset + access.bytes - size
         kind = Kind.OUTSIDE_SHARED if shared else Kind.OUTSIDE_LOCAL
-        buffer = self.window(access.space, access.element_bytes)
+        buffer = self.window(access.space, access.element_bytes, array if self._several else None)
         self._report(kind, access, outside, buffer, offset=offset, distance=distance)
         access.suppress(lanes)
 

@@ -35,6 +35,7 @@ class Language(Record):
     accesses: Mapping[str, str]
     memories: Mapping[str, str]
     windows: Mapping[str, str]
+    shared_array: str
     race_hints: Mapping[str, str]
     where: str
     where_width: int

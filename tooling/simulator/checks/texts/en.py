@@ -21,7 +21,8 @@ _TEXTS = {
     ),
     "outside-shared": Text(
         "{access} of {bytes} reaches {distance} outside {buffer}{element}",
-        "The block owns no shared memory there: on hardware the kernel stops, or uses another block's data.",
+        "The array ends before that: on hardware the kernel stops, or reads and overwrites another shared "
+        "array.",
         "Allocate as many elements as the largest index needs (halo cells too), or guard the index with the "
         "size of the shared array, not of the input.",
     ),
@@ -216,6 +217,7 @@ LANGUAGE = Language(
         "shared": "the block's {size} of shared memory",
         "local": "the thread's {size} of local memory",
     },
+    shared_array="the block's shared array #{number} ({size})",
     race_hints=_RACE_HINTS,
     where="where:",
     where_width=6,

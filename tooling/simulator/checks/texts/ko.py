@@ -21,8 +21,7 @@ _TEXTS = {
     ),
     "outside-shared": Text(
         "{buffer}의 범위를 {distance} 벗어난 {bytes} {access}{element}",
-        "그 자리에는 이 블록의 공유 메모리가 없습니다. 실제 하드웨어에서는 커널이 중단되거나 다른 블록의 "
-        "데이터를 건드립니다.",
+        "배열은 그 앞에서 끝납니다. 실제 하드웨어에서는 커널이 중단되거나, 다른 공유 배열을 읽고 덮어씁니다.",
         "가장 큰 인덱스에 필요한 만큼(경계 원소까지 포함해) 할당하거나, 입력의 크기가 아니라 공유 배열의 "
         "크기로 "
         "인덱스를 제한하세요.",
@@ -212,6 +211,7 @@ LANGUAGE = Language(
     },
     memories={"global": "전역", "shared": "공유", "local": "로컬"},
     windows={"shared": "블록의 공유 메모리({size})", "local": "스레드의 로컬 메모리({size})"},
+    shared_array="블록의 {number}번째 공유 배열({size})",
     race_hints=_RACE_HINTS,
     where="위치:",
     where_width=5,
