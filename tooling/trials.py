@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import ModeKind
+from tooling.catalog.model import Language, ModeKind, Program
 from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.execution.program import Ending, Transcript, run_program
 from tooling.processes import kill_running
 from tooling.project import Project
 from tooling.targets.model import Choice, Target
 from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
+from tooling.toolchain.cache import usable_cache
+from tooling.toolchain.extras import require_max
+from tooling.toolchain.scripts import prepare_script
 
 if TYPE_CHECKING:
     from tooling.judging.reference import Reference
@@ -65,16 +68,48 @@ def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: Bui
     """The trial's program, built for its target.
 
     Raises:
+        ExtraMissing: the program needs a package that this environment does not have.
         BuildFailed and the other errors of `tooling.toolchain.build`.
     """
-    request = BuildRequest(
-        trial.source, accelerator=trial.choice.target.accelerator, includes=(project.problems,)
-    )
+    program = trial.selection.program
+    return build_program(program, trial.source, trial.choice.target.accelerator, project, toolchain, cache)
+
+
+def includes_of(program: Program, source: Path, project: Project) -> tuple[Path, ...]:
+    """Where the program whose main file is `source` finds modules: its own other files, then `problems/`."""
+    own = (program.folder_of(source.absolute()),) if program.parts else ()
+    return (*own, project.problems)
+
+
+def build_program(  # noqa: PLR0917 - what a build takes
+    program: Program,
+    source: Path,
+    accelerator: str,
+    project: Project,
+    toolchain: Toolchain,
+    cache: BuildCache,
+    *,
+    host_cpu: str | None = None,
+) -> Executable:
+    """The program whose main file is `source`: the problem file, the solution or a mutant.
+
+    Raises: as `build_trial`.
+    """
+    folder = program.folder_of(source.absolute())
+    includes = includes_of(program, source, project)
+    if program.language is Language.PYTHON:
+        require_max(program.name)
+        packages = [folder / name for name in program.packages]
+        return prepare_script(source, packages, includes, toolchain, cache)
+    request = BuildRequest(source, accelerator=accelerator, includes=includes, host_cpu=host_cpu)
     return build(request, toolchain, cache)
 
 
 def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], None] | None = None) -> Verdict:
-    """Runs the built program on all data sets, at the same time, and judges it.
+    """Runs the built program on all data sets and judges it.
+
+    The data sets run at the same time; those of a Python program one after the other, since the first run
+    compiles the graph for both.
 
     Args:
         stream: receives the output of the book's data set as it comes; the other runs are silent.
@@ -92,7 +127,8 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
     judged = mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
     reference = load_reference(trial.selection.puzzle) if judged else None
     datasets = mode.datasets if judged else ("book",)
-    with tempfile.TemporaryDirectory(prefix="puzzle-") as scratch, ThreadPoolExecutor(len(datasets)) as pool:
+    at_once = 1 if executable.interpreter else len(datasets)
+    with tempfile.TemporaryDirectory(prefix="puzzle-") as scratch, ThreadPoolExecutor(at_once) as pool:
         try:
             waiting = [
                 pool.submit(
@@ -134,9 +170,11 @@ def _run_case(
     from tooling.judging.judge import judge_case, judge_unjudged  # noqa: PLC0415 - brings NumPy
 
     mode = trial.selection.mode
-    command = [str(executable.path), *mode.flags]
+    command = [*executable.command, *mode.flags]
     lab.root.mkdir(parents=True)
-    environment = {} if reference is None else {VARIABLE: str(lab.root)}
+    environment = environment_of(executable)
+    if reference is not None:
+        environment[VARIABLE] = str(lab.root)
     case = reference.case(mode, dataset) if reference else None
     if case and dataset != "book":
         lab.stage(case.inputs)
@@ -146,6 +184,7 @@ def _run_case(
         environment,
         time_limit=trial.limit,
         stream=stream,
+        graphs=executable.interpreter is not None,
     )
     if case is None:
         return judge_unjudged(dataset, run.transcript, run.findings, trial.language)
@@ -161,6 +200,20 @@ def _run_case(
     )
 
 
+def environment_of(executable: Executable) -> dict[str, str]:
+    """What a built program needs in its environment, besides what its target needs."""
+    if not executable.interpreter:
+        return {}
+    inherited = os.environ.get("PYTHONPATH")
+    found = [*map(str, executable.request.includes), *([inherited] if inherited else [])]
+    return {"PYTHONPATH": os.pathsep.join(found), "PYTHONUNBUFFERED": "1"}
+
+
+def graph_cache() -> Path:
+    """Where MAX keeps the graphs that it compiled for the simulated GPU: PTX, which real ones do not load."""
+    return usable_cache().root / "graphs"
+
+
 def run_on_target(
     command: list[str],
     target: Target,
@@ -168,11 +221,13 @@ def run_on_target(
     *,
     time_limit: float,
     stream: Callable[[bytes], None] | None = None,
+    graphs: bool = False,
 ) -> TargetRun:
     """Runs a program on a GPU, or under the simulated one, which also reports what its checks find.
 
     Args:
         environment: variables besides those of this process and of the target.
+        graphs: the program compiles MAX graphs; those for the simulated GPU are kept apart.
 
     Raises:
         ProgramNotStarted: the program cannot be started here.
@@ -183,7 +238,8 @@ def run_on_target(
         return TargetRun(run_program(command, environment=merged, time_limit=time_limit, stream=stream))
     from tooling.simulator.session import Simulation, SimulationOptions  # noqa: PLC0415 - brings NumPy
 
-    with Simulation(SimulationOptions()) as simulation:
+    options = SimulationOptions(graph_cache=graph_cache() if graphs else None)
+    with Simulation(options) as simulation:
         merged.update(simulation.environment)
         transcript = run_program(command, environment=merged, time_limit=time_limit, stream=stream)
     if simulation.errors:  # what it cannot simulate is no verdict on the program

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tooling.catalog.model import ModeKind
+from tooling.catalog.model import Language, ModeKind
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.judging.reference import Reference, load_reference
 from tooling.project import Project
 from tooling.targets.model import Target, TargetKind
 from tooling.targets.selection import gate
-from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
+from tooling.toolchain import BuildCache, Executable, Toolchain
+from tooling.toolchain.extras import EXTRA
+from tooling.trials import build_program
 from tooling.verify.plan import Task, Trial
 
 VERSION = 1
@@ -52,6 +54,17 @@ class Bundle:
     failed: tuple[tuple[str, ToolingError], ...]  # programs that could not be built
 
 
+class NothingToBundle(ToolingError):
+    """Nothing of what was asked for can go into a bundle."""
+
+
+def left_out(tasks: Sequence[Task]) -> tuple[str, ...]:
+    """The programs that no bundle can hold: those that drive MAX graphs, which compile where they run."""
+    programs = [task.trials[0].selection.program for task in tasks]
+    names = [program.name for program in programs if program.language is Language.PYTHON]
+    return tuple(dict.fromkeys(names))
+
+
 def make_bundle(
     tasks: Sequence[Task],
     folder: Path,
@@ -73,8 +86,16 @@ def make_bundle(
         progress: receives a line for each program.
 
     Raises:
-        BundleFolderInUse, RuntimeLibraryMissing, ReferenceUnusable.
+        BundleFolderInUse, NothingToBundle, RuntimeLibraryMissing, ReferenceUnusable.
     """
+    absent = left_out(tasks)
+    if absent:
+        why = "they need MAX, which compiles their graphs on the machine where they run"
+        hint = f"there, with the project: uv run --extra {EXTRA} tooling verify {' '.join(absent)}"
+        tasks = [task for task in tasks if task.trials[0].selection.program.name not in absent]
+        if not tasks:
+            raise NothingToBundle(f"{', '.join(absent)} cannot go into a bundle", why=why, hint=hint)
+        progress(f"left out: {', '.join(absent)}: {why}; {hint}")
     if folder.exists() and any(folder.iterdir()) and not (folder / "bundle.json").is_file():
         raise BundleFolderInUse(
             "the folder is not empty and not a bundle",
@@ -90,11 +111,11 @@ def make_bundle(
     def built(task: Task) -> Executable | ToolingError:
         if task.error:
             return task.error
-        request = BuildRequest(
-            task.source, accelerator=accelerator, includes=(project.problems,), host_cpu=host_cpu
-        )
+        program = task.trials[0].selection.program
         try:
-            return build(request, toolchain, cache)
+            return build_program(
+                program, task.source, accelerator, project, toolchain, cache, host_cpu=host_cpu
+            )
         except ToolingError as error:
             return error
 

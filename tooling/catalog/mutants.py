@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,7 @@ DIAGNOSES = (
     "not-submitted",
     "text-disagrees",
     "input-changed",
+    "mismatch",  # wrong in a way that no pattern describes
 )
 
 
@@ -42,6 +44,7 @@ class Edit:
     with_: str
     count: int
     where: Location
+    file: str = ""  # below the puzzle's folder; empty: the program's main file
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +61,29 @@ class Mutant:
     where: Location
 
     def apply(self, solution: str) -> str:
-        """The solution with the mistake in it.
+        """The one file of a solution with the mistake in it.
 
         Raises:
             MutantError: a text to replace occurs another number of times than it should.
         """
+        return self.apply_to({"": solution})[""]
+
+    def apply_to(self, solution: Mapping[str, str]) -> dict[str, str]:
+        """The files of a solution with the mistake in them, by name; the main file's is empty.
+
+        Raises:
+            MutantError: a text to replace occurs another number of times than it should, or the program
+                has no file of that name.
+        """
+        texts = dict(solution)
         for edit in self.edits:
-            times = solution.count(edit.replace)
+            if edit.file not in texts:
+                raise MutantError(
+                    f"mutant `{self.name}`: the program has no file `{edit.file}`",
+                    where=edit.where,
+                    hint="one of " + ", ".join(name for name in texts if name),
+                )
+            times = texts[edit.file].count(edit.replace)
             if times != edit.count:
                 raise MutantError(
                     f"mutant `{self.name}`: the text to replace occurs {times} times, not {edit.count}",
@@ -72,8 +91,8 @@ class Mutant:
                     why="the solution has changed since, or the text is not unique in it",
                     hint="copy the lines exactly as they stand in the solution, with their indentation",
                 )
-            solution = solution.replace(edit.replace, edit.with_)
-        return solution
+            texts[edit.file] = texts[edit.file].replace(edit.replace, edit.with_)
+        return texts
 
 
 def mutants_path(project: Project, puzzle: Puzzle) -> Path:
@@ -119,11 +138,12 @@ def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
 
 
 def _edit(value: Value) -> Edit:
-    keys = value.mapping(["replace"], ["with", "count"])
+    keys = value.mapping(["replace"], ["with", "count", "file"])
     replacement = value.entries().get("with")
     return Edit(
         replace=keys["replace"].text(),
         with_=str(replacement.node.value) if replacement else "",
         count=keys["count"].integer(1) if "count" in keys else 1,
         where=keys["replace"].location,
+        file=keys["file"].text() if "file" in keys else "",
     )

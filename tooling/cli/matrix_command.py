@@ -43,6 +43,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _build(arguments: argparse.Namespace) -> int:
     from tooling.catalog.catalogue import every_selection, load_catalogue, programs_named
+    from tooling.catalog.model import Language
+    from tooling.errors import ToolingError
     from tooling.matrix.accelerators import choose
     from tooling.matrix.building import build_cells
     from tooling.matrix.report import record
@@ -56,7 +58,12 @@ def _build(arguments: argparse.Namespace) -> int:
     project = find_project()
     puzzles = load_catalogue(project)
     accelerators = choose(arguments.accelerator)
-    programs = programs_named(puzzles, arguments.puzzles)
+    named = programs_named(puzzles, arguments.puzzles)
+    programs = [program for program in named if program.language is Language.MOJO]
+    graphs = [program.name for program in named if program not in programs]
+    without = f"{', '.join(graphs)}: MAX compiles the kernels of a graph where it runs, for the GPU there"
+    if not programs:
+        raise ToolingError("nothing of this can be cross-built", why=without)
     selections = [each for each in every_selection(puzzles) if each.program in programs]
     cache = open_cache()
     if not cache.writable:
@@ -87,6 +94,8 @@ def _build(arguments: argparse.Namespace) -> int:
         for each in found[program.name, accelerator.name]
     ]
     _show_table(standpoints, accelerators, terminal)
+    if graphs:
+        terminal.line(terminal.paint(f"left out: {without}", "dim"))
     records = [record(each) for each in standpoints]
     if arguments.json:
         write_json(arguments.json, "matrix build", records)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from tooling.cli.options import add_language, seconds
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from tooling.catalog.model import Program
     from tooling.execution.program import Transcript
     from tooling.reports.terminal import Terminal
     from tooling.simulator.counters.profile import KernelProfile
@@ -48,8 +50,9 @@ def command(arguments: argparse.Namespace) -> int:
     from tooling.simulator.counters.texts import say
 
     terminal = open_terminal(sys.stderr if arguments.json == "-" else sys.stdout)
-    source, flags, name = _chosen(arguments)
-    kernels, findings, transcript = _profile(source, flags, arguments.timeout, terminal)
+    subject = _chosen(arguments)
+    name = subject.name
+    kernels, findings, transcript = _profile(subject, arguments.timeout, terminal)
     _show(kernels, terminal, arguments.lang)
     if findings:
         terminal.line(terminal.paint(say("memory_errors", arguments.lang, n=len(findings)), "red"))
@@ -63,20 +66,29 @@ def command(arguments: argparse.Namespace) -> int:
     return _exit_code(transcript)
 
 
-def _chosen(arguments: argparse.Namespace) -> tuple[Path, tuple[str, ...], str]:
-    """The source to build, the program's flags, and what to call it."""
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What is profiled."""
+
+    source: Path
+    flags: tuple[str, ...]
+    name: str  # what to call it
+    program: Program | None = None  # None: a file that is no puzzle's
+
+
+def _chosen(arguments: argparse.Namespace) -> _Subject:
     if arguments.puzzle.endswith(".mojo"):
-        return Path(arguments.puzzle), tuple(arguments.rest), Path(arguments.puzzle).name
+        return _Subject(Path(arguments.puzzle), tuple(arguments.rest), Path(arguments.puzzle).name)
     from tooling.catalog.catalogue import select
     from tooling.project import find_project
 
     selection = select(find_project(), arguments.puzzle, arguments.rest)
     source = selection.program.solution if arguments.solution else selection.program.problem
-    return source, selection.mode.flags, selection.command
+    return _Subject(source, selection.mode.flags, selection.command, selection.program)
 
 
 def _profile(
-    source: Path, flags: tuple[str, ...], time_limit: float, terminal: Terminal
+    subject: _Subject, time_limit: float, terminal: Terminal
 ) -> tuple[list[KernelProfile], list[Finding], Transcript]:
     from tooling.execution.program import run_program
     from tooling.project import ProjectNotFound, find_project
@@ -84,6 +96,7 @@ def _profile(
     from tooling.targets.probing import probe
     from tooling.targets.selection import TargetAbsent
     from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
+    from tooling.trials import build_program, environment_of, graph_cache
 
     simulated = probe(TargetKind.SIM)
     if isinstance(simulated, Absence):
@@ -92,19 +105,33 @@ def _profile(
     from tooling.simulator.findings import Check
     from tooling.simulator.session import Simulation, SimulationOptions
 
-    try:
-        includes: tuple[Path, ...] = (find_project().problems,)
-    except ProjectNotFound:
-        includes = ()  # any Mojo file, anywhere
-    request = BuildRequest(source, accelerator=simulated.accelerator, includes=includes)
-    executable = build(request, find_toolchain(), open_cache())
+    toolchain, cache = find_toolchain(), open_cache()
+    if subject.program:
+        executable = build_program(
+            subject.program, subject.source, simulated.accelerator, find_project(), toolchain, cache
+        )
+    else:
+        try:
+            includes: tuple[Path, ...] = (find_project().problems,)
+        except ProjectNotFound:
+            includes = ()  # any Mojo file, anywhere
+        request = BuildRequest(subject.source, accelerator=simulated.accelerator, includes=includes)
+        executable = build(request, toolchain, cache)
     profiler = Profiler()
     # The memory check alone: it keeps a faulty access from ending the kernel.
-    options = SimulationOptions(checks=frozenset({Check.MEMORY}))
+    options = SimulationOptions(
+        checks=frozenset({Check.MEMORY}),
+        graph_cache=graph_cache() if executable.interpreter else None,
+    )
     with Simulation(options, executor=profiler) as simulation:
         transcript = run_program(
-            [str(executable.path), *flags],
-            environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment},
+            [*executable.command, *subject.flags],
+            environment={
+                **os.environ,
+                "MODULAR_TELEMETRY_ENABLED": "0",
+                **environment_of(executable),
+                **simulation.environment,
+            },
             time_limit=time_limit,
             stream=terminal.streamer(),
         )

@@ -92,7 +92,11 @@ def _judged(
     terminal.line(terminal.paint(headline, "dim"))
     terminal.stream.flush()
     executable = build_trial(project, trial, find_toolchain(), open_cache())
-    unfinished = FILL_MARK in trial.source.read_text("utf-8", "replace")
+    folder = selection.program.folder_of(trial.source)
+    unfinished = any(
+        FILL_MARK in (folder / source.name).read_text("utf-8", "replace")
+        for source in selection.program.sources
+    )
     warnings = render_warnings(executable.diagnostics, unfinished=unfinished)
     if warnings:
         terminal.line(terminal.paint(warnings, "dim"))

@@ -60,8 +60,7 @@ def plan(project: Project, puzzles: Sequence[Puzzle], only: Sequence[str] = ()) 
         ToolingError: a solution cannot be read.
     """
     wanted = set(programs_named(puzzles, only))
-    chosen = [puzzle for puzzle in puzzles if not wanted.isdisjoint(puzzle.programs)]
-    files = [_skeleton(path, solution, anchors) for path, solution, anchors in _programs(chosen)]
+    files = _skeletons([puzzle for puzzle in puzzles if not wanted.isdisjoint(puzzle.programs)])
     for name in ("pyproject.toml", "pixi.toml"):
         path = project.root / name
         present = _read(path)
@@ -81,7 +80,9 @@ def write(project: Project, files: Sequence[Generated], *, force: bool = False) 
         EditedFiles: a problem file was edited since the last commit, and `force` is not set.
     """
     stale = [file for file in files if not file.current]
-    skeletons = [file.path for file in stale if file.path.suffix == ".mojo" and file.present is not None]
+    skeletons = [
+        file.path for file in stale if file.path.suffix in (".mojo", ".py") and file.present is not None
+    ]
     if skeletons and not force:
         edited = _edited(project.root, skeletons)
         if edited:
@@ -98,26 +99,27 @@ def write(project: Project, files: Sequence[Generated], *, force: bool = False) 
     return tuple(file.path for file in stale)
 
 
-def _programs(puzzles: Sequence[Puzzle]) -> list[tuple[Path, Path, tuple[str, ...]]]:
-    found = []
+def _skeletons(puzzles: Sequence[Puzzle]) -> list[Generated]:
+    """The problem files; one that belongs to several programs is generated once."""
+    found: dict[Path, Generated] = {}
     for puzzle in puzzles:
         for program in puzzle.programs:
-            anchors = [anchor for mode in puzzle.modes for anchor in mode.anchors.get(program.name, ())]
-            found.append((program.problem, program.solution, tuple(dict.fromkeys(anchors))))
-    return found
-
-
-def _skeleton(problem: Path, solution: Path, anchors: Sequence[str]) -> Generated:
-    skeleton = make_skeleton(_read(solution), solution)
-    for anchor in anchors:
-        if anchor not in skeleton.anchors:
-            raise AnnotationError(
-                f"the anchor `{anchor}_solution` of the manifest is not in the solution",
-                where=Location(solution),
-                why="anchors there are: " + (", ".join(skeleton.anchors) or "none"),
-                hint=f"add `# ANCHOR: {anchor}_solution`, or correct `anchors` in puzzle.yaml",
-            )
-    return Generated(problem, skeleton.text, _read(problem) if problem.is_file() else None)
+            anchors: list[str] = []
+            for source in program.sources:
+                skeleton = make_skeleton(_read(source.solution), source.solution)
+                anchors += skeleton.anchors
+                present = _read(source.problem) if source.problem.is_file() else None
+                found.setdefault(source.problem, Generated(source.problem, skeleton.text, present))
+            wanted = [anchor for mode in puzzle.modes for anchor in mode.anchors.get(program.name, ())]
+            for anchor in dict.fromkeys(wanted):
+                if anchor not in anchors:
+                    raise AnnotationError(
+                        f"the anchor `{anchor}_solution` of the manifest is not in the solution",
+                        where=Location(program.solution),
+                        why="anchors there are: " + (", ".join(anchors) or "none"),
+                        hint=f"add `# ANCHOR: {anchor}_solution`, or correct `anchors` in puzzle.yaml",
+                    )
+    return list(found.values())
 
 
 def _read(path: Path) -> str:

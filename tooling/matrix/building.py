@@ -18,6 +18,7 @@ from tooling.project import Project
 from tooling.toolchain import BuildCache, BuildFailed, BuildRequest, Toolchain, build
 from tooling.toolchain.build import build_key
 from tooling.toolchain.diagnostics import Diagnostic
+from tooling.trials import includes_of
 
 _FOREIGN_TOOLS = re.compile(
     r"xcrun|metallib compilation failed|posix_spawn failed|unable to find suitable c compiler", re.IGNORECASE
@@ -83,7 +84,7 @@ def _build_cell(
         Path(program.solution).absolute(),
         accelerator=accelerator.name,
         emit=reach(accelerator.vendor).emit,
-        includes=(project.problems,),
+        includes=includes_of(program, program.solution, project),
     )
     try:
         key = build_key(request, toolchain)

@@ -23,7 +23,7 @@ from tooling.toolchain.linker import linker_path
 from tooling.toolchain.mojo import MojoNotFound, Toolchain
 
 _FORMAT = "1"  # raised when the layout of an entry or the meaning of a key changes
-_SUFFIX = {"exe": "", "shared-lib": ".so", "object": ".o", "asm": ".s"}
+_SUFFIX = {"exe": "", "shared-lib": ".so", "object": ".o", "asm": ".s", "package": ".mojoc"}
 _ATTEMPTS = 3
 
 
@@ -65,7 +65,7 @@ class BuildRequest:
 
     source: Path
     accelerator: str | None = None  # e.g. sm_90a; None: the program is for the host only
-    emit: str = "exe"  # exe, shared-lib, object, asm
+    emit: str = "exe"  # exe, shared-lib, object, asm; package: the source is the package's __init__.mojo
     includes: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()  # NAME or NAME=VALUE
     line_tables: bool = True
@@ -73,6 +73,11 @@ class BuildRequest:
 
     def arguments(self) -> list[str]:
         """The command line of `mojo` without the output path."""
+        if self.emit == "package":
+            arguments = ["precompile", str(self.source.parent), "--diagnostic-format", "json"]
+            for folder in self.includes:
+                arguments += ["-I", str(folder)]
+            return arguments
         arguments = ["build", str(self.source), "--emit", self.emit, "--diagnostic-format", "json"]
         if self.accelerator:
             arguments += ["--target-accelerator", self.accelerator]
@@ -86,6 +91,12 @@ class BuildRequest:
             arguments += ["-D", define]
         return arguments
 
+    @property
+    def product(self) -> str:
+        """The name of the file that the build writes."""
+        stem = self.source.parent.name if self.emit == "package" else self.source.stem
+        return stem + _SUFFIX.get(self.emit, "")
+
 
 @dataclass(frozen=True, slots=True)
 class Executable:
@@ -97,6 +108,12 @@ class Executable:
     diagnostics: tuple[Diagnostic, ...] = ()  # warnings and their notes
     fresh: bool = False  # built now, not found
     note: str | None = None  # something the user should know about the build
+    interpreter: str | None = None  # what runs `path` where it is a Python program
+
+    @property
+    def command(self) -> list[str]:
+        """The program's command line, without its flags."""
+        return [*([self.interpreter] if self.interpreter else []), str(self.path)]
 
 
 def build_key(request: BuildRequest, toolchain: Toolchain) -> str:
@@ -121,7 +138,10 @@ def build_key(request: BuildRequest, toolchain: Toolchain) -> str:
         add(request.host_cpu or _host_features())
         add(*request.arguments())
         add(text)
-        for path in imported_files(request.source, text, request.includes):
+        files = imported_files(request.source, text, request.includes)
+        if request.emit == "package":  # every module of the folder goes in, imported or not
+            files = sorted({*files, *request.source.parent.rglob("*.mojo")})
+        for path in files:
             add(str(path), path.read_bytes())
     except OSError as error:
         raise SourceNotFound(
@@ -184,9 +204,9 @@ def _build_locked(
 ) -> Executable | None:
     environment = dict(os.environ)
     environment["MODULAR_TELEMETRY_ENABLED"] = "0"
-    if request.emit != "asm":
+    if request.emit not in ("asm", "package"):
         environment["PATH"] = linker_path(toolchain, cache.root, environment.get("PATH", os.defpath))
-    name = request.source.stem + _SUFFIX.get(request.emit, "")
+    name = request.product
     cache.sweep()
     with cache.partial() as folder:
         try:

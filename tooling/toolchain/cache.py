@@ -1,7 +1,8 @@
 """The build cache: content-addressed folders that appear whole or not at all.
 
 Layout under the root: `builds/KEY/` (finished), `partial/` (being written), `locks/KEY` (one builder
-per key), `linker/` (the stand-in for a missing C compiler), `sources/` (programs that the tool wrote).
+per key), `linker/` (the stand-in for a missing C compiler), `sources/` (programs that the tool wrote),
+`graphs/` (what MAX compiled for the simulated GPU, in MAX's own form).
 """
 
 from __future__ import annotations
@@ -91,11 +92,16 @@ class BuildCache:
                     shutil.rmtree(entry, ignore_errors=True)
 
     def store_source(self, name: str, text: bytes, digest: str) -> Path:
-        """A stable path for a program that the tool wrote itself (a mutant): its build is found again."""
+        """A stable path for a program that the tool wrote itself (a mutant): its build is found again.
+
+        Args:
+            name: the file below the program's folder, such as p15.mojo or op/conv1d.mojo.
+            digest: of all files of the program.
+        """
         folder = self.root / "sources" / digest[:32]
         path = folder / name
         if not path.is_file():
-            folder.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=folder, delete=False) as partial:
                 partial.write(text)
             Path(partial.name).replace(path)
@@ -123,6 +129,16 @@ def open_cache(root: Path | None = None) -> BuildCache:
     """The cache at `root` (default: the user's). One that cannot be written still serves finished builds."""
     root = root or default_cache_root()
     return BuildCache(root, writable=_can_write(root))
+
+
+def usable_cache() -> BuildCache:
+    """The user's cache, or the temporary one where that cannot be written.
+
+    Raises:
+        CacheUnusable: as `fallback_cache`.
+    """
+    cache = open_cache()
+    return cache if cache.writable else fallback_cache()
 
 
 def fallback_cache() -> BuildCache:

@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import ModeKind, Puzzle
+from tooling.catalog.model import ModeKind, Program, Puzzle
 from tooling.catalog.mutants import Mutant, MutantError, load_mutants
 from tooling.catalog.nodes import did_you_mean
 from tooling.errors import Location, ToolingError
@@ -129,7 +129,7 @@ def _puzzle_tasks(project: Project, puzzle: Puzzle, wanted: Filter, cache: Build
                     if each.mode.name in mutant.modes
                 ]
                 if kept := _wanted(wanted, trials):
-                    tasks.append(_mutant_task(mutant, program.solution, kept, cache))
+                    tasks.append(_mutant_task(mutant, program, kept, cache))
     return tasks
 
 
@@ -142,17 +142,23 @@ def _wanted(wanted: Filter, trials: list[Trial]) -> tuple[Trial, ...]:
     return tuple(trial for trial in trials if wanted.ids is None or trial.id in wanted.ids)
 
 
-def _mutant_task(mutant: Mutant, solution: Path, trials: tuple[Trial, ...], cache: BuildCache) -> Task:
+def _mutant_task(mutant: Mutant, program: Program, trials: tuple[Trial, ...], cache: BuildCache) -> Task:
+    main, *parts = program.sources
+    names = ["", *(part.name for part in parts)]
     try:
-        original = solution.read_text("utf-8")
+        original = {
+            name: source.solution.read_text("utf-8")
+            for name, source in zip(names, program.sources, strict=True)
+        }
     except OSError as error:
         raise ToolingError(
-            "a solution cannot be read", where=Location(solution), why=error.strerror
+            "a solution cannot be read", where=Location(Path(error.filename)), why=error.strerror
         ) from error
     try:
-        text = mutant.apply(original).encode()
+        texts = {name or main.name: text.encode() for name, text in mutant.apply_to(original).items()}
     except MutantError as error:
-        return Task(solution, trials, error)
+        return Task(program.solution, trials, error)
     # The path is part of what decides a build, so a mutant always gets the same one.
-    digest = hashlib.sha256(str(solution).encode() + b"\0" + text).hexdigest()
-    return Task(cache.store_source(solution.name, text, digest), trials)
+    digest = hashlib.sha256(str(program.solution).encode() + b"\0" + b"\0".join(texts.values())).hexdigest()
+    paths = [cache.store_source(name, text, digest) for name, text in texts.items()]
+    return Task(paths[0], trials)

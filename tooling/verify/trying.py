@@ -19,6 +19,7 @@ from tooling.reports.records import Record, error_record, verdict_record
 from tooling.targets.model import Choice, TargetKind
 from tooling.targets.selection import ModeGated, TargetAbsent, choose
 from tooling.toolchain import BuildCache, Toolchain
+from tooling.toolchain.extras import ExtraMissing
 from tooling.trials import Trial as RunTrial
 from tooling.trials import build_trial, run_trial
 from tooling.verify.plan import Subject, Task, Trial
@@ -100,6 +101,8 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
     start = time.monotonic()
     try:
         verdict = _verdict(task, trial, choice, project, toolchain, cache)
+    except ExtraMissing as error:
+        return _record(trial, "skipped", 0.0, f"{error.what}: {error.hint}")
     except ToolingError as error:
         return _failed_to_try(trial, error)
     complaint = complaint_about(trial, verdict)

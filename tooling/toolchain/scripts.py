@@ -1,0 +1,74 @@
+"""Python programs of the puzzles: nothing to build but the Mojo packages that they load into MAX graphs."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from tooling.errors import Location
+from tooling.toolchain.build import BuildFailed, BuildRequest, Executable, SourceNotFound, build
+from tooling.toolchain.cache import BuildCache
+from tooling.toolchain.diagnostics import Diagnostic
+from tooling.toolchain.mojo import Toolchain
+
+
+def prepare_script(
+    source: Path,
+    packages: Sequence[Path],
+    includes: Sequence[Path],
+    toolchain: Toolchain,
+    cache: BuildCache,
+) -> Executable:
+    """Checks a Python program as far as it can be checked without running it.
+
+    The program itself loads its packages by folder, as the reader's own programs do, and MAX compiles the
+    graph. Here the same packages are precompiled, so that a mistake in them is told at its line before
+    anything starts. What depends on a graph, such as a wrong launch, only shows when that graph is compiled.
+
+    Args:
+        packages: the folders of its Mojo packages.
+        includes: where the program and its packages find modules of the project.
+
+    Raises:
+        BuildFailed: the Python file is not Python, or the compiler rejects a package.
+        SourceNotFound and the other errors of `build`.
+    """
+    source = source.absolute()
+    _check_syntax(source)
+    diagnostics: list[Diagnostic] = []
+    notes: list[str] = []
+    for package in packages:
+        request = BuildRequest(package / "__init__.mojo", emit="package", includes=tuple(includes))
+        built = build(request, toolchain, cache)
+        diagnostics += built.diagnostics
+        notes += [built.note] if built.note else []
+    request = BuildRequest(source, emit="script", includes=tuple(includes))
+    script = Executable(source, request, key="", diagnostics=tuple(diagnostics), interpreter=sys.executable)
+    return dataclasses.replace(script, note=notes[0] if notes else None)
+
+
+def _check_syntax(source: Path) -> None:
+    try:
+        text = source.read_bytes()
+    except OSError as error:
+        raise SourceNotFound(
+            "a program to run cannot be read", where=Location(source), why=error.strerror
+        ) from error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the interpreter shows them when the program runs
+            ast.parse(text, str(source))
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        column = getattr(error, "offset", None)
+        told = Diagnostic(
+            "error",
+            getattr(error, "msg", None) or str(error),
+            Location(source, line, column),
+            (getattr(error, "text", None) or "").rstrip("\n"),
+        )
+        raise BuildFailed(source, (told,), "") from error
