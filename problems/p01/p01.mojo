@@ -22,6 +22,7 @@ def add_10(
 # ANCHOR_END: add_10
 
 
+# ANCHOR: main
 def main() raises:
     expect_no_flags("p01")
     with DeviceContext() as ctx:
@@ -55,3 +56,6 @@ def main() raises:
             for i in range(SIZE):
                 assert_equal(out_host[i], expected[i])
         print("Puzzle 01 complete ✅")
+
+
+# ANCHOR_END: main

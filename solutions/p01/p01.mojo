@@ -25,6 +25,7 @@ def add_10(
 # ANCHOR_END: add_10_solution
 
 
+# ANCHOR: main_solution
 def main() raises:
     expect_no_flags("p01")
     with DeviceContext() as ctx:
@@ -58,3 +59,6 @@ def main() raises:
             for i in range(SIZE):
                 assert_equal(out_host[i], expected[i])
         print("Puzzle 01 complete ✅")
+
+
+# ANCHOR_END: main_solution

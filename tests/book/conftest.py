@@ -11,7 +11,7 @@ import pytest
 from tooling.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]
-_PARTS = ("book", "i18n", "problems", "solutions", "tests/data/outputs")
+_PARTS = ("book", "i18n", "problems", "solutions", "tests/data/outputs", "tests/data/traces", "tests/mutants")
 _FILES = ("pyproject.toml", "pixi.toml")
 
 

@@ -7,28 +7,34 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tooling.book.errors import BookError
 from tooling.book.figures import FIGURES
 from tooling.book.figures.drawing import outdated, pictures
-from tooling.book.figures.reduction import reduction_steps
+from tooling.book.figures.facts import Facts
+from tooling.book.figures.figure import Figure
+from tooling.book.figures.reduction import stride
+from tooling.book.figures.requests import request
+from tooling.book.figures.traces import BARRIER, Event, Trace, as_text, load, shared_moves, trace_path
 from tooling.book.recordings import digest, fold
 from tooling.book.runs import shown_outputs
 from tooling.book.shelf import Shelf
+from tooling.book.verdicts import wrapped
 from tooling.project import Project
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=[figure.name for figure in FIGURES])
-def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure: object) -> None:
-    drawn = list(pictures(Shelf(real), figure))  # type: ignore[arg-type]
-    assert len(drawn) == 4
+def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure: Figure) -> None:
+    drawn = list(pictures(Shelf(real), figure))
+    assert len(drawn) == (4 if figure.narrow is None else 8)
     for path, text in drawn:
         ElementTree.fromstring(text)
-        assert re.fullmatch(r"\d\d(-\w+)?-[wb]\.svg", path.name)
+        assert re.fullmatch(r"\d\d(-[a-z-]+)?-[wb]\.svg", path.name)
         assert ("i18n/ko" in path.as_posix()) == bool(re.search("[가-힣]", text))
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=[figure.name for figure in FIGURES])
-def test_the_pictures_in_the_book_are_up_to_date(real: Project, figure: object) -> None:
-    assert outdated(Shelf(real), figure) == []  # type: ignore[arg-type]
+def test_the_pictures_in_the_book_are_up_to_date(real: Project, figure: Figure) -> None:
+    assert outdated(Shelf(real), figure) == []
 
 
 def test_the_axis_sum_shows_its_sums(real: Project) -> None:
@@ -37,13 +43,77 @@ def test_the_axis_sum_shows_its_sums(real: Project) -> None:
     assert [number for number in ("15", "51", "87", "123") if f">{number}<" not in text] == []
 
 
-def test_steps_of_a_reduction() -> None:
-    steps = reduction_steps([0, 1, 2, 3, 4, 5, 0, 0])
-    assert [(stride, cells[:stride]) for stride, cells in steps] == [
-        (4, [4, 6, 2, 3]),
-        (2, [6, 9]),
-        (1, [15]),
+def test_a_reduction_is_drawn_from_what_the_threads_did(real: Project) -> None:
+    moves = shared_moves(Facts(Shelf(real), "p15").trace(), block=0)
+    assert moves[0].cells == (0, 1, 2, 3, 4, 5, 0, 0)
+    assert [(stride(move), sorted(move.written), move.cells[: len(move.written)]) for move in moves[1:]] == [
+        (4, [0, 1, 2, 3], (4, 6, 2, 3)),
+        (2, [0, 1], (6, 9)),
+        (1, [0], (15,)),
     ]
+    assert moves[1].read == {thread: (thread, thread + 4) for thread in range(4)}
+
+
+def test_traces_agree_with_the_references(real: Project) -> None:
+    facts = Facts(Shelf(real), "p23")
+    stored: dict[int, float] = {}
+    for event in facts.trace("--tiled").events:
+        if event.action == "store":
+            stored.update(zip(event.elements, event.values, strict=True))
+    (expected,) = facts.expected("tiled").values()
+    assert [stored[index] for index in range(len(stored))] == expected.reshape(-1).tolist()
+
+
+@pytest.mark.parametrize("run", sorted({run for figure in FIGURES for run in figure.traces}))
+def test_a_trace_is_written_as_it_was_read(real: Project, run: str) -> None:
+    name, *flags = run.split()
+    path = trace_path(real, Shelf(real).selection(name, flags))
+    assert as_text(load(path)) == path.read_text(encoding="utf-8")
+
+
+def test_cells_that_nobody_wrote_are_unknown() -> None:
+    events = (
+        Event("store", 0, threads=(0,), elements=(2,), values=(7.0,)),
+        Event(BARRIER, 0),
+        Event("load", 0, threads=(1,), elements=(2,)),
+        Event(BARRIER, 0),
+        Event("store", 1, threads=(0,), elements=(0,), values=(1.0,)),
+    )
+    trace = Trace("", "", (2, 1, 1), (2, 1, 1), (1, 1, 1), 4, events)
+    (move,) = shared_moves(trace, block=0)
+    assert move.cells == (None, None, 7.0)
+
+
+def test_a_request_holds_the_lanes_of_its_warp() -> None:
+    event = Event("load", 0, 1, tuple(range(30, 34)), (0, 1, 2, 3))
+    trace = Trace("", "", (1, 1, 1), (64, 1, 1), (1, 1, 1), 4, (event,))
+    addresses = request(trace, event, warp=1).sample.addresses
+    assert addresses[:2].tolist() == [8, 12]
+    assert (addresses[2:] < 0).all()
+
+
+def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
+    solution = checkout.solutions / "p01" / "p01.mojo"
+    solution.write_text(solution.read_text(encoding="utf-8").replace("+ 10", "+ 11"), encoding="utf-8")
+    with pytest.raises(BookError, match="has changed since it was traced") as refusal:
+        Facts(Shelf(checkout), "p01").trace()
+    assert refusal.value.hint == "tooling figure p01 --trace"
+
+
+@pytest.mark.mojo
+def test_a_solution_still_does_what_its_trace_says(real: Project) -> None:
+    from tooling.book.figures.tracing import record
+
+    selection = Shelf(real).selection("p01", [])
+    assert as_text(record(real, selection)) == trace_path(real, selection).read_text(encoding="utf-8")
+
+
+def test_a_verdict_is_wrapped_like_in_a_narrow_terminal() -> None:
+    assert list(wrapped("  why: " + "word " * 20)) == [
+        "  why: " + " ".join(["word"] * 14),
+        "    " + " ".join(["word"] * 6) + " ",
+    ]
+    assert list(wrapped("가" * 60)) == ["가" * 60]
 
 
 def test_long_counting_is_folded() -> None:

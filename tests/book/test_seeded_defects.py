@@ -11,6 +11,7 @@ import pytest
 from tooling.book.checks import RULES, check
 from tooling.project import Project
 
+P01 = "book/src/puzzle_01/raw.md"
 P15 = "book/src/puzzle_15/puzzle_15.md"
 K15 = "i18n/ko/book/src/puzzle_15/puzzle_15.md"
 P12 = "book/src/puzzle_12/puzzle_12.md"
@@ -96,6 +97,9 @@ DEFECTS = [
     Defect("output-of-another-run", "output", RECORDED, '"command": "p15"', '"command": "p15_raw"'),
     Defect("output-not-json", "output", RECORDED, '"lines": [', '"lines": '),
     Defect("output-typed-by-hand", "pasted-output", P15, "{{#output p15 unsolved}}", "```text\nout: DeviceBuffer([0.0, 0.0, 0.0, 0.0])\n```"),
+    Defect("verdict-of-no-answer", "directive", P01, "{{#verdict p01 counted_from_one}}", "{{#verdict p01 counted_from_two}}"),
+    Defect("verdict-of-another-answer", "output", "tests/mutants/p01.yaml", "output[unsafe_offset=i + 1] =", "output[unsafe_offset=i + 2] ="),
+    Defect("verdict-of-a-right-answer", "output", "tests/data/outputs/p01/p01.unsolved.verdict-en.json", '"exit_status": 1', '"exit_status": 0'),
     # names and words
     Defect("identifier-misspelt", "identifier", P15, "`block_idx.y` says", "`block_index.y` says"),
     Defect("identifier-of-another-api", "identifier", P15, "`thread_idx.x` which", "`threadIdx.x` which"),

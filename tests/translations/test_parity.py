@@ -55,6 +55,7 @@ EQUAL = {
     "words in a formula": Case("\\\\(x_{\\text{in}}\\\\)\n", "\\\\(x_{\\text{입력}}\\\\)입니다\n"),
     "number in letters": Case("Two values of 3.\n", "3 가운데 값 2개입니다.\n"),
     "number in Korean letters": Case("The 2 values.\n", "두 값입니다.\n"),
+    "Roman number of a part": Case("# Part I: a\n\n# Part XIV: b\n", "# 1부: 가\n\n# 14부: 나\n"),
     "thousands": Case("1,024 and 2048.\n", "1024와 2,048입니다.\n"),
     "digits of names": Case("float32 on SM90, p15.\n", "SM100에서는 float64, p16입니다.\n"),
     "other edition of an address": Case(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from html import escape
+from pathlib import Path
 
 from tooling.book.errors import BookError
 from tooling.book.figures import find_figure
+from tooling.book.figures.figure import Figure
 from tooling.book.page import Page, Words
 from tooling.book.phrases import pick
 
@@ -16,25 +18,43 @@ def figure(page: Page, words: Words) -> str:
     (name,) = words
     drawn = find_figure(name)
     folder = page.edition.page(page.path).parent
-    light, dark = drawn.files("w"), drawn.files("b")
-    for file in (light, dark):
+    for file in drawn.every_file():
         if not (folder / file).is_file():
             raise BookError(
                 f"the picture {file} is not beside the page",
                 hint=f"draw it with `tooling figure {drawn.puzzle}`",
             )
-    size = _size((folder / light).read_text(encoding="utf-8"))
     alt = escape(pick(drawn.description, page.language))
     caption = escape(pick(drawn.caption, page.language))
+    pictures = "".join(
+        _picture(drawn, folder, shade, kind, alt) for shade, kind in (("w", "light"), ("b", "dark"))
+    )
     return (
-        f'<figure>\n<div class="figure-scroll">\n'
-        f'<img class="light-mode-img" src="{light}" {size} alt="{alt}">\n'
-        f'<img class="dark-mode-img" src="{dark}" {size} alt="{alt}">\n'
-        f"</div>\n<figcaption>{caption}</figcaption>\n</figure>\n"
+        f'<figure>\n<div class="figure-scroll">\n{pictures}</div>\n'
+        f"<figcaption>{caption}</figcaption>\n</figure>\n"
     )
 
 
-def _size(svg: str) -> str:
-    """Width and height of a picture as attributes, so that the page does not jump when it arrives."""
-    match = re.search(r'width="\d+" height="\d+"', svg)
-    return match[0] if match else ""
+def _picture(drawn: Figure, folder: Path, shade: str, kind: str, alt: str) -> str:
+    """One shade of a figure; on narrow screens its narrow form, where there is one."""
+    file = drawn.files(shade)
+    width, height = _size(folder / file)
+    image = (
+        f'<img class="{kind}-mode-img" src="{file}" width="{width}" height="{height}" '
+        f'style="--width: {width}px" alt="{alt}">'
+    )
+    if drawn.narrow is None:
+        return f"{image}\n"
+    narrow = drawn.files(shade, narrow=True)
+    width, height = _size(folder / narrow)
+    image = image.replace('" alt=', f'; --narrow: {width}px" alt=', 1)
+    return (
+        f'<picture><source media="(width < 40rem)" srcset="{narrow}" width="{width}" height="{height}">'
+        f"{image}</picture>\n"
+    )
+
+
+def _size(picture: Path) -> tuple[str, str]:
+    """Width and height of a picture, told in the page so that it does not jump when the picture arrives."""
+    match = re.search(r'width="(\d+)" height="(\d+)"', picture.read_text(encoding="utf-8"))
+    return (match[1], match[2]) if match else ("0", "0")

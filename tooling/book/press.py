@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tooling.book import banner, cards, commands, pictures, recordings
+from tooling.book import banner, cards, commands, pictures, recordings, verdicts
 from tooling.book.editions import Edition
 from tooling.book.errors import BookError
 from tooling.book.formulas import render_formulas
@@ -37,6 +37,7 @@ DIRECTIVES: dict[str, Renderer] = {
     "hints": cards.hints,
     "run": commands.run,
     "output": recordings.output,
+    "verdict": verdicts.verdict,
     "figure": pictures.figure,
     "constant": constant,
 }

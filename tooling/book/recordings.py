@@ -61,7 +61,12 @@ def program_file(selection: Selection, state: str) -> Path:
 
 def digest(program: Path) -> str:
     """Identifies the code of a program: comments and blank lines do not count, they change no output."""
-    code = [line.rstrip() for line in program.read_text(encoding="utf-8").splitlines()]
+    return digest_text(program.read_text(encoding="utf-8"))
+
+
+def digest_text(program: str) -> str:
+    """The same of a program's text."""
+    code = [line.rstrip() for line in program.splitlines()]
     kept = "\n".join(line for line in code if line and not line.lstrip().startswith("#"))
     return hashlib.sha256(kept.encode()).hexdigest()[:16]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tooling.book import recordings
+from tooling.book import recordings, verdicts
 from tooling.book.chapters import chapter_files
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
@@ -17,7 +17,7 @@ from tooling.book.shelf import Shelf
 from tooling.catalog.catalogue import Selection
 from tooling.execution.program import Ending
 from tooling.exit_codes import ExitCode
-from tooling.mdbook.includes import find_directives
+from tooling.mdbook.includes import Directive, find_directives
 from tooling.project import Project
 from tooling.targets.selection import choose
 from tooling.toolchain import find_toolchain, open_cache
@@ -29,15 +29,29 @@ _TIME_LIMIT = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One output that a page shows."""
+    """One output that a page shows.
+
+    Attributes:
+        state: `unsolved`, `solved`, or the name of a wrong answer.
+        path: the recording.
+        judged_in: the language of the judge whose words are shown; None where the program's own are.
+    """
 
     selection: Selection
     state: str
     path: Path
+    judged_in: str | None = None
 
     @property
     def name(self) -> str:
-        return f"{self.selection.command} ({self.state})"
+        judge = f", the judge in `{self.judged_in}`" if self.judged_in else ""
+        return f"{self.selection.command} ({self.state}{judge})"
+
+    def program(self, project: Project) -> str:
+        """Digest of the program that it must have been recorded with."""
+        if self.judged_in:
+            return recordings.digest_text(verdicts.answer_text(project, self.selection, self.state))
+        return recordings.digest(recordings.program_file(self.selection, self.state))
 
 
 def shown_outputs(project: Project) -> Iterator[Shown]:
@@ -52,13 +66,22 @@ def shown_outputs(project: Project) -> Iterator[Shown]:
         for chapter in chapter_files(edition):
             page = Page(edition, chapter.path, chapter.text, shelf)
             for directive in find_directives(chapter.text):
-                if directive.name != "output":
-                    continue
-                selection, state = recordings.parse_words(page, directive.argument.split())
-                path = recordings.recording_path(project, selection, state)
-                if path not in seen:
-                    seen.add(path)
-                    yield Shown(selection, state, path)
+                shown = _shown(page, directive)
+                if shown is not None and shown.path not in seen:
+                    seen.add(shown.path)
+                    yield shown
+
+
+def _shown(page: Page, directive: Directive) -> Shown | None:
+    words, project = directive.argument.split(), page.shelf.project
+    if directive.name == "output":
+        selection, state = recordings.parse_words(page, words)
+        return Shown(selection, state, recordings.recording_path(project, selection, state))
+    if directive.name == "verdict":
+        selection, state = verdicts.parse_words(page, words)
+        path = verdicts.verdict_path(project, selection, state, page.language)
+        return Shown(selection, state, path, page.language)
+    return None
 
 
 def update(project: Project, names: tuple[str, ...], target: str, say: Say) -> ExitCode:
@@ -106,6 +129,8 @@ def run(project: Project, shown: Shown, target: str) -> Recording:
         BookError: the program was ended by its time limit or by a signal.
         ToolingError: it cannot be built or run here.
     """
+    if shown.judged_in:
+        return verdicts.record(project, shown.selection, shown.state, shown.judged_in, target)
     choice = choose(shown.selection, target)
     source = recordings.program_file(shown.selection, shown.state)
     toolchain = find_toolchain()

@@ -46,6 +46,9 @@ _KOREAN_WORDS = {
     "10": re.compile("(?<![가-힣])열(?= )"),
 }
 
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_PART = re.compile(r"\b(?:[Pp]arts?|[Vv]olumes?|[Cc]hapters?|[Aa]ppendix) ([IVXLC]+)\b")
+
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
@@ -146,7 +149,15 @@ def _numbers(prose: Iterable[Prose]) -> list[Item]:
 
 
 def _english_numbers(text: str) -> Counter[str]:
-    return Counter(_ENGLISH_VALUES[word] for word in _WORD.findall(text.lower()) if word in _ENGLISH_VALUES)
+    """Numbers that English writes in letters: `two`, and `Part XI`, which Korean counts as 11."""
+    words = (_ENGLISH_VALUES[word] for word in _WORD.findall(text.lower()) if word in _ENGLISH_VALUES)
+    return Counter(words) + Counter(str(_roman(numeral)) for numeral in _PART.findall(text))
+
+
+def _roman(numeral: str) -> int:
+    """4 for `IV`: a letter before a greater one is taken away."""
+    values = [_ROMAN[letter] for letter in numeral]
+    return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
 
 
 def _korean_numbers(text: str) -> Counter[str]:

@@ -138,9 +138,14 @@ if (navigator.clipboard) {
 
 // ---- a long line is scrolled with the keyboard too ----
 const reachable = () => document.querySelectorAll("article pre > code, article .table-wrapper, article .figure-scroll, article .formula").forEach((box) => {
-  if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; else box.removeAttribute("tabindex");
+  const wide = box.scrollWidth > box.clientWidth;
+  if (wide) box.tabIndex = 0; else box.removeAttribute("tabindex");
+  // A picture that goes on beyond the edge says so by fading out there.
+  box.toggleAttribute("data-more", wide && box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
 });
 reachable();
+addEventListener("scroll", (event) => { if (event.target.classList?.contains("figure-scroll")) reachable(); }, true);
+addEventListener("load", reachable); // pictures have their sizes now
 addEventListener("resize", reachable);
 document.addEventListener("click", () => requestAnimationFrame(reachable)); // a tab or fold may have opened
 

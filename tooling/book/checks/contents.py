@@ -147,7 +147,7 @@ def check_markers(desk: Desk) -> Iterator[Finding]:
 def check_parts(desk: Desk) -> Iterator[Finding]:
     """A page with code to complete has everything that a reader needs to complete it."""
     for chapter in desk.real_chapters():
-        if "/problems/" not in chapter.text or "{{#include" not in chapter.text:
+        if not _shows_code_to_complete(desk, chapter):
             continue
         for mark, meaning in (
             ("{{#puzzle ", "what the puzzle needs"),
@@ -162,6 +162,16 @@ def check_parts(desk: Desk) -> Iterator[Finding]:
                 yield desk.finding(chapter, 0, "parts", f"the page has no {meaning}", f"add {mark.strip()} …")
         _, _, rest = chapter.text.partition('<details class="solution-details">')
         yield from _open_solutions(desk, chapter, len(chapter.text) - len(rest))
+
+
+def _shows_code_to_complete(desk: Desk, chapter: Chapter) -> bool:
+    """Whether a page includes a region that its puzzle's manifest names, not only the program around it."""
+    shown = set(re.findall(r"\{\{#include \S*/problems/[^\s:}]+:(\w+)", chapter.text))
+    puzzle = desk.puzzle_of(chapter.path)
+    if puzzle is None:
+        return bool(shown)
+    named = {anchor for mode in puzzle.modes for anchors in mode.anchors.values() for anchor in anchors}
+    return bool(shown & named)
 
 
 def _open_solutions(desk: Desk, chapter: Chapter, folded_from: int) -> Iterator[Finding]:

@@ -31,7 +31,7 @@ def check_outputs(desk: Desk) -> Iterator[Finding]:
             if error.where is not None:  # a missing one is reported where it is asked for
                 yield Finding(path, 0, "output", f"{error.what} ({error.why})", _update(shown))
             continue
-        if recording.program != recordings.digest(recordings.program_file(shown.selection, shown.state)):
+        if recording.program != shown.program(desk.project):
             yield Finding(
                 path, 0, "output", "the program has changed since this was recorded", _update(shown)
             )
@@ -43,10 +43,12 @@ def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[s
     if (recording.command, recording.state) != (shown.selection.command, shown.state):
         yield f"this is a recording of `{recording.command}` ({recording.state})"
     judged = shown.selection.mode.kind is ModeKind.PUZZLE
-    if judged and shown.state == "unsolved" and recording.exit_status == 0:
+    if judged and not shown.judged_in and shown.state == "unsolved" and recording.exit_status == 0:
         yield "the unsolved program says that it succeeded"
     if shown.state == "solved" and recording.exit_status != 0:
         yield f"the solved program ended with status {recording.exit_status}"
+    if shown.judged_in and recording.exit_status == 0:
+        yield "the judge lets this wrong answer pass"
     if not recording.lines:
         yield "the program printed nothing"
 

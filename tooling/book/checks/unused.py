@@ -42,22 +42,30 @@ def _files(figure: str) -> Iterator[str]:
         drawn = find_figure(figure)
     except ToolingError:
         return  # `check_directives` reports it
-    yield from (drawn.files(shade) for shade in ("w", "b"))
+    yield from drawn.every_file()
 
 
 def check_unused_anchors(desk: Desk) -> Iterator[Finding]:
     """Anchors of a puzzle's programs that no page includes.
 
     An anchor that the manifest names may wait for its page as long as a chapter of the manifest is not yet in
-    the contents.
+    the contents. Where a page shows a region of the problem that holds nothing to complete, its twin in the
+    solution need not be shown.
     """
     uses: set[expansion.Use] = set()
     for chapter in desk.chapters:
         uses |= expansion.check(chapter.text, chapter.page.path, desk.library.files)[1]
     listed = {entry.path for entries in desk.summaries.values() for entry in entries}
     for puzzle in desk.puzzles:
+        if not listed.intersection(puzzle.chapters):
+            continue  # its pages are still to be written
         finished = set(puzzle.chapters) <= listed
-        waiting = set() if finished else _named(puzzle)
+        named = _named(puzzle)
+        waiting = set() if finished else named
+        problems = {
+            str(source.problem.resolve()) for program in puzzle.programs for source in program.sources
+        }
+        waiting |= {f"{use.anchor}_solution" for use in uses if use.path in problems} - named
         files = [path for program in puzzle.programs for path in (program.problem, program.solution)]
         for path, region in expansion.unused_anchors(
             uses, [path for path in files if path.is_file()], desk.library.files

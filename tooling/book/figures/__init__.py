@@ -1,12 +1,12 @@
-"""The figures of the book: drawn from the puzzles' own data, for light and dark pages, in every language."""
+"""The figures of the book: drawn from the puzzles' own data and runs, light and dark, in every language."""
 
 from __future__ import annotations
 
 from tooling.book.errors import BookError
-from tooling.book.figures import p12, p15, p23, p34
+from tooling.book.figures import p01, p12, p15, p23, p34
 from tooling.book.figures.figure import Figure
 
-FIGURES: tuple[Figure, ...] = (*p12.FIGURES, *p15.FIGURES, *p23.FIGURES, *p34.FIGURES)
+FIGURES: tuple[Figure, ...] = (*p01.FIGURES, *p12.FIGURES, *p15.FIGURES, *p23.FIGURES, *p34.FIGURES)
 
 
 def find_figure(name: str) -> Figure:

@@ -27,9 +27,10 @@ class Ink(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Shade:
-    """One palette. `marks` gives fill, line and text colour for each ink."""
+    """One palette. `marks` gives fill, line and text colour for each ink; `paper` is the page's colour."""
 
     name: str
+    paper: str
     text: str
     quiet: str
     arrow: str
@@ -38,6 +39,7 @@ class Shade:
 
 LIGHT = Shade(
     "w",
+    "#fcfcfa",
     "#1c232b",
     "#515b66",
     "#515b66",
@@ -51,6 +53,7 @@ LIGHT = Shade(
 )
 DARK = Shade(
     "b",
+    "#12171d",
     "#dde4ea",
     "#a2aeba",
     "#a2aeba",
@@ -88,7 +91,15 @@ class Canvas:
         return text.ko if self.language == "ko" else text.en
 
     def cell(
-        self, x: float, y: float, width: float, height: float, text: Text | str = "", *, ink: Ink = Ink.PLAIN
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        text: Text | str = "",
+        *,
+        ink: Ink = Ink.PLAIN,
+        size: float = 14,
     ) -> None:
         """A box with a value in its middle."""
         fill, line, colour = self.shade.marks[ink]
@@ -97,7 +108,7 @@ class Canvas:
             f'stroke="{line}"/>'
         )
         if text:
-            self.label(x + width / 2, y + height / 2, text, "middle", colour=colour, mono=True)
+            self.label(x + width / 2, y + height / 2, text, "middle", colour=colour, mono=True, size=size)
 
     def frame(self, x: float, y: float, width: float, height: float, *, dashed: bool = False) -> None:
         """An outline around things that belong together."""
@@ -131,6 +142,14 @@ class Canvas:
             f'fill="{colour}"{family}{weight}>{escape(self.say(text))}</text>'
         )
 
+    def plate(self, x: float, y: float, width: float, text: str) -> None:
+        """A name of code on a strip of paper, over whatever lines it covers; centred on (x, y)."""
+        self._parts.append(
+            f'<rect x="{x - width / 2:g}" y="{y - 10:g}" width="{width:g}" height="20" '
+            f'fill="{self.shade.paper}"/>'
+        )
+        self.label(x, y, text, "middle", size=12, mono=True)
+
     def arrow(
         self, x1: float, y1: float, x2: float, y2: float, *, head: bool = True, dashed: bool = False
     ) -> None:
@@ -142,6 +161,10 @@ class Canvas:
             f'stroke-width="1.4"'
             f"{mark}{dash}/>"
         )
+
+    def embed(self, drawn: str) -> None:
+        """Takes over a picture that something else has drawn, in this canvas's units."""
+        self._parts.append(drawn)
 
     def svg(self, title: str) -> str:
         """The finished picture."""

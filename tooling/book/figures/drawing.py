@@ -14,14 +14,23 @@ from tooling.book.shelf import Shelf
 
 
 def pictures(shelf: Shelf, figure: Figure) -> Iterator[tuple[Path, str]]:
-    """Every picture of a figure: the file it belongs in, and its text. One for each language and shade."""
+    """Every picture of a figure: the file it belongs in, and its text. One for each language and shade.
+
+    A figure with a narrow form has as many of those again.
+    """
     facts = Facts(shelf, figure.puzzle)
+    number = figure.puzzle.removeprefix("p")
     for edition in editions(shelf.project):
+        folder = edition.source / f"puzzle_{number}"
         for shade in SHADES:
-            canvas = figure.draw(facts, partial(Canvas, shade=shade, language=edition.language))
-            number = figure.puzzle.removeprefix("p")
-            path = edition.source / f"puzzle_{number}" / figure.files(shade.name)
-            yield path, canvas.svg(canvas.say(figure.caption))
+            sheet = partial(Canvas, shade=shade, language=edition.language)
+            for narrow, draw in ((False, figure.draw), (True, figure.narrow)):
+                if draw is not None:
+                    canvas = draw(facts, sheet)
+                    yield (
+                        folder / figure.files(shade.name, narrow=narrow),
+                        canvas.svg(canvas.say(figure.caption)),
+                    )
 
 
 def outdated(shelf: Shelf, figure: Figure) -> list[tuple[Path, str]]:

@@ -1,4 +1,4 @@
-"""What figures are drawn from: constants of the programs, and the data and results of the reference."""
+"""What figures are drawn from: constants and traces of the programs, data and results of the reference."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tooling.book.errors import BookError
+from tooling.book.figures.traces import Trace, load, trace_path
+from tooling.book.recordings import digest
 from tooling.book.shelf import Shelf
 from tooling.errors import Location
 
@@ -35,6 +37,23 @@ class Facts:
         """What a mode must compute from the book's data, by buffer."""
         found: dict[str, np.ndarray] = self._reference().expected(mode, self.inputs(mode))
         return found
+
+    def trace(self, *flags: str, program: str | None = None) -> Trace:
+        """What the solution's threads did, as recorded.
+
+        Raises:
+            BookError: it was never traced, or the solution has changed since.
+        """
+        selection = self.shelf.selection(program or self.puzzle, flags)
+        path = trace_path(self.shelf.project, selection)
+        trace = load(path)
+        if trace.program != digest(selection.program.solution):
+            raise BookError(
+                "the solution has changed since it was traced",
+                where=Location(path),
+                hint=f"tooling figure {self.puzzle} --trace",
+            )
+        return trace
 
     def _reference(self) -> ModuleType:
         path = self.shelf.project.solutions / self.puzzle / "reference.py"

@@ -9,6 +9,8 @@ from tooling.book.figures.canvas import Canvas
 from tooling.book.figures.facts import Facts
 from tooling.catalog.model import Text
 
+Draw = Callable[[Facts, Callable[[int, int], Canvas]], Canvas]
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -19,17 +21,26 @@ class Figure:
         caption: the line below it.
         description: what it shows, for those who cannot see it.
         draw: draws it; labels come from `Canvas.say`.
+        traces: the runs that it shows, as `tooling run` takes them: `p23 --tiled`.
+        narrow: draws it for narrow screens, where it would otherwise have to be scrolled.
     """
 
     name: str
     caption: Text
     description: Text
-    draw: Callable[[Facts, Callable[[int, int], Canvas]], Canvas]
+    draw: Draw
+    traces: tuple[str, ...] = ()
+    narrow: Draw | None = None
 
     @property
     def puzzle(self) -> str:
         return self.name.split("-", 1)[0]
 
-    def files(self, shade: str) -> str:
+    def files(self, shade: str, *, narrow: bool = False) -> str:
         """The picture's file, relative to the page: `media/15-w.svg` for `w` (light), `-b` for `b` (dark)."""
-        return f"media/{self.name.removeprefix('p')}-{shade}.svg"
+        return f"media/{self.name.removeprefix('p')}-{'narrow-' if narrow else ''}{shade}.svg"
+
+    def every_file(self) -> tuple[str, ...]:
+        """All its pictures."""
+        widths = (False,) if self.narrow is None else (False, True)
+        return tuple(self.files(shade, narrow=narrow) for narrow in widths for shade in ("w", "b"))

@@ -28,8 +28,8 @@ def draw_dot_product(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canva
     for index in range(size):
         middle = left + index * CELL + CELL / 2
         canvas.arrow(middle, below - 8, middle, below + 22)
-    products = (data["a"].reshape(-1) * data["b"].reshape(-1)).tolist()
-    draw_reduction(canvas, left, below + 26, products, first=Text("products, shared", "곱 (공유 메모리)"))
+    first = Text("products, shared", "곱 (공유 메모리)")
+    draw_reduction(canvas, left, below + 26, facts.trace(), first=first)
     return canvas
 
 
@@ -51,5 +51,6 @@ FIGURES = (
             "140입니다.",
         ),
         draw_dot_product,
+        traces=("p12",),
     ),
 )

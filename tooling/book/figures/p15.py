@@ -56,13 +56,11 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
 
 def draw_steps(facts: Facts, sheet: Sheet) -> Canvas:
     """Row 0 through the tree."""
-    size, threads = facts.constant("SIZE"), facts.constant("TPB")
-    row = facts.inputs("default")["a"].reshape(-1, size)[0]
-    cells = [*row.tolist(), *[0.0] * (threads - size)]
+    threads = facts.constant("TPB")
     canvas = sheet(150 + threads * 44 + 24, 34 + 4 * ROW - 28)
     for thread in range(threads):
         canvas.label(150 + thread * 44 + 22, 16, f"T{thread}", "middle", size=12, quiet=True)
-    draw_reduction(canvas, 150, 34, cells, first=Text("loaded", "읽어 온 뒤"), spare=size)
+    draw_reduction(canvas, 150, 34, facts.trace(), first=Text("loaded", "읽어 온 뒤"))
     return canvas
 
 
@@ -98,5 +96,6 @@ FIGURES = (
             "앞의 두 칸이 6 9, 스트라이드 1 다음에는 첫 칸이 15입니다.",
         ),
         draw_steps,
+        traces=("p15",),
     ),
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.requests import draw_request, request
 from tooling.catalog.model import Text
 
 Sheet = Callable[[int, int], Canvas]
@@ -61,6 +62,13 @@ def draw_tiles(facts: Facts, sheet: Sheet) -> Canvas:
     return canvas
 
 
+def draw_step(facts: Facts, sheet: Sheet) -> Canvas:
+    """The request that a warp makes in the first step of its loop."""
+    trace = facts.trace("--tiled")
+    first = next(event for event in trace.events if event.action == "load")
+    return draw_request(sheet, request(trace, first))
+
+
 FIGURES = (
     Figure(
         "p23-tiles",
@@ -79,5 +87,26 @@ FIGURES = (
             "31단계에 63을 더합니다.",
         ),
         draw_tiles,
+    ),
+    Figure(
+        "p23-memory",
+        Text(
+            "What one step of the loop asks of memory. A row is 128 bytes, a number the thread that reads "
+            "there; memory moves in the coloured pieces of 32 bytes. Every thread needs 4 bytes and moves "
+            "32.",
+            "반복문의 한 단계가 메모리에 요청하는 것. 한 줄은 128바이트이고 숫자는 그 자리를 읽는 "
+            "스레드입니다. 메모리는 색칠한 32바이트 조각 단위로 움직입니다. 스레드마다 "
+            "4바이트가 필요한데 32바이트를 옮깁니다.",
+        ),
+        Text(
+            "A map of the input, a row for every 128 bytes. In each row the first of four 32-byte pieces is "
+            "coloured, and its first word belongs to one thread: thread 0 in the first row, thread 1 in the "
+            "second, and so on. The last line says that 20 more rows like these follow.",
+            "입력의 지도. 128바이트마다 한 줄입니다. 줄마다 32바이트 조각 네 개 가운데 첫 조각이 "
+            "칠해져 있고 그 첫 워드를 스레드 하나가 읽습니다. 첫 줄은 스레드 0, 둘째 줄은 스레드 1로 "
+            "이어집니다. 마지막 줄은 이런 줄이 20개 더 있다고 말합니다.",
+        ),
+        draw_step,
+        traces=("p23 --tiled",),
     ),
 )

@@ -12,30 +12,57 @@ from tooling.catalog.model import Text
 
 def draw_cluster(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
     """Input ranges, blocks with their scale, the cluster's barrier, and the outputs."""
+    return _draw(facts, sheet, width=152, aside=128)
+
+
+def draw_narrow(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+    """The same for a telephone: narrow blocks, and the cluster's words in the gaps instead of at the side."""
+    return _draw(facts, sheet, width=75, aside=0)
+
+
+def _draw(facts: Facts, sheet: Callable[[int, int], Canvas], *, width: int, aside: int) -> Canvas:
+    """Draws the cluster with blocks of a width; without room aside, everything else moves down a line."""
     threads, blocks = facts.constant("TPB"), facts.constant("CLUSTER_SIZE")
     sums = next(iter(facts.expected("coordination").values())).reshape(-1)
-    width, left = 152, 24
-    canvas = sheet(left * 2 + blocks * width + 128, 424)
+    left = 24 if aside else 12
+    edge = 8 if aside else 3  # from a block to its column's border
+    inset = 12 if aside else 4
+    size = 14 if aside else 12
+    low = 0 if aside else 22  # room for a line of words
+    canvas = sheet(left * 2 + blocks * width + aside, 424 + 2 * low)
     right = left + blocks * width
     canvas.label(left, 20, Text("input", "입력"), bold=True)
-    canvas.frame(left - 14, 92, blocks * width + 28, 244, dashed=True)
-    canvas.label(right + 28, 112, Text("one cluster", "클러스터 하나"), bold=True)
+    canvas.frame(
+        left - 14 if aside else 1, 92, right - left + (28 if aside else 22), 244 + 2 * low, dashed=True
+    )
+    name = Text("one cluster", "클러스터 하나")
+    if aside:
+        canvas.label(right + 28, 112, name, bold=True)
+    else:
+        canvas.label((left + right) / 2, 106, name, "middle", bold=True, size=13)
     for block in range(blocks):
-        x = left + block * width + 8
-        middle = x + (width - 16) / 2
-        canvas.cell(x, 38, width - 16, 36, f"{block * threads}–{(block + 1) * threads - 1}")
-        canvas.arrow(middle, 76, middle, 128)
-        canvas.frame(x, 132, width - 16, 188)
-        canvas.label(middle, 150, Text(f"block {block}", f"블록 {block}"), "middle", bold=True)
-        canvas.cell(x + 12, 166, width - 40, 34, f"× {block + 1}", ink=Ink.LIVE)
-        canvas.label(middle, 216, "barrier()", "middle", size=12, quiet=True, mono=True)
-        canvas.arrow(middle, 246, middle, 264)
-        canvas.cell(x + 12, 268, width - 40, 34, Text(f"sum of {threads}", f"{threads}개의 합"), ink=Ink.LIVE)
-        canvas.arrow(middle, 322, middle, 366)
-        canvas.cell(x + 12, 370, width - 40, 38, number(sums[block]), ink=Ink.RESULT)
-    for y, call in ((236, "cluster_arrive()"), (310, "cluster_wait()")):
-        canvas.arrow(left - 6, y, right + 22, y, head=False, dashed=True)
-        canvas.label(right + 28, y, call, size=12, mono=True, quiet=True)
+        x = left + block * width + edge
+        inner = width - 2 * edge
+        middle = x + inner / 2
+        canvas.cell(x, 38, inner, 36, f"{block * threads}–{(block + 1) * threads - 1}", size=size - 1)
+        canvas.arrow(middle, 76, middle, 128 if aside else 90)
+        canvas.frame(x, 132, inner, 188 + low + (0 if aside else 12))
+        canvas.label(middle, 150, Text(f"block {block}", f"블록 {block}"), "middle", bold=True, size=size)
+        canvas.cell(x + inset, 166, inner - 2 * inset, 34, f"× {block + 1}", ink=Ink.LIVE)
+        canvas.label(middle, 216, "barrier()", "middle", size=12 if aside else 11, quiet=True, mono=True)
+        canvas.arrow(middle, 246 + low, middle, 264 + low)
+        total = Text(f"sum of {threads}", f"{threads}개의 합") if aside else Text("sum", "합")
+        canvas.cell(x + inset, 268 + low, inner - 2 * inset, 34, total, ink=Ink.LIVE, size=size)
+        canvas.arrow(middle, (322 if aside else 334) + low, middle, 366 + 2 * low)
+        canvas.cell(
+            x + inset, 370 + 2 * low, inner - 2 * inset, 38, number(sums[block]), ink=Ink.RESULT, size=size
+        )
+    for y, call in ((236 + low // 4, "cluster_arrive()"), (310 + low + low // 4, "cluster_wait()")):
+        canvas.arrow(left - 6, y, right + (22 if aside else 6), y, head=False, dashed=True)
+        if aside:
+            canvas.label(right + 28, y, call, size=12, mono=True, quiet=True)
+        else:
+            canvas.plate((left + right) / 2, y, 126, call)
     return canvas
 
 
@@ -61,5 +88,6 @@ FIGURES = (
             "127.5, 255, 382.5, 510이 정해집니다.",
         ),
         draw_cluster,
+        narrow=draw_narrow,
     ),
 )

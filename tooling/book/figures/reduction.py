@@ -1,72 +1,59 @@
-"""A tree reduction in shared memory, drawn step by step."""
+"""A tree reduction in shared memory, drawn from what the threads of a block really did."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import number
+from tooling.book.figures.traces import SHARED, Move, Trace, shared_moves
 from tooling.catalog.model import Text
 
 CELL = 44
 ROW = 80
 
 
-def reduction_steps(values: Sequence[float]) -> list[tuple[int, list[float]]]:
-    """The stride of each step, and what all cells hold after it.
+def draw_reduction(canvas: Canvas, x: float, y: float, trace: Trace, *, block: int = 0, first: Text) -> float:
+    """Draws the cells after each barrier that follows a change, with arrows for what was read and added.
 
-    The number of values must be a power of two. Each step adds cell i + stride to cell i for every i below
-    the stride; the other cells keep what they held.
-    """
-    cells = list(values)
-    steps = []
-    stride = len(cells) // 2
-    while stride > 0:
-        cells = [cell + cells[i + stride] if i < stride else cell for i, cell in enumerate(cells)]
-        steps.append((stride, cells))
-        stride //= 2
-    return steps
-
-
-def draw_reduction(
-    canvas: Canvas, x: float, y: float, values: Sequence[float], *, first: Text, spare: int | None = None
-) -> float:
-    """Draws the cells before the first step and after each one, with arrows for what is added.
+    Cells that a step did not write are pale. So are cells of the first row that belong to threads which read
+    nothing from global memory.
 
     Args:
         canvas: the picture.
         x, y: the upper left corner of the first cell; labels stand to the left of it.
-        values: what the cells hold before the first step.
+        trace: of the solution.
+        block: which block's shared memory is shown.
         first: the label of the first row.
-        spare: cells from this one on belong to threads that loaded nothing.
 
     Returns:
         The y below the last row.
     """
-    count = len(values)
-    live = count
-    rows = [(first, list(values))]
-    rows += [
-        (Text(f"after stride {stride}", f"스트라이드 {stride} 다음"), cells)
-        for stride, cells in reduction_steps(values)
-    ]
-    for index, (label, cells) in enumerate(rows):
+    moves = shared_moves(trace, block)
+    loaded = {
+        thread
+        for event in trace.of_block(block)
+        if event.action == "load" and event.buffer != SHARED
+        for thread in event.threads
+    }
+    for index, move in enumerate(moves):
         top = y + index * ROW
+        label = Text(f"after stride {stride(move)}", f"스트라이드 {stride(move)} 다음") if index else first
         canvas.label(x - 16, top + CELL / 2, label, "end", quiet=True)
-        for cell, value in enumerate(cells):
-            ink = Ink.PLAIN if cell < live else Ink.SPARE
-            if index == 0 and spare is not None and cell >= spare:
+        for cell, value in enumerate(move.cells):
+            if index == 0:
+                ink = Ink.PLAIN if cell in loaded else Ink.SPARE
+            elif cell not in move.written:
                 ink = Ink.SPARE
-            if index and cell < live:
-                ink = Ink.LIVE
-            if live == 1 and cell == 0:
-                ink = Ink.RESULT
-            canvas.cell(x + cell * CELL, top, CELL, CELL, number(value), ink=ink)
-        live //= 2
-        if index + 1 < len(rows):
-            for cell in range(live):
-                middle = x + cell * CELL + CELL / 2
-                below = top + ROW - 3
-                canvas.arrow(middle + live * CELL, top + CELL + 2, middle + 7, below)
-                canvas.arrow(middle, top + CELL + 2, middle, below)
-    return y + len(rows) * ROW
+            else:
+                ink = Ink.RESULT if len(move.written) == 1 else Ink.LIVE
+            canvas.cell(x + cell * CELL, top, CELL, CELL, "" if value is None else number(value), ink=ink)
+        for thread, cells in move.read.items() if index else ():
+            for cell in cells:
+                to = x + thread * CELL + CELL / 2
+                start = x + cell * CELL + CELL / 2
+                canvas.arrow(start, top - ROW + CELL + 2, to + (7 if cell != thread else 0), top - 3)
+    return y + len(moves) * ROW
+
+
+def stride(move: Move) -> int:
+    """How far the cell lies that a thread adds to its own."""
+    return max(max(cells) - thread for thread, cells in move.read.items())

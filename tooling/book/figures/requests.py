@@ -1,0 +1,59 @@
+"""How memory serves one instruction of a warp: the pictures of `tooling profile`, for a page of the book."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from tooling.book.figures.canvas import FONT, Canvas
+from tooling.book.figures.traces import SHARED, Event, Trace
+from tooling.simulator.counters.banks import Service
+from tooling.simulator.counters.drawing import bank_map, memory_map
+from tooling.simulator.counters.hook import Sample
+from tooling.simulator.counters.profile import Picture
+from tooling.simulator.counters.warp_rows import LANES, NONE
+from tooling.simulator.launch import Dim3
+
+_COLOURS = {
+    "w": {"soft": "#515b66", "moved": "#fdeeca", "line": "#d9b45c", "still": "#e9ebe6", "bad": "#fae4e1"},
+    "b": {"soft": "#a2aeba", "moved": "#453713", "line": "#8a6d22", "still": "#242d37", "bad": "#3d2124"},
+}
+_STYLE = """
+text {{ font: 13px {font}; fill: {soft}; }}
+.axis {{ font-size: 12px; text-anchor: middle; }} .end {{ text-anchor: end; }}
+.lane {{ fill: #fff; text-anchor: middle; font-size: 13px; font-weight: 600; }}
+.moved {{ fill: {moved}; stroke: {line}; }} .word {{ stroke: {line}; opacity: .45; }}
+.still, .first {{ fill: {still}; }} .again {{ fill: {bad}; }}
+"""
+
+
+def request(trace: Trace, event: Event, warp: int = 0) -> Picture:
+    """One instruction of a trace as one warp asks for it.
+
+    Raises:
+        ValueError: the event is a barrier.
+    """
+    if event.action not in ("load", "store"):
+        raise ValueError(f"a {event.action} asks for no words")
+    addresses = np.full(LANES, NONE, np.int64)
+    for thread, element in zip(event.threads, event.elements, strict=True):
+        if thread // LANES == warp:
+            addresses[thread % LANES] = element * trace.element_bytes
+    service = {"load": Service.LOAD, "store": Service.STORE}[event.action] if event.buffer == SHARED else None
+    sample = Sample(addresses, trace.element_bytes, 0, warp, service)
+    return Picture(sample, Dim3(event.block, 0, 0), warp)
+
+
+def draw_request(sheet: Callable[[int, int], Canvas], picture: Picture) -> Canvas:
+    """The memory map of a request to global memory, the bank map of one to shared memory."""
+    canvas = sheet(0, 0)
+    drawn = (bank_map if picture.sample.service else memory_map)(picture, canvas.language)
+    size = re.search(r'width="(\d+)" height="(\d+)"', drawn)
+    if size is None:
+        raise ValueError("the map has no size")
+    canvas.width, canvas.height = int(size[1]), int(size[2])
+    style = _STYLE.format(font=FONT.replace("'", ""), **_COLOURS[canvas.shade.name])
+    canvas.embed(f"<style>{style}</style>{drawn.partition('</title>')[2].removesuffix('</svg>')}")
+    return canvas

@@ -1,0 +1,181 @@
+"""What a solution did, step by step, on the simulated GPU: recorded once, and drawn from ever after.
+
+One trace is one file, `tests/data/traces/<program>[.<flags>].json`, with one event a line, in the order in
+which the simulator performed them. It carries a digest of the program that it was made with, so that a trace
+of an older program is noticed without running anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from tooling.book.errors import BookError
+from tooling.catalog.catalogue import Selection
+from tooling.errors import Location
+from tooling.project import Project
+
+BARRIER = "barrier"
+SHARED = -1
+"""The `buffer` of an event in shared memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One memory instruction of some threads of a block, or a barrier that the block passed.
+
+    Attributes:
+        action: `load`, `store`, `atomic` or `barrier`.
+        block: linear number of the block.
+        buffer: which pointer argument of the kernel, from 0, or SHARED.
+        threads: linear numbers in the block.
+        elements: for each thread, the element that it touches, counted from the buffer's start.
+        values: for each thread, what it stores; empty for loads.
+        line: in the solution; 0 where the compiler says none.
+    """
+
+    action: str
+    block: int
+    buffer: int = SHARED
+    threads: tuple[int, ...] = ()
+    elements: tuple[int, ...] = ()
+    values: tuple[float, ...] = ()
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The first launch of a program.
+
+    Attributes:
+        program: digest of the solution, see `recordings.digest`.
+        mojo: the toolchain's version.
+        grid, block, cluster: the launch's shape.
+        element_bytes: of the buffers' elements.
+        events: in the order of the simulator, which runs threads in step.
+    """
+
+    program: str
+    mojo: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    cluster: tuple[int, ...]
+    element_bytes: int
+    events: tuple[Event, ...]
+
+    def of_block(self, block: int) -> Iterator[Event]:
+        """The events of one block."""
+        return (event for event in self.events if event.block == block)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The cells of a block's shared memory after a barrier, and what was done to them since the last change.
+
+    Attributes:
+        cells: what each cell holds; None where nothing was stored yet.
+        written: the cells stored to.
+        read: for each thread that read, the cells it read since the move before.
+    """
+
+    cells: tuple[float | None, ...]
+    written: frozenset[int]
+    read: dict[int, tuple[int, ...]]
+
+
+def shared_moves(trace: Trace, block: int) -> list[Move]:
+    """How a block's shared memory changed, from barrier to barrier."""
+    held: dict[int, float] = {}
+    moves: list[Move] = []
+    written: set[int] = set()
+    read: dict[int, list[int]] = {}
+    size = 1 + max(
+        (max(e.elements) for e in trace.of_block(block) if e.buffer == SHARED and e.elements), default=-1
+    )
+    for event in trace.of_block(block):
+        if event.action == BARRIER:
+            if written:
+                cells = tuple(held.get(cell) for cell in range(size))
+                moves.append(
+                    Move(cells, frozenset(written), {t: tuple(sorted(set(c))) for t, c in read.items()})
+                )
+                written, read = set(), {}
+        elif event.buffer == SHARED and event.action == "load":
+            for thread, cell in zip(event.threads, event.elements, strict=True):
+                read.setdefault(thread, []).append(cell)
+        elif event.buffer == SHARED:
+            written.update(event.elements)
+            held.update(zip(event.elements, event.values, strict=True))
+    return moves
+
+
+def trace_path(project: Project, selection: Selection) -> Path:
+    """The file of a trace."""
+    flags = "".join("." + flag.lstrip("-") for flag in selection.mode.flags)
+    return project.recordings / "traces" / f"{selection.program.name}{flags}.json"
+
+
+def load(path: Path) -> Trace:
+    """Reads a trace.
+
+    Raises:
+        BookError: missing, or no trace.
+    """
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        events = tuple(_event(*row) for row in fields.pop("events"))
+        fields |= {name: tuple(fields[name]) for name in ("grid", "block", "cluster")}
+        return Trace(events=events, **fields)
+    except FileNotFoundError as error:
+        raise BookError(
+            f"this program was never traced: {path.stem}",
+            why="the figure shows what its threads did",
+            hint=f"tooling figure {path.stem.split('_')[0].split('.')[0]} --trace",
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BookError("this is no trace", where=Location(path), why=str(error)) from error
+
+
+def save(path: Path, trace: Trace) -> None:
+    """Writes a trace."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(as_text(trace), encoding="utf-8")
+
+
+def as_text(trace: Trace) -> str:
+    """A trace as its file holds it: an event a line."""
+    head = {
+        name: getattr(trace, name)
+        for name in ("program", "mojo", "grid", "block", "cluster", "element_bytes")
+    }
+    fields = [f'"{name}": {json.dumps(value)}' for name, value in head.items()]
+    rows = ",\n".join(f"  {json.dumps(_row(event))}" for event in trace.events)
+    return "{\n" + ",\n".join(fields) + f',\n"events": [\n{rows}\n]\n}}\n'
+
+
+def _row(event: Event) -> list[Any]:
+    numbers = (_packed(event.threads), _packed(event.elements))
+    return [event.action, event.block, event.buffer, event.line, *numbers, list(event.values)]
+
+
+def _event(action: str, block: int, buffer: int, line: int, *lists: Sequence[Any]) -> Event:
+    threads, elements, values = lists
+    return Event(action, block, buffer, _unpacked(threads), _unpacked(elements), tuple(values), line)
+
+
+def _packed(numbers: Sequence[int]) -> list[int] | list[list[int]]:
+    """Numbers at equal distances, as most are, become `[[first, step, count]]`."""
+    if len(numbers) > 3 and len({b - a for a, b in pairwise(numbers)}) == 1:
+        return [[numbers[0], numbers[1] - numbers[0], len(numbers)]]
+    return list(numbers)
+
+
+def _unpacked(numbers: Sequence[Any]) -> tuple[int, ...]:
+    if numbers and isinstance(numbers[0], list):
+        ((first, step, count),) = numbers
+        return tuple(first + step * index for index in range(count))
+    return tuple(int(number) for number in numbers)

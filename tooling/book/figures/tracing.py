@@ -1,0 +1,176 @@
+"""Runs a solution on the simulated GPU and writes down what its threads do to memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import PurePath
+
+import numpy as np
+
+from tooling.book.errors import BookError
+from tooling.book.figures.traces import BARRIER, SHARED, Event, Trace
+from tooling.book.recordings import digest
+from tooling.catalog.catalogue import Selection
+from tooling.project import Project
+from tooling.simulator.checks.base import place_of
+from tooling.simulator.executor import Engine
+from tooling.simulator.findings import Check
+from tooling.simulator.hooks import Access, Hook, Ints, LaunchContext, Space
+from tooling.simulator.launch import Launch, LaunchResult
+from tooling.simulator.memory import DeviceMemory
+from tooling.simulator.ptx_model import Instruction, Module
+
+_MOST_EVENTS = 4000  # a figure of more would show nothing
+_WORD = 4  # bytes; the figures' buffers hold float32
+
+
+class TraceHook(Hook):
+    """Collects the events of one launch.
+
+    Attributes:
+        context: the launch; None before it began.
+        events: complete after `launch_end`.
+    """
+
+    def __init__(self) -> None:
+        self.context: LaunchContext | None = None
+        self.events: list[Event] = []
+        self._bases: list[int] = []
+
+    def launch_begin(self, context: LaunchContext) -> None:
+        self.context = context
+        self._bases = list(_buffers(context))
+
+    def access(self, access: Access) -> None:
+        if access.space is Space.LOCAL or self.context is None:
+            return
+        blocks, threads = np.divmod(access.threads, self.context.threads_per_block)
+        for block in np.unique(blocks).tolist():
+            chosen = blocks == block
+            self._add(access, int(block), threads[chosen], chosen)
+
+    def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
+        self.events += [Event(BARRIER, block, line=_line(instruction)) for block in np.sort(blocks).tolist()]
+
+    def _add(self, access: Access, block: int, threads: Ints, chosen: np.ndarray) -> None:
+        addresses = access.addresses[chosen]
+        buffer = SHARED if access.space is Space.SHARED else self._buffer(int(addresses[0]))
+        if buffer is None:
+            return
+        start = 0 if buffer == SHARED else self._bases[buffer]
+        first = (addresses - start) // _WORD
+        words = max(1, access.bytes // _WORD)
+        values: tuple[float, ...] = ()
+        if access.values is not None:
+            bits = np.atleast_2d(access.values)[:, chosen].T.reshape(-1)
+            values = tuple(bits.astype(np.uint32).view(np.float32).astype(float).tolist())
+        self.events.append(
+            Event(
+                access.kind.name.lower(),
+                block,
+                buffer,
+                tuple(np.repeat(threads, words).tolist()),
+                tuple((first[:, None] + np.arange(words)).reshape(-1).tolist()),
+                values,
+                _line(access.instruction),
+            )
+        )
+
+    def _buffer(self, address: int) -> int | None:
+        """The argument whose buffer holds an address; None for constants and what the kernel prints."""
+        allocation = self.context.memory.containing(address) if self.context else None
+        return self._bases.index(allocation.base) if allocation and allocation.base in self._bases else None
+
+
+class Tracer(Engine):
+    """Runs launches, and keeps the trace of the first one.
+
+    Attributes:
+        hook: the first launch's; None where nothing was launched.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("lockstep", None)
+        self.hook: TraceHook | None = None
+
+    def run(
+        self,
+        launch: Launch,
+        module: Module,
+        memory: DeviceMemory,
+        hooks: Sequence[Hook],
+        *,
+        stdout: Callable[[bytes], None],
+        cancelled: Callable[[], bool],
+    ) -> LaunchResult:
+        """See `Executor.run`."""
+        if self.hook is None:
+            self.hook = TraceHook()
+            hooks = [*hooks, self.hook]
+        return super().run(launch, module, memory, hooks, stdout=stdout, cancelled=cancelled)
+
+
+def record(project: Project, selection: Selection) -> Trace:
+    """Builds a solution, runs it on the simulated GPU and traces its first launch.
+
+    Raises:
+        BookError: it launches nothing, does too much for a picture, or fails.
+        ToolingError: it cannot be built or simulated here.
+    """
+    from tooling.execution.program import run_program  # noqa: PLC0415 - figures are mostly drawn without a run
+    from tooling.simulator.session import Simulation, SimulationOptions  # noqa: PLC0415
+    from tooling.targets.selection import choose  # noqa: PLC0415
+    from tooling.toolchain import find_toolchain, open_cache  # noqa: PLC0415
+    from tooling.trials import Trial, build_trial  # noqa: PLC0415
+
+    toolchain = find_toolchain()
+    trial = Trial(selection, choose(selection, "sim"), selection.program.solution, solution=True)
+    executable = build_trial(project, trial, toolchain, open_cache())
+    tracer = Tracer()
+    with Simulation(SimulationOptions(checks=frozenset({Check.MEMORY})), executor=tracer) as simulation:
+        transcript = run_program(
+            [str(executable.path), *selection.mode.flags],
+            environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment},
+            time_limit=trial.limit,
+        )
+    if simulation.errors:
+        raise simulation.errors[0]
+    if transcript.status != 0:
+        raise BookError(
+            f"{selection.command} failed while it was traced", why=transcript.stderr[-500:] or None
+        )
+    hook = tracer.hook
+    if hook is None or hook.context is None:
+        raise BookError(f"{selection.command} launches no kernel that could be traced")
+    if len(hook.events) > _MOST_EVENTS:
+        raise BookError(
+            f"the trace of {selection.command} has {len(hook.events)} events",
+            why=f"a figure can show {_MOST_EVENTS} at most",
+        )
+    launch = hook.context.launch
+    return Trace(
+        digest(selection.program.solution),
+        toolchain.version,
+        tuple(launch.grid),
+        tuple(launch.block),
+        tuple(launch.cluster),
+        _WORD,
+        tuple(hook.events),
+    )
+
+
+def _buffers(context: LaunchContext) -> list[int]:
+    """The first addresses of the buffers that the kernel's arguments point into, in the arguments' order."""
+    found: list[int] = []
+    parameters = context.launch.parameters
+    for offset in range(0, len(parameters) - 7, 8):
+        allocation = context.memory.containing(int.from_bytes(parameters[offset : offset + 8], "little"))
+        if allocation is not None and allocation.base not in found:
+            found.append(allocation.base)
+    return found
+
+
+def _line(instruction: Instruction) -> int:
+    place = place_of(instruction)
+    return place.line if PurePath(place.file).suffix == ".mojo" else 0

@@ -1,0 +1,138 @@
+"""What the judge says of an answer: recorded like outputs, in every language, shown as a reader sees it.
+
+The answer is the unsolved problem file, or one of the wrong answers in `tests/mutants/`.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from unicodedata import east_asian_width
+
+from tooling.book import recordings
+from tooling.book.errors import BookError
+from tooling.book.page import Page, Words
+from tooling.book.recordings import Recording
+from tooling.catalog.catalogue import Selection
+from tooling.catalog.mutants import Mutant, load_mutants
+from tooling.project import Project
+
+_UNSOLVED = "unsolved"
+_WIDEST = 78  # columns of a page's code
+
+
+def verdict(page: Page, words: Words) -> str:
+    """`{{#verdict PROGRAM [FLAGS] unsolved|MUTANT}}`: what `tooling run` says of that answer, in a fence."""
+    selection, answer = parse_words(page, words)
+    recording = recordings.load(verdict_path(page.shelf.project, selection, answer, page.language))
+    lines = (part for line in recording.lines for part in wrapped(line))
+    return "```text\n" + "\n".join(lines) + "\n```\n"
+
+
+def wrapped(line: str) -> Iterator[str]:
+    """A line broken at spaces where a narrow terminal would break it, with what follows set further in."""
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    while _columns(line) > _WIDEST:
+        cut, width = 0, 0
+        for place, letter in enumerate(line):
+            width += _columns(letter)
+            if width > _WIDEST:
+                break
+            if letter == " " and place > len(indent):
+                cut = place
+        if not cut:
+            break
+        yield line[:cut]
+        line = indent + line[cut + 1 :]
+    yield line
+
+
+def _columns(text: str) -> int:
+    """Columns of a terminal: Hangul takes two each."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def parse_words(page: Page, words: Words) -> tuple[Selection, str]:
+    """What a verdict directive asks for: the run, and the answer's name.
+
+    Raises:
+        BookError: there is no such answer.
+    """
+    *command, answer = words
+    if not command:
+        raise BookError(
+            f"{{{{#verdict {answer}}}}} does not say which answer",
+            hint="end it with `unsolved` or the name of a mutant",
+        )
+    selection = page.shelf.selection(command[0], command[1:])
+    if answer != _UNSOLVED:
+        find_mutant(page.shelf.project, selection, answer)
+    return selection, answer
+
+
+def find_mutant(project: Project, selection: Selection, name: str) -> Mutant:
+    """The wrong answer of a name.
+
+    Raises:
+        BookError: the puzzle has none of that name.
+    """
+    every = load_mutants(project, selection.puzzle)
+    for mutant in every:
+        if mutant.name == name:
+            return mutant
+    known = ", ".join(("unsolved", *(mutant.name for mutant in every)))
+    raise BookError(f"{selection.puzzle.id} has no answer `{name}`", hint=f"one of: {known}")
+
+
+def verdict_path(project: Project, selection: Selection, answer: str, language: str) -> Path:
+    """The file of a recorded verdict."""
+    path = recordings.recording_path(project, selection, answer)
+    return path.with_name(f"{path.stem}.verdict-{language}.json")
+
+
+def answer_text(project: Project, selection: Selection, answer: str) -> str:
+    """The program that is judged."""
+    if answer == _UNSOLVED:
+        return selection.program.problem.read_text(encoding="utf-8")
+    return find_mutant(project, selection, answer).apply(
+        selection.program.solution.read_text(encoding="utf-8")
+    )
+
+
+def record(project: Project, selection: Selection, answer: str, language: str, target: str) -> Recording:
+    """Builds and judges an answer.
+
+    Raises:
+        ToolingError: it cannot be built or run here.
+    """
+    from tooling.reports.console import show_verdict  # noqa: PLC0415 - pages are mostly set without a run
+    from tooling.reports.terminal import Terminal  # noqa: PLC0415
+    from tooling.targets.selection import choose  # noqa: PLC0415
+    from tooling.toolchain import find_toolchain, open_cache  # noqa: PLC0415
+    from tooling.trials import Trial, build_trial, run_trial  # noqa: PLC0415
+
+    toolchain, cache = find_toolchain(), open_cache()
+    text = answer_text(project, selection, answer)
+    if answer == _UNSOLVED:
+        source = selection.program.problem
+    else:
+        source = cache.store_source(
+            selection.program.solution.name, text.encode(), recordings.digest_text(text)
+        )
+    # Judged as a solution: the line that offers hints depends on how the reader called the tool.
+    trial = Trial(selection, choose(selection, target), source, solution=True, language=language)
+    judged = run_trial(trial, build_trial(project, trial, toolchain, cache))
+    said = io.StringIO()
+    show_verdict(judged, Terminal(said, colour=False, width=78), language)
+    lines = (re.sub(r"\S*/(?=[\w.]+\.mojo:)", "", line) for line in said.getvalue().splitlines())
+    return Recording(
+        command=selection.command,
+        state=answer,
+        target=trial.choice.target.device,
+        mojo=toolchain.version,
+        program=recordings.digest_text(text),
+        exit_status=int(judged.outcome.exit_code),
+        lines=tuple(lines),
+    )
