@@ -15,12 +15,14 @@ import pytest
 
 from tooling.book import protocol
 from tooling.book.build import build
+from tooling.book.checks import check
 from tooling.book.checks.markup import Validator
-from tooling.book.editions import editions, site_address
-from tooling.book.errors import BuildFailed
+from tooling.book.editions import LANGUAGES, editions, site_address
+from tooling.book.errors import BookError, BuildFailed
 from tooling.book.search import sections
 from tooling.book.summary import parse_summary
 from tooling.project import Project
+from tooling.translations.new_language import add_language
 
 HREFLANG = "{http://www.w3.org/1999/xhtml}link"
 LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
@@ -54,6 +56,53 @@ def test_no_switcher_leads_nowhere(built: Path) -> None:
         found = re.search(r'switcher" href="([^"]+)"', file.read_text(encoding="utf-8"))
         assert found, file
         assert (file.parent / found[1]).resolve().is_file(), file
+
+
+def test_a_language_that_was_only_just_added_has_a_site_already(checkout: Project, tmp_path: Path) -> None:
+    add_language(checkout.root, editions(checkout)[0].source, "ja", "日本語")
+    assert check(checkout, build_pages=False).findings == ()
+    japanese = editions(checkout)[2]
+    assert (japanese.language, japanese.prefix, japanese.name) == ("ja", "ja/", "日本語")
+    translated = japanese.page("puzzle_15/puzzle_15.md")
+    translated.parent.mkdir(parents=True)
+    translated.write_text("# 15\n\n{{#run p15}}\n", encoding="utf-8")
+    site = build(checkout, tmp_path / "site", "https://example.org/lab/").folder
+    page = (site / "ja" / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
+    assert '<html lang="ja"' in page
+    assert re.findall(r'switcher" href="([^"]+)"', page) == [
+        "../../puzzle_15/puzzle_15.html",
+        "../../ko/puzzle_15/puzzle_15.html",
+    ]
+    missing = (site / "ja" / "puzzle_12" / "raw.html").read_text(encoding="utf-8")
+    assert "has not been translated yet" in missing
+    for file in site.rglob("*.html"):
+        for target in re.findall(r'switcher" href="([^"]+)"', file.read_text(encoding="utf-8")):
+            assert (file.parent / target).resolve().is_file(), (file, target)
+    assert "日本語" in (site / "ko" / "howto.html").read_text(encoding="utf-8")
+    found = check(checkout, build_pages=False).findings
+    assert "glossary" in {finding.rule for finding in found}  # it has no terms yet
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[[language]\n", "no list of languages"),
+        ('[[language]]\ncode = "ja"\n', "no list of languages"),
+        ('[[language]]\ncode = "en"\nname = "English"\n', "cannot be added"),
+        ('[[language]]\ncode = "../x"\nname = "x"\n', "cannot be added"),
+        (2 * '[[language]]\ncode = "ja"\nname = "x"\n', "cannot be added"),
+        (None, "is missing"),
+    ],
+)
+def test_a_broken_list_of_languages_is_told(checkout: Project, text: str | None, complaint: str) -> None:
+    path = checkout.root / LANGUAGES
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(BookError, match=complaint) as refusal:
+        editions(checkout)
+    assert refusal.value.where is not None
 
 
 def test_the_sitemap_is_reciprocal_and_names_real_pages_only(built: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from tooling.book.editions import Edition
 from tooling.book.errors import BookError
 from tooling.book.page import Page
+from tooling.book.phrases import say
 from tooling.errors import Location
 from tooling.project import Project
 
@@ -82,30 +83,23 @@ def render(page: Page, states: States) -> str:
     state = states.of(page.path)
     if state.freshness == "current" or (state.freshness == "stale" and state.settled):
         return ""
-    english = f"{page.up}../{page.path.removesuffix('.md')}.html"
-    link = f'<a href="{escape(english)}" hreflang="en">영어 원문</a>'
+    address = f"{page.up}../{page.path.removesuffix('.md')}.html"
+    language = page.language
+    link = f'<a href="{escape(address)}" hreflang="en">{say("banner-link", language)}</a>'
+    items = ""
     if state.freshness == "stale":
         count = len(state.sections)
-        changed = f"{count}개 절이" if count else "원문이"
-        listed = "".join(f"<li>{escape(title) or '머리말'}</li>" for title in state.sections)
+        sentence = say("banner-sections" if count else "banner-stale", language, count=count, link=link)
+        preface = say("banner-preface", language)
+        listed = "".join(f"<li>{escape(title) or preface}</li>" for title in state.sections)
         items = f"\n<ul>{listed}</ul>" if listed else ""
-        return _box(
-            "stale",
-            f"번역한 뒤 영어 원문의 {changed} 바뀌었습니다. 최신 내용은 {link}을 참고해 주세요.",
-            items,
-        )
-    if state.freshness in ("untracked", "bad-pin"):
-        return _box(
-            state.freshness,
-            f"이 번역이 어느 판의 원문을 옮긴 것인지 알 수 없습니다. {link}과 다를 수 있습니다.",
-        )
-    return _box("unknown", f"번역 상태를 확인하지 못했습니다. {link}과 다를 수 있습니다.")
-
-
-def _box(kind: str, sentence: str, items: str = "") -> str:
-    return (
-        f'<aside class="banner banner-{kind}" aria-label="번역 상태">\n<p>{sentence}</p>{items}\n</aside>\n'
-    )
+    elif state.freshness in ("untracked", "bad-pin"):
+        sentence = say("banner-untracked", language, link=link)
+    else:
+        sentence = say("banner-unknown", language, link=link)
+    kind = state.freshness if state.freshness in ("stale", "untracked", "bad-pin") else "unknown"
+    name = escape(say("banner", language))
+    return f'<aside class="banner banner-{kind}" aria-label="{name}">\n<p>{sentence}</p>{items}\n</aside>\n'
 
 
 def put(body: str, box: str, marker: re.Pattern[str]) -> str:

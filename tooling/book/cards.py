@@ -24,7 +24,7 @@ def puzzle(page: Page, words: Words) -> str:
     facts = " · ".join(
         (
             say("puzzle", language, number=found.number),
-            say("part", language, part=found.part if language == "en" else _arabic(found.part)),
+            say("part", language, roman=found.part, number=_arabic(found.part)),
             say("minutes", language, minutes=reading_minutes(page.text)),
         )
     )

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
+from tooling.book.errors import BookError
+from tooling.errors import Location
 from tooling.project import Project
+
+LANGUAGES = "i18n/languages.toml"
+_CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +41,51 @@ class Edition:
 
 
 def editions(project: Project) -> tuple[Edition, ...]:
-    """English, the source, first; then its translations."""
-    return (
-        Edition("en", project.root / "book", "", "English"),
-        Edition("ko", project.root / "i18n" / "ko" / "book", "ko/", "한국어"),
+    """English, the source, first; then its translations, in the order of `i18n/languages.toml`.
+
+    Raises:
+        BookError: that file is missing or says something else than languages.
+    """
+    path = project.root / LANGUAGES
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise BookError(
+            "the list of the book's languages is missing",
+            where=Location(path),
+            hint="git checkout it, or add a language with `tooling check-translations new-lang`",
+        ) from error
+    translations = (
+        Edition(code, project.root / "i18n" / code / "book", f"{code}/", name)
+        for code, name in _languages(text, path)
     )
+    return (Edition("en", project.root / "book", "", "English"), *translations)
+
+
+@lru_cache(maxsize=8)
+def _languages(text: str, path: Path) -> tuple[tuple[str, str], ...]:
+    """Code and name of each translation."""
+    import tomllib  # noqa: PLC0415 - this list alone is written in TOML
+
+    try:
+        rows = tomllib.loads(text).get("language", [])
+        found = tuple((str(row["code"]), str(row["name"])) for row in rows)
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise BookError(
+            "this is no list of languages",
+            where=Location(path),
+            why=f"{type(error).__name__}: {error}",
+            hint='each language is a `[[language]]` with `code = "ko"` and `name = "한국어"`',
+        ) from error
+    codes = [code for code, _ in found]
+    for code in codes:
+        if code == "en" or codes.count(code) > 1 or not _CODE.fullmatch(code):
+            raise BookError(
+                f"the language `{code}` cannot be added",
+                where=Location(path),
+                why="a translation has a language code of its own, and English is the source",
+            )
+    return found
 
 
 def repository_address(edition: Edition) -> str:

@@ -11,13 +11,13 @@ from itertools import groupby
 
 from tooling.book.editions import Edition
 from tooling.book.icons import ICONS
-from tooling.book.phrases import PHRASES, say
+from tooling.book.phrases import say
 from tooling.book.summary import Entry
 
 NOT_FOUND = "404.html"
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 _TOKEN = re.compile(r"@(assets|home|repository)\b|@text:([\w-]+)|<!-- @icon:(\w+) -->|<!-- @(\w+) -->")
-_NUMBERED = re.compile(r"^(?:Puzzle|퍼즐) (\d+): (.+)$")
+_NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +122,19 @@ def _items(entries: Sequence[Entry], up: str) -> str:
 
 def switcher(page: str, to_site: str, around: Surroundings) -> str:
     """One link for each other language, to the same page: the build puts a page there in every case."""
-    links = []
     if page == NOT_FOUND:
         page = "index.html"
-    for other in around.others:
-        text = PHRASES["switch"]
-        label = text.ko if other.language == "ko" else text.en
-        links.append(
-            f'<a class="bar-button switcher" href="{to_site}{other.prefix}{escape(page)}" '
-            f'hreflang="{other.language}" '
-            f'lang="{other.language}" title="{escape(label)}">{other.name}</a>'
-        )
-    return "".join(links)
+    return "".join(switch_link(other, to_site, page) for other in around.others)
+
+
+def switch_link(other: Edition, to_site: str, page: str) -> str:
+    """The link to a page in another language, from a page that finds the site's root at `to_site`."""
+    label = say("switch", other.language, name=other.name)
+    return (
+        f'<a class="bar-button switcher" href="{to_site}{other.prefix}{escape(page)}" '
+        f'hreflang="{other.language}" lang="{other.language}" title="{escape(label)}">'
+        f"{escape(other.name)}</a>"
+    )
 
 
 def outline(article: str, language: str) -> str:

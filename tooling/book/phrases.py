@@ -1,4 +1,4 @@
-"""The few sentences that the book itself says, in the languages of its editions."""
+"""The few sentences that the book itself says, in English and Korean; other languages see them in English."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PHRASES = {
     "previous": Text("Previous", "이전"),
     "next": Text("Next", "다음"),
     "edit": Text("Edit this page", "이 페이지 고치기"),
-    "switch": Text("Read this page in English", "이 페이지를 한국어로 읽기"),
+    "switch": Text("Read this page in {name}", "이 페이지를 한국어로 읽기"),
     "ways-to-run": Text("Ways to run it", "실행 방법"),
     "tensor-api": Text("Tensor API", "텐서 API"),
     "no-gpu": Text("no GPU", "GPU 없음"),
@@ -26,7 +26,7 @@ PHRASES = {
     "tips": Text("Tips", "팁"),
     "minutes": Text("{minutes} min read", "읽는 데 약 {minutes}분"),
     "puzzle": Text("Puzzle {number}", "퍼즐 {number}"),
-    "part": Text("part {part}", "{part}부"),
+    "part": Text("part {roman}", "{number}부"),
     "runs-on": Text("Runs on", "실행 환경"),
     "simulated": Text("simulated GPU", "시뮬레이션 GPU"),
     "compute": Text("compute {compute} or later", "compute {compute} 이상"),
@@ -35,18 +35,47 @@ PHRASES = {
     "yes": Text("yes", "가능"),
     "mode": Text("Run", "실행"),
     "untranslated": Text(
-        "This page has not been translated into English yet. It is shown in Korean.",
+        "This page has not been translated yet. It is shown in another language of the book.",
         "아직 번역하지 않은 페이지입니다. 영어 원문을 그대로 보여 드립니다.",
+    ),
+    "copy": Text("Copy", "복사"),
+    "copied": Text("Copied", "복사했습니다"),
+    "search-label": Text("Search the book", "책에서 찾기"),
+    "search-close": Text("Close", "닫기"),
+    "search-hint": Text("Type a word to look for.", "찾을 낱말을 입력하세요."),
+    # `#` stands for what was typed, or for a count; the page's script puts it in.
+    "search-none": Text("Nothing found for “#”.", "'#'을(를) 찾지 못했습니다."),
+    "search-one": Text("# place found.", "#곳을 찾았습니다."),
+    "search-many": Text("# places found.", "#곳을 찾았습니다."),
+    # On top of a translated page that may be older than its source; {link} leads to the source.
+    "banner": Text("State of the translation", "번역 상태"),
+    "banner-link": Text("the English page", "영어 원문"),
+    "banner-preface": Text("before the first heading", "머리말"),
+    "banner-stale": Text(
+        "The English page has changed since this one was translated. What is new stands in {link}.",
+        "번역한 뒤 영어 원문이 바뀌었습니다. 최신 내용은 {link}을 참고해 주세요.",
+    ),
+    "banner-sections": Text(
+        "{count} sections of the English page have changed since it was translated. "
+        "What is new stands in {link}.",
+        "번역한 뒤 영어 원문의 {count}개 절이 바뀌었습니다. 최신 내용은 {link}을 참고해 주세요.",
+    ),
+    "banner-untracked": Text(
+        "Nobody can say which version of the source this is a translation of. It may differ from {link}.",
+        "이 번역이 어느 판의 원문을 옮긴 것인지 알 수 없습니다. {link}과 다를 수 있습니다.",
+    ),
+    "banner-unknown": Text(
+        "The state of this translation could not be checked. It may differ from {link}.",
+        "번역 상태를 확인하지 못했습니다. {link}과 다를 수 있습니다.",
     ),
 }
 
 
 def say(key: str, language: str, **values: object) -> str:
     """A sentence of the book in the language of an edition."""
-    text = PHRASES[key]
-    return (text.ko if language == "ko" else text.en).format(**values)
+    return PHRASES[key].in_language(language).format(**values)
 
 
 def pick(text: Text, language: str) -> str:
-    """One of the two sentences of a text."""
-    return text.ko if language == "ko" else text.en
+    """A text in the language of an edition; in English where nobody has translated it."""
+    return text.in_language(language)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tooling.book import search
 from tooling.book.editions import Edition, repository_address
-from tooling.book.frame import NOT_FOUND, Surroundings, dress
+from tooling.book.frame import NOT_FOUND, Surroundings, dress, switch_link
 from tooling.book.highlight import highlight_page
 from tooling.book.phrases import say
 from tooling.book.sitemap import sitemap
 from tooling.book.summary import read_summary
 
 _NOT_PAGES = {"toc.html"}
+_SWITCHER = re.compile(r'(?:<a class="bar-button switcher"[^>]*>[^<]*</a>)+')
 _COPIED = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".mp4", ".pdf", ".txt", ".csv", ".json"}
 
 
@@ -45,13 +46,14 @@ def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[Surrounding
         each.edition: frozenset(page for page in each.pages() if page not in (NOT_FOUND, "index.html"))
         for each in rendered
     }
+    repository = repository_address(rendered[0].edition)
     return tuple(
         Surroundings(
             edition,
             read_summary(edition.source),
             {other: pages for other, pages in real.items() if other is not edition},
             real[edition],
-            repository_address(edition),
+            repository,
             site,
         )
         for edition in real
@@ -140,7 +142,7 @@ def _fill_gaps(written: Mapping[Edition, Mapping[str, str]], site: Path) -> int:
                 if path.exists():
                     continue
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(_stand_in(others[page], page, edition, other), encoding="utf-8")
+                path.write_text(_stand_in(others[page], page, edition, other, written), encoding="utf-8")
                 media = (site / other.prefix / page).parent / "media"
                 if media.is_dir() and not (path.parent / "media").exists():
                     shutil.copytree(media, path.parent / "media")
@@ -148,7 +150,7 @@ def _fill_gaps(written: Mapping[Edition, Mapping[str, str]], site: Path) -> int:
     return count
 
 
-def _stand_in(html: str, page: str, edition: Edition, other: Edition) -> str:
+def _stand_in(html: str, page: str, edition: Edition, other: Edition, every: Iterable[Edition]) -> str:
     """The page of the other language with a note on top, its assets found from its new place."""
     up = "../" * page.count("/")
     here, there = (up + "../" * each.prefix.count("/") for each in (edition, other))
@@ -156,13 +158,9 @@ def _stand_in(html: str, page: str, edition: Edition, other: Edition) -> str:
     note = say("untranslated", edition.language)
     box = f'<aside class="banner" lang="{edition.language}"><p>{note}</p></aside>\n'
     html = html.replace("<article>", f"<article>\n{box}", 1)
-    # The switcher of the copied page points at this very place: it must point back at the original.
-    return html.replace(
-        f'class="bar-button switcher" href="{there}{edition.prefix}{page}" hreflang="{edition.language}" '
-        f'lang="{edition.language}"',
-        f'class="bar-button switcher" href="{here}{other.prefix}{page}" hreflang="{other.language}" '
-        f'lang="{other.language}"',
-    ).replace(f">{edition.name}</a>", f">{other.name}</a>", 1)
+    # From here the switcher leads to every language but this one, the page's own among them.
+    links = "".join(switch_link(each, here, page) for each in every if each is not edition)
+    return _SWITCHER.sub(lambda _: links, html, count=1)
 
 
 def _replace(fresh: Path, target: Path) -> None:

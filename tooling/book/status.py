@@ -28,12 +28,14 @@ def write_status(project: Project, source: Edition, edition: Edition) -> None:
     path = status_path(project, edition)
     pages = _current(source, edition)
     if pages is None:
-        pages = _surveyed(project, edition)
-    if pages is None:
+        report = _surveyed(project, edition)
+    else:
+        report = json.dumps({"pages": pages}, ensure_ascii=False, indent=1)
+    if report is None:
         path.unlink(missing_ok=True)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"pages": pages}, ensure_ascii=False, indent=1), encoding="utf-8")
+    path.write_text(report, encoding="utf-8")
 
 
 def _current(source: Edition, edition: Edition) -> dict[str, object] | None:
@@ -60,20 +62,19 @@ def _blob(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def _surveyed(project: Project, edition: Edition) -> dict[str, object] | None:
-    from tooling.translations.git import GitError  # noqa: PLC0415 - rarely needed, and takes as long as a build
-    from tooling.translations.roots import Roots  # noqa: PLC0415
+def _surveyed(project: Project, edition: Edition) -> str | None:
+    """The report of `tooling check-translations status --format json`, without the findings in each page."""
+    # Rarely needed, and loading them takes as long as a build.
+    from tooling.translations import render_json  # noqa: PLC0415
+    from tooling.translations.git import GitError  # noqa: PLC0415
+    from tooling.translations.policy import Policy  # noqa: PLC0415
+    from tooling.translations.report import make_report  # noqa: PLC0415
+    from tooling.translations.roots import IGNORES, Roots  # noqa: PLC0415
     from tooling.translations.survey import survey  # noqa: PLC0415
 
+    ignores = project.root / IGNORES.replace("{lang}", edition.language)
     try:
         found = survey(Roots.under(project.root, edition.language))
+        return render_json.render(make_report(found, None, Policy(), ignores))
     except (GitError, OSError):
         return None
-    return {
-        page.key: {
-            "freshness": str(page.freshness),
-            "needs_translation": page.needs_translation,
-            "sections": [{"title": section.title} for section in page.sections],
-        }
-        for page in found.pages
-    }

@@ -47,6 +47,10 @@ class Text:
     en: str
     ko: str
 
+    def in_language(self, language: str) -> str:
+        """The sentence in a language; in English where there is none."""
+        return self.ko if language == "ko" else self.en
+
 
 @dataclass(frozen=True, slots=True)
 class Requirement:

@@ -63,7 +63,11 @@ def add_language(base: Path, source: Path, code: str, name: str | None = None) -
                 hint="name the folder of the source pages with --source",
             )
     book = folder / "book"
+    includes = sorted(
+        (source / "_includes").glob("*.md")
+    )  # what pages share, such as the repository's address
     texts = {
+        **{book / "src" / "_includes" / path.name: path.read_text("utf-8") for path in includes},
         book / "book.toml": _config(config.read_text("utf-8"), code),
         book / "src" / "SUMMARY.md": summary.read_text("utf-8"),
         folder / "glossary.yaml": _GLOSSARY.format(language=code),

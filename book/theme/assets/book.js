@@ -119,18 +119,17 @@ try {
 
 // ---- copy buttons ----
 if (navigator.clipboard) {
-  const korean = root.lang === "ko";
   document.querySelectorAll("article pre > code").forEach((code) => {
     const copy = document.createElement("button");
     copy.type = "button";
     copy.className = "copy";
-    copy.textContent = korean ? "복사" : "Copy";
+    copy.textContent = root.dataset.copy;
     copy.addEventListener("click", async () => {
       const clone = code.cloneNode(true);
       clone.querySelectorAll(".p").forEach((prompt) => prompt.remove());
       await navigator.clipboard.writeText(clone.textContent);
-      copy.textContent = korean ? "복사했습니다" : "Copied";
-      setTimeout(() => { copy.textContent = korean ? "복사" : "Copy"; }, 1500);
+      copy.textContent = root.dataset.copied;
+      setTimeout(() => { copy.textContent = root.dataset.copy; }, 1500);
     });
     code.parentElement.append(copy);
   });
@@ -177,7 +176,7 @@ function load(name) {
 }
 async function openSearch() {
   searching ??= (async () => {
-    await Promise.all([load("minisearch.js"), load(`search-${root.lang === "ko" ? "ko" : "en"}.js`)]);
+    await Promise.all([load("minisearch.js"), load(`search-${root.lang}.js`)]);
     await load("search.js");
   })();
   await searching;

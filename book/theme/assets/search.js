@@ -57,9 +57,7 @@ function find(query) {
 }
 
 // ---- the dialog ----
-const text = document.documentElement.lang === "ko"
-  ? { label: "책에서 찾기", close: "닫기", none: (query) => `'${query}'을(를) 찾지 못했습니다.`, count: (n) => `${n}곳을 찾았습니다.`, hint: "찾을 낱말을 입력하세요." }
-  : { label: "Search the book", close: "Close", none: (query) => `Nothing found for “${query}”.`, count: (n) => (n === 1 ? "1 place found." : `${n} places found.`), hint: "Type a word to look for." };
+const text = document.querySelector(".search-button").dataset; // label, close, hint, none, one, many
 const SHOWN = 20;
 const EXCERPT = 170;
 
@@ -95,7 +93,8 @@ function show() {
   const query = input.value.trim();
   const wanted = stems(query);
   const found = query ? find(query) : [];
-  status.textContent = !query ? text.hint : found.length ? text.count(found.length) : text.none(query);
+  const count = found.length === 1 ? text.one : text.many;
+  status.textContent = !query ? text.hint : (found.length ? count.replace("#", found.length) : text.none.replace("#", () => query));
   results.replaceChildren(...found.slice(0, SHOWN).map((section) => {
     const place = section.heading === section.title ? section.title : `${section.title} › ${section.heading}`;
     const address = `${document.documentElement.dataset.root}${section.page}${section.fragment ? `#${section.fragment}` : ""}`;

@@ -90,13 +90,10 @@ def check_repository(desk: Desk) -> Iterator[Finding]:
     source, *others = desk.editions
     address = repository_address(source)
     for other in others:
-        if repository_address(other) != address:
-            yield Finding(
-                desk.name(other.source / "_includes" / "repo_url.md"),
-                1,
-                "repository",
-                f"the address is not that of the {source.name} edition, {address}",
-            )
+        path = other.source / "_includes" / "repo_url.md"
+        if not path.is_file() or repository_address(other) != address:
+            message = f"the address is not that of the {source.name} edition, {address}"
+            yield Finding(desk.name(path), 1, "repository", message)
     for chapter in desk.chapters:
         for match in re.finditer(re.escape(address) + r"|(?<=href=\")[^\"{]*(?=/blob/main/)", chapter.text):
             yield desk.finding(

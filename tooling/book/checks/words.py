@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tooling.book.checks.desk import Desk
 from tooling.book.checks.finding import Finding
+from tooling.errors import ToolingError
 from tooling.translations import glossary, parity
 from tooling.translations.parity_findings import Severity
 
@@ -62,9 +63,17 @@ def check_translations(desk: Desk) -> Iterator[Finding]:
     source, *others = desk.editions
     originals = desk.chapters_of(source.language)
     for edition in others:
-        terms = glossary.load(edition.folder.parent / "glossary.yaml")
-        for path, chapter in desk.chapters_of(edition.language).items():
-            original = originals.get(path)
+        translated = desk.chapters_of(edition.language)
+        if not translated:
+            continue  # a language that was only just added has no terms yet
+        path = edition.folder.parent / "glossary.yaml"
+        try:
+            terms = glossary.load(path)
+        except ToolingError as error:
+            yield Finding(desk.name(path), 0, "glossary", f"{error.what} ({error.why})", error.hint or "")
+            continue
+        for name, chapter in translated.items():
+            original = originals.get(name)
             if original is None:
                 continue
             for found in parity.compare(original.page, chapter.page, desk.library):

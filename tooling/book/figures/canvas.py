@@ -88,7 +88,7 @@ class Canvas:
         """The label in the canvas's language; a plain string is the same in all of them."""
         if isinstance(text, str):
             return text
-        return text.ko if self.language == "ko" else text.en
+        return text.in_language(self.language)
 
     def cell(
         self,

@@ -22,6 +22,8 @@ def pictures(shelf: Shelf, figure: Figure) -> Iterator[tuple[Path, str]]:
     number = figure.puzzle.removeprefix("p")
     for edition in editions(shelf.project):
         folder = edition.source / f"puzzle_{number}"
+        if edition.prefix and not any(folder.glob("*.md")):
+            continue  # nobody has translated a page that could show it
         for shade in SHADES:
             sheet = partial(Canvas, shade=shade, language=edition.language)
             for narrow, draw in ((False, figure.draw), (True, figure.narrow)):
