@@ -22,6 +22,9 @@ def _generic(decoder: Decoder, instruction: Instruction, _following: int) -> Non
     space = next(
         (m.partition("::")[0] for m in instruction.modifiers if m.partition("::")[0] in SPACES), "param"
     )
+    if space == "param":
+        _generic_parameter(decoder, instruction)
+        return
     window = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(space, 0)
     back = "to" in instruction.modifiers
     destination, source = instruction.operands
@@ -41,6 +44,25 @@ def _generic(decoder: Decoder, instruction: Instruction, _following: int) -> Non
                 (value if value.dtype.itemsize == 8 else value.astype(U64)).view(U64) + step_size
             ).astype(result)
         assign(group, target, value, mask, value.dtype)
+
+    decoder.block.steps.append(step)
+
+
+def _generic_parameter(decoder: Decoder, instruction: Instruction) -> None:
+    """Kernel parameters by generic address: the launch's parameter block, which lies in device memory."""
+    destination, source = instruction.operands
+    base = decoder.parameter_block()
+    slot = decoder.value(source, U64, instruction)
+    target = write(decoder, destination, instruction)
+    guarding = guard(decoder, instruction)
+    back = "to" in instruction.modifiers
+
+    def step(group: Group, batch: Any) -> None:
+        some, mask, _ = active(group, guarding, batch.size)
+        if some:
+            value = group.get(slot).astype(U64)
+            start = group.get(base)
+            assign(group, target, value - start if back else value + start, mask, U64)
 
     decoder.block.steps.append(step)
 

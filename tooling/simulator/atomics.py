@@ -12,10 +12,10 @@ from tooling.simulator.bindings import assign, binds, guard, write
 from tooling.simulator.decode import Decoder
 from tooling.simulator.hooks import AccessKind, Space
 from tooling.simulator.lanes import Group
-from tooling.simulator.memory_access import active, for_spaces, pointer, space_of
+from tooling.simulator.memory_access import active, for_spaces, pointer, space_of, vector_count
 from tooling.simulator.modifiers import ATOMIC, stand_in_order
 from tooling.simulator.numerics import canonical32, flush32
-from tooling.simulator.ptx_model import Instruction, Operand, Register
+from tooling.simulator.ptx_model import Instruction, Operand, Register, Vector
 from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES, lookup
 from tooling.simulator.spaces import Request, Width
@@ -58,8 +58,8 @@ def _add_f64(old: Array, value: Array, _second: Array | None) -> Array:
     return np.where(np.isnan(value), value, total)
 
 
-def _add_half(form: str) -> Update:
-    operation = lookup("add", (form,))
+def _on_halves(name: str, form: str) -> Update:
+    operation = lookup(name, (form,))
     assert operation is not None
     return lambda old, value, _second: operation.function(old, value)
 
@@ -87,6 +87,11 @@ _KINDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The types that each operation takes (PTX ISA 9.7.13.5)."""
 
+_HALVES = ("f16", "bf16", "f16x2", "bf16x2")
+_VECTORS: dict[str, tuple[str, ...]] = {"add": ("f32", *_HALVES), "min": _HALVES, "max": _HALVES}
+"""The same for vectors, which are so many atomics, one per element (global memory only)."""
+_MOST_BYTES = 16
+
 _TINY = 2.0**-100
 """Sums of terms above this one cannot become subnormal but by cancellation to multiples of its last bit."""
 
@@ -100,11 +105,13 @@ class Atomic(Record):
     kind: str
 
     def _update(self, space: Space) -> Update:
+        if self.kind in _HALVES and self.name in _VECTORS:
+            return _on_halves(self.name, self.kind)
         if self.name != "add" or (self.dtype.kind in "iu" and self.kind[0] in "us"):
             return _UPDATES[self.name]
         if self.kind == "f32":
             return _add_f32_flushing if space is Space.GLOBAL else _add_f32
-        return _add_f64 if self.kind == "f64" else _add_half(self.kind)
+        return _add_f64
 
     def perform(self, space: Space, view: Array, index: Array, value: Array, second: Array | None) -> Array:
         """Update `view[index]` lane by lane and return what each lane found there.
@@ -122,7 +129,7 @@ class Atomic(Record):
             old = view[index]
             view[index] = update(old, value, second)
             return old
-        ufunc = _UFUNCS.get(self.name) if self.kind[0] in "usb" and self.kind != "bf16x2" else None
+        ufunc = _UFUNCS.get(self.name) if self.kind[0] in "usb" and self.kind not in _HALVES else None
         if (
             self.kind == "f32"
             and self.name == "add"
@@ -160,26 +167,82 @@ def _scan(*parts: Any) -> None:
         view[place] = running[-1]
 
 
+def update_at(
+    batch: Any, space: Space, request: Request, address: Array, *, atomic: Atomic, values: list[Array]
+) -> list[Array]:
+    """Update memory in one space; returns what each lane found, per element of a vector.
+
+    Args:
+        address: (n,) uint64; values: one operand per element, or the two of a compare-and-swap, (n,) each.
+    """
+    spaces = batch.spaces
+    dtype, count = atomic.dtype, request.width.count
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    kept = None
+    told = [value.view(unsigned) for value in values] if count > 1 else [values[-1].view(unsigned)]
+    if spaces.observers:
+        bits = np.stack(told) if count > 1 else told[0]
+        left_out = spaces.announce(space, AccessKind.ATOMIC, request, address, bits)
+        if left_out is not None:
+            kept = np.flatnonzero(~left_out)
+            if not len(kept):
+                return [np.zeros(len(address), dtype)] * count
+            request = request.only(kept, batch.size)
+            values = [value[kept] for value in values]
+            address = address[kept]
+    offset, _ = spaces.place(space, request, address)
+    shift = np.uint64(dtype.itemsize.bit_length() - 1)
+    index = np.broadcast_to((offset >> shift).view(np.int64), len(address))
+    view = spaces.view(space, dtype.itemsize).view(dtype)
+    found = []
+    for element in range(count):
+        at = index + element if element else index
+        before = view[at] if spaces.watching else None
+        second = values[1] if atomic.name == "cas" else None
+        old = atomic.perform(space, view, at, values[element], second)
+        if before is not None:
+            spaces.changes += view[at].tobytes() != before.tobytes()
+        if kept is not None:
+            whole = np.zeros(len(told[0]), dtype)
+            whole[kept] = old
+            old = whole
+        found.append(old)
+    return found
+
+
 @binds("atom", "red")
 def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None:
+    if "async" in instruction.modifiers:
+        from tooling.simulator.async_stores import bind_async_reduction  # noqa: PLC0415 - it imports this module
+
+        bind_async_reduction(decoder, instruction)
+        return
     kind = instruction.modifiers[-1]
     name = next((m for m in instruction.modifiers if m in _UPDATES), "")
-    if not name or kind not in _KINDS[name] or not stand_in_order(instruction.modifiers, ATOMIC):
+    count = vector_count(instruction)
+    known = _VECTORS if count > 1 else _KINDS
+    if not name or kind not in known.get(name, ()) or not stand_in_order(instruction.modifiers, ATOMIC):
         raise decoder.unknown(instruction)
     returns = instruction.opcode == "atom"
     operands: list[Operand] = list(instruction.operands)
+    if "L2::cache_hint" in instruction.modifiers:
+        operands.pop()
     destination = operands.pop(0) if returns else None
     returns = returns and not (isinstance(destination, Register) and destination.name == "_")
     _, space = space_of(instruction)
     dtype = DTYPES[kind]
+    if count > 1 and (space is Space.SHARED or count * dtype.itemsize > _MOST_BYTES):
+        raise decoder.unknown(instruction)
     unsigned = np.dtype(f"u{dtype.itemsize}")
     at = pointer(decoder, operands[0], instruction)
-    sources = [decoder.value(operand, dtype, instruction) for operand in operands[1:]]
-    if len(sources) != (2 if name == "cas" else 1):
+    given = [element for operand in operands[1:] for element in _elements(operand)]
+    wanted = _elements(destination) if returns else ()
+    if len(given) != (2 if name == "cas" else count) or len(wanted) not in (0, count):
         raise decoder.unknown(instruction)
+    sources = [decoder.value(operand, dtype, instruction) for operand in given]
     guarding = guard(decoder, instruction)
-    target = write(decoder, destination, instruction) if destination is not None and returns else None
-    width = Width(dtype.itemsize, 1)
+    targets = [write(decoder, element, instruction) for element in wanted]
+    width = Width(dtype.itemsize, count)
     atomic = Atomic(name, dtype, returns, kind)
 
     def step(group: Group, batch: Any) -> None:
@@ -194,50 +257,28 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
 
         address = spread(at.of(group))
         values = [spread(group.get(slot).view(dtype)) for slot in sources]
-        found = np.zeros(total, dtype)
+        found = [np.zeros(total, dtype) for _ in range(count)]
 
         def one(where: Space, part: Request, inside: Array, which: Array | None) -> None:
             told = values if which is None else [value[which] for value in values]
-            old = _perform(batch, where, part, inside, told)
-            if which is None:
-                found[:] = old
-            else:
-                found[which] = old
+            for result, old in zip(
+                found, update_at(batch, where, part, inside, atomic=atomic, values=told), strict=True
+            ):
+                result[slice(None) if which is None else which] = old
 
         for_spaces(batch, space, Request(group, instruction, width, lanes), address, one)
-        if target is not None:
-            result = found
+        for target, old in zip(targets, found, strict=False):
+            result = old
             if mask is not None:
                 result = np.zeros(group.count, dtype)
-                result[mask] = found
+                result[mask] = old
             assign(group, target, result.view(unsigned), mask, unsigned)
 
-    def _perform(batch: Any, where: Space, request: Request, address: Array, values: list[Array]) -> Array:
-        spaces = batch.spaces
-        kept = None
-        told = values[-1].view(unsigned)
-        if spaces.observers:
-            left_out = spaces.announce(where, AccessKind.ATOMIC, request, address, told)
-            if left_out is not None:
-                kept = np.flatnonzero(~left_out)
-                if not len(kept):
-                    return np.zeros(len(address), dtype)
-                request = request.only(kept, batch.size)
-                values = [value[kept] for value in values]
-                address = address[kept]
-        offset, _ = spaces.place(where, request, address)
-        index = np.broadcast_to(
-            (offset >> np.uint64(dtype.itemsize.bit_length() - 1)).view(np.int64), len(address)
-        )
-        view = spaces.view(where, dtype.itemsize).view(dtype)
-        before = view[index] if spaces.watching else None
-        old = atomic.perform(where, view, index, values[0], (*values, None)[1])
-        if before is not None:
-            spaces.changes += view[index].tobytes() != before.tobytes()
-        if kept is None:
-            return old
-        whole = np.zeros(len(told), dtype)
-        whole[kept] = old
-        return whole
-
     decoder.block.steps.append(step)
+
+
+def _elements(operand: Operand | None) -> tuple[Operand, ...]:
+    """The elements of a vector operand, or the operand itself; none where there is none."""
+    if isinstance(operand, Vector):
+        return operand.elements
+    return () if operand is None else (operand,)

@@ -21,6 +21,7 @@ from tooling.simulator.modifiers import BULK, stand_in_order
 from tooling.simulator.numerics import U32
 from tooling.simulator.ptx_model import Instruction, Integer
 from tooling.simulator.spaces import Request, Width
+from tooling.simulator.tensor_copies import bind_tensor
 
 Array = NDArray[Any]
 _PIECE = Width(4, 4)
@@ -37,7 +38,12 @@ def bind_bulk(decoder: Decoder, instruction: Instruction) -> None:
     Raises:
         PtxError: another form.
     """
+    if "tensor" in instruction.modifiers:
+        bind_tensor(decoder, instruction)
+        return
     modifiers = instruction.modifiers[2:]
+    if modifiers in (("prefetch", "L2", "global"), ("prefetch", "L2", "global", "L2::cache_hint")):
+        return
     if modifiers in (("commit_group",), ("wait_group",), ("wait_group", "read")):
         _check_group(decoder, instruction)
         return

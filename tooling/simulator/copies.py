@@ -21,6 +21,7 @@ from tooling.simulator.memory_access import active, pointer
 from tooling.simulator.numerics import U32
 from tooling.simulator.ptx_model import Instruction, Integer
 from tooling.simulator.spaces import SHARED_WINDOW, Request, Width
+from tooling.simulator.tensor_copies import bind_tensor
 
 Array = NDArray[Any]
 
@@ -29,6 +30,9 @@ Array = NDArray[Any]
 def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     """cp.async: performed at once, announced as asynchronous (PTX ISA 9.7.9.25)."""
     modifiers = instruction.modifiers
+    if modifiers[:3] == ("reduce", "async", "bulk") and "tensor" in modifiers:
+        bind_tensor(decoder, instruction)
+        return
     if modifiers[:1] != ("async",):
         raise decoder.unknown(instruction)
     if modifiers[1:2] in (("wait_all",), ("wait_group",), ("commit_group",)):

@@ -31,6 +31,9 @@ from tooling.simulator.specials import SCALARS, VECTORS
 _CACHE: OrderedDict[tuple[str, str], Program] = OrderedDict()
 _CACHE_SIZE = 64
 
+PARAMETER_BLOCK = "%parameters"
+"""Stands among a launch's symbols for its parameters, where a kernel takes their address."""
+
 _UNSIGNED: dict[int, np.dtype[Any]] = {1: U8, 2: np.dtype(np.uint16), 4: U32, 8: U64}
 
 
@@ -286,6 +289,13 @@ class Decoder:
         if name in self.module.functions:
             return self.constant(self.module.code_addresses()[name] + offset, dtype)
         raise self.unknown(instruction, f"there is no variable `{name}`")
+
+    def parameter_block(self) -> int:
+        """The slot of the device address at which the launch's parameters lie."""
+        key = ("symbol", PARAMETER_BLOCK)
+        if key not in self._slots:
+            self._slots[key] = self._new(Origin("symbol", U64, PARAMETER_BLOCK))
+        return self._slots[key]
 
     def frame(self) -> int:
         """The slot that says how far a recursive call's frame lies behind the first one, in bytes."""

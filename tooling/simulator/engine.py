@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.batch import Batch
 from tooling.simulator.clusters import blocks_together
-from tooling.simulator.decode import decode
+from tooling.simulator.decode import PARAMETER_BLOCK, decode
 from tooling.simulator.heap import keep_freed_memory
 from tooling.simulator.hooks import Hook, LaunchContext
 from tooling.simulator.launch import FaultKind, KernelFault, Launch, LaunchResult
@@ -80,6 +80,9 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
     keep_freed_memory()
     program = decode(module, launch.function)
     symbols = memory.symbols(module)
+    block = _parameter_block(program, launch, memory)
+    if block is not None:
+        symbols = {**symbols, PARAMETER_BLOCK: block}
     blocks_per_cluster = launch.cluster.count
     context = LaunchContext(
         launch,
@@ -112,9 +115,20 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
         error = fault
     for hook in hooks:
         hook.launch_end(context)
+    if block is not None:
+        memory.free(block)
     return LaunchResult(
         runner.issued, runner.lane_instructions, runner.finished_blocks, error, time.perf_counter() - started
     )
+
+
+def _parameter_block(program: Program, launch: Launch, memory: DeviceMemory) -> int | None:
+    """A device address that holds the launch's parameters, where the kernel takes the address of one."""
+    if not any(origin.name == PARAMETER_BLOCK for origin in program.origins):
+        return None
+    address = memory.allocate(len(launch.parameters), f"parameters of {program.name}", poison=False)
+    memory.view(address, len(launch.parameters))[:] = np.frombuffer(launch.parameters, np.uint8)
+    return address
 
 
 def _check_shape(context: LaunchContext) -> None:

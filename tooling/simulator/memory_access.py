@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.bindings import assign, binds, guard, guarded_lanes, write
 from tooling.simulator.decode import Decoder
+from tooling.simulator.faults import illegal_address
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.modifiers import LOAD, STORE, is_load_or_store
@@ -39,7 +40,7 @@ def space_of(instruction: Instruction) -> tuple[str, Space | None]:
 def vector_count(instruction: Instruction) -> int:
     """Elements per lane: 4 for `.v4`."""
     for modifier in instruction.modifiers:
-        if modifier in ("v2", "v4"):
+        if modifier in ("v2", "v4", "v8"):
             return int(modifier[1])
     return 1
 
@@ -150,7 +151,10 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
         if not isinstance(source, Address):
             raise decoder.unknown(instruction)
         if decoder.function.is_entry and _is_kernel_parameter(decoder, source):
-            _load_parameter(decoder, instruction, source, elements, extend)
+            if isinstance(source.base, Symbol):
+                _load_parameter(decoder, instruction, source.base, elements, extend)
+            else:
+                _load_computed(decoder, instruction, source, elements, extend)
             return
         space = Space.LOCAL
     at = pointer(decoder, source, instruction)
@@ -204,21 +208,58 @@ def _is_kernel_parameter(decoder: Decoder, source: Address) -> bool:
 def _load_parameter(
     decoder: Decoder,
     instruction: Instruction,
-    source: Address,
+    source: Symbol,
     elements: tuple[Operand, ...],
     extend: list[Callable[[Array], Array] | None],
 ) -> None:
     """Kernel parameters are constants of the launch: loading one only names its value."""
-    if not isinstance(source.base, Symbol):
-        raise decoder.unknown(instruction, "kernel parameters at computed addresses are not simulated")
-    start = next(p.offset for p in decoder.kernel.parameters if p.name == source.base.name)
-    start += source.base.offset + source.offset
+    start = next(p.offset for p in decoder.kernel.parameters if p.name == source.name)
+    address = instruction.operands[1]
+    assert isinstance(address, Address)
+    start += source.offset + address.offset
     unsigned = np.dtype(f"u{DTYPES[instruction.modifiers[-1]].itemsize}")
     guarding = guard(decoder, instruction)
     for index, (element, change) in enumerate(zip(elements, extend, strict=True)):
         slot = decoder.parameter(start + index * unsigned.itemsize, unsigned)
         target = write(decoder, element, instruction)
         decoder.block.steps.append(_copy_step(slot, target, change, guarding))
+
+
+def _load_computed(
+    decoder: Decoder,
+    instruction: Instruction,
+    source: Address,
+    elements: tuple[Operand, ...],
+    extend: list[Callable[[Array], Array] | None],
+) -> None:
+    """Parameters at addresses that the kernel computes: a load of the parameter block."""
+    unsigned = np.dtype(f"u{DTYPES[instruction.modifiers[-1]].itemsize}")
+    at = pointer(decoder, source, instruction)
+    targets = [write(decoder, element, instruction) for element in elements]
+    guarding = guard(decoder, instruction)
+    size = unsigned.itemsize
+
+    def step(group: Group, batch: Any) -> None:
+        some, mask, lanes = active(group, guarding, batch.size)
+        if not some:
+            return
+        address = at.of(group)
+        block = batch.parameters
+        used = address if mask is None or len(address) == 1 else address[mask]
+        bad = used > np.uint64(max(len(block) - size * len(targets), 0))
+        if bad.any():
+            request = Request(group, instruction, Width(size, len(targets)), lanes)
+            thread = int(request.pick(batch.spaces.threads)[int(np.argmax(bad))])
+            raise illegal_address(
+                batch.context.launch, request, thread, int(used[int(np.argmax(bad))]), "parameter"
+            )
+        for k, (target, change) in enumerate(zip(targets, extend, strict=True)):
+            index = np.minimum(address, len(block) - size).astype(np.intp) + k * size
+            value = block[index[:, None] + np.arange(size)].view(unsigned).reshape(-1)
+            value = value if change is None else change(value)
+            assign(group, target, value, mask, value.dtype)
+
+    decoder.block.steps.append(step)
 
 
 def _copy_step(
@@ -236,6 +277,11 @@ def _copy_step(
 
 @binds("st")
 def _store(decoder: Decoder, instruction: Instruction, _following: int) -> None:
+    if "async" in instruction.modifiers:
+        from tooling.simulator.async_stores import bind_async_store  # noqa: PLC0415 - it imports this module
+
+        bind_async_store(decoder, instruction)
+        return
     name, space = space_of(instruction)
     if not is_load_or_store(instruction.modifiers, STORE) or len(instruction.operands) not in (2, 3):
         raise decoder.unknown(instruction)
@@ -297,9 +343,18 @@ def _fence(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     decoder.block.steps.append(step)
 
 
-@binds("griddepcontrol", "prefetch", "prefetchu", "discard", "applypriority", "createpolicy", "nanosleep")
+@binds(
+    "griddepcontrol",
+    "prefetch",
+    "prefetchu",
+    "discard",
+    "applypriority",
+    "createpolicy",
+    "nanosleep",
+    "setmaxnreg",
+)
 def _nothing(decoder: Decoder, instruction: Instruction, _following: int) -> None:
-    """Instructions without an effect on results: launch dependencies, cache hints, naps."""
+    """Instructions without an effect on results: launch dependencies, cache hints, naps, register counts."""
     if instruction.opcode == "createpolicy":
         write(decoder, instruction.operands[0], instruction)
     polling = instruction.opcode == "nanosleep"

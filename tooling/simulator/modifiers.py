@@ -60,9 +60,10 @@ ATOMIC = _slots(
     "and or xor cas exch add inc dec min max",
     "noftz",
     "L2::cache_hint",
+    "v2 v4 v8",
     "u32 s32 u64 s64 f32 f64 b32 b64 b16 f16 bf16 f16x2 bf16x2",
 )
-"""`atom` and `red` (PTX ISA 9.7.13.5, 9.7.13.6), without their vector forms."""
+"""`atom` and `red` (PTX ISA 9.7.13.5, 9.7.13.6)."""
 
 MATRIX = _slots("sync", "aligned", "m8n8", "x1 x2 x4", "trans", "shared shared::cta", "b16")
 """`ldmatrix` and `stmatrix` (PTX ISA 9.7.14.5.15)."""

@@ -26,6 +26,7 @@ _LOC = re.compile(
     r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+[^,]+)?(?:\s*,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
 )
 _LISTS = (".branchtargets", ".calltargets", ".callprototype")
+_MARKS = re.compile(r"[{}]|(?:(?<=[;{}])|^)\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
 _BANK = re.compile(r"([%\w$]+)\s*(?:<\s*(\d+)\s*>)?$")
 
 
@@ -88,9 +89,25 @@ class BodyParser:
                 self.scope_count += 1
                 self.scopes.append({})
                 index = self._rest(index, text[1:])
+                self._labels_ahead(index)
             else:
                 index = self._other(text, index)
         raise PtxError("the function's body has no end", line=start)
+
+    def _labels_ahead(self, index: int) -> None:
+        """Give the labels of a nested block names of their own: inlined assembly comes more than once."""
+        depth = 0
+        for line in self.lines[index:]:
+            text = line.split("//", 1)[0]
+            for mark in _MARKS.finditer(text):
+                if mark[0] == "{":
+                    depth += 1
+                elif mark[0] == "}":
+                    depth -= 1
+                elif not depth:
+                    self._declare(mark[1])
+                if depth < 0:
+                    return
 
     def _rest(self, index: int, text: str) -> int:
         """Go on with what follows on the same line, if anything does."""
@@ -111,12 +128,14 @@ class BodyParser:
                 whole, index = self._gather(rest, index)
                 word, _, listed = whole.partition(" ")
                 if word == ".callprototype":
-                    self.body.statements.append(Label(label[1], prototype=" ".join(listed.split())))
+                    self.body.statements.append(
+                        Label(self._scoped(label[1]), prototype=" ".join(listed.split()))
+                    )
                 else:
-                    names = tuple(name.strip() for name in listed.split(","))
-                    self.body.statements.append(Label(label[1], names))
+                    names = tuple(self._scoped(name.strip()) for name in listed.split(","))
+                    self.body.statements.append(Label(self._scoped(label[1]), names))
                 return index
-            self.body.statements.append(Label(label[1]))
+            self.body.statements.append(Label(self._scoped(label[1])))
             return self._rest(index, rest)
         whole, following = self._gather(text, index)
         if whole.startswith(".reg"):

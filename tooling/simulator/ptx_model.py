@@ -49,10 +49,11 @@ class Symbol(Record):
 
 
 class Address(Record):
-    """`[base+offset]`; offset in bytes."""
+    """`[base+offset]`, offset in bytes; `[map, {x, y}]` with coordinates in a tensor."""
 
     base: Register | Symbol | Integer
     offset: int = 0
+    coordinates: tuple[Operand, ...] = ()
 
 
 class Vector(Record):

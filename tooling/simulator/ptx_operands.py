@@ -84,6 +84,11 @@ def _signed(total: re.Match[str]) -> int:
 
 
 def _address(text: str, registers: Container[str]) -> Address:
+    if text.endswith("}"):
+        start, _, coordinates = text[:-1].partition("{")
+        inner = _address(start.strip().removesuffix(",").strip(), registers)
+        listed = tuple(parse_operand(part, registers) for part in PIECES.findall(coordinates))
+        return Address(inner.base, inner.offset, listed)
     total = _SUM.match(text)
     base_text, offset = (total[1], _signed(total)) if total else (text, 0)
     base = _atom(base_text.strip(), registers)
@@ -103,8 +108,11 @@ def print_operand(operand: Operand) -> str:
             return f"0f{bits:08X}" if width == 32 else f"0d{bits:016X}"
         case Symbol(name, offset):
             return f"{name}+{offset}" if offset else name
-        case Address(base, offset):
-            return f"[{print_operand(base)}+{offset}]" if offset else f"[{print_operand(base)}]"
+        case Address(base, offset, coordinates):
+            inside = f"{print_operand(base)}+{offset}" if offset else print_operand(base)
+            if coordinates:
+                inside += ", {" + ", ".join(map(print_operand, coordinates)) + "}"
+            return f"[{inside}]"
         case Vector(elements):
             return "{" + ", ".join(map(print_operand, elements)) + "}"
         case Pair(first, second):

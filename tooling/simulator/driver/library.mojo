@@ -11,6 +11,7 @@ import modules
 import nvml
 import nvptx
 import streams
+import tensors
 import unsupported
 
 
@@ -134,6 +135,9 @@ def simulated_gpu_exports() abi("C"):
         streams.cuEventElapsedTime,
     )
     _keep(
+        tensors.cuTensorMapEncodeTiled,
+    )
+    _keep(
         unsupported.cuDeviceGetMemPool,
         unsupported.cuDeviceGetP2PAttribute,
         unsupported.cuStreamWaitValue64_v2,
@@ -171,7 +175,6 @@ def simulated_gpu_exports() abi("C"):
         unsupported.cuMulticastAddDevice,
         unsupported.cuMulticastBindMem,
         unsupported.cuMulticastUnbind,
-        unsupported.cuTensorMapEncodeTiled,
         unsupported.cuTensorMapEncodeIm2col,
         unsupported.cuMemcpyBatchAsync,
     )

@@ -229,11 +229,6 @@ def cuMulticastUnbind() abi("C") -> Int32:
     return unsupported("cuMulticastUnbind")
 
 
-@export("cuTensorMapEncodeTiled")
-def cuTensorMapEncodeTiled() abi("C") -> Int32:
-    """The cuTensorMapEncodeTiled of the driver API ("Tensor Map Object Management"): not supported."""
-    return unsupported("cuTensorMapEncodeTiled")
-
 
 @export("cuTensorMapEncodeIm2col")
 def cuTensorMapEncodeIm2col() abi("C") -> Int32:

@@ -1,0 +1,108 @@
+"""st.async and red.async: to shared memory of the cluster, counted off an mbarrier there (PTX ISA 9.7.9.12).
+
+Like other copies they are performed at once: who waits for the mbarrier sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.atomics import Atomic, update_at
+from tooling.simulator.bindings import guard
+from tooling.simulator.decode import Decoder
+from tooling.simulator.hooks import Space
+from tooling.simulator.lanes import Group
+from tooling.simulator.mbarriers import BARRIER, change_at
+from tooling.simulator.memory_access import active, pointer, vector_count
+from tooling.simulator.ptx_model import Instruction, Vector
+from tooling.simulator.semantics import DTYPES
+from tooling.simulator.spaces import Request, Width
+
+Array = NDArray[Any]
+
+_ASYNC_KINDS: dict[str, tuple[str, ...]] = {
+    "add": ("u32", "s32", "u64"), "min": ("u32", "s32"), "max": ("u32", "s32"),
+    "and": ("b32",), "or": ("b32",), "xor": ("b32",), "inc": ("u32",), "dec": ("u32",),
+}  # fmt: skip
+_ASYNC_STORED = ("b32", "b64", "u32", "u64", "s32", "s64", "f32", "f64")
+
+
+def bind_async_reduction(decoder: Decoder, instruction: Instruction) -> None:
+    """`red.async`: an atomic on a block's shared memory, counted off its mbarrier (PTX ISA 9.7.13.7)."""
+    *form, name, kind = instruction.modifiers
+    allowed = _ASYNC_KINDS.get(name, ())
+    operands = instruction.operands
+    if not _is_async(form) or kind not in allowed or len(operands) != 3:
+        raise decoder.unknown(instruction)
+    at, barrier = (pointer(decoder, operands[k], instruction) for k in (0, 2))
+    dtype = DTYPES[kind]
+    source = decoder.value(operands[1], dtype, instruction)
+    guarding = guard(decoder, instruction)
+    atomic = Atomic(name, dtype, False, kind)
+
+    def step(group: Group, batch: Any) -> None:
+        lanes, (to, where, value) = _active_values(
+            group, batch, guarding, (at.of(group), barrier.of(group), group.get(source).view(dtype))
+        )
+        if not len(lanes):
+            return
+        request = Request(group, instruction, Width(dtype.itemsize, 1), lanes)
+        update_at(batch, Space.SHARED, request, to, atomic=atomic, values=[value])
+        done = np.full(len(lanes), dtype.itemsize, np.uint32)
+        change_at(batch, Request(group, instruction, BARRIER, lanes), where, "complete_tx", done)
+
+    decoder.block.steps.append(step)
+
+
+def bind_async_store(decoder: Decoder, instruction: Instruction) -> None:
+    """`st.async`: a store to another block's shared memory, counted off its mbarrier (PTX ISA 9.7.9.12)."""
+    count = vector_count(instruction)
+    form = [m for m in instruction.modifiers[:-1] if m not in ("weak", "v2", "v4")]
+    kind = instruction.modifiers[-1]
+    operands = instruction.operands
+    if not _is_async(["relaxed", "cluster", *form]) or kind not in _ASYNC_STORED or len(operands) != 3:
+        raise decoder.unknown(instruction)
+    at, barrier = (pointer(decoder, operands[k], instruction) for k in (0, 2))
+    dtype = np.dtype(f"u{DTYPES[kind].itemsize}")
+    given = operands[1].elements if isinstance(operands[1], Vector) else (operands[1],)
+    if len(given) != count:
+        raise decoder.unknown(instruction, "its vector has the wrong number of elements")
+    sources = [decoder.value(operand, DTYPES[kind], instruction) for operand in given]
+    guarding = guard(decoder, instruction)
+    width = Width(dtype.itemsize, count)
+
+    def step(group: Group, batch: Any) -> None:
+        values = [group.get(slot).view(dtype) for slot in sources]
+        lanes, (to, where, *told) = _active_values(
+            group, batch, guarding, (at.of(group), barrier.of(group), *values)
+        )
+        if not len(lanes):
+            return
+        batch.spaces.store(Space.SHARED, Request(group, instruction, width, lanes), to, told)
+        done = np.full(len(lanes), width.bytes, np.uint32)
+        change_at(batch, Request(group, instruction, BARRIER, lanes), where, "complete_tx", done)
+
+    decoder.block.steps.append(step)
+
+
+def _is_async(form: list[str]) -> bool:
+    required = ["relaxed", "cluster", "async", "shared::cluster", "mbarrier::complete_tx::bytes"]
+    return sorted(form) == sorted(required)
+
+
+def _active_values(
+    group: Group, batch: Any, guarding: tuple[int, bool] | None, values: Iterable[Array]
+) -> tuple[Array, list[Array]]:
+    """The numbers of the active lanes, and their part of the values, one entry per lane."""
+    some, mask, lanes = active(group, guarding, batch.size)
+    if not some:
+        return np.zeros(0, np.intp), [value[:0] for value in values]
+    chosen = group.indices(batch.size) if lanes is None else lanes
+    return chosen, [
+        np.broadcast_to(value if mask is None or len(value) == 1 else value[mask], len(chosen))
+        for value in values
+    ]
