@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,11 +52,6 @@ class Batch:
         self.spaces = Spaces(self.context, first_block, runner.shape(blocks), self.hooks.access)
         self.alive: NDArray[np.int64] = np.full(blocks, threads, np.int64)
         self.alive_count = self.size
-        grid = self.context.launch.grid
-        numbers = np.arange(first_block, first_block + blocks)
-        self.block_position = np.stack(
-            [numbers % grid.x, numbers // grid.x % grid.y, numbers // (grid.x * grid.y)]
-        )
         self._warps: Warps | None = None
         self.barriers = BlockBarriers(self)
         self._cluster_barriers: ClusterBarriers | None = None
@@ -65,6 +61,13 @@ class Batch:
         self.spaces.first_wins = self.schedule.first_wins
         self.watch = LoopWatch(self)
         self.frames = Frames(self)
+
+    @cached_property
+    def block_position(self) -> NDArray[np.int64]:
+        """(3, blocks): where each block lies in the grid, x, y, z."""
+        grid = self.context.launch.grid
+        numbers = np.arange(self.first_block, self.first_block + self.blocks)
+        return np.stack([numbers % grid.x, numbers // grid.x % grid.y, numbers // (grid.x * grid.y)])
 
     @property
     def issued(self) -> int:
@@ -142,6 +145,7 @@ class Batch:
         blocks = self.program.blocks
         runner = self.runner
         issue = self.hooks.issue
+        known = first = 0
         while True:
             block = blocks[group.pc]
             count = len(block.instructions)
@@ -157,7 +161,11 @@ class Batch:
             if not end(group, self):
                 self._check_limits()
                 return
-            if self.waiting and self.schedule.yields(group, self.waiting):
+            # While a group runs others are only added, so their number tells whether `first` still holds.
+            if len(self.waiting) != known:
+                known = len(self.waiting)
+                first = self.schedule.first_of(self.waiting)
+            if known and self.schedule.yields(group, first):
                 self.waiting.append(group)
                 self._check_limits()
                 return

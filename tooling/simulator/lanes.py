@@ -115,9 +115,12 @@ def merge(groups: Sequence[Group], live: Iterable[int], batch_size: int) -> Grou
     """One group of the lanes of several at the same place, with their `live` registers put together."""
     first = groups[0]
     count = sum(group.count for group in groups)
-    indices = np.concatenate([group.indices(batch_size) for group in groups])
-    order = np.argsort(indices, kind="stable")
-    lanes: Lanes = None if count == batch_size else as_slice(indices[order])
+    lanes: Lanes = None
+    if count < batch_size:
+        mark = np.zeros(batch_size, np.bool_)
+        for group in groups:
+            mark[group.lanes] = True
+        lanes = as_slice(np.flatnonzero(mark))
     base = first.base
     registers: list[Array | None] = base if lanes is None else [None] * len(base)
     merged = Group(first.pc, first.stack, lanes, count, registers, base=base, missing=first.missing)
@@ -131,22 +134,20 @@ def merge(groups: Sequence[Group], live: Iterable[int], batch_size: int) -> Grou
         values = [
             group.load(slot) if value is None else value for group, value in zip(groups, held, strict=True)
         ]
-        updates.append((slot, _join(values, [group.count for group in groups], order)))
+        updates.append((slot, _join(values, groups, merged, batch_size)))
     for slot, value in updates:
         registers[slot] = value
     return merged
 
 
-def _join(values: list[Array], counts: list[int], order: NDArray[np.intp]) -> Array:
+def _join(values: list[Array], groups: Sequence[Group], merged: Group, batch_size: int) -> Array:
+    """The values of several groups, each at its lanes, as the merged group holds them."""
     first = values[0]
     unsigned = np.dtype(f"u{first.dtype.itemsize}") if first.dtype != np.bool_ else first.dtype
     same = [value.view(unsigned) for value in values]
     if all(len(value) == 1 for value in same) and all(value[0] == same[0][0] for value in same[1:]):
         return first
-    whole = np.concatenate(
-        [
-            np.broadcast_to(value, count) if len(value) != count else value
-            for value, count in zip(same, counts, strict=True)
-        ]
-    )
-    return whole[order]
+    whole = np.empty(batch_size, unsigned)
+    for value, group in zip(same, groups, strict=True):
+        whole[group.lanes] = value
+    return merged.pick(whole)

@@ -71,18 +71,25 @@ class Schedule:
             return ordered[self.turn % len(ordered)]
         return (max if self.kind == "adversarial" else min)(patient, key=self._key)
 
-    def yields(self, group: Group, waiting: list[Group]) -> bool:
-        """Whether the running group, about to start a new basic block, lets another one run."""
+    def first_of(self, waiting: Sequence[Group]) -> int:
+        """The place in the order of running of the group among these that comes first; 0 without any."""
+        if not waiting or self._random is not None:
+            return 0
+        return (max if self.kind == "adversarial" else min)(map(self._key, waiting))
+
+    def yields(self, group: Group, first: int) -> bool:
+        """Whether the running group, about to start a new basic block, lets another one run.
+
+        Args:
+            first: `first_of` the others.
+        """
         if self._random is not None or _tired(group):
             return True
-        key = self._key(group)
-        if self.kind == "adversarial":
-            return any(self._key(other) >= key for other in waiting)
-        return any(self._key(other) <= key for other in waiting)
+        return first >= self._key(group) if self.kind == "adversarial" else first <= self._key(group)
 
-    def _key(self, group: Group) -> tuple[int, int]:
+    def _key(self, group: Group) -> int:
         """Order of running: inside calls first, then the earliest place."""
-        return (-len(group.stack), self._order[group.pc])
+        return self._order[group.pc] - (len(group.stack) << 32)
 
 
 def order_of_batches(name: str, batches: Sequence[int]) -> Sequence[int]:

@@ -133,7 +133,6 @@ class Spaces:
         self.shape = shape
         self.lanes = shape.lanes
         self.block_of_lane = shape.block_of_lane
-        self.threads: NDArray[np.int64] = shape.numbers + first_block * context.threads_per_block
         memory = context.memory
         self.base = np.uint64(memory.base)
         self.global_bytes = memory.bytes[: memory.used]
@@ -146,6 +145,11 @@ class Spaces:
         self.changes = 0
         self.watching = False
         self.first_wins = False
+
+    @cached_property
+    def threads(self) -> NDArray[np.int64]:
+        """(lanes,) number of each lane's thread in the launch."""
+        return self.shape.numbers + self.first_block * self.context.threads_per_block
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -316,8 +320,27 @@ class Spaces:
         if space is Space.LOCAL and len(address) == 1:
             rows, column = self._local_columns(request, address)
             return [request.pick(rows)[:, column + k].copy() for k in range(width.count)]
+        start = self._straight(request, address) if space is Space.GLOBAL else None
+        if start is not None:
+            view, count = self.view(space, width.element), len(address)
+            return _columns(view[start : start + count * width.count], width.count)
         offset, _ = self.place(space, request, address)
         return self._read(self.view(space, width.element), offset, request)
+
+    def _straight(self, request: Request, address: Array) -> int | None:
+        """The first element, in global memory, of lanes that lie side by side where they may; else None.
+
+        For them two addresses tell what otherwise takes a look at all.
+        """
+        count, size = len(address), request.width.bytes
+        if count == 1:
+            return None
+        if request.run is None:
+            request.run = self._is_run(address, size)
+        start = int(address[0]) - int(self.base)
+        if not request.run or start < 0 or start % size or start + count * size > len(self.global_bytes):
+            return None
+        return start >> request.width.element.bit_length() - 1
 
     def _load_rest(
         self, space: Space, request: Request, address: Array, left_out: NDArray[np.bool_]
@@ -340,10 +363,7 @@ class Spaces:
         if count == 1:
             return [view[first + k : first + k + 1].copy() for k in range(width.count)]
         if self._run_of(request, offset):
-            run = view[first : first + count * width.count]
-            if width.count == 1:
-                return [run.copy()]
-            return list(np.ascontiguousarray(run.reshape(count, width.count).T))
+            return _columns(view[first : first + count * width.count], width.count)
         index = (offset >> np.uint64(shift)).view(np.int64)
         return [view.take(index + k if k else index) for k in range(width.count)]
 
@@ -402,6 +422,12 @@ class Spaces:
             for k, value in enumerate(values):
                 rows[chosen, column + k] = value
             return
+        start = self._straight(request, address) if space is Space.GLOBAL and not self.watching else None
+        if start is not None:
+            table = self.view(space, request.width.element)[start : start + len(address) * len(values)]
+            for k, value in enumerate(values):
+                table[k :: len(values)] = value
+            return
         offset, _ = self.place(space, request, address)
         self._write(self.view(space, request.width.element), offset, request, values)
 
@@ -432,6 +458,13 @@ class Spaces:
         chosen = slice(None) if group.lanes is None else group.lanes
         for start, target, size in copies:
             rows[chosen, target : target + size] = rows[chosen, start : start + size]
+
+
+def _columns(run: Array, count: int) -> list[Array]:
+    """Copies of the elements of neighbouring lanes: the first of each lane, the second, …"""
+    if count == 1:
+        return [run.copy()]
+    return list(np.ascontiguousarray(run.reshape(-1, count).T))
 
 
 def _poisoned(size: int) -> NDArray[np.uint8]:

@@ -214,11 +214,7 @@ class RaceCheck(CheckHook):
                     continue
                 yield dense_target(part, shadow, piece.low, piece.high, mark=mark, home=home)
                 continue
-            if (
-                part.uniform
-                and part.kind is AccessKind.LOAD
-                and not shadow.was_written(0, len(shadow.writer))
-            ):
+            if part.uniform and part.kind is AccessKind.LOAD and not shadow.was_written(0, shadow.count):
                 # All lanes read one place that nobody writes: two of the readers are enough to remember.
                 part = lanes_of(part, np.array([0, -1]))
             yield sparse_target(part, shadow, part.addresses - home.base, mark=mark, home=home)
@@ -258,7 +254,7 @@ class RaceCheck(CheckHook):
             self._meet_within(target, displaced)
         if access.space is Space.SHARED and access.values is not None:
             if self._shared_values is None:
-                self._shared_values = np.zeros(len(shadow.writer), dtype=np.uint64)
+                self._shared_values = np.zeros(shadow.count, dtype=np.uint64)
             self._shared_values[target.where] = target.values()
         if access.asynchronous and not isinstance(target.where, slice):
             groups = self._groups_of(target.keys & THREAD)

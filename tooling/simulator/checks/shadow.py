@@ -98,6 +98,7 @@ class Shadow:
     """The shadow of one stretch of memory.
 
     Attributes:
+        count: granules.
         writer: (granules,) key of the last write, 0 for none.
         reader: (granules,) key of the last read; `earlier`: of a read by another thread before it.
         newest_write, newest_read: a key as new as the newest in the arrays.
@@ -107,31 +108,46 @@ class Shadow:
         granule: bytes of a granule.
 
     Most buffers of most kernels are touched by each thread at its own place only. Such accesses stay strips:
-    the three arrays, six times as large as the memory itself, are not even touched.
+    the three arrays, six times as large as the memory itself, are not even made.
     """
 
     __slots__ = (
+        "_arrays",
         "_later",
         "_read",
         "_written",
-        "earlier",
+        "count",
         "granule",
         "newest_read",
         "newest_write",
-        "reader",
-        "writer",
     )
 
     def __init__(self, size: int, granule: int) -> None:
-        count = -(-size // granule)
+        self.count = -(-size // granule)
         self.granule = granule
-        self.writer: Keys = np.zeros(count, dtype=np.int64)
-        self.reader: Keys = np.zeros(count, dtype=np.int64)
-        self.earlier: Keys = np.zeros(count, dtype=np.int64)
+        self._arrays: list[Keys | None] = [None, None, None]
         self.newest_write = self.newest_read = 0
         self._written = _Touched()
         self._read = _Touched()
         self._later: list[tuple[slice | NDArray[np.int32], NDArray[np.int32], int]] = []
+
+    @property
+    def writer(self) -> Keys:
+        return self._array(0)
+
+    @property
+    def reader(self) -> Keys:
+        return self._array(1)
+
+    @property
+    def earlier(self) -> Keys:
+        return self._array(2)
+
+    def _array(self, number: int) -> Keys:
+        array = self._arrays[number]
+        if array is None:
+            array = self._arrays[number] = np.zeros(self.count, dtype=np.int64)
+        return array
 
     def forget(self) -> None:
         """A new launch: it comes after all that was recorded, so nothing of it can race."""

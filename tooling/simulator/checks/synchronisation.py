@@ -61,7 +61,7 @@ class SynchronisationCheck(CheckHook):
         self._phase = np.zeros(context.blocks, dtype=np.int64)
         self._visited = np.full(context.blocks, -1, dtype=np.int64)
         self._visitor: dict[int, tuple[int, Instruction]] = {}
-        self._exits: dict[int, Instruction | None] = {}
+        self._exits: list[tuple[Ints, Instruction | None]] = []
         self._last_exit: Instruction | None = None
         self._mbarriers: dict[tuple[int, int], _MBarrier] = {}
         self._new_tallies()
@@ -89,11 +89,16 @@ class SynchronisationCheck(CheckHook):
         size = self.context.threads_per_block
         arrived = size - int(self._exited[block])
         first = block * size
-        waiting = next((t for t in range(first, first + size) if t not in self._exits), first)
-        gone = next((t for t in range(first, first + size) if t in self._exits), first)
+        exits = {
+            thread: instruction
+            for threads, instruction in self._exits
+            for thread in threads[(threads >= first) & (threads < first + size)].tolist()
+        }
+        waiting = next((t for t in range(first, first + size) if t not in exits), first)
+        gone = next((t for t in range(first, first + size) if t in exits), first)
         parties = (
             self.party(waiting, Action.BARRIER, barrier, arrived),
-            self.party(gone, Action.EXIT, self._exits.get(gone), size - arrived),
+            self.party(gone, Action.EXIT, exits.get(gone), size - arrived),
         )
         self._note(
             Kind.EXITED_BEFORE_BARRIER,
@@ -108,11 +113,16 @@ class SynchronisationCheck(CheckHook):
         self._last_exit = instruction
         size = self.context.threads_per_block
         first = int(threads[0]) // size
-        gone = np.bincount(threads // size - first)
-        self._exited[first : first + len(gone)] += gone
-        here = first + np.flatnonzero(gone)
-        if len(threads) < len(here) * size:
-            self._exits.update(dict.fromkeys(threads.tolist(), self._last_exit))
+        blocks, rest = divmod(len(threads), size)
+        if not rest and int(threads[0]) == first * size and int(threads[-1]) == (first + blocks) * size - 1:
+            self._exited[first : first + blocks] = size  # whole blocks, the commonest end
+            here = np.arange(first, first + blocks)
+        else:
+            gone = np.bincount(threads // size - first)
+            self._exited[first : first + len(gone)] += gone
+            here = first + np.flatnonzero(gone)
+            if len(threads) < len(here) * size:
+                self._exits.append((threads, instruction))
         visited = here[self._visited[here] == self._phase[here]]
         for block in visited:
             self._report_gone(int(block))

@@ -84,4 +84,4 @@ def sparse_target(
     if each > 1:
         keys = np.repeat(keys, each)
         where = (where[:, None] + np.arange(each)).ravel()
-    return Target(access, shadow, where, keys, 0, len(shadow.writer), home)
+    return Target(access, shadow, where, keys, 0, shadow.count, home)
