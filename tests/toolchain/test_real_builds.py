@@ -95,26 +95,29 @@ def test_old_mojo_gets_a_hint_at_the_learners_line(
 
 
 def test_a_gpu_program_keeps_the_learners_lines(tmp_path: Path, cache: BuildCache) -> None:
-    source = tmp_path / "kernel.mojo"
-    # The compiler's own cache goes by the program, not by its path: an old one's result keeps the old path.
-    never_built_before = int.from_bytes(os.urandom(3), "big")
-    source.write_text(
+    text = (
         "from layout import Layout, LayoutTensor\n"
         "from max.gpu import thread_idx\n"
         "from max.gpu.host import DeviceContext\n"
         "comptime L = Layout.row_major(4)\n"
         "def kernel(o: LayoutTensor[DType.float32, L, MutAnyOrigin]):\n"
-        f"    o[thread_idx.x] = {never_built_before}\n"
+        "    o[thread_idx.x] = 1\n"
         "def main() raises:\n"
         "    with DeviceContext() as ctx:\n"
         "        var b = ctx.enqueue_create_buffer[DType.float32](4)\n"
         "        ctx.enqueue_function[kernel](LayoutTensor[DType.float32, L](b), grid_dim=1, block_dim=4)\n"
     )
-    request = BuildRequest(source, accelerator="sm_90a")
-    executable = build(request, find_toolchain(), cache)
-    assert executable.fresh
-    content = executable.path.read_bytes()
-    assert f'.file\t1 "{source}"'.encode() in content
+    # The compiler's own cache would answer the second build with the first one's path and lines.
+    for folder, comments in (("first", 0), ("second", 3)):
+        source = tmp_path / folder / "kernel.mojo"
+        source.parent.mkdir()
+        source.write_text("# a comment\n" * comments + text)
+        request = BuildRequest(source, accelerator="sm_90a")
+        executable = build(request, find_toolchain(), cache)
+        assert executable.fresh
+        content = executable.path.read_bytes()
+        assert f'.file\t1 "{source}"'.encode() in content
+        assert f"\t.loc\t1 {6 + comments} ".encode() in content
     assert "LayoutTensor (2 times)" in render_warnings(executable.diagnostics)
     found = build(request, find_toolchain(), cache)
     assert (found.fresh, found.path, found.diagnostics) == (False, executable.path, executable.diagnostics)

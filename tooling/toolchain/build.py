@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -208,7 +209,10 @@ def _build_locked(
         environment["PATH"] = linker_path(toolchain, cache.root, environment.get("PATH", os.defpath))
     name = request.product
     cache.sweep()
-    with cache.partial() as folder:
+    with cache.partial() as folder, tempfile.TemporaryDirectory(prefix="mojo-") as own_cache:
+        # Mojo's own cache goes by the program without its comments and its path: what it finds there has the
+        # line numbers and the file name of an older text. Ours goes by every byte, so its is not missed.
+        environment["MODULAR_CACHE_DIR"] = own_cache
         try:
             result = run_captured(
                 [toolchain.mojo, *request.arguments(), "-o", folder / name],
