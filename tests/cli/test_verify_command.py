@@ -106,6 +106,30 @@ def test_failures_are_tried_again_alone(verified: Workbench) -> None:
     assert "nothing failed last time" in verified.run("verify", "--failed").stdout
 
 
+def test_what_took_longest_is_tried_first(verified: Workbench) -> None:
+    record = Path(verified.environment["PUZZLE_CACHE_DIR"]) / "last-verify.json"
+    assert verified.run("verify", "--jobs", "1").status == ExitCode.PASSED
+    state = json.loads(record.read_text())
+    assert set(state["seconds"]) == {
+        "p01 solution",
+        "p01 skeleton",
+        "p01 mutant last_forgotten",
+        "p01 mutant nothing_written",
+    }
+    state["seconds"] = {"p01 skeleton": 1.0, "p01 solution": 2.0, "p01 mutant last_forgotten": 3.0}
+    record.write_text(json.dumps(state))
+    for file in (
+        verified.solution,
+        verified.problem,
+    ):  # so that everything is built again, in the order tried
+        file.write_text(file.read_text() + "# edited\n")
+    before = len(verified.builds)
+    assert verified.run("verify", "--jobs", "1").status == ExitCode.PASSED
+    sources = [line.split()[1] for line in verified.builds[before:]]
+    kinds = ["solution" if str(verified.solution) == each else Path(each).parts[-3] for each in sources]
+    assert kinds == ["sources", "sources", "solution", "problems"]  # never tried, then 3 s, 2 s, 1 s
+
+
 def test_a_damaged_record_of_failures_is_moved_aside(verified: Workbench) -> None:
     record = Path(verified.environment["PUZZLE_CACHE_DIR"]) / "last-verify.json"
     record.parent.mkdir()

@@ -46,7 +46,8 @@ def command(arguments: argparse.Namespace) -> int:
     from tooling.reports.terminal import open_terminal
     from tooling.toolchain import find_toolchain, open_cache
     from tooling.toolchain.cache import fallback_cache
-    from tooling.verify.memory import recall_failures, remember_failures
+    from tooling.verify.memory import recall_failures, recall_seconds, remember
+    from tooling.verify.ordering import longest_first
     from tooling.verify.plan import Filter, Subject, make_plan
     from tooling.verify.trying import try_all
 
@@ -70,7 +71,7 @@ def command(arguments: argparse.Namespace) -> int:
     terminal = open_terminal(sys.stderr if "-" in (arguments.json, arguments.junit) else sys.stdout)
     records: list[Record] = []
     for record in try_all(
-        tasks,
+        longest_first(tasks, recall_seconds(memory)),
         project=project,
         toolchain=find_toolchain(),
         cache=cache,
@@ -87,9 +88,9 @@ def command(arguments: argparse.Namespace) -> int:
             terminal.stream.write(f"\r{len(records)}/{total}\r")
         terminal.stream.flush()
     records.sort(key=lambda record: record.name)
-    remember_failures(
+    remember(
         memory,
-        [record.name for record in records],
+        {record.name: record.seconds for record in records},
         [record.name for record in records if record.status in ("failed", "error")],
     )
     _show_table(records, terminal.stream is sys.stderr)
