@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tooling.book import protocol
-from tooling.book.build import build
+from tooling.book.build import build, find_mdbook
 from tooling.book.checks import check
 from tooling.book.checks.markup import Validator
 from tooling.book.editions import LANGUAGES, editions, site_address
@@ -25,6 +26,7 @@ from tooling.project import Project
 from tooling.translations.new_language import add_language
 
 HREFLANG = "{http://www.w3.org/1999/xhtml}link"
+ROOT = Path(__file__).resolve().parents[2]
 LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
 
 
@@ -179,6 +181,34 @@ def test_both_generations_of_the_protocol(real: Project, name: str) -> None:
     answer = json.loads(run.stdout)
     assert answer[name][0]["Chapter"]["sub_items"][0]["Chapter"]["content"] == "x 8"
     assert answer[name][1:] == book[name][1:]
+
+
+def test_mdbook_by_hand_shows_what_a_build_shows(checkout: Project, tmp_path: Path) -> None:
+    """A build sets the pages itself; `mdbook build` starts the preprocessor. Both must say the same."""
+    build(checkout, tmp_path / "site")
+    command = f'"{sys.executable}" -m tooling.book.preprocessor'
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "MDBOOK_PREPROCESSOR__PUZZLE_BOOK__COMMAND": command,
+    }
+    for edition in editions(checkout):
+        by_hand = tmp_path / edition.language
+        subprocess.run(
+            [find_mdbook(), "build", "--dest-dir", by_hand, edition.folder],
+            env=environment,
+            check=True,
+            capture_output=True,
+        )
+        built = checkout.root / "build" / "book" / edition.language
+        pages = sorted(page.relative_to(built) for page in built.rglob("*.html"))
+        assert Path("puzzle_01/raw.html") in pages
+        for page in pages:
+            one, other = ((folder / page).read_text(encoding="utf-8") for folder in (built, by_hand))
+            assert (
+                one.partition("<article>")[2].partition("</article>")[0]
+                == (other.partition("<article>")[2].partition("</article>")[0])
+            ), page
 
 
 @pytest.mark.parametrize("renderer", ["html", "markdown"])

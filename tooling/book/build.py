@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tooling.book import formulas
 from tooling.book.editions import Edition, editions, repository_address, site_address
 from tooling.book.errors import BuildFailed, MdbookMissing
+from tooling.book.shelf import Shelf
 from tooling.book.site import Rendered, assemble
+from tooling.book.staging import stage
 from tooling.book.status import write_status
-from tooling.book.summary import read_summary
 from tooling.project import Project
 
 MDBOOK_VERSION = "0.5.4"
@@ -67,7 +69,7 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
         site: its public address; by default that of the repository's pages.
 
     Raises:
-        BuildFailed: mdBook or the preprocessor found something wrong; the message holds all of it.
+        BuildFailed: something in the pages is wrong, or mdBook found something; the message holds all of it.
         MdbookMissing: no usable mdBook.
     """
     started = time.perf_counter()
@@ -76,33 +78,35 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
     repository = repository_address(every[0])
     site = (site or site_address(repository)).rstrip("/") + "/"
     target = target or project.root / "site"
+    work = project.root / "build" / "book"
+    known = formulas.recall(work / "formulas.json")
+    shelf = Shelf(project)
     with ThreadPoolExecutor(len(every)) as pool:
-        jobs = [pool.submit(_render, mdbook, project, edition, repository, site) for edition in every]
+        jobs = []
+        for edition in every:
+            if edition.prefix:
+                write_status(project, every[0], edition)
+            pages = stage(edition, shelf, work / f"{edition.language}-pages")
+            folder = edition.folder.relative_to(project.root).as_posix()
+            settings = {
+                # What depends on the repository's address, which is kept in one file.
+                "OUTPUT__HTML__EDIT_URL_TEMPLATE": f"{repository}/edit/main/{folder}/{{path}}",
+                "OUTPUT__HTML__SITE_URL": urlsplit(site).path,
+                "OUTPUT__HTML__THEME": str(project.root / "book" / "theme"),
+            }
+            # mdBook renders this edition while the next one is set.
+            jobs.append(pool.submit(_render, mdbook, edition, pages, work / edition.language, settings))
+    formulas.keep(work / "formulas.json", known)
     rendered = tuple(job.result() for job in jobs)
-    pages = assemble(rendered, project.root / "book" / "theme", target, site)
-    return Built(target, pages, time.perf_counter() - started)
+    count = assemble(rendered, project.root / "book" / "theme", target, site)
+    return Built(target, count, time.perf_counter() - started)
 
 
-def _render(mdbook: Path, project: Project, edition: Edition, repository: str, site: str) -> Rendered:
-    """Runs mdBook on one edition."""
-    if edition.prefix:
-        write_status(project, editions(project)[0], edition)
-    output = project.root / "build" / "book" / edition.language
-    source = _complete(edition, project.root / "build" / "book" / f"{edition.language}-pages")
-    folder = edition.folder.relative_to(project.root).as_posix()
-    settings = {
-        # What depends on the repository's address, which is kept in one file.
-        "OUTPUT__HTML__EDIT_URL_TEMPLATE": f"{repository}/edit/main/{folder}/{{path}}",
-        "OUTPUT__HTML__SITE_URL": urlsplit(site).path,
-        "OUTPUT__HTML__THEME": str(project.root / "book" / "theme"),
-        # This very Python, whatever `python` means on PATH.
-        "PREPROCESSOR__PUZZLE_BOOK__COMMAND": f'"{sys.executable}" -m tooling.book.preprocessor',
-    }
-    environment = {**os.environ, "PYTHONPATH": _import_path(), "PUZZLE_ROOT": str(project.root)}
-    environment["BOOK_LANGUAGE"] = edition.language
-    environment |= {f"MDBOOK_{name}": value for name, value in settings.items()}
+def _render(mdbook: Path, edition: Edition, pages: Path, output: Path, settings: dict[str, str]) -> Rendered:
+    """Runs mdBook on the staged pages of one edition; `settings` win over its book.toml."""
+    environment = os.environ | {f"MDBOOK_{name}": value for name, value in settings.items()}
     run = subprocess.run(
-        [mdbook, "build", "--dest-dir", output, source],
+        [mdbook, "build", "--dest-dir", output, pages],
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -115,34 +119,3 @@ def _render(mdbook: Path, project: Project, edition: Edition, repository: str, s
     if run.returncode or any(line.startswith(("ERROR", " WARN")) for line in complaints):
         raise BuildFailed(f"the {edition.name} edition could not be built", why="\n" + "\n".join(complaints))
     return Rendered(edition, output)
-
-
-def _complete(edition: Edition, staged: Path) -> Path:
-    """The folder to build an edition from: its own, or a copy without chapters that nobody has translated.
-
-    mdBook stops at a chapter that is named and not there. In a translation that is no mistake: the site shows
-    the other language's page in its place.
-    """
-    lines = (edition.source / "SUMMARY.md").read_text(encoding="utf-8").splitlines(keepends=True)
-    missing = {
-        entry.line
-        for entry in read_summary(edition.source)
-        if edition.prefix and entry.path and not edition.page(entry.path).is_file()
-    }
-    if not missing:
-        return edition.folder
-    shutil.rmtree(staged, ignore_errors=True)
-    for page in edition.source.rglob("*.md"):
-        copy = staged / "src" / page.relative_to(edition.source)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(page, copy)
-    shutil.copyfile(edition.folder / "book.toml", staged / "book.toml")
-    summary = "".join(line for number, line in enumerate(lines, 1) if number not in missing)
-    (staged / "src" / "SUMMARY.md").write_text(summary, encoding="utf-8")
-    return staged
-
-
-def _import_path() -> str:
-    """Where `tooling` was imported from, for the preprocessor, which runs in another folder."""
-    here = str(Path(__file__).resolve().parent.parent.parent)
-    return os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))

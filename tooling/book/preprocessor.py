@@ -5,7 +5,6 @@ Any problem ends the build: all of them are printed, and the exit status is not 
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -43,9 +42,8 @@ def main(arguments: list[str]) -> int:
 
 def _press(context: protocol.Context) -> Press:
     project = find_project(context.root)
-    language = os.environ.get("BOOK_LANGUAGE")  # told by the build, which may have staged the pages elsewhere
     for edition in editions(project):
-        if edition.language == language or edition.folder.resolve() == Path(context.root).resolve():
+        if edition.folder.resolve() == Path(context.root).resolve():
             states = None if edition.prefix == "" else banner.load(project, edition)
             return Press(edition, Shelf(project), states)
     raise BookError(f"{context.root} is no edition of this book", hint="see tooling/book/editions.py")

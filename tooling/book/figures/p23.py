@@ -7,7 +7,6 @@ from collections.abc import Callable
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.requests import draw_request, request
 from tooling.catalog.model import Text
 
 Sheet = Callable[[int, int], Canvas]
@@ -64,6 +63,8 @@ def draw_tiles(facts: Facts, sheet: Sheet) -> Canvas:
 
 def draw_step(facts: Facts, sheet: Sheet) -> Canvas:
     """The request that a warp makes in the first step of its loop."""
+    from tooling.book.figures.requests import draw_request, request  # noqa: PLC0415 - brings NumPy
+
     trace = facts.trace("--tiled")
     first = next(event for event in trace.events if event.action == "load")
     return draw_request(sheet, request(trace, first))
