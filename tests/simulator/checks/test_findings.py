@@ -119,6 +119,7 @@ def test_masks_are_told_as_lanes() -> None:
     [
         ("p15_axis_sum_LayoutTensor_True6A6AoA6A6AcBsA_568de488e22ada17", "axis_sum"),
         ("elementwise_r1_w4_b256_gs_False_0123456789abcdef", "elementwise_r1_w4_b256_gs"),
+        ("p15_scalar_kernel6A6AoA6A6A_50d412f3cb7f14b4", "scalar_kernel"),
         ("plain_kernel", "plain_kernel"),
     ],
 )

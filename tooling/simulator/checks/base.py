@@ -26,6 +26,7 @@ _ACTIONS = {
 _MEMORIES = {Space.GLOBAL: Memory.GLOBAL, Space.SHARED: Memory.SHARED, Space.LOCAL: Memory.LOCAL}
 _STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"})
 _HASH = re.compile(r"_[0-9a-f]{16}$")
+_CUT = re.compile(r"([a-z][a-z0-9]*?)6A")
 
 
 class CheckHook(Hook):
@@ -178,6 +179,7 @@ def readable_kernel(name: str, files: Sequence[str]) -> str:
     """`axis_sum` for `p15_axis_sum_LayoutTensor_True6A6A_568de488e22ada17` of p15.mojo.
 
     Mojo's kernel names are module, function, parameter types and a hash; other names are left as they are.
+    Mojo cuts the readable part of a long name, and what follows may touch it: `aligned_kernel6A6AoA_930b…`.
     """
     short = _HASH.sub("", name)
     if short == name:
@@ -191,6 +193,8 @@ def readable_kernel(name: str, files: Sequence[str]) -> str:
     kept = [words[0]]
     for word in words[1:]:
         if word[:1].isupper() or (any(c.isdigit() for c in word) and any(c.isupper() for c in word)):
+            if cut := _CUT.match(word):
+                kept.append(cut.group(1))
             break
         kept.append(word)
     return "_".join(kept)
