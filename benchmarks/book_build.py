@@ -2,8 +2,9 @@
 
     python benchmarks/book_build.py [--rounds N]
 
-Plain mdBook gets the pages as the press sets them (every include and directive carried out), with its own theme,
-search and preprocessors. Both run in turns; what is printed are ratios within a round, the median of all rounds.
+Plain mdBook gets the pages as the press sets them (every include and directive carried out), with its own
+theme, search and preprocessors. Both run in turns; what is printed are ratios within a round, the median of all
+rounds.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def together(commands: Sequence[Sequence[str | Path]]) -> None:
     ]
     for process in running:
         if process.wait():
-            raise SystemExit(f"{process.args} failed")
+            raise SystemExit(f"{process.args!r} failed")
 
 
 def main() -> int:
