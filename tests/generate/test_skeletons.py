@@ -48,6 +48,12 @@ def test_a_solution_becomes_a_skeleton() -> None:
     assert (skeleton.anchors, skeleton.regions) == (("add",), 2)
 
 
+def test_a_mistake_to_be_found_is_not_marked() -> None:
+    solution = "x\n    # FIX\n    right()\n    # STUB: wrong()\n    # STUB: worse()\n    # END_FIX\ny\n"
+    skeleton = make_skeleton(solution, Path("p01.mojo"))
+    assert (skeleton.text, skeleton.regions) == ("x\n    wrong()\n    worse()\ny\n", 1)
+
+
 def test_a_skeleton_is_its_own_skeleton() -> None:
     assert make_skeleton(SKELETON, Path("p01.mojo")).text == SKELETON
 
@@ -58,6 +64,9 @@ def test_a_skeleton_is_its_own_skeleton() -> None:
         ("# FILL: 1 line\nx\n", 1, "this region is never closed"),
         ("x\n# END_FILL\n", 2, "this region was never opened"),
         ("# FILL: a\n# FILL: b\n# END_FILL\n", 2, "inside the one of line 1"),
+        ("# FIX\nx\n", 1, "this region is never closed"),
+        ("# END_FIX\n", 1, "this region was never opened"),
+        ("# FIX\n# END_FILL\n", 2, "ends with another mark"),
         ("# FILL\n# END_FILL\n", 1, "does not say how much"),
         ("# STUB: x\n", 1, "a stub stands outside a region"),
         ("# ANCHOR: a\n", 1, "the anchor `a` is never closed"),

@@ -5,6 +5,7 @@ The annotations are comment lines of their own:
     # ANCHOR: name_solution ... # ANCHOR_END: name_solution    the skeleton's anchor is `name`
     # FILL: about 15 lines ... # END_FILL                      the learner's region: becomes one comment
     # STUB: code                                               in a region: what the skeleton needs to compile
+    # FIX ... # END_FIX                                        becomes its stubs, unmarked: a mistake to find
     # NOTE: text                                               stays in the solution only
 """
 
@@ -18,7 +19,7 @@ from pathlib import Path
 from tooling.errors import Location, ToolingError
 
 _ANCHOR = re.compile(r"(\s*# ANCHOR(?:_END)?: )(\w+)\s*$")
-_ANNOTATION = re.compile(r"(\s*)# (FILL|END_FILL|STUB|NOTE)(?::\s?(.*?))?\s*$")
+_ANNOTATION = re.compile(r"(\s*)# (FILL|END_FILL|FIX|END_FIX|STUB|NOTE)(?::\s?(.*?))?\s*$")
 _SUFFIX = "_solution"
 FILL_MARK = "# FILL ME IN"
 _Failure = Callable[[str, str], ToolingError]
@@ -34,7 +35,7 @@ class Skeleton:
 
     text: str
     anchors: tuple[str, ...]
-    regions: int  # places the learner fills in
+    regions: int  # places the learner fills in or mends
 
 
 def make_skeleton(solution: str, path: Path) -> Skeleton:
@@ -47,6 +48,7 @@ def make_skeleton(solution: str, path: Path) -> Skeleton:
     anchors: list[str] = []
     open_anchors: dict[str, int] = {}
     opened_at: int | None = None
+    closing = ""
     regions = 0
     for number, line in enumerate(solution.splitlines(), start=1):
 
@@ -55,17 +57,24 @@ def make_skeleton(solution: str, path: Path) -> Skeleton:
 
         annotation = _ANNOTATION.match(line)
         kind = annotation.group(2) if annotation else None
-        if annotation and kind == "FILL":
+        if annotation and kind in ("FILL", "FIX"):
             if opened_at is not None:
                 raise fail(f"this region lies inside the one of line {opened_at}", "close that one first")
-            if not annotation.group(3):
-                raise fail("the region does not say how much there is to fill in", "`# FILL: about 5 lines`")
+            if kind == "FILL":
+                if not annotation.group(3):
+                    raise fail(
+                        "the region does not say how much there is to fill in", "`# FILL: about 5 lines`"
+                    )
+                lines.append(f"{annotation.group(1)}{FILL_MARK} ({annotation.group(3)})")
             opened_at = number
+            closing = f"END_{kind}"
             regions += 1
-            lines.append(f"{annotation.group(1)}{FILL_MARK} ({annotation.group(3)})")
-        elif kind == "END_FILL":
+        elif kind in ("END_FILL", "END_FIX"):
             if opened_at is None:
-                raise fail("this region was never opened", "put `# FILL: about N lines` above it")
+                opening = "# FIX" if kind == "END_FIX" else "# FILL: about N lines"
+                raise fail("this region was never opened", f"put `{opening}` above it")
+            if kind != closing:
+                raise fail(f"the region of line {opened_at} ends with another mark", f"`# {closing}`")
             opened_at = None
         elif annotation and kind == "STUB":
             if opened_at is None:
@@ -77,7 +86,7 @@ def make_skeleton(solution: str, path: Path) -> Skeleton:
             lines.append(_rename_anchor(line, number, open_anchors, anchors, fail))
     if opened_at is not None:
         raise AnnotationError(
-            "this region is never closed", where=Location(path, opened_at), hint="add `# END_FILL` after it"
+            "this region is never closed", where=Location(path, opened_at), hint=f"add `# {closing}` after it"
         )
     for name, at in open_anchors.items():
         raise AnnotationError(
