@@ -3,7 +3,7 @@
     python benchmarks/book_build.py [--rounds N]
 
 Plain mdBook gets the pages as the press sets them (every include and directive carried out), with its own
-theme, search and preprocessors. Both run in turns; what is printed are ratios within a round, the median of all
+theme, search and preprocessors. Both run in turns; printed are ratios within a round, the median of all
 rounds.
 """
 
