@@ -29,6 +29,7 @@ from tooling.toolchain.scripts import prepare_script
 if TYPE_CHECKING:
     from tooling.judging.reference import Reference
     from tooling.judging.verdict import CaseVerdict, Verdict
+    from tooling.simulator.counters.profile import KernelProfile
     from tooling.simulator.findings import Finding
 
 SIMULATED_TIME_FACTOR = 3.0
@@ -62,6 +63,7 @@ class TargetRun:
     transcript: Transcript
     findings: tuple[Finding, ...] = ()
     launches: int | None = None  # kernels launched; None where nobody counts
+    kernels: tuple[KernelProfile, ...] | None = None  # what they did; None where nobody counted
 
 
 def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: BuildCache) -> Executable:
@@ -175,7 +177,10 @@ def _run_case(
     environment = environment_of(executable)
     if reference is not None:
         environment[VARIABLE] = str(lab.root)
-    case = reference.case(mode, dataset) if reference else None
+    simulated = trial.choice.target.simulated
+    if simulated:
+        mode = mode.simulated()
+    case = reference.case(mode, dataset, simulated=simulated) if reference else None
     if case and dataset != "book":
         lab.stage(case.inputs)
     run = run_on_target(
@@ -184,6 +189,7 @@ def _run_case(
         environment,
         time_limit=trial.limit,
         stream=stream,
+        count=bool(mode.counters),
         graphs=executable.interpreter is not None,
     )
     if case is None:
@@ -196,6 +202,7 @@ def _run_case(
         lab.submitted(),
         findings=run.findings,
         launches=run.launches,
+        kernels=run.kernels,
         language=trial.language,
     )
 
@@ -221,12 +228,14 @@ def run_on_target(
     *,
     time_limit: float,
     stream: Callable[[bytes], None] | None = None,
+    count: bool = False,
     graphs: bool = False,
 ) -> TargetRun:
     """Runs a program on a GPU, or under the simulated one, which also reports what its checks find.
 
     Args:
         environment: variables besides those of this process and of the target.
+        count: count what the kernels do, where the target can: that is, on the simulated GPU.
         graphs: the program compiles MAX graphs; those for the simulated GPU are kept apart.
 
     Raises:
@@ -236,16 +245,19 @@ def run_on_target(
     merged = {**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **environment}
     if not target.simulated:
         return TargetRun(run_program(command, environment=merged, time_limit=time_limit, stream=stream))
-    from tooling.simulator.session import Simulation, SimulationOptions  # noqa: PLC0415 - brings NumPy
+    from tooling.simulator.counters.profiler import Profiler  # noqa: PLC0415 - brings NumPy
+    from tooling.simulator.session import Simulation, SimulationOptions  # noqa: PLC0415
 
+    profiler = Profiler() if count else None
     options = SimulationOptions(graph_cache=graph_cache() if graphs else None)
-    with Simulation(options) as simulation:
+    with Simulation(options, executor=profiler) as simulation:
         merged.update(simulation.environment)
         transcript = run_program(command, environment=merged, time_limit=time_limit, stream=stream)
     if simulation.errors:  # what it cannot simulate is no verdict on the program
         raise simulation.errors[0]
     findings = tuple(relevant_findings(simulation.findings, transcript))
-    return TargetRun(transcript, findings, len(simulation.launches))
+    kernels = tuple(profiler.profiles.kernels) if profiler else None
+    return TargetRun(transcript, findings, len(simulation.launches), kernels)
 
 
 def relevant_findings(findings: Sequence[Finding], transcript: Transcript) -> list[Finding]:

@@ -96,7 +96,7 @@ def test_counters_and_the_simulated_shape(tmp_path: Path) -> None:
             "simulated: must name at least one extent",
         ),
         (("    anchors: [add_10]", "    counters: {}"), (11, 15), "counters: must be a list"),
-        (("    anchors: [add_10]", counters("metric: sectors")), (11, 41), "unknown value `sectors`"),
+        (("    anchors: [add_10]", counters("metric: sectors, at_most: 4")), (11, 41), "value `sectors`"),
         (("    anchors: [add_10]", counters("metric: bank_conflicts")), (11, 16), "has one bound"),
         (
             ("    anchors: [add_10]", counters("metric: occupancy, at_least: 0.5, equals: 1")),

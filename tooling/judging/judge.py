@@ -19,6 +19,7 @@ from tooling.judging.texts import EXPLANATIONS
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem
 
 if TYPE_CHECKING:
+    from tooling.simulator.counters.profile import KernelProfile
     from tooling.simulator.findings import Finding
 
 _GPU_FAILURE = re.compile(
@@ -37,15 +38,20 @@ def judge_case(
     *,
     findings: Sequence[Finding] = (),
     launches: int | None = None,
+    kernels: Sequence[KernelProfile] | None = None,
     language: str = "en",
 ) -> CaseVerdict:
     """The verdict on one data set of a judged mode.
+
+    Counters are judged only once the values are right: a kernel that computes something else has nothing to
+    be proud of.
 
     Args:
         case: the reference's inputs and outputs.
         used, submitted: the buffers of the lab folder.
         findings: what the simulated GPU's checks reported.
         launches: how many kernels were launched, where that is known.
+        kernels: what they did to memory; None where nobody counted.
         language: `en` or `ko`.
     """
     problems = [*_ending_problems(transcript, language)]
@@ -67,7 +73,12 @@ def judge_case(
             problems.append(_problem("program-error", language, detail=_failure(transcript)))
     if launches == 0 and not problems:
         problems.append(_problem("not-launched", language))
-    return CaseVerdict(case.dataset, transcript, tuple(problems), tuple(findings))
+    uncounted = bool(mode.counters) and kernels is None
+    if mode.counters and kernels is not None and not problems:
+        from tooling.judging.counters import judge_counters  # noqa: PLC0415 - brings the simulator
+
+        problems += judge_counters(mode.counters, kernels, language)
+    return CaseVerdict(case.dataset, transcript, tuple(problems), tuple(findings), uncounted)
 
 
 def judge_unjudged(
@@ -86,6 +97,8 @@ def outcome_of(mode: Mode, cases: Sequence[CaseVerdict]) -> Outcome:
         return Outcome.TIME_LIMIT
     if not cases or not all(case.right for case in cases):
         return Outcome.WRONG
+    if any(case.uncounted for case in cases):
+        return Outcome.UNDECIDED
     judged = mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
     return Outcome.PASSED if judged else Outcome.UNJUDGED
 

@@ -1,7 +1,8 @@
 """The NumPy reference of a puzzle: solutions/pXX/reference.py.
 
 It defines `inputs(mode, dataset)` (every staged buffer by name, initial content of outputs included) and
-`expected(mode, inputs)` (the whole outputs).
+`expected(mode, inputs)` (the whole outputs). Where the manifest gives an output a `simulated` shape, `inputs`
+takes a third argument that says whether it is the simulated GPU.
 """
 
 from __future__ import annotations
@@ -40,18 +41,24 @@ class Reference:
     """The two functions of a loaded reference."""
 
     path: Path
-    make_inputs: Callable[[str, str], Mapping[str, Array]]
+    make_inputs: Callable[..., Mapping[str, Array]]
     make_expected: Callable[[str, Mapping[str, Array]], Mapping[str, Array]]
 
-    def case(self, mode: Mode, dataset: str) -> ReferenceCase:
+    def case(self, mode: Mode, dataset: str, *, simulated: bool = False) -> ReferenceCase:
         """Inputs and expected outputs of a data set.
+
+        Args:
+            simulated: for the simulated GPU; counts for a mode that is smaller there (`Mode.scaled`), whose
+                reference takes it as a third argument.
 
         Raises:
             ReferenceUnusable: a function fails, or an output is missing or has another type or shape
                 than the manifest says.
         """
+        sized = (simulated,) if mode.scaled else ()
         try:
-            inputs = {name: np.asarray(array) for name, array in self.make_inputs(mode.name, dataset).items()}
+            made = self.make_inputs(mode.name, dataset, *sized)
+            inputs = {name: np.asarray(array) for name, array in made.items()}
             copies = {name: array.copy() for name, array in inputs.items()}
             found = {name: np.asarray(array) for name, array in self.make_expected(mode.name, copies).items()}
         except Exception as error:  # whatever a reference raises, the answer is the same

@@ -23,23 +23,26 @@ class Outcome(Enum):
     WRONG = "wrong"
     TIME_LIMIT = "time-limit"
     UNJUDGED = "unjudged"  # a demo or a benchmark that ended well
+    UNDECIDED = "undecided"  # the values are right, the counters could not be judged on this target
 
     @property
     def exit_code(self) -> ExitCode:
-        if self is Outcome.WRONG:
-            return ExitCode.WRONG
-        return ExitCode.TIME_LIMIT if self is Outcome.TIME_LIMIT else ExitCode.PASSED
+        return {
+            Outcome.WRONG: ExitCode.WRONG,
+            Outcome.TIME_LIMIT: ExitCode.TIME_LIMIT,
+            Outcome.UNDECIDED: ExitCode.NOT_POSSIBLE,
+        }.get(self, ExitCode.PASSED)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong, in words."""
 
-    name: str  # a diagnosis, `mismatch`, `crash`, `time-limit` or `program-error`
+    name: str  # a diagnosis, `mismatch`, `counters`, `crash`, `time-limit` or `program-error`
     what: str
     cause: str
     advice: str
-    output: str = ""
+    output: str = ""  # of `counters`: the kernel
     comparison: Comparison | None = None
     also: tuple[str, ...] = ()  # further diagnoses that fit
 
@@ -52,6 +55,7 @@ class CaseVerdict:
     transcript: Transcript
     problems: tuple[Problem, ...]
     findings: tuple[Finding, ...] = ()  # of the simulated GPU
+    uncounted: bool = False  # the mode asks for counters, and nobody counted
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -19,6 +19,7 @@ _WORDS: dict[str, Words] = {
         "unjudged": "{command} ran; there is nothing to judge in this mode",
         "wrong": "{command} is not right yet",
         "time-limit": "{command} ran into its time limit",
+        "undecided": "{command}: values right, counters not judged",
         "book": "the book's data",
         "probe": "other data",
         "with": "with {dataset}",
@@ -43,6 +44,7 @@ _WORDS: dict[str, Words] = {
         "unjudged": "{command} 실행 완료. 이 모드에는 판정할 것이 없습니다",
         "wrong": "{command} 아직 정답이 아닙니다",
         "time-limit": "{command} 시간 제한을 넘었습니다",
+        "undecided": "{command}: 값은 맞지만 카운터는 판정하지 못했습니다",
         "book": "책의 데이터",
         "probe": "다른 데이터",
         "with": "{dataset}",
@@ -83,6 +85,9 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
         terminal.line(terminal.paint(sign + headline, "green") + f"  ({_circumstances(verdict, words)})")
         _show_warnings(verdict, terminal, language)
         return
+    if verdict.outcome is Outcome.UNDECIDED:
+        _show_undecided(verdict, headline, terminal, language)
+        return
     sign = "⏱" if verdict.outcome is Outcome.TIME_LIMIT else "❌"
     terminal.line(terminal.paint(f"{sign} {headline}", "red"))
     case = next((case for case in verdict.cases if not case.right), None)
@@ -92,6 +97,17 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
         count = len(verdict.selection.mode.hints)
         text = words["hints"].format(count=count, command=command, run=run_prefix(os.environ))
         terminal.labelled(words["hint"], text, "cyan")
+
+
+def _show_undecided(verdict: Verdict, headline: str, terminal: Terminal, language: str) -> None:
+    from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - brings the simulator
+
+    words = _WORDS[language]
+    terminal.line(terminal.paint(headline, "yellow") + f"  ({_circumstances(verdict, words)})")
+    text = NOT_JUDGED.say(language, device=verdict.choice.target.device)
+    terminal.labelled(words["why"], text)
+    again = f"`{run_prefix(os.environ)} {verdict.selection.command} --target sim`"
+    terminal.labelled(words["try"], again)
 
 
 def show_hint(mode: Mode, command: str, number: int, terminal: Terminal, language: str = "en") -> None:

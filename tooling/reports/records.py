@@ -29,6 +29,8 @@ class Record:
 
 def verdict_record(verdict: Verdict) -> Record:
     """The record of a judged program."""
+    if verdict.outcome is Outcome.UNDECIDED:
+        return _undecided(verdict)
     right = verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED)
     message = "" if right else _summary(verdict)
     return Record(
@@ -38,6 +40,19 @@ def verdict_record(verdict: Verdict) -> Record:
         seconds=verdict.seconds,
         message=message,
         details="" if right else _details(verdict),
+        data=verdict_data(verdict),
+    )
+
+
+def _undecided(verdict: Verdict) -> Record:
+    from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - brings the simulator
+
+    return Record(
+        suite=verdict.selection.puzzle.id,
+        name=verdict.selection.command,
+        status="skipped",
+        seconds=verdict.seconds,
+        message=NOT_JUDGED.say("en", device=verdict.choice.target.device),
         data=verdict_data(verdict),
     )
 
@@ -105,6 +120,7 @@ def _case_data(case: CaseVerdict) -> dict[str, Any]:
     return {
         "dataset": case.dataset,
         "right": case.right,
+        "counters_judged": not case.uncounted,
         "ending": case.transcript.ending.value,
         "status": case.transcript.status,
         "seconds": round(case.transcript.seconds, 3),

@@ -105,6 +105,9 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
         return _record(trial, "skipped", 0.0, f"{error.what}: {error.hint}")
     except ToolingError as error:
         return _failed_to_try(trial, error)
+    if verdict.outcome is Outcome.UNDECIDED:
+        reason = "the values are right; its counters need --target sim"
+        return _record(trial, "skipped", time.monotonic() - start, reason)
     complaint = complaint_about(trial, verdict)
     judged = verdict_record(verdict)
     data = {**(judged.data or {}), **_identity(trial), "seconds_run": round(verdict.seconds, 3)}
@@ -138,7 +141,9 @@ def _verdict(  # noqa: PLR0917
 
 
 def complaint_about(trial: Trial, verdict: Verdict) -> str:
-    """What is wrong with the verdict itself; empty when it is as it must be."""
+    """What is wrong with the verdict itself; empty when it is as it must be, or when nothing was decided."""
+    if verdict.outcome is Outcome.UNDECIDED:
+        return ""
     passed = verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED)
     if trial.must_pass:
         return "" if passed else f"must pass, but: {verdict_record(verdict).message}"

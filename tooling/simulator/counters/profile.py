@@ -10,6 +10,7 @@ from tooling.simulator.counters.hook import Sample, Tally
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
 from tooling.simulator.hooks import LaunchContext, Space
 from tooling.simulator.launch import Dim3
+from tooling.simulator.launch_rules import static_shared_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class KernelProfile:
 
     Attributes:
         name: as its author wrote it; `symbol`: as the PTX has it.
+        shared_bytes: shared memory of a block, static and dynamic.
         faults: launches that were stopped; their counts end there.
     """
 
@@ -78,6 +80,7 @@ class KernelProfile:
     symbol: str
     grid: Dim3
     block: Dim3
+    shared_bytes: int = 0
     launches: int = 0
     faults: int = 0
     counts: Counts = field(default_factory=Counts)
@@ -104,7 +107,7 @@ class Profiles:
     """Collects launches."""
 
     def __init__(self) -> None:
-        self._kernels: dict[tuple[str, str, Dim3, Dim3], KernelProfile] = {}
+        self._kernels: dict[tuple[str, str, Dim3, Dim3, int], KernelProfile] = {}
 
     @property
     def kernels(self) -> list[KernelProfile]:
@@ -114,11 +117,12 @@ class Profiles:
     def add(self, context: LaunchContext, tallies: dict[int, Tally], *, fault: bool) -> None:
         """Add a launch to its kernel's profile."""
         launch, module = context.launch, context.module
-        key = (module.digest, launch.function.name, launch.grid, launch.block)
+        shared = static_shared_bytes(module, launch.function) + launch.shared_bytes
+        key = (module.digest, launch.function.name, launch.grid, launch.block, shared)
         kernel = self._kernels.get(key)
         if kernel is None:
             name = readable_kernel(launch.function.name, tuple(module.files.values()))
-            kernel = KernelProfile(name, launch.function.name, launch.grid, launch.block)
+            kernel = KernelProfile(name, launch.function.name, launch.grid, launch.block, shared)
             self._kernels[key] = kernel
         kernel.launches += 1
         kernel.faults += fault

@@ -1,0 +1,135 @@
+"""Criteria on counters: what is good enough, what is said when it is not, and what nobody counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.judging.test_judge import CASE, MODE, RIGHT, USED
+from tooling.catalog.model import Bound, CounterMetric, Criterion, Text
+from tooling.execution.channel import Buffer
+from tooling.execution.program import Ending, Transcript
+from tooling.exit_codes import ExitCode
+from tooling.judging.counter_texts import ADVICE, FOUND
+from tooling.judging.counters import COUNTS, judge_counters
+from tooling.judging.judge import judge_case, outcome_of
+from tooling.judging.verdict import Outcome
+from tooling.simulator.counters.profile import KernelProfile, Line, LineProfile
+from tooling.simulator.counters.traffic import Route, Traffic
+from tooling.simulator.launch import Dim3
+
+BECAUSE = Text("lanes lie far apart", "레인이 멀리 떨어져 있습니다")
+RAN = Transcript("", "", Ending.EXITED, 0, 0.1)
+
+
+def criterion(metric: str, bound: str, value: float, kernel: str = "add") -> Criterion:
+    return Criterion(kernel, CounterMetric(metric), Bound(bound), value, BECAUSE)
+
+
+def profile(tmp_path: Path, *, sectors: int = 4, conflicts: int = 0, shared: int = 0) -> KernelProfile:
+    """One request of 32 lanes with 4 bytes each, and one shared-memory access, at line 2 of a file."""
+    source = tmp_path / "p99.mojo"
+    source.write_text("def add():\n    output[i] = shared[2 * i]\n")
+    kernel = KernelProfile("add", "add_0", Dim3(8), Dim3(1024), shared)
+    line = LineProfile(Line(str(source), 2))
+    for counts in (kernel.counts, line.counts):
+        counts.routes[Route.GLOBAL_STORE] = Traffic(requests=1, sectors=sectors, lanes=32, used_bytes=128)
+        counts.routes[Route.SHARED_LOAD] = Traffic(
+            requests=1, wavefronts=1 + conflicts, conflicts=conflicts, lanes=32
+        )
+    kernel.lines[line.line] = line
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("wanted", "good", "bad"),
+    [
+        (("sectors_per_request", "at_most", 4), {"sectors": 4}, {"sectors": 5}),
+        (("bytes_used", "at_least", 1), {"sectors": 4}, {"sectors": 5}),
+        (("bank_conflicts", "equals", 0), {}, {"conflicts": 1}),
+        (("shared_bytes", "at_most", 49152), {"shared": 49152}, {"shared": 49156}),
+        (("blocks_by_shared_memory", "at_least", 8), {"shared": 28160}, {"shared": 28164}),
+        (("occupancy", "at_least", 1), {"shared": 113 * 1024}, {"shared": 114 * 1024}),
+    ],
+)
+def test_each_metric_holds_up_to_its_bound(
+    tmp_path: Path, wanted: tuple[str, str, float], good: dict[str, int], bad: dict[str, int]
+) -> None:
+    criteria = (criterion(*wanted),)
+    assert judge_counters(criteria, [profile(tmp_path, **good)]) == ()
+    for language in ("en", "ko"):
+        (problem,) = judge_counters(criteria, [profile(tmp_path, **bad)], language)
+        assert (problem.name, problem.output) == ("counters", "add")
+        assert "`add`" in problem.what
+        assert problem.cause == getattr(BECAUSE, language)
+        assert problem.advice
+
+
+def test_a_verdict_says_what_was_counted_where_and_what_was_wanted(tmp_path: Path) -> None:
+    kernel = profile(tmp_path, sectors=32, conflicts=1, shared=128 * 1024)
+    wanted = [
+        criterion("bytes_used", "at_least", 1),
+        criterion("bank_conflicts", "equals", 0),
+        criterion("occupancy", "at_least", 1),
+        criterion("shared_bytes", "at_most", 49152),
+    ]
+    place = " (mostly at p99.mojo:2: `output[i] = shared[2 * i]`)"
+    assert [problem.what for problem in judge_counters(wanted, [kernel])] == [
+        f"`add` uses 12.5% of the bytes that it moves, 32 sectors per request{place}; wanted: 100%",
+        f"`add` has 1 bank conflicts: 2 passes over the banks where 1 would do{place}; wanted: 0",
+        "`add` fills a multiprocessor to 50% at most: 1 × 1,024 threads fit, and the limit is shared memory; "
+        "wanted: 100%",
+        "a block of `add` takes 131,072 bytes of shared memory; wanted: at most 49,152",
+    ]
+    assert judge_counters(wanted, [kernel], "ko")[3].what.endswith("기준: 49,152 이하")
+
+
+def test_a_kernel_that_never_ran_or_was_stopped_meets_nothing(tmp_path: Path) -> None:
+    easy = (criterion("bank_conflicts", "at_most", 1e9),)
+    (missing,) = judge_counters(easy, [])
+    assert "was never launched" in missing.what
+    stopped = profile(tmp_path)
+    stopped.faults = 1
+    (problem,) = judge_counters(easy, [stopped])
+    assert "stopped by an error" in problem.what
+
+
+def test_a_kernel_that_moves_nothing_does_not_use_all_of_it() -> None:
+    idle = KernelProfile("add", "add_0", Dim3(1), Dim3(32))
+    assert len(judge_counters((criterion("bytes_used", "at_least", 1),), [idle])) == 1
+
+
+def test_the_worst_of_several_launches_counts(tmp_path: Path) -> None:
+    launches = [profile(tmp_path), profile(tmp_path, sectors=8)]
+    assert len(judge_counters((criterion("sectors_per_request", "at_most", 4),), launches)) == 1
+
+
+def test_every_metric_has_its_words() -> None:
+    assert set(COUNTS) == set(FOUND) == set(ADVICE) == set(CounterMetric)
+
+
+def test_counters_decide_once_the_values_are_right(tmp_path: Path) -> None:
+    mode = replace(MODE, counters=(criterion("sectors_per_request", "at_most", 4),))
+    slow = [profile(tmp_path, sectors=32)]
+    wrong = Buffer("float32", bytes(16))
+
+    def names(submitted: Buffer, kernels: list[KernelProfile]) -> list[str]:
+        verdict = judge_case(mode, CASE, RAN, USED, {"out": submitted}, launches=1, kernels=kernels)
+        assert not verdict.uncounted
+        return [problem.name for problem in verdict.problems]
+
+    assert names(RIGHT, [profile(tmp_path)]) == []
+    assert names(RIGHT, slow) == ["counters"]
+    assert names(wrong, slow) == ["never-written"]
+
+
+def test_what_nobody_counted_never_passes() -> None:
+    mode = replace(MODE, counters=(criterion("sectors_per_request", "at_most", 4),))
+    right = judge_case(mode, CASE, RAN, USED, {"out": RIGHT})
+    assert right.right
+    assert outcome_of(mode, [right]) is Outcome.UNDECIDED
+    assert Outcome.UNDECIDED.exit_code is ExitCode.NOT_POSSIBLE
+    wrong = judge_case(mode, CASE, RAN, USED, {"out": Buffer("float32", bytes(16))})
+    assert outcome_of(mode, [wrong]) is Outcome.WRONG
