@@ -1,0 +1,167 @@
+"""How the puzzle programs measure time: one protocol for every `--benchmark` mode.
+
+A launch is repeated until the standard error of its mean time is under one percent; a row that does not
+get there in MOST_REPETITIONS says that it has not settled. Before every repetition a buffer larger than
+any cache is overwritten, so that each one reads its input from memory; the program rotates its inputs,
+and compares the results of the last repetition afterwards. Bandwidth is also given as a ratio to a copy
+from device memory to device memory that moves as many bytes, measured in the same run by the same
+protocol: a figure that holds on other GPUs too.
+
+On the simulated GPU there is no time to measure: every launch runs once, and the program says so.
+"""
+
+from max.gpu.host import DeviceBuffer, DeviceContext
+from std.math import sqrt
+
+from .machine import on_simulated_gpu
+
+comptime WANTED_ERROR = 0.01  # standard error of the mean, as a share of it
+comptime LEAST_REPETITIONS = 10
+comptime MOST_REPETITIONS = 2000
+comptime WARM_UP = 3
+comptime FLUSH_BYTES = 512 * 1024 * 1024  # twice the largest cache of a GPU today
+
+
+@fieldwise_init
+struct Sample(Copyable, Movable):
+    """Times of one launch."""
+
+    var mean: Float64  # nanoseconds
+    var error: Float64  # standard error of the mean, as a share of it
+    var repetitions: Int
+
+
+struct Benchmark(Movable):
+    """A table of measurements, a row for each launch, printed as they come."""
+
+    var context: DeviceContext
+    var timed: Bool
+    var _flush: DeviceBuffer[DType.uint8]
+    var _copy_bytes: Int
+    var _copy_time: Float64
+
+    def __init__(out self, context: DeviceContext) raises:
+        """Prints the head of the table, or why there will be no times."""
+        self.context = context
+        self.timed = not on_simulated_gpu()
+        self._flush = context.enqueue_create_buffer[DType.uint8](
+            FLUSH_BYTES if self.timed else 1
+        )
+        self._copy_bytes = 0
+        self._copy_time = 0
+        if not self.timed:
+            print(
+                "Times need a real GPU: on the simulated one each kernel runs"
+            )
+            print("once and its result is compared; `tooling profile` counts.")
+            return
+        print("device:", context.name())
+        print(
+            _cell("kernel", 28, left=True)
+            + _cell("elements", 12)
+            + _cell("runs", 6)
+            + _cell("mean (us)", 13)
+            + _cell("+- %", 7)
+            + _cell("GB/s", 9)
+            + _cell("of copy", 9)
+        )
+
+    def measure[
+        LaunchType: def(Int, DeviceContext) raises -> None
+    ](
+        mut self,
+        name: String,
+        elements: Int,
+        bytes: Int,
+        launch: LaunchType,
+    ) raises:
+        """Measures a launch and prints its row; on the simulated GPU, runs it once.
+
+        Args:
+            name: The row's name.
+            elements: How many elements the launch works on.
+            bytes: How many bytes it has to read and write, each of them once; 0 where bandwidth says
+                nothing.
+            launch: Enqueues the work; its first argument counts the repetitions, to choose inputs by.
+        """
+        if not self.timed:
+            launch(0, self.context)
+            self.context.synchronize()
+            print("ran:", name, "elements:", elements)
+            return
+        if bytes > 0 and bytes != self._copy_bytes:
+            self._measure_copy(bytes)
+        var sample = self._repeat(launch)
+        var row = _cell(name, 28, left=True)
+        row += _cell(String(elements), 12)
+        row += _cell(String(sample.repetitions), 6)
+        row += _cell(_fixed(sample.mean / 1000, 2), 13)
+        row += _cell(_fixed(sample.error * 100, 2), 7)
+        if bytes > 0:
+            row += _cell(_fixed(Float64(bytes) / sample.mean, 1), 9)
+            row += _cell(_fixed(self._copy_time / sample.mean, 3), 9)
+        if sample.error >= WANTED_ERROR:
+            row += "  (not settled)"
+        print(row)
+
+    def _measure_copy(mut self, bytes: Int) raises:
+        # A copy reads and writes each byte: half of the bytes make the same traffic.
+        var half = max(1, bytes // 2)
+        var source = self.context.enqueue_create_buffer[DType.uint8](half)
+        source.enqueue_fill(1)
+        var target = self.context.enqueue_create_buffer[DType.uint8](half)
+        target.enqueue_fill(0)
+
+        def copy(repetition: Int, ctx: DeviceContext) raises {imm}:
+            ctx.enqueue_copy(target, source)
+
+        var sample = self._repeat(copy)
+        self._copy_bytes = bytes
+        self._copy_time = sample.mean
+
+    def _repeat[
+        LaunchType: def(Int, DeviceContext) raises -> None
+    ](self, launch: LaunchType) raises -> Sample:
+        for i in range(WARM_UP):
+            launch(i, self.context)
+        var count = 0
+        var mean = Float64(0)
+        var squares = Float64(0)  # sum of squared distances from the mean
+        var error = Float64(1)
+        while count < MOST_REPETITIONS:
+            # Not waited for: while it runs, the launch below is queued behind
+            # it, and the host's time to enqueue is not measured.
+            self._flush.enqueue_fill(UInt8(count % 251))
+
+            def once(ctx: DeviceContext) raises {imm}:
+                launch(count, ctx)
+
+            var time = Float64(self.context.execution_time(once, 1))
+            count += 1
+            # Welford's running mean and variance.
+            var distance = time - mean
+            mean += distance / Float64(count)
+            squares += distance * (time - mean)
+            if count >= LEAST_REPETITIONS:
+                var variance = squares / Float64(count - 1)
+                error = sqrt(variance / Float64(count)) / mean
+                if error < WANTED_ERROR:
+                    break
+        return Sample(mean, error, count)
+
+
+def _cell(text: String, width: Int, *, left: Bool = False) -> String:
+    var padding = String()
+    for _ in range(width - text.byte_length()):
+        padding += " "
+    return text + padding if left else padding + text
+
+
+def _fixed(value: Float64, digits: Int) -> String:
+    """The number with so many digits behind the point."""
+    var scale = 10**digits
+    var rounded = Int(value * Float64(scale) + 0.5)
+    var behind = String(rounded % scale)
+    while behind.byte_length() < digits:
+        behind = "0" + behind
+    return String(rounded // scale) + "." + behind
