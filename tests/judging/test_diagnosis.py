@@ -10,6 +10,7 @@ from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import Evidence, diagnose
 from tooling.judging.judge import _agrees
 from tooling.judging.reference import Array
+from tooling.judging.texts import EXPLANATIONS
 
 POISON = np.float32(-777.25)
 RAMP = (np.arange(16, dtype=np.float32) * 7 % 31) + 1
@@ -125,3 +126,26 @@ def test_mismatches_are_shown_as_their_type_prints_them() -> None:
 def test_printed_text_is_compared_with_the_buffer(text: str, agrees: bool) -> None:
     (listing,) = parse_listings(text)
     assert _agrees(listing.items, np.arange(6, dtype=np.float32).reshape(2, 3)) is agrees
+
+
+def test_cells_behind_a_result_tell_of_nothing_but_a_write_beyond_the_end() -> None:
+    untouched = np.full(4, POISON, np.float32)
+    got = untouched.copy()
+    got[2:] = (12, 13)
+    evidence = Evidence(
+        got=got,
+        expected=untouched,
+        initial=None,
+        comparison=compare(got, untouched),
+        largest_input=4,
+        guard=True,
+    )
+    (diagnosis,) = diagnose(evidence)
+    assert (diagnosis.name, diagnosis.detail) == ("written-beyond-the-end", {"count": 2, "place": 3})
+    for language, words in (("en", "2 of the cells behind it"), ("ko", "칸 2개")):
+        what, cause, advice = EXPLANATIONS[diagnosis.name].render(
+            language, {"output": "guard", **diagnosis.detail}
+        )
+        assert words in what
+        assert "3" in cause
+        assert advice

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,15 @@ def test_a_bad_ending_is_named_even_with_right_buffers(
 def test_a_mismatch_explains_the_programs_own_failure() -> None:
     wrong = Buffer("float32", np.zeros(4, np.float32).tobytes())
     assert names(wrong, status=1, stderr="Unhandled exception …") == ["never-written"]
+
+
+def test_a_write_beyond_the_end_is_seen_in_the_cells_behind_the_result() -> None:
+    poison = np.full(2, -777.25, np.float32)
+    guard = Output("guard", "float32", (2,))
+    mode = dataclasses.replace(MODE, outputs=(*MODE.outputs, guard))
+    case = dataclasses.replace(CASE, expected={**CASE.expected, "guard": poison})
+    transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
+    for behind, found in ((poison, []), (np.array([5, -777.25], np.float32), ["written-beyond-the-end"])):
+        submitted = {"out": RIGHT, "guard": Buffer("float32", behind.tobytes())}
+        verdict = judge_case(mode, case, transcript, USED, submitted)
+        assert [problem.name for problem in verdict.problems] == found

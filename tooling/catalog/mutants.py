@@ -16,6 +16,7 @@ PROGRAM_FAILURES = ("crash", "time-limit", "program-error")
 COUNTERS = ("counters",)  # right values, but not what the manifest wants counted
 DIAGNOSES = (
     "never-written",
+    "written-beyond-the-end",
     "partly-written",
     "first-block-only",
     "shifted",

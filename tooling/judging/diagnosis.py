@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from tooling.judging.comparison import Comparison, compare
 from tooling.judging.reference import Array
 
+GUARD = "guard"
+"""The output of this name holds the cells behind a result, filled with poison: no thread may write there."""
+
 _MOST_SHIFT = 64
 _PATTERN_LIMIT = 1 << 22  # elements; sorting and shifting more than this takes longer than it helps
 
@@ -26,6 +29,7 @@ class Evidence:
     largest_input: int  # elements of the largest input
     rtol: float = 0.0
     atol: float = 0.0
+    guard: bool = False  # the output is the cells behind a result
 
     @property
     def untouched(self) -> NDArray[np.bool_]:
@@ -44,6 +48,14 @@ class Diagnosis:
 
     name: str
     detail: dict[str, int | float | str]
+
+
+def written_beyond_the_end(evidence: Evidence) -> Diagnosis | None:
+    """Cells behind the end of a result were overwritten."""
+    if not evidence.guard:
+        return None
+    first = int(np.argmax(evidence.comparison.wrong.ravel()))
+    return Diagnosis("written-beyond-the-end", {"count": evidence.comparison.differing, "place": first + 1})
 
 
 def never_written(evidence: Evidence) -> Diagnosis | None:
@@ -188,12 +200,14 @@ PATTERNS: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
     partly_written,
     partial_sum,
 )
-"""From the most telling pattern to the least."""
+"""From the most telling pattern to the least; for results, not for the cells behind them."""
 
 
 def diagnose(evidence: Evidence) -> tuple[Diagnosis, ...]:
     """All patterns that fit, the most telling first."""
-    found = (pattern(evidence) for pattern in PATTERNS)
+    # What was written beyond the end follows from where it is, not from how it looks.
+    patterns = (written_beyond_the_end,) if evidence.guard else PATTERNS
+    found = (pattern(evidence) for pattern in patterns)
     return tuple(diagnosis for diagnosis in found if diagnosis)
 
 

@@ -13,7 +13,7 @@ from tooling.execution.channel import Buffer
 from tooling.execution.listing import Elision, Listing, parse_listings
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.comparison import compare
-from tooling.judging.diagnosis import Evidence, diagnose
+from tooling.judging.diagnosis import GUARD, Evidence, diagnose
 from tooling.judging.reference import Array, ReferenceCase
 from tooling.judging.texts import EXPLANATIONS
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem
@@ -174,6 +174,7 @@ def _output_problems(
             ),
             rtol=output.rtol,
             atol=output.atol,
+            guard=output.name == GUARD,
         )
         found = diagnose(evidence)
         name = found[0].name if found else "mismatch"

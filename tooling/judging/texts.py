@@ -38,6 +38,22 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "표시된 부분을 채우세요. `if`를 통과해 출력에 값을 대입하는 스레드가 있는지도 확인하세요",
         ),
     ),
+    "written-beyond-the-end": Explanation(
+        Text(
+            "the kernel wrote beyond the end of its result: {count} of the cells behind it have changed",
+            "커널이 결과의 끝을 넘어서 썼습니다. 그 뒤의 칸 {count}개가 바뀌었습니다",
+        ),
+        Text(
+            "the first of them is cell {place} behind the end: more threads run than there are elements, and "
+            "one of these wrote too",
+            "그중 첫 칸은 끝에서 {place}번째 칸입니다. 스레드가 원소보다 많고, "
+            "남는 스레드 중 하나가 값을 썼습니다",
+        ),
+        Text(
+            "let only threads write whose index is below the size, in every dimension",
+            "모든 차원에서 인덱스가 크기보다 작은 스레드만 쓰게 하세요",
+        ),
+    ),
     "partly-written": Explanation(
         Text(
             "{count} elements of `{output}` were never written",
