@@ -1,0 +1,58 @@
+"""Puzzle 25: neighbours and broadcasts within a warp, by NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Buffers = dict[str, NDArray[np.float32]]
+
+WARP_SIZE = 32  # NVIDIA's, Apple's and the simulated GPU's
+SIZE_2 = 64
+POISON = np.float32(-777.25)
+
+
+def inputs(mode: str, dataset: str) -> Buffers:
+    """Every buffer that the program stages, outputs with their initial content.
+
+    The probe's elements are different, in no order and of both signs. The largest of the first eight is
+    the eighth, a larger one follows later, and one element is exactly half of it.
+    """
+    size = SIZE_2 if mode == "average" else WARP_SIZE
+    i = np.arange(size)
+    if dataset == "book":
+        return {"a": _book(mode, i).astype(np.float32), "out": np.zeros(size, np.float32)}
+    a = ((i * 13 + 6) % size) / 2 - 6
+    a[7] = 8.0
+    return {"a": a.astype(np.float32), "out": np.full(size, POISON, np.float32)}
+
+
+def _book(mode: str, i: NDArray[np.int64]) -> NDArray[np.int64]:
+    if mode == "neighbor":
+        return i * i
+    if mode == "average":
+        return (i + 1) * (i + 2) // 2
+    if mode == "broadcast-basic":
+        return i + 1
+    if mode == "broadcast-conditional":
+        return np.array([3, 1, 7, 2, 9, 4, 6, 8])[i % 8]
+    return 2 * (i % 4) + np.where(i < 4, 2, 1)
+
+
+def expected(mode: str, inputs: Buffers) -> Buffers:
+    """The whole result; all numbers but thirds are exact."""
+    a = inputs["a"].astype(np.float64)
+    warps = a.reshape(-1, WARP_SIZE)
+    upper = np.pad(warps[:, 1:], ((0, 0), (0, 1)))  # the next lane's element, 0 behind the end of the warp
+    if mode == "neighbor":
+        out = np.where(np.arange(WARP_SIZE) < WARP_SIZE - 1, upper - warps, 0)
+    elif mode == "average":
+        third = np.pad(warps[:, 2:], ((0, 0), (0, 2)))
+        out = (warps + upper + third) / np.minimum(WARP_SIZE - np.arange(WARP_SIZE), 3)
+    elif mode == "broadcast-basic":
+        out = a[:4].sum() + a
+    elif mode == "broadcast-conditional":
+        out = np.where(a >= a[:8].max() / 2, a * 2, a / 2)
+    else:
+        out = (warps + upper) * a[:4].mean()
+    return {"out": out.ravel().astype(np.float32)}
