@@ -37,6 +37,13 @@ def test_run_tabs_follow_the_manifest(real: Project) -> None:
     assert "apple" not in text
 
 
+def test_a_message_may_leave_out_what_differs(real: Project) -> None:
+    at_work = press(real)
+    text = at_work.set(PAGE, "{{#says catalog/catalogue.py there is no puzzle `…`}} {{#version mojo}}")
+    assert at_work.problems == []
+    assert text.startswith('<code class="message">there is no puzzle `…`</code> 1.')
+
+
 def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
     text = press(real, "ko").set(PAGE, "{{#run p15}}")
     assert 'data-tab="no GPU">GPU 없음<' in text
@@ -53,6 +60,10 @@ def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
         ("a\n\n{{#constant p15 WIDTH}}", "has no constant `WIDTH`"),
         ("a\n\n{{#figure p99}}", "there is no figure `p99`"),
         ("a\n\n{{#output p15}}", "does not say which run"),
+        ("a\n\n{{#says targets/probing.py there is no GPU on the moon}}", "the tool never says"),
+        ("a\n\n{{#says targets/nothing.py x}}", "does not say which message"),
+        ("a\n\n{{#version python}}", "nobody pins a version"),
+        ("a\n\n{{#verdict p01 nonsense}}", "has no answer `nonsense`"),
         ("a\n\n{{#tab x}}", "stands outside of a group"),
         ("a\n\n{{#tabs colours}}", "unknown group of tabs"),
         ("a\n\n{{#end tabs}}", "nothing is open"),

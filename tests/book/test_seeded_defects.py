@@ -100,10 +100,12 @@ DEFECTS = [
     Defect("verdict-of-no-answer", "directive", P01, "{{#verdict p01 counted_from_one}}", "{{#verdict p01 counted_from_two}}"),
     Defect("verdict-of-another-answer", "output", "tests/mutants/p01.yaml", "output[unsafe_offset=i + 1] =", "output[unsafe_offset=i + 2] ="),
     Defect("verdict-of-a-right-answer", "output", "tests/data/outputs/p01/p01.unsolved.verdict-en.json", '"exit_status": 1', '"exit_status": 0'),
+    Defect("message-that-is-never-given", "directive", HOWTO, "the NVIDIA driver does not start}}", "the NVIDIA driver is asleep}}"),
+    Defect("trace-of-an-older-solution", "figure", "tests/data/traces/p01.json", '"program": "', '"program": "0'),
     # names and words
     Defect("identifier-misspelt", "identifier", P15, "`block_idx.y` says", "`block_index.y` says"),
     Defect("identifier-of-another-api", "identifier", P15, "`thread_idx.x` which", "`threadIdx.x` which"),
-    Defect("identifier-missing-file", "identifier", HOWTO, "`problems/p15/p15.mojo`", "`problems/p15/p15.mo.py`"),
+    Defect("identifier-missing-file", "identifier", HOWTO, "`problems/p01/p01.mojo`", "`problems/p01/p01.mo.py`"),
     Defect("identifier-unknown-flag", "identifier", TILE, "`--manual-vectorized` and", "`--manually-vectorized` and"),
     Defect("spelling-of-a-vendor", "spelling", P15, "## Overview\n\nAdd", "## Overview\n\nOn Nvidia GPUs: add"),
     Defect("spelling-of-a-type", "spelling", HOWTO, "uses TileTensor, the", "uses Tiletensor, the"),

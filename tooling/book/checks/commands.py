@@ -80,7 +80,7 @@ def _problems(desk: Desk, tasks: Tasks, line: str, *, strict: bool) -> Iterator[
             yield from _task(desk, tasks, "poe", rest, None)
         case ["uv", "run", "tooling", *rest] | ["tooling", *rest]:
             yield from _tooling(desk, rest)
-        case ["uv", ("sync" | "python" | "self"), *_] | ["pixi", ("install" | "shell" | "list"), *_]:
+        case ["uv", ("sync" | "pip" | "python" | "self"), *_] | ["pixi", ("install" | "shell" | "list"), *_]:
             return
         case [program, *_] if program not in _HARMLESS and strict:
             yield "command", f"`{program}` is a command that nothing checks"

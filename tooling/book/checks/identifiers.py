@@ -21,6 +21,8 @@ def check_identifiers(desk: Desk) -> Iterator[Finding]:
     for chapter in desk.real_chapters():
         known = allowed | _known(desk, chapter)
         for code in chapter.page.structure.codes:
+            if code.text in allowed:
+                continue
             if _PATH.fullmatch(code.text):
                 if (
                     not (desk.project.root / code.text).exists()
@@ -44,7 +46,7 @@ def check_identifiers(desk: Desk) -> Iterator[Finding]:
 
 def _flag(desk: Desk, chapter: Chapter, text: str, line: int) -> Iterator[Finding]:
     """A lone flag such as `--tiled` is one of the puzzle's; commands are checked by `commands`."""
-    if not text.startswith("--") or text in ("--solution", "--help", "--target sim"):
+    if not text.startswith("--") or text in ("--solution", "--hint", "--help", "--target sim"):
         return
     puzzle = desk.puzzle_of(chapter.path)
     flags = {flag for mode in puzzle.modes for flag in mode.flags} if puzzle else set()
@@ -70,6 +72,6 @@ def _words(path: Path) -> frozenset[str]:
 
 
 def _allowed(path: Path) -> frozenset[str]:
-    """The list of words that need no proof: one a line, a reason after `#`."""
+    """The list of words and whole code spans that need no proof: one a line, a reason after `#`."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return frozenset(line.partition("#")[0].strip() for line in lines) - {""}

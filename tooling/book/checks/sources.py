@@ -9,6 +9,7 @@ from pathlib import Path
 from tooling.book.checks.desk import Chapter, Desk
 from tooling.book.checks.finding import Finding
 from tooling.book.editions import repository_address
+from tooling.book.errors import BookError
 from tooling.book.figures import FIGURES
 from tooling.book.figures.drawing import outdated
 from tooling.book.press import IncludeError, Press
@@ -130,7 +131,13 @@ def check_images(desk: Desk) -> Iterator[Finding]:
 def check_figures(desk: Desk) -> Iterator[Finding]:
     """Generated figures are as they would be drawn now."""
     for figure in FIGURES:
-        for path, _ in outdated(desk.shelf, figure):
+        try:
+            stale = outdated(desk.shelf, figure)
+        except BookError as error:
+            file = desk.name(error.where.path) if error.where else figure.name
+            yield Finding(file, 0, "figure", error.what, error.hint or "")
+            continue
+        for path, _ in stale:
             yield Finding(
                 desk.name(path),
                 0,

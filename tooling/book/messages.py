@@ -1,0 +1,50 @@
+"""What the tool itself knows best: its messages, each of which must stand in its source, and versions."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from tooling.book.errors import BookError
+from tooling.book.page import Page, Words
+from tooling.errors import Location
+from tooling.toolchain.mojo import PINNED_VERSION
+
+_GAP = "…"  # what differs from case to case, such as a name
+
+
+def version(page: Page, words: Words) -> str:
+    """`{{#version mojo}}`: the version that the puzzles are written for.
+
+    Raises:
+        BookError: of anything but Mojo.
+    """
+    if words != ["mojo"]:
+        raise BookError(f"nobody pins a version of `{' '.join(words)}`", hint="write {{#version mojo}}")
+    return PINNED_VERSION
+
+
+def says(page: Page, words: Words) -> str:
+    """`{{#says FILE MESSAGE}}`: a message that `tooling/FILE` holds; `…` stands for what differs.
+
+    Raises:
+        BookError: no line of that file says so.
+    """
+    file, *rest = words
+    message = " ".join(rest)
+    path = page.shelf.project.root / "tooling" / file
+    if not message or not path.is_file():
+        raise BookError(
+            f"{{{{#says {' '.join(words)}}}}} does not say which message",
+            hint="write {{#says FILE MESSAGE}}, the file below tooling/",
+        )
+    pieces = (re.escape(piece.strip()) for piece in message.split(_GAP))
+    pattern = re.compile(".*".join(pieces))
+    if not any(pattern.search(line) for line in path.read_text(encoding="utf-8").splitlines()):
+        raise BookError(
+            f"the tool never says “{message}”",
+            where=Location(path),
+            why="readers would look for a message that they cannot get",
+            hint=f"copy it from there, and write {_GAP} for what differs from case to case",
+        )
+    return f'<code class="message">{escape(message)}</code>'
