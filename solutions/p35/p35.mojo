@@ -1,0 +1,224 @@
+from max.benchmark import bencher_iter_custom
+from max.gpu import global_idx
+from max.gpu.host import DeviceContext, HostBuffer
+from max.gpu.host.compile import get_gpu_target
+from layout import Layout, LayoutTensor
+from std.benchmark import (
+    Bench,
+    BenchConfig,
+    Bencher,
+    BenchId,
+    BenchMetric,
+    ThroughputMeasure,
+)
+from std.os import getenv
+from std.sys import align_of, simd_width_of, size_of
+from std.testing import assert_almost_equal
+from std.utils import Index
+
+from lab import choose_mode, stage, submit
+
+# ANCHOR: scalar_kernel_solution
+comptime SIZE = 1024 * 1024
+comptime TPB = 256
+comptime dtype = DType.float32
+comptime layout = Layout.row_major(SIZE)
+comptime SCALE = Scalar[dtype](2)
+comptime BIAS = Scalar[dtype](1)
+# How many numbers one instruction of the GPU moves: 4 float32 fill 16 bytes.
+comptime SIMD_WIDTH = simd_width_of[dtype, target=get_gpu_target()]()
+comptime BLOCKS_SCALAR = SIZE // TPB
+
+
+def scalar_kernel(
+    output: LayoutTensor[dtype, layout, MutAnyOrigin],
+    input: LayoutTensor[dtype, layout, ImmutAnyOrigin],
+):
+    var global_i = global_idx.x
+    # FILL: about 2 lines
+    # One thread, one number: neighbouring threads read neighbouring numbers.
+    if global_i < SIZE:
+        output[global_i] = input[global_i] * SCALE + BIAS
+    # END_FILL
+
+
+# ANCHOR_END: scalar_kernel_solution
+
+
+# ANCHOR: unaligned_kernel_solution
+comptime BLOCKS_VECTOR = SIZE // (TPB * SIMD_WIDTH)
+# What every address of a float32 is a multiple of.
+comptime SCALAR_ALIGN = align_of[Scalar[dtype]]()
+
+
+def unaligned_kernel(
+    output: LayoutTensor[dtype, layout, MutAnyOrigin],
+    input: LayoutTensor[dtype, layout, ImmutAnyOrigin],
+):
+    var global_i = global_idx.x
+    # FILL: about 4 lines
+    # One thread, one vector. All that is promised about its address is that a
+    # float32 may lie there: 4 bytes, too little for an instruction that moves
+    # 16, so on NVIDIA each load and store becomes SIMD_WIDTH scalar ones.
+    var i = global_i * SIMD_WIDTH
+    if i < SIZE:
+        var vector = input.load[SIMD_WIDTH, SCALAR_ALIGN](Index(i))
+        output.store[SIMD_WIDTH, SCALAR_ALIGN](Index(i), vector * SCALE + BIAS)
+    # END_FILL
+
+
+# ANCHOR_END: unaligned_kernel_solution
+
+
+# ANCHOR: aligned_kernel_solution
+# What the address of a whole vector is a multiple of: 16 bytes at width 4.
+comptime VEC_ALIGN = align_of[SIMD[dtype, SIMD_WIDTH]]()
+
+
+def aligned_kernel(
+    output: LayoutTensor[dtype, layout, MutAnyOrigin],
+    input: LayoutTensor[dtype, layout, ImmutAnyOrigin],
+):
+    var global_i = global_idx.x
+    # FILL: about 4 lines
+    # The same vectors with the whole truth about their addresses: a buffer
+    # begins at a multiple of 16 bytes, and i is a multiple of SIMD_WIDTH.
+    var i = global_i * SIMD_WIDTH
+    if i < SIZE:
+        var vector = input.load[SIMD_WIDTH, VEC_ALIGN](Index(i))
+        output.store[SIMD_WIDTH, VEC_ALIGN](Index(i), vector * SCALE + BIAS)
+    # END_FILL
+
+
+# ANCHOR_END: aligned_kernel_solution
+
+
+def fill_book_data(input: HostBuffer[dtype]):
+    for i in range(len(input)):
+        input[i] = Scalar[dtype](i % 97)
+
+
+def check(result: HostBuffer[dtype], input: HostBuffer[dtype]) raises:
+    for i in range(SIZE):
+        assert_almost_equal(result[i], input[i] * SCALE + BIAS, atol=1e-5)
+
+
+def run_or_time[
+    LaunchType: def(DeviceContext) raises -> None
+](
+    mut bench: Bench,
+    launch: LaunchType,
+    name: String,
+    ctx: DeviceContext,
+    timed: Bool,
+) raises:
+    if timed:
+
+        def measure(mut bencher: Bencher) raises {imm}:
+            bencher_iter_custom(bencher, launch, ctx)
+
+        # Each element is read once and written once.
+        var moved = ThroughputMeasure(
+            BenchMetric.bytes, 2 * SIZE * size_of[dtype]()
+        )
+        bench.bench_function(measure, BenchId(name, String(SIZE)), [moved])
+    else:
+        launch(ctx)
+        print("ran:", name, "SIZE:", SIZE)
+
+
+def benchmark(ctx: DeviceContext) raises:
+    var bench = Bench(BenchConfig(max_iters=100, num_warmup_iters=10))
+    # A simulated GPU counts what a kernel does, but its time means nothing.
+    var timed = not getenv("GPU_SIM_SOCKET")
+    if not timed:
+        print("Times are not available on the simulated GPU: each kernel runs")
+        print("once, and its result is compared.")
+    var out = ctx.enqueue_create_buffer[dtype](SIZE)
+    out.enqueue_fill(-1)
+    var input = ctx.enqueue_create_buffer[dtype](SIZE)
+    input.enqueue_fill(0)
+    with input.map_to_host() as input_host:
+        fill_book_data(input_host)
+    var out_tensor = LayoutTensor[dtype, layout](out)
+    var input_tensor = LayoutTensor[mut=False, dtype, layout](input)
+
+    def scalar(ctx: DeviceContext) raises {imm}:
+        ctx.enqueue_function[scalar_kernel](
+            out_tensor, input_tensor, grid_dim=BLOCKS_SCALAR, block_dim=TPB
+        )
+
+    def unaligned(ctx: DeviceContext) raises {imm}:
+        ctx.enqueue_function[unaligned_kernel](
+            out_tensor, input_tensor, grid_dim=BLOCKS_VECTOR, block_dim=TPB
+        )
+
+    def aligned(ctx: DeviceContext) raises {imm}:
+        ctx.enqueue_function[aligned_kernel](
+            out_tensor, input_tensor, grid_dim=BLOCKS_VECTOR, block_dim=TPB
+        )
+
+    run_or_time(bench, scalar, "scalar", ctx, timed)
+    with out.map_to_host() as out_host, input.map_to_host() as input_host:
+        check(out_host, input_host)
+    out.enqueue_fill(-1)
+    run_or_time(bench, unaligned, "unaligned", ctx, timed)
+    with out.map_to_host() as out_host, input.map_to_host() as input_host:
+        check(out_host, input_host)
+    out.enqueue_fill(-1)
+    run_or_time(bench, aligned, "aligned", ctx, timed)
+    with out.map_to_host() as out_host, input.map_to_host() as input_host:
+        check(out_host, input_host)
+    if timed:
+        bench.dump_report()
+
+
+def main() raises:
+    var mode = choose_mode(
+        "p35",
+        ["--scalar", "--unaligned", "--aligned", "--benchmark"],
+    )
+    with DeviceContext() as ctx:
+        if mode == "--benchmark":
+            benchmark(ctx)
+            return
+
+        var out = ctx.enqueue_create_buffer[dtype](SIZE)
+        out.enqueue_fill(0)
+        var input = ctx.enqueue_create_buffer[dtype](SIZE)
+        input.enqueue_fill(0)
+        with input.map_to_host() as input_host:
+            fill_book_data(input_host)
+        stage("input", input)
+        stage("out", out)
+
+        var expected = ctx.enqueue_create_host_buffer[dtype](SIZE)
+        with input.map_to_host() as input_host:
+            for i in range(SIZE):
+                expected[i] = input_host[i] * SCALE + BIAS
+
+        print("SIZE:", SIZE, "SIMD_WIDTH:", SIMD_WIDTH)
+        var out_tensor = LayoutTensor[dtype, layout](out)
+        var input_tensor = LayoutTensor[mut=False, dtype, layout](input)
+        if mode == "--scalar":
+            ctx.enqueue_function[scalar_kernel](
+                out_tensor, input_tensor, grid_dim=BLOCKS_SCALAR, block_dim=TPB
+            )
+        elif mode == "--unaligned":
+            ctx.enqueue_function[unaligned_kernel](
+                out_tensor, input_tensor, grid_dim=BLOCKS_VECTOR, block_dim=TPB
+            )
+        else:
+            ctx.enqueue_function[aligned_kernel](
+                out_tensor, input_tensor, grid_dim=BLOCKS_VECTOR, block_dim=TPB
+            )
+        ctx.synchronize()
+
+        submit("out", out)
+        with out.map_to_host() as out_host:
+            print("out:", out_host)
+            print("expected:", expected)
+            for i in range(SIZE):
+                assert_almost_equal(out_host[i], expected[i], atol=1e-5)
+        print(mode.removeprefix("--"), "kernel: passed")
+        print("Puzzle 35 complete ✅")
