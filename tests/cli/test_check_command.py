@@ -1,0 +1,53 @@
+"""`tooling check`: one verdict for each check, and none that passes without having run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tooling.exit_codes import ExitCode
+from tooling.project import Project
+from tooling.repository_checks import Check, Finding, run_checks
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Workbench
+
+
+def test_each_check_has_its_verdict_and_one_that_could_not_run_has_not_passed(
+    workbench: Workbench, tmp_path: Path
+) -> None:
+    workbench.run("generate", "--force")
+    report = tmp_path / "check.json"
+    result = workbench.run("check", "--json", str(report))  # the project has no pages
+    assert result.status not in (ExitCode.PASSED, ExitCode.INTERNAL)
+    assert "✅ generated files: " in result.stdout
+    assert "error: translations: could not run (`tooling check-translations --check`)" in result.stdout
+    statuses = {each["name"]: each["status"] for each in json.loads(report.read_text())["results"]}
+    assert (statuses["generated files"], statuses["translations"]) == ("passed", "error")
+    assert statuses["book"] != "passed"
+
+
+def test_what_a_check_found_is_shown(workbench: Workbench) -> None:
+    result = workbench.run("check")
+    assert result.status == ExitCode.WRONG
+    assert "❌ generated files: failed (`tooling generate --check`)" in result.stdout
+    assert '     +p01 = "tooling run p01"' in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "finding"),
+    [
+        (("list", "--help"), Finding.NOTHING),
+        (("no-such-command",), Finding.NOT_RUN),
+        (("list", "--no-such-option"), Finding.NOT_RUN),
+    ],
+)
+def test_another_exit_status_is_no_verdict(
+    workbench: Workbench, arguments: tuple[str, ...], finding: Finding
+) -> None:
+    (outcome,) = run_checks(Project(workbench.root), [Check("one", arguments)])
+    assert outcome.finding is finding
+    assert outcome.output
