@@ -65,13 +65,13 @@ OUT:
 .func (.param .b32 r) twice(.param .b64 f, .param .b32 n)
 {
     .reg .b32 %r<4>; .reg .b64 %rd<2>;
+form:
+    .callprototype (.param .b32 _) _ (.param .b32 _);
     ld.param.b64 %rd1, [f];
     ld.param.b32 %r1, [n];
     { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call (b), %rd1, (a), form; ld.param.b32 %r2, [b]; }
     { .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call (b), %rd1, (a), form; ld.param.b32 %r3, [b]; }
     st.param.b32 [r], %r3;
-form:
-    .callprototype (.param .b32 _) _ (.param .b32 _);
     ret;
 }
 .global .align 8 .u64 table[2] = {double, square};

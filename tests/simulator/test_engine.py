@@ -508,7 +508,7 @@ def test_a_copy_to_shared_memory_fills_the_rest_with_zeros() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["wgmma.fence.sync.aligned;", "add.rn.s32 %r1, %r2, %r3;", "frobnicate.b32 %r1;"]
+    "text", ["tcgen05.fence::before_thread_sync;", "add.rn.s32 %r1, %r2, %r3;", "frobnicate.b32 %r1;"]
 )
 def test_an_unknown_instruction_is_named_with_its_line(text: str) -> None:
     name = text.rstrip(";").split(" ", 1)[0]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.simulator.instructions import cases, memory_cases, warp_cases
+from tests.simulator.instructions import cases, memory_cases, warp_cases, warpgroup_cases
 from tooling.simulator.engine import run
 from tooling.simulator.launch import Dim3, Launch
 from tooling.simulator.memory import DeviceMemory
@@ -20,7 +20,7 @@ from tooling.simulator.ptx import parse_module
 
 RECORDING = Path(__file__).parents[1] / "data" / "h200" / "instructions.npz"
 BASE = 0x10000
-FORMS = [*cases.forms(), *warp_cases.forms(), *memory_cases.forms()]
+FORMS = [*cases.forms(), *warp_cases.forms(), *memory_cases.forms(), *warpgroup_cases.forms()]
 
 # Error that the PTX ISA allows an approximate form, as (relative, absolute); ours and the H200's results are
 # both inside it, so twice as much may lie between them.
@@ -35,7 +35,18 @@ ALLOWANCE = {
     "tanh": (2**-9, 0.0),
     "div": (2**-21, 0.0),
 }
-COARSE = {"ex2.approx.f16": 2**-9, "tanh.approx.bf16": 2**-6, "tanh.approx.f16": 2**-8}
+COARSE = {
+    "ex2.approx.f16": 2**-9,
+    "ex2.approx.f16x2": 2**-9,
+    "ex2.approx.ftz.bf16": 2**-7,
+    "ex2.approx.ftz.bf16x2": 2**-7,
+    "rcp.approx.ftz.f64": 2**-20,
+    "rsqrt.approx.ftz.f64": 2**-20,
+    "tanh.approx.bf16": 2**-6,
+    "tanh.approx.bf16x2": 2**-6,
+    "tanh.approx.f16": 2**-8,
+    "tanh.approx.f16x2": 2**-8,
+}
 
 
 @functools.cache
@@ -56,13 +67,18 @@ def simulate(form: cases.Form) -> npt.NDArray[np.uint64]:
     for address, source in zip(addresses[1:], sources, strict=True):
         memory.view(address, 8 * count)[:] = source.view(np.uint8)
     packed = b"".join(struct.pack("<Q", address) for address in addresses) + struct.pack("<I", count)
-    launch = Launch(module.kernels["probe"], Dim3((count + 63) // 64), Dim3(64), parameters=packed)
+    launch = Launch(
+        module.kernels["probe"], Dim3(-(-count // form.block)), Dim3(form.block), parameters=packed
+    )
     result = run(launch, module, memory)
     assert result.error is None, result.error
     return memory.view(addresses[0], 8 * count).view(np.uint64).copy()
 
 
 def as_float(kind: str, bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
+    """The numbers that the bits mean; of pairs a row for each half."""
+    if kind.endswith("x2"):
+        return np.stack([as_float(kind[:-2], bits >> np.uint64(shift)) for shift in (0, 16)])
     if kind == "f64":
         return bits.view(np.float64)
     if kind == "f32":
@@ -83,10 +99,13 @@ def test_the_bits_are_those_of_the_h200(form: cases.Form) -> None:
     if form.approximate:
         relative, absolute = ALLOWANCE[form.text.split(".")[0]]
         relative = COARSE.get(form.name, relative)
+        if form.result in ("f16", "f16x2"):
+            absolute = 2.0**-25  # half of the smallest number
         w, g = as_float(form.result, want), as_float(form.result, got)
         with np.errstate(invalid="ignore"):
             close = np.abs(w - g) <= 2 * (relative * np.abs(w) + absolute)
         same = close | (w == g) | (np.isnan(w) & np.isnan(g))
+        same = same.reshape(-1, len(want)).all(axis=0)
     else:
         same = want == got
     wrong = np.flatnonzero(~same)

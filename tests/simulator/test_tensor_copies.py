@@ -158,7 +158,7 @@ def test_what_is_no_tensor_map_is_told() -> None:
     text = program(LOAD.format(bytes=64, rank=1, at="0"))
     result, _ = simulate(text, [np.zeros(16, np.float32)] * 2, block=16, extra=bytes(128))
     assert result.error is not None
-    assert result.error.kind is FaultKind.ILLEGAL_INSTRUCTION
+    assert result.error.kind is FaultKind.ILLEGAL_ADDRESS
     assert "there is no tensor map at 0x" in result.error.what
     assert "nvvm.grid_constant" in result.error.what
 

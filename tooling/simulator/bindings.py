@@ -66,6 +66,7 @@ def load_binders() -> None:
         matrix_memory,
         mbarriers,
         memory_access,
+        warpgroup_matrix,
         warps,
     )
 
@@ -88,7 +89,10 @@ def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
     """
     binder = BINDERS.get("cc" if "cc" in instruction.modifiers else instruction.opcode)
     if binder is not None:
-        binder(decoder, instruction, following)
+        try:
+            binder(decoder, instruction, following)
+        except (ValueError, IndexError) as error:  # binders take the operands apart by number
+            raise decoder.unknown(instruction, "it has another number of operands than it takes") from error
         return
     operation = lookup(instruction.opcode, instruction.modifiers) if instruction.modifiers else None
     if operation is None:
@@ -159,6 +163,8 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
     if not operands:
         raise decoder.unknown(instruction, "it has no operands")
     destination, *sources = operands
+    if not sources:
+        raise decoder.unknown(instruction, "it has no source operand")
     if instruction.opcode == "mov" and (
         isinstance(destination, Vector) or (len(sources) == 1 and isinstance(sources[0], Vector))
     ):

@@ -2,6 +2,7 @@
 
 Fragments follow the tables of PTX ISA 9.7.14.5: lane = 4 * row group + column group. Products are exact; an
 H200 adds them in an order and precision of its own, so sums are made here in double precision, rounded once.
+f64 products are fused additions one after the other, along the depth.
 """
 
 from __future__ import annotations
@@ -15,68 +16,104 @@ from numpy.typing import NDArray
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decode import Decoder
 from tooling.simulator.lanes import Group
-from tooling.simulator.numerics import F16, F32, F64, S64, U16, U32, bf16_to_f32
+from tooling.simulator.numerics import F16, F32, F64, S64, U16, U32, U64, bf16_to_f32
+from tooling.simulator.numerics64 import fma64
 from tooling.simulator.ptx_model import Instruction, Operand, Vector
 from tooling.simulator.record import Record
+from tooling.simulator.semantics_narrow import values8
 from tooling.simulator.warps import together
 
 Array = NDArray[Any]
 
 
 class Element(Record):
-    """An input type: bits, how many fit into a register, and how a register's bits become numbers."""
+    """An input type: bits, and how a register's bits become numbers."""
 
     bits: int
     widen: Callable[[Array], Array]
 
     @property
     def packed(self) -> int:
-        """Elements per 32-bit register."""
-        return 32 // self.bits
+        """Elements per register."""
+        return max(32 // self.bits, 1)
 
 
 def _halves(convert: Callable[[Array], Array]) -> Callable[[Array], Array]:
     return lambda registers: convert(np.ascontiguousarray(registers).view(U16)).astype(F64)
 
 
+def _octets(kind: str) -> Callable[[Array], Array]:
+    return lambda registers: values8(kind)[np.ascontiguousarray(registers).view(np.uint8)].astype(F64)
+
+
 ELEMENTS = {
     "tf32": Element(32, lambda registers: (registers & np.uint32(0xFFFFE000)).view(F32).astype(F64)),
     "f16": Element(16, _halves(lambda bits: bits.view(F16))),
     "bf16": Element(16, _halves(bf16_to_f32)),
+    "e4m3": Element(8, _octets("e4m3")),
+    "e5m2": Element(8, _octets("e5m2")),
     "s8": Element(8, lambda registers: np.ascontiguousarray(registers).view(np.int8).astype(S64)),
     "u8": Element(8, lambda registers: np.ascontiguousarray(registers).view(np.uint8).astype(S64)),
+    "f64": Element(64, lambda registers: registers.view(F64)),
 }
-DEPTHS = {"tf32": (4, 8), "f16": (8, 16), "bf16": (8, 16), "s8": (16, 32), "u8": (16, 32)}
+DEPTHS = {
+    "tf32": (4, 8), "f16": (8, 16), "bf16": (8, 16), "e4m3": (16, 32), "e5m2": (16, 32),
+    "s8": (16, 32), "u8": (16, 32), "f64": (4, 8, 16),
+}  # fmt: skip
+"""Depths of m16n8 products."""
+
+FAMILIES = (frozenset({"s8", "u8"}), frozenset({"e4m3", "e5m2"}))
+"""Input types that may stand beside each other."""
+
+RESULTS = {"s8": ("s32",), "u8": ("s32",), "f64": ("f64",), "tf32": ("f32",), "bf16": ("f32",)}
+"""Result types; f16 and f32 where nothing stands here."""
+
+
+def mixes(left: str, right: str) -> bool:
+    """Whether matrices of these types are multiplied."""
+    return left == right or any({left, right} <= family for family in FAMILIES)
 
 
 @binds("mma", alone=True)
 def _multiply(decoder: Decoder, instruction: Instruction, following: int) -> None:
-    modifiers = instruction.modifiers
-    if len(modifiers) != 9 or modifiers[:2] != ("sync", "aligned") or modifiers[3:5] != ("row", "col"):
+    modifiers = [m for m in instruction.modifiers if m not in ("satfinite", "rn")]
+    satfinite, rounded = (word in instruction.modifiers for word in ("satfinite", "rn"))
+    if len(modifiers) != 9 or modifiers[:2] != ["sync", "aligned"] or modifiers[3:5] != ["row", "col"]:
         raise decoder.unknown(instruction)
     shape, result, left, right, addend = modifiers[2], *modifiers[5:]
-    depth = int(shape.partition("k")[2]) if shape.startswith("m16n8k") else 0
-    known = left in ELEMENTS and right in ELEMENTS and depth in DEPTHS[left] and result == addend
-    whole = left in ("s8", "u8")
-    if not known or (left != right and not whole) or result not in (("s32",) if whole else ("f32", "f16")):
+    height, depth = _shape(shape, left)
+    known = left in ELEMENTS and right in ELEMENTS and mixes(left, right) and result == addend
+    if not known or not depth or result not in RESULTS.get(left, ("f32", "f16")):
+        raise decoder.unknown(instruction)
+    if (satfinite and result != "s32") or (rounded and result != "f64"):
         raise decoder.unknown(instruction)
     targets, a, b, c = (_elements(decoder, instruction, operand) for operand in instruction.operands)
-    sources = [[decoder.value(x, U32, instruction) for x in part] for part in (a, b, c)]
+    word = U64 if left == "f64" else U32
+    sources = [[decoder.value(x, word, instruction) for x in part] for part in (a, b, c)]
     destinations = [write(decoder, x, instruction) for x in targets]
     mask = decoder.constant(0xFFFFFFFF, U32)
-    product = Product(depth, ELEMENTS[left], ELEMENTS[right], result)
+    product = Product(height, depth, ELEMENTS[left], ELEMENTS[right], result, satfinite)
 
     def perform(group: Group, _batch: Any) -> None:
         fragments = [
-            np.stack([np.broadcast_to(group.get(slot).view(U32), group.count) for slot in part], axis=1)
+            np.stack([np.broadcast_to(group.get(slot).view(word), group.count) for slot in part], axis=1)
             for part in sources
         ]
         warps = group.count // 32
         registers = product.of(*(fragment.reshape(warps, 32, -1) for fragment in fragments))
         for k, target in enumerate(destinations):
-            assign(group, target, np.ascontiguousarray(registers[:, :, k]).reshape(-1), None, U32)
+            assign(group, target, np.ascontiguousarray(registers[:, :, k]).reshape(-1), None, word)
 
     together(decoder, instruction, following, mask, perform)
+
+
+def _shape(shape: str, left: str) -> tuple[int, int]:
+    """Height and depth of `m16n8k16` and the like; depth 0 where there is no such product."""
+    if (shape, left) in (("m8n8k4", "f64"), ("m8n8k16", "s8"), ("m8n8k16", "u8")):
+        return 8, int(shape.partition("k")[2])
+    size = shape.removeprefix("m16n8k")
+    depth = int(size) if size.isdigit() else 0
+    return 16, depth if depth in DEPTHS.get(left, ()) else 0
 
 
 def _elements(decoder: Decoder, instruction: Instruction, operand: Operand) -> tuple[Operand, ...]:
@@ -86,41 +123,59 @@ def _elements(decoder: Decoder, instruction: Instruction, operand: Operand) -> t
 
 
 class Product(Record):
-    """A (16 x depth) times B (depth x 8) plus C (16 x 8)."""
+    """A (height x depth) times B (depth x 8) plus C (height x 8)."""
 
+    height: int
     depth: int
     left: Element
     right: Element
     result: str
+    satfinite: bool = False
 
     def of(self, a: Array, b: Array, c: Array) -> Array:
         """Result registers (warps, 32, n) from the fragments' registers of the same shape."""
-        rows, columns = self._matrix(a, self.left, 16), self._matrix(b, self.right, 8)
+        rows = spread(a, self.left, self.height, self.depth)
+        columns = spread(b, self.right, 8, self.depth)
         lane = np.arange(32)
-        row = np.stack([lane // 4, lane // 4, lane // 4 + 8, lane // 4 + 8], axis=1)
-        column = np.stack([lane % 4 * 2, lane % 4 * 2 + 1] * 2, axis=1)
+        parts = self.height // 8
+        row = np.stack([lane // 4 + 8 * part for part in range(parts) for _ in range(2)], axis=1)
+        column = np.stack([lane % 4 * 2, lane % 4 * 2 + 1] * parts, axis=1)
+        if self.result == "f64":
+            total = c.view(F64)
+            for k in range(self.depth):
+                left, right = rows[:, row, k], columns[:, column, k]
+                shape = total.shape
+                total = fma64(left.reshape(-1), right.reshape(-1), total.reshape(-1)).reshape(shape)
+            return np.ascontiguousarray(total).view(U64)
         total = np.matmul(rows, columns.transpose(0, 2, 1))[:, row, column]
-        if self.result == "s32":
-            return np.asarray(total + c.view(np.int32), U32)
-        if self.result == "f32":
-            return np.asarray(total + c.view(F32), F32).view(U32)
-        halves = np.ascontiguousarray(c).view(F16).reshape(*c.shape[:2], 4)
-        return np.ascontiguousarray((total + halves).astype(F16)).view(U32)
+        return add_rounded(total, c, self.result, satfinite=self.satfinite)
 
-    def _matrix(self, registers: Array, element: Element, height: int) -> Array:
-        """(warps, height, depth): A by rows, or B by columns.
 
-        Lane l holds rows l // 4 (and 8 more), `packed` neighbours from depth l % 4 * packed on, then the
-        same half the depth further on where the depth has two halves.
-        """
-        packed = element.packed
-        values = element.widen(registers).reshape(registers.shape[0], 32, -1)
-        lane = np.arange(32)[:, None]
-        index = np.arange(values.shape[2])[None, :]
-        register, inside = index // packed, index % packed
-        upper_rows = height // 8
-        row = lane // 4 + 8 * (register % upper_rows)
-        depth = lane % 4 * packed + inside + 4 * packed * (register // upper_rows)
-        matrix = np.zeros((registers.shape[0], height, self.depth), values.dtype)
-        matrix[:, row, depth] = values
-        return matrix
+def add_rounded(total: Array, c: Array, result: str, *, satfinite: bool = False) -> Array:
+    """Exact products plus the addend's registers, as registers of the result type (s32, f32 or f16)."""
+    if result == "s32":
+        whole = total + c.view(np.int32)
+        return np.asarray(np.clip(whole, -(2**31), 2**31 - 1) if satfinite else whole).astype(U32)
+    if result == "f32":
+        return np.asarray(total + c.view(F32), F32).view(U32)
+    halves = np.ascontiguousarray(c).view(F16).reshape(total.shape)
+    return np.ascontiguousarray((total + halves).astype(F16)).view(U32)
+
+
+def spread(registers: Array, element: Element, height: int, depth: int) -> Array:
+    """(warps, height, depth): A by rows, or B by columns.
+
+    Lane l holds rows l // 4 (and 8 more), `packed` neighbours from depth l % 4 * packed on, then the
+    same so many further on, as often as the depth needs.
+    """
+    packed = element.packed
+    values = element.widen(registers).reshape(registers.shape[0], 32, -1)
+    lane = np.arange(32)[:, None]
+    index = np.arange(values.shape[2])[None, :]
+    register, inside = index // packed, index % packed
+    upper_rows = height // 8
+    row = lane // 4 + 8 * (register % upper_rows)
+    place = lane % 4 * packed + inside + 4 * packed * (register // upper_rows)
+    matrix = np.zeros((registers.shape[0], height, depth), values.dtype)
+    matrix[:, row, place] = values
+    return matrix

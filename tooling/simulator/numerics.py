@@ -198,4 +198,7 @@ def f32_to_tf32(value: Array, mode: str = "rna") -> Array:
         rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
     else:
         rounded = (bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))) & np.uint32(0xFFFFE000)
-    return np.where(np.isfinite(value), rounded, bits & np.uint32(0xFFFFE000))
+    special = bits & np.uint32(0xFFFFE000)
+    if mode != "rna":
+        special = np.where(np.isnan(value), np.uint32(0x7FFFE000), special)
+    return np.where(np.isfinite(value), rounded, special)

@@ -27,6 +27,12 @@ def keep_nan(result: Array, *operands: Array) -> Array:
     return result
 
 
+def flush64(value: Array) -> Array:
+    """`.ftz` for f64: subnormal values become zeros of the same sign."""
+    small = np.abs(value) < np.finfo(F64).tiny
+    return np.where(small, np.copysign(0.0, value), value)
+
+
 def _split(a: Array) -> tuple[Array, Array]:
     scaled = a * 134217729.0
     high = scaled - (scaled - a)

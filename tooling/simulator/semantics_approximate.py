@@ -19,6 +19,7 @@ from tooling.simulator.numerics import (
     f64_to_bf16,
     flush32,
 )
+from tooling.simulator.numerics64 import flush64
 from tooling.simulator.semantics import Array, Function, Operation, makes
 from tooling.simulator.semantics_half import pairwise
 from tooling.simulator.semantics_single import divide32, with_flags
@@ -72,11 +73,17 @@ def approximate_form(opcode: str, modifiers: tuple[str, ...]) -> Operation | Non
 
         return Operation(with_flags(single, flags), F32, (F32,), section, approximate=True)
     if kind == "f64" and opcode in ("rcp", "rsqrt"):
-        # The .ftz.f64 forms return the upper word only (PTX ISA 9.7.3.14): the lower 32 bits are zero.
+        # The .ftz.f64 forms know the upper word alone (PTX ISA 9.7.3.14): the lower 32 bits are zero, those
+        # of the operand count as zero, and subnormal numbers do as well.
         mask = np.uint64(0xFFFFFFFF00000000)
-        return Operation(
-            lambda a: (function(a).view(np.uint64) & mask).view(F64), F64, (F64,), section, approximate=True
-        )
+
+        def upper(a: Array) -> Array:
+            return np.asarray((a.view(np.uint64) & mask).view(F64))
+
+        def double(a: Array) -> Array:
+            return upper(flush64(function(flush64(upper(a)))) if flags else function(a))
+
+        return Operation(double, F64, (F64,), section, approximate=True)
     if opcode not in ("ex2", "tanh") or (flags and kind not in ("bf16", "bf16x2")):
         return None
 

@@ -51,6 +51,8 @@ def _convert(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     if to not in DTYPES or source not in DTYPES:
         return None
     known = ("rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi", "ftz", "sat", "satfinite", "relu")
+    if {to, source} & {"bf16"} and {to, source} & {"u8", "s8"}:
+        return None
     if "satfinite" in flags and (to not in ("f16", "bf16") or source != "f32"):
         return None
     if any(flag not in known for flag in flags):
@@ -208,6 +210,8 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
             value = _finite(value, to)
         if to == "f32" and source not in ("f64", "bf16"):
             value = canonical32(flush32(value) if "ftz" in flags else value)
+        elif to == "bf16" and source == "f64":
+            value = np.where(np.isnan(a), np.where(np.signbit(a), U16.type(0xFFC0), U16.type(0x7FC0)), value)
         elif to == "f16":
             value = _half_nan(a, value) if source == "f64" else canonical16(value)
         elif to == "f64" and source != "f64":

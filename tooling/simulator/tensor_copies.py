@@ -175,7 +175,7 @@ def _map_at(batch: Any, address: int, instruction: Instruction, thread: int) -> 
     tensor = TensorMap.unpack(bytes(content)) if len(content) == BYTES else None
     if tensor is None:
         raise KernelFault(
-            FaultKind.ILLEGAL_INSTRUCTION,
+            FaultKind.ILLEGAL_ADDRESS,
             f"there is no tensor map at {address:#x}: it must be made by cuTensorMapEncodeTiled and lie in "
             "global memory or be a kernel parameter that is not copied (nvvm.grid_constant)",
             thread=thread,

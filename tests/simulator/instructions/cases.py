@@ -26,7 +26,8 @@ class Form:
     """One instruction form: its text with operands left open, operand types and result type.
 
     `text` holds {d} for the destination and {a}, {b}, {c} for the sources. `approximate` marks forms whose
-    result the PTX ISA bounds by an error instead of fixing its bits; `ulp` is then the allowance.
+    result the PTX ISA bounds by an error instead of fixing its bits. `block` is how many threads a block has,
+    `directives` what the kernel asks of its launch.
     """
 
     name: str
@@ -34,6 +35,8 @@ class Form:
     result: str
     operands: tuple[str, ...]
     approximate: bool = False
+    block: int = 64
+    directives: str = ""
 
 
 def _f32(x: float) -> int:
@@ -355,9 +358,92 @@ def _conversion_forms() -> Iterator[Form]:
             )
 
 
+def _pair_forms() -> Iterator[Form]:
+    """Pairs of 16 bits, bit masks, and what half precision has beyond arithmetic."""
+    for t in ("u16x2", "s16x2"):
+        for op in ("add", "min", "max"):
+            yield Form(f"{op}.{t}", f"{op}.{t} {{d}}, {{a}}, {{b}};", "b32", ("b32", "b32"))
+    for op in ("min", "max"):
+        yield Form(f"{op}.relu.s16x2", f"{op}.relu.s16x2 {{d}}, {{a}}, {{b}};", "b32", ("b32", "b32"))
+        yield Form(f"{op}.relu.s32", f"{op}.relu.s32 {{d}}, {{a}}, {{b}};", "s32", ("s32", "s32"))
+        yield from _simple(f"{op}.ftz", "f16 f16x2", 2)
+        yield from _simple(f"{op}.xorsign.abs", "f16 bf16", 2)
+        yield from _simple(f"{op}.NaN.xorsign.abs", "f16x2 bf16x2", 2)
+    for op in ("abs.ftz", "neg.ftz"):
+        yield from _simple(op, "f16 f16x2", 1)
+    yield from _simple("mad.hi.sat", "s32", 3)
+    for mode in ("clamp", "wrap"):
+        yield Form(f"bmsk.{mode}.b32", f"bmsk.{mode}.b32 {{d}}, {{a}}, {{b}};", "b32", ("u32", "u32"))
+        for t in ("u32", "s32"):
+            yield Form(f"szext.{mode}.{t}", f"szext.{mode}.{t} {{d}}, {{a}}, {{b}};", t, (t, "u32"))
+    small = "{{ .reg .b32 %m, %n; and.b32 %m, {b}, 31; and.b32 %n, {c}, 15; sub.s32 %n, %n, 8;"
+    yield Form("fns.b32", small + " fns.b32 {d}, {a}, %m, %n; }}", "b32", ("b32", "u32", "u32"))
+    for t in ("u32.u32", "s32.s32", "u32.s32"):
+        result = "u32" if t == "u32.u32" else "s32"
+        a, b = t.split(".")
+        yield Form(f"dp2a.hi.{t}", f"dp2a.hi.{t} {{d}}, {{a}}, {{b}}, {{c}};", result, (a, b, result))
+    for t in ("u16", "s16"):
+        yield Form(
+            f"cvt.pack.sat.{t}.s32", f"cvt.pack.sat.{t}.s32 {{d}}, {{a}}, {{b}};", "b32", ("s32", "s32")
+        )
+    for t in ("u8", "s8", "u4", "s4", "u2", "s2"):
+        text = f"cvt.pack.sat.{t}.s32.b32 {{d}}, {{a}}, {{b}}, {{c}};"
+        yield Form(f"cvt.pack.sat.{t}.s32.b32", text, "b32", ("s32", "s32", "b32"))
+    for t in ("f16x2", "bf16x2"):
+        for op in ("lt", "ne", "geu", "nan"):
+            held = "{{ .reg .pred %p, %q; .reg .b32 %m, %n;"
+            joined = " selp.u32 %m, 1, 0, %p; selp.u32 %n, 2, 0, %q; or.b32 {d}, %m, %n; }}"
+            yield Form(f"setp.{op}.{t}", f"{held} setp.{op}.{t} %p|%q, {{a}}, {{b}};{joined}", "u32", (t, t))
+            yield Form(f"set.{op}.{t}.{t}", f"set.{op}.{t}.{t} {{d}}, {{a}}, {{b}};", t, (t, t))
+    for t in ("f16", "bf16", "f32"):
+        yield Form(f"set.lt.u32.{t}", f"set.lt.u32.{t} {{d}}, {{a}}, {{b}};", "u32", (t, t))
+    for t in ("f16", "bf16"):
+        yield Form(f"set.ge.{t}.{t}", f"set.ge.{t}.{t} {{d}}, {{a}}, {{b}};", t, (t, t))
+    yield Form("set.lt.f32.s32", "set.lt.f32.s32 {d}, {a}, {b};", "f32", ("s32", "s32"))
+    yield Form("setp.lt.ftz.f16", "setp.lt.ftz.f16 {d}, {a}, {b};", "pred", ("f16", "f16"))
+    yield from _simple("tanh.approx", "f16x2 bf16x2", 1, approximate=True)
+    yield from _simple("ex2.approx", "f16x2", 1, approximate=True)
+    yield from _simple("ex2.approx.ftz", "bf16 bf16x2", 1, approximate=True)
+    yield from _simple("rcp.approx.ftz", "f64", 1, approximate=True)
+    yield from _simple("rsqrt.approx.ftz", "f64", 1, approximate=True)
+    yield from _simple("fma.rn.relu", "f16x2 bf16x2", 3)
+    yield from _simple("fma.rn.ftz", "f16 f16x2", 3)
+
+
+def _narrow_forms() -> Iterator[Form]:
+    """Conversions to and from bf16 and 8-bit floats."""
+
+    def cvt(modifiers: str, d: str, a: str) -> Form:
+        return Form(f"cvt{modifiers}.{d}.{a}", f"cvt{modifiers}.{d}.{a} {{d}}, {{a}};", d, (a,))
+
+    for rounding in (".rni", ".rzi", ".rmi", ".rpi"):
+        yield cvt(rounding, "bf16", "bf16")
+        for d in ("u16", "s32", "u64"):
+            yield cvt(rounding, d, "bf16")
+    for a in ("f16", "f64", "s16", "u32", "s32", "u64", "s64"):
+        yield cvt(".rn", "bf16", a)
+    yield cvt(".rn", "f16", "bf16")
+    yield cvt("", "f64", "bf16")
+    for d in ("f16", "bf16"):
+        yield cvt(".rn.satfinite", d, "f32")
+        yield cvt(".rn.relu.satfinite", d, "f32")
+        text = f"cvt.rn.satfinite.{d}x2.f32 {{d}}, {{a}}, {{b}};"
+        yield Form(f"cvt.rn.satfinite.{d}x2.f32", text, f"{d}x2", ("f32", "f32"))
+    yield Form("cvt.rn.tf32.f32", "cvt.rn.tf32.f32 {d}, {a};", "b32", ("f32",))
+    for t in ("e4m3x2", "e5m2x2"):
+        for relu in ("", ".relu"):
+            name = f"cvt.rn.satfinite{relu}.{t}.f32"
+            yield Form(name, name + " {d}, {a}, {b};", "b16", ("f32", "f32"))
+            name = f"cvt.rn.satfinite{relu}.{t}.f16x2"
+            yield Form(name, name + " {d}, {a};", "b16", ("f16x2",))
+            name = f"cvt.rn{relu}.f16x2.{t}"
+            yield Form(name, name + " {d}, {a};", "f16x2", ("b16",))
+
+
 def forms() -> list[Form]:
     """Every form, in a fixed order; names are unique."""
     every = [*_integer_forms(), *_comparison_forms(), *_float_forms(), *_conversion_forms()]
+    every += [*_pair_forms(), *_narrow_forms()]
     unique = {form.name: form for form in every}
     return list(unique.values())
 
@@ -376,7 +462,7 @@ def kernel(form: Form, target: str = "sm_90a") -> str:
     lines += [f"  .param .u64 p{i}," for i in range(len(form.operands) + 1)]
     lines += [
         "  .param .u32 count",
-        ")",
+        f") {form.directives}",
         "{",
         "  .reg .pred %p<9>;",
         "  .reg .b32 %r<9>;",

@@ -169,6 +169,56 @@ def _places() -> Iterator[Form]:
     yield Form("brx.idx", _scoped(_NUMBERS, body), "u32", ("u32",))
 
 
+def _counted_stores() -> Iterator[Form]:
+    """st.async and red.async: to this block's own memory, each warp with an mbarrier of its own."""
+    start = (
+        ".shared .align 8 .b64 bars[2]; .shared .align 16 .b8 room[1024]; " + _LANE + " mov.u32 %s, bars;"
+        " mad.lo.u32 %s, %warp, 8, %s; mov.u32 %t, room; mad.lo.u32 %t, %r3, 16, %t; st.shared.b64 [%t], {b};"
+        " @%first mbarrier.init.shared::cta.b64 [%s], 1;"
+        " @%first fence.mbarrier_init.release.cluster;"
+        " @%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [%s], {{bytes}};"
+        " bar.warp.sync 0xffffffff;"
+    )
+    end = (
+        " AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %q, [%s], 0; @!%q bra AGAIN;"
+        " bar.warp.sync 0xffffffff; ld.shared.b64 {d}, [%t];"
+    )
+    way = "shared::cluster.mbarrier::complete_tx::bytes"
+    for form, size, value in (
+        (f"st.async.weak.{way}.b64", 8, "{a}"),
+        (f"st.async.weak.{way}.b32", 4, "%u"),
+        (f"st.async.weak.{way}.v2.b32", 8, "{{%u, %lane}}"),
+        (f"st.async.weak.{way}.v4.b32", 16, "{{%lane, %u, %u, %lane}}"),
+        *(
+            (f"red.async.relaxed.cluster.{way}.{op}.u32", 4, "%u")
+            for op in ("add", "min", "max", "inc", "dec")
+        ),
+        *((f"red.async.relaxed.cluster.{way}.{op}.s32", 4, "%u") for op in ("add", "min", "max")),
+        *((f"red.async.relaxed.cluster.{way}.{op}.b32", 4, "%u") for op in ("and", "or", "xor")),
+        (f"red.async.relaxed.cluster.{way}.add.u64", 8, "{a}"),
+    ):
+        body = (
+            start.replace("{{bytes}}", str(32 * size))
+            + f" cvt.u32.u64 %u, {{a}}; {form} [%t], {value}, [%s];"
+        )
+        yield Form(
+            form,
+            _scoped(_NUMBERS, body + end),
+            "b64",
+            ("b64", "b64"),
+            directives=".explicitcluster .reqnctapercluster 1, 1, 1",
+        )
+
+
+def _calls() -> Iterator[Form]:
+    """A parameter's address, as a number and as a generic one."""
+    body = (
+        "mov.b64 %m, p1; cvta.param.u64 %n, %m; ld.b64 %n, [%n]; ld.param.u64 %m, [p1]; sub.s64 {d}, %m, %n;"
+    )
+    yield Form("cvta.param.u64", _scoped(_NUMBERS, body), "u64", ("u64",))
+
+
 def forms() -> list[Form]:
     """Every form of this table, in a fixed order; names are unique."""
-    return [*_carries(), *_matrix_memory(), *_barriers(), *_bulk_copies(), *_places()]
+    every = [*_carries(), *_matrix_memory(), *_barriers(), *_bulk_copies(), *_places()]
+    return [*every, *_counted_stores(), *_calls()]

@@ -11,6 +11,8 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
+from multiprocessing import Pipe, Process
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-from tests.simulator.instructions import cases, memory_cases, warp_cases
+from tests.simulator.instructions import cases, memory_cases, warp_cases, warpgroup_cases
 
 
 class DriverError(Exception):
@@ -78,13 +80,21 @@ class Driver:
 Results = dict[str, npt.NDArray[Any]]
 
 
-def record(driver: Driver) -> tuple[Results, dict[str, str]]:
-    """Result bits by form name, and the forms that were rejected with the driver's words."""
+def every_form() -> list[cases.Form]:
+    """All forms of all tables, in a fixed order."""
+    return [*cases.forms(), *warp_cases.forms(), *memory_cases.forms(), *warpgroup_cases.forms()]
+
+
+def record_from(first: int, told: Connection) -> None:
+    """Run the forms from number `first` on and tell each one's bits, or why there are none.
+
+    Ends after a kernel that failed: the process can use the device no more.
+    """
+    driver = Driver()
+    told.send((driver.name, driver.version))
     capacity = 8 * 4096
     buffers = [driver.allocate(capacity) for _ in range(4)]
-    results: Results = {}
-    rejected: dict[str, str] = {}
-    for form in [*cases.forms(), *warp_cases.forms(), *memory_cases.forms()]:
+    for form in every_form()[first:]:
         sources = cases.operands(form)
         count = len(sources[0])
         driver.call("cuMemsetD8_v2", buffers[0], ctypes.c_ubyte(0), ctypes.c_size_t(capacity))
@@ -94,28 +104,52 @@ def record(driver: Driver) -> tuple[Results, dict[str, str]]:
                 "cuMemcpyHtoD_v2", address, data.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(data.nbytes)
             )
         try:
-            driver.run(cases.kernel(form), buffers[: len(sources) + 1], count)
+            driver.run(cases.kernel(form), buffers[: len(sources) + 1], count, form.block)
         except DriverError as error:
-            rejected[form.name] = str(error)[:300]
-            continue
+            told.send(str(error)[:300])
+            if "cuModuleLoadDataEx" in str(error):
+                continue
+            return
         out = np.zeros(count, dtype=np.uint64)
         driver.call(
             "cuMemcpyDtoH_v2", out.ctypes.data_as(ctypes.c_void_p), buffers[0], ctypes.c_size_t(out.nbytes)
         )
         width = cases.WIDTH[form.result]
-        results[form.name] = out.astype(f"uint{max(width, 8)}") if width in (8, 16, 32, 64) else out
-    return results, rejected
+        told.send(out.astype(f"uint{max(width, 8)}") if width in (8, 16, 32, 64) else out)
+
+
+def record() -> tuple[str, int, Results, dict[str, str]]:
+    """Device, driver version, result bits by form name, and the forms that were rejected with the reason."""
+    results: Results = {}
+    rejected: dict[str, str] = {}
+    forms = every_form()
+    device, version, done = "", 0, 0
+    while done < len(forms):
+        here, there = Pipe(duplex=False)
+        worker = Process(target=record_from, args=(done, there))
+        worker.start()
+        there.close()
+        start = done
+        try:
+            device, version = here.recv()
+            while done < len(forms):
+                answer = here.recv()
+                (rejected if isinstance(answer, str) else results)[forms[done].name] = answer
+                done += 1
+        except EOFError:
+            pass  # a kernel failed, and was told of; the next process goes on after it
+        worker.join()
+        if done == start:
+            raise DriverError(f"no process can run `{forms[done].name}`")
+    return device, version, results, rejected
 
 
 def main() -> int:
-    driver = Driver()
-    results, rejected = record(driver)
-    about = {"device": driver.name, "driver": driver.version, "rejected": rejected}
+    device, version, results, rejected = record()
+    about = {"device": device, "driver": version, "rejected": rejected}
     results["__about__"] = np.array(json.dumps(about))
     np.savez_compressed(sys.argv[1], allow_pickle=False, **results)
-    print(
-        f"{driver.name}, driver {driver.version}: {len(results) - 1} forms recorded, {len(rejected)} rejected"
-    )
+    print(f"{device}, driver {version}: {len(results) - 1} forms recorded, {len(rejected)} rejected")
     for name, why in rejected.items():
         print(f"  rejected {name}: {why}")
     return 0

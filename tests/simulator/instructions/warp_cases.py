@@ -118,10 +118,13 @@ def _matrices() -> Iterator[Form]:
         ("m16n8k16.row.col.f16.f16.f16.f16", "b32", 4, 2, 2, 2),
         ("m16n8k16.row.col.s32.s8.s8.s32", "b32", 2, 1, 4, 4),
         ("m16n8k32.row.col.s32.u8.s8.s32", "b32", 4, 2, 4, 4),
+        ("m8n8k16.row.col.s32.s8.s8.s32", "b32", 1, 1, 2, 2),
+        ("m8n8k16.row.col.satfinite.s32.u8.u8.s32", "b32", 1, 1, 2, 2),
+        ("m16n8k32.row.col.f32.e4m3.e5m2.f32", "b32", 4, 2, 4, 4),
     )
     for shape, bits, a, b, c, d in shapes:
-        operand = shape.split(".")[4]
-        accumulator = {"f32": "f32", "f16": "f16x2", "s32": "b32"}[shape.split(".")[6]]
+        operand = shape.split(".")[-3]
+        accumulator = {"f32": "f32", "f16": "f16x2", "s32": "b32"}[shape.split(".")[-1]]
         source = {"tf32": "f32", "bf16": "bf16x2", "f16": "f16x2"}.get(operand, "b32")
         registers = "".join(
             f" .reg .{bits} %{n}<{k}>;" for n, k in (("ma", a), ("mb", b), ("mc", c), ("md", d))
@@ -155,6 +158,63 @@ def _matrices() -> Iterator[Form]:
             yield Form(f"mma.sync.aligned.{shape} d{j}", text, "b32", ("b32", "b32", "b32"))
 
 
+def _double_matrices() -> Iterator[Form]:
+    """f64 products of numbers whose sums are rounded: the order of the additions shows."""
+    for shape, a, b, c in (
+        ("m8n8k4", 1, 1, 2),
+        ("m16n8k4", 2, 1, 4),
+        ("m16n8k8", 4, 2, 4),
+        ("m16n8k16", 8, 4, 4),
+    ):
+        fill = " and.b64 %t, {a}, 0x3ff; cvt.rn.f64.u64 %f, %t; mul.f64 %f, %f, 0d3FF5555555555555;"
+        for name, count, factor in (("ma", a, "0d3FF3333333333333"), ("mb", b, "0d3FB999999999999A")):
+            for j in range(count):
+                fill += f" mul.f64 %f, %f, {factor}; mov.f64 %{name}{j}, %f;"
+        fill += " and.b64 %t, {b}, 0xffff; cvt.rn.f64.u64 %f, %t;"
+        for j in range(c):
+            fill += f" mul.f64 %f, %f, 0d3FE0000000000001; mov.f64 %mc{j}, %f;"
+        groups = {
+            n: "{{" + ", ".join(f"%{n}{j}" for j in range(k)) + "}}"
+            for n, k in (("ma", a), ("mb", b), ("mc", c), ("md", c))
+        }
+        registers = f".reg .f64 %f, %ma<{a}>, %mb<{b}>, %mc<{c}>, %md<{c}>; .reg .b64 %t;"
+        call = f" mma.sync.aligned.{shape}.row.col.f64.f64.f64.f64 {groups['md']}, {groups['ma']},"
+        call += f" {groups['mb']}, {groups['mc']};"
+        for j in range(c):
+            text = _scoped(registers, fill + call + f" mov.b64 {{d}}, %md{j};")
+            yield Form(f"mma.sync.aligned.{shape}.f64 d{j}", text, "b64", ("b64", "b64"))
+
+
+def _vector_atomics() -> Iterator[Form]:
+    """atom and red on two or more elements: the 8 bytes of one case are the vector, or the half of one."""
+    slot = "ld.param.u64 %m, [p0]; add.s64 %m, %m, %rd1; st.global.b64 [%m], {a};"
+    after = " ld.volatile.global.b64 {d}, [%m];"
+    f32 = _scoped(
+        ".reg .b64 %m; .reg .f32 %x, %y, %u, %v;",
+        slot + " mov.b64 {{%x, %y}}, {b}; atom.global.add.v2.f32 {{%u, %v}}, [%m], {{%x, %y}};",
+    )
+    yield Form("atom.global.add.v2.f32", f32[:-3] + " mov.b64 {d}, {{%u, %v}}; }}", "b64", ("b64", "b64"))
+    yield Form("atom.global.add.v2.f32 after", f32[:-3] + after + " }}", "b64", ("b64", "b64"))
+    for op, t in (("add", "f16x2"), ("min", "bf16x2"), ("max", "f16x2"), ("add", "bf16x2")):
+        text = f" mov.b64 {{{{%x, %y}}}}, {{b}}; red.global.{op}.noftz.v2.{t} [%m], {{{{%x, %y}}}};"
+        yield Form(
+            f"red.global.{op}.noftz.v2.{t}",
+            _scoped(".reg .b64 %m; .reg .b32 %x, %y;", slot + text + after),
+            "b64",
+            ("b64", "b64"),
+        )
+    for op, t in (("add", "f16"), ("max", "f16"), ("min", "f16"), ("add", "bf16"), ("min", "bf16")):
+        names = "{{%w, %x, %y, %z}}"
+        text = f" mov.b64 {names}, {{b}}; red.global.{op}.noftz.v4.{t} [%m], {names};"
+        yield Form(
+            f"red.global.{op}.noftz.v4.{t}",
+            _scoped(".reg .b64 %m; .reg .b16 %w, %x, %y, %z;", slot + text + after),
+            "b64",
+            ("b64", "b64"),
+        )
+
+
 def forms() -> list[Form]:
     """Every form of this table, in a fixed order; names are unique."""
-    return [*_shuffles(), *_votes(), *_atomics(), *_matrices()]
+    products = [*_matrices(), *_double_matrices()]
+    return [*_shuffles(), *_votes(), *_atomics(), *_vector_atomics(), *products]
