@@ -71,6 +71,15 @@ def test_a_mutant_rejected_for_another_reason_is_a_failure(verified: Workbench) 
     assert "rejected, but as missing-last, partly-written, not as races" in result.stdout
 
 
+def test_a_program_that_takes_a_wrong_result_for_right_is_a_failure(verified: Workbench) -> None:
+    for file in (verified.solution, verified.problem):
+        file.write_text(file.read_text().replace("assert out == expected", "assert out[:7] == expected[:7]"))
+    result = verified.run("verify", "--jobs", "1")
+    assert result.status == ExitCode.WRONG
+    complaint = "p01 mutant last_forgotten: rejected, but the program itself ended well with a wrong `out`"
+    assert complaint in result.stdout
+
+
 def test_a_mutant_that_no_longer_applies_is_an_error(verified: Workbench) -> None:
     verified.solution.write_text(verified.solution.read_text().replace("a[i] + 10", "10 + a[i]"))
     result = verified.run("verify", "--jobs", "1")

@@ -12,6 +12,7 @@ from types import FrameType
 
 from tooling.catalog.model import ModeKind
 from tooling.errors import ToolingError
+from tooling.execution.program import Ending
 from tooling.judging.verdict import Outcome, Verdict
 from tooling.processes import kill_running
 from tooling.project import Project
@@ -152,6 +153,16 @@ def complaint_about(trial: Trial, verdict: Verdict) -> str:
         return f"must be rejected, but passed{wanted}"
     if trial.expect and not verdict.names & set(trial.expect):
         return f"rejected, but as {', '.join(sorted(verdict.names))}, not as {' or '.join(trial.expect)}"
+    return _false_success(verdict)
+
+
+def _false_success(verdict: Verdict) -> str:
+    """Which wrong result the program itself took for right: its own check must compare every element too."""
+    for case in verdict.cases:
+        if case.transcript.ending is Ending.EXITED and case.transcript.status == 0:
+            for problem in case.problems:
+                if problem.comparison:
+                    return f"rejected, but the program itself ended well with a wrong `{problem.output}`"
     return ""
 
 
