@@ -7,6 +7,7 @@ the module is loaded.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 Slots = tuple[frozenset[str], ...]
 """What may stand at each place; every place may be left out."""
@@ -93,7 +94,8 @@ def stand_in_order(modifiers: Sequence[str], slots: Slots) -> bool:
     return True
 
 
-def is_load_or_store(modifiers: Sequence[str], slots: Slots) -> bool:
+@cache
+def is_load_or_store(modifiers: tuple[str, ...], slots: Slots) -> bool:
     """Whether these are the modifiers of a load or store that exists.
 
     Its type comes last, no more than 16 bytes are moved, and a scope stands beside an ordering only.

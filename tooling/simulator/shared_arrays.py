@@ -28,7 +28,10 @@ Arrays: TypeAlias = frozenset[str]
 """The arrays that a value may point into; empty for a plain number."""
 
 _NUMBER: Arrays = frozenset()
-_ANY: Arrays = frozenset({""})
+ANY = ""
+"""Among the arrays of a value: it may point into others as well."""
+
+_ANY: Arrays = frozenset({ANY})
 _COPIES = frozenset({"mov", "cvt", "cvta", "mapa"})
 _SUMS = frozenset({"add", "mad", "or", "and"})
 _OPAQUE = frozenset({"ld", "ldu", "atom", "setp", "isspacep", "getctarank"})
@@ -55,13 +58,13 @@ def arrays_meant(function: Function, names: Collection[str]) -> dict[int, str]:
         names: the shared variables that the function can name.
     """
     body = [item for item in function.body if isinstance(item, Instruction)]
-    values = _flow(body, names)
+    values = follow(body, names)
     meant: dict[int, Arrays] = {}
     for instruction in body:
         found = _NUMBER
         for operand in instruction.operands:
             if isinstance(operand, Address):
-                found = found | _value(operand.base, values, names)
+                found = found | value_of(operand.base, values, names)
         if found:
             # Two instructions may share a line; then neither says anything for certain.
             line = instruction.ptx_line
@@ -69,15 +72,19 @@ def arrays_meant(function: Function, names: Collection[str]) -> dict[int, str]:
     return {line: next(iter(found)) for line, found in meant.items() if len(found) == 1 and found != _ANY}
 
 
-def _flow(body: list[Instruction], names: Collection[str]) -> dict[str, Arrays]:
-    """What each register that depends on a shared variable may point into; other registers are numbers."""
+def follow(body: list[Instruction], names: Collection[str]) -> dict[str, Arrays]:
+    """What each register that depends on these names may point into; other registers are numbers.
+
+    Args:
+        names: of variables, and `parameter+offset` for pointers among a kernel's parameters.
+    """
     users: dict[str, list[Instruction]] = {}
     found: list[Instruction] = []
     for instruction in body:
         for operand in _sources(instruction):
             if isinstance(operand, Register):
                 users.setdefault(operand.name, []).append(instruction)
-            elif isinstance(operand, Symbol) and operand.name in names:
+            elif _named(operand, names):
                 found.append(instruction)
     tainted: set[str] = set()
     while found:
@@ -109,12 +116,12 @@ def _result(
 ) -> Arrays | None:
     """What an instruction gives; None while its operands are not known yet."""
     if instruction.opcode in _OPAQUE:
-        return _NUMBER
+        return _named(instruction.operands[1], names) if instruction.opcode == "ld" else _NUMBER
     operands = []
     for operand in _sources(instruction):
         if isinstance(operand, Register) and operand.name in tainted and operand.name not in values:
             return None
-        operands.append(_value(operand, values, names))
+        operands.append(value_of(operand, values, names))
     pointers = [operand for operand in operands if operand]
     if not pointers:
         return _NUMBER
@@ -136,12 +143,18 @@ def _join(one: Arrays | None, other: Arrays) -> Arrays:
     return _ANY if not one or not other or _ANY in (one, other) else one | other
 
 
-def _value(operand: Operand, values: dict[str, Arrays], names: Collection[str]) -> Arrays:
+def value_of(operand: Operand, values: dict[str, Arrays], names: Collection[str]) -> Arrays:
+    """What an operand may point into, by what `follow` found."""
+    return values.get(operand.name, _NUMBER) if isinstance(operand, Register) else _named(operand, names)
+
+
+def _named(operand: Operand, names: Collection[str]) -> Arrays:
+    """The variable that an operand names, or the pointer that it reads from the parameters."""
     match operand:
-        case Register(name):
-            return values.get(name, _NUMBER)
         case Symbol(name) if name in names:
             return frozenset({name})
+        case Address(Symbol(name, start), offset) if f"{name}+{start + offset}" in names:
+            return frozenset({f"{name}+{start + offset}"})
     return _NUMBER
 
 

@@ -27,6 +27,7 @@ from tooling.simulator.checks.shadow import (
 )
 from tooling.simulator.checks.targets import Target, dense_strip, dense_target, sparse_target
 from tooling.simulator.checks.widths import granule_of
+from tooling.simulator.checks.written import written_allocations
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
 from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Meeting, Space
 from tooling.simulator.memory import Allocation
@@ -72,6 +73,7 @@ class RaceCheck(CheckHook):
         self._committed: Ints = np.zeros(0, np.int64)
         self._granules = {Space.GLOBAL: 4, Space.SHARED: 4}
         self._synchronises = False
+        self._written: frozenset[int] | None = None
 
     # What happens in a launch
 
@@ -84,6 +86,7 @@ class RaceCheck(CheckHook):
         self._committed = np.zeros(0, np.int64)
         functions = (context.launch.function, *context.module.functions.values())
         body = [item for function in functions for item in function.body if isinstance(item, Instruction)]
+        self._written = written_allocations(context)
         granule = granule_of(body, Space.GLOBAL)
         if granule != self._granules[Space.GLOBAL]:
             self._global.clear()
@@ -204,6 +207,8 @@ class RaceCheck(CheckHook):
         writes = access.kind is not AccessKind.LOAD
         for piece in self._footprints.of(access, self.context.memory).pieces:
             home, part = piece.allocation, piece.access
+            if self._written is not None and home.serial not in self._written and not writes:
+                continue
             shadow = self._global.get(home.base)
             if shadow is None:
                 shadow = self._global[home.base] = Shadow(home.size, self._granules[Space.GLOBAL])
