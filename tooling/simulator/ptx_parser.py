@@ -27,6 +27,11 @@ _PARAMETER = re.compile(
     r"\.param\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+"
     r"(?:\.ptr\s+(?:\.(?:global|shared|const|local)\s+)?(?:\.align\s+\d+\s+)?)?(?P<name>[\w$%]+)\s*(?:\[(?P<size>\d*)\])?$"
 )
+_HEADERS = {
+    ".version": re.compile(r"(\d{1,4})\.(\d{1,4})", re.ASCII),
+    ".target": re.compile(r"[\w, \t]+", re.ASCII),
+    ".address_size": re.compile(r"32|64"),
+}
 _BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _VARIABLE_START = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:global|shared|const|local)\b")
 
@@ -81,14 +86,17 @@ class _ModuleParser:
         )
 
     def _directive(self, line: str) -> None:
-        word = line.split(None, 1)[0]
-        if word == ".version":
-            major, _, minor = line.split()[1].partition(".")
-            self.version = (int(major), int(minor))
-        elif word == ".target":
-            self.target = tuple(part.strip() for part in line.split(None, 1)[1].split(","))
-        elif word == ".address_size":
-            self.address_size = int(line.split()[1])
+        word, *after = line.split(None, 1)
+        if word in _HEADERS:
+            found = _HEADERS[word].fullmatch("".join(after))
+            if found is None:
+                raise self._error(f"`{line}` is no `{word}` directive")
+            if word == ".version":
+                self.version = (int(found[1]), int(found[2]))
+            elif word == ".target":
+                self.target = tuple(part.strip() for part in found[0].split(","))
+            else:
+                self.address_size = int(found[0])
         elif word == ".section":
             self._skip_section()
             return
@@ -186,7 +194,9 @@ def _parameters(text: str | None, line: int) -> tuple[Parameter, ...]:
         found = _PARAMETER.match(" ".join(part.split()))
         if found is None:
             raise PtxError(f"`{part.strip()}` is no parameter", line=line, text=part)
-        element = TYPE_BYTES[found["type"]]
+        element = TYPE_BYTES.get(found["type"], 0)
+        if not element:
+            raise PtxError(f"`{found['type']}` is no type of a parameter", line=line, text=part)
         align = int(found["align"] or element)
         size = element * int(found["size"]) if found["size"] else element
         offset = end + -end % align

@@ -1,0 +1,190 @@
+"""Damaged PTX and damaged requests: the simulator refuses them by its own errors, in time, and goes on."""
+
+from __future__ import annotations
+
+import random
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from tooling.simulator.checks.suite import make_checks
+from tooling.simulator.context import Context, Gpu
+from tooling.simulator.executor import Engine, RecordOnly
+from tooling.simulator.protocol import (
+    ARENA_BASE,
+    MAGIC,
+    REQUESTS,
+    VERSION,
+    Opcode,
+    ProtocolError,
+    Request,
+    decode_request,
+)
+from tooling.simulator.ptx import PtxError, parse_module
+
+HERE = Path(__file__).parent
+TEXTS = [path.read_text() for path in sorted((HERE / "checks" / "defects").rglob("*.ptx"))]
+WORDS = sorted({word for text in TEXTS for word in text.replace(",", " ").replace(";", " ; ").split()})
+NUMBERS = (0, 1, 2, 3, 4, 8, 255, 256, 4096, 1 << 16, 1 << 31, (1 << 32) - 1, 1 << 40, 1 << 63, (1 << 64) - 1)
+PATIENCE = 20
+"""Seconds for one input, on a machine however busy."""
+
+
+def _late(_signal: int, _frame: FrameType | None) -> None:
+    raise AssertionError("this input takes too long")
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    """Fails when what is inside does not end."""
+    previous = signal.signal(signal.SIGALRM, _late)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def damaged(chance: random.Random) -> str:
+    """A kernel of the defect suite with one to four changes, each to a character, a word or a line."""
+    text = chance.choice(TEXTS)
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(text) + 1)
+        what = chance.randrange(6)
+        if what == 0:
+            text = text[:at] + chr(chance.choice((*range(32, 127), 0, 10, 233, 0x1F600))) + text[at:]
+        elif what == 1:
+            text = text[:at] + text[at + chance.randint(1, 30) :]
+        elif what == 2:
+            text = text[:at] + chance.choice(WORDS) + text[at:]
+        elif what == 3:
+            text = text[:at]
+        else:
+            lines = text.split("\n")
+            one, other = chance.randrange(len(lines)), chance.randrange(len(lines))
+            if what == 4:
+                words = lines[one].split(" ")
+                words[chance.randrange(len(words))] = chance.choice(WORDS)
+                lines[one] = " ".join(words)
+            else:
+                lines[one], lines[other] = lines[other], lines[one]
+            text = "\n".join(lines)
+    return text
+
+
+def read_damaged(seeds: range) -> int:
+    """Parse and decode damaged texts; how many were refused."""
+    engine = Engine("lockstep", None)
+    refused = 0
+    for seed in seeds:
+        text = damaged(random.Random(seed))
+        try:
+            with in_time():
+                engine.prepare(parse_module(text))
+        except PtxError as error:
+            refused += 1
+            assert str(error), seed
+        except Exception as error:
+            raise AssertionError(f"text {seed}: {type(error).__name__}: {error}") from error
+    return refused
+
+
+def requests(chance: random.Random, known: list[int]) -> Iterator[Request | bytes]:
+    """Requests with plausible and with senseless numbers, and bytes that are no request."""
+    for _ in range(20):
+        opcode = chance.choice(tuple(Opcode))
+        shape = REQUESTS[opcode]
+        if chance.random() < 0.1:
+            yield bytes(chance.randrange(256) for _ in range(chance.randrange(80)))
+            continue
+        fields = shape.request.unpack(chance.randbytes(shape.request.size))
+        limits = [(1 << 8 * (8 if letter == "Q" else 4)) - 1 for letter in _letters(shape.request.format)]
+        chosen = tuple(
+            field if chance.random() < 0.2 else _number(chance, known) & limit
+            for field, limit in zip(fields, limits, strict=True)
+        )
+        tail = b""
+        if opcode is Opcode.LOAD_MODULE:
+            tail = (damaged(chance) if chance.random() < 0.5 else chance.choice(TEXTS)).encode()
+        elif opcode in (Opcode.FUNCTION, Opcode.GLOBAL):
+            tail = chance.choice((b"right", b"wrong", b"\xff\0", b""))
+        elif opcode is Opcode.LAUNCH:
+            tail = chance.randbytes(chance.choice((0, 8, 16, 300)))
+        yield Request(opcode, chosen, tail)
+
+
+def _letters(form: str) -> str:
+    return "".join(
+        letter * int(count or 1)
+        for count, letter in zip(*[iter(_split(form.removeprefix("<")))] * 2, strict=True)
+    )
+
+
+def _split(form: str) -> Iterator[str]:
+    count = ""
+    for letter in form:
+        if letter.isdigit():
+            count += letter
+        else:
+            yield count
+            yield letter
+            count = ""
+
+
+def _number(chance: random.Random, known: list[int]) -> int:
+    if known and chance.random() < 0.7:
+        return chance.choice(known) + chance.choice((0, 0, 0, 4, -4, 256))
+    return chance.choice(NUMBERS)
+
+
+def send_damaged(seeds: range) -> None:
+    """Twenty requests for each seed, to a fresh program each."""
+    for seed in seeds:
+        chance = random.Random(seed)
+        gpu = Gpu(RecordOnly(), make_checks)
+        context = Context(gpu, lambda: False)
+        known: list[int] = []
+        try:
+            with in_time():
+                context.answer(Request(Opcode.HELLO, (MAGIC, VERSION, 1, ARENA_BASE), b""))
+                for message in requests(chance, known):
+                    try:
+                        request = (
+                            decode_request(chance.randrange(20), message)
+                            if isinstance(message, bytes)
+                            else message
+                        )
+                        status, answer, _ = context.answer(request)
+                    except ProtocolError:
+                        continue
+                    if not status and len(answer) >= 8:
+                        known.append(int.from_bytes(answer[:8], "little"))
+        except Exception as error:
+            raise AssertionError(f"requests {seed}: {type(error).__name__}: {error}") from error
+        finally:
+            context.close()
+
+
+def test_damaged_texts_are_refused_with_an_error_of_the_parser() -> None:
+    assert read_damaged(range(600)) > 100
+
+
+def test_damaged_requests_are_answered_or_refused() -> None:
+    send_damaged(range(60))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_a_hundred_thousand_damaged_texts(part: int) -> None:
+    read_damaged(range(10_000 * part, 10_000 * (part + 1)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(5))
+def test_a_hundred_thousand_damaged_requests(part: int) -> None:
+    send_damaged(range(1_000 * part, 1_000 * (part + 1)))
