@@ -41,8 +41,9 @@ class BuildFailed(ToolingError):
         errors = [diagnostic for diagnostic in diagnostics if diagnostic.kind == "error"]
         first = next((diagnostic for diagnostic in errors if diagnostic.location), None)
         count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
+        package = source.name == "__init__.mojo"
         super().__init__(
-            f"{source.name} does not compile ({count})",
+            f"{f'the package {source.parent.name}' if package else source.name} does not compile ({count})",
             where=first.location if first else Location(source),
             why=None if errors else output.strip()[-2000:] or "the compiler gave no reason",
         )
