@@ -1,0 +1,87 @@
+import extensibility
+from extensibility import InputTensor, OutputTensor
+from layout import TensorLayout, TileTensor, row_major, stack_allocation
+from max.gpu import AddressSpace, barrier, thread_idx
+from max.gpu.host import DeviceContext
+from std.bit import next_power_of_two
+from std.math import exp
+from std.utils.numerics import min_or_neg_inf
+
+# ANCHOR: softmax_gpu_kernel
+comptime SIZE = 128
+# One block, whose size is a power of two: the halving trees below need one.
+comptime BLOCK_DIM_X = next_power_of_two(SIZE)
+comptime GRID_DIM_X = 1
+
+
+def softmax_gpu_kernel[
+    OutputLayout: TensorLayout,
+    InputLayout: TensorLayout,
+    //,
+    input_size: Int,
+    dtype: DType,
+](
+    output: TileTensor[dtype, OutputLayout, MutAnyOrigin],
+    input: TileTensor[dtype, InputLayout, ImmutAnyOrigin],
+) where dtype.is_floating_point():
+    comptime assert (
+        input_size <= BLOCK_DIM_X
+    ), "softmax_gpu_kernel works on one block"
+    # FILL ME IN (about 38 lines)
+
+
+# ANCHOR_END: softmax_gpu_kernel
+
+
+# ANCHOR: softmax_cpu_kernel
+def softmax_cpu_kernel[
+    OutputLayout: TensorLayout,
+    InputLayout: TensorLayout,
+    //,
+    input_size: Int,
+    dtype: DType,
+](
+    output: TileTensor[dtype, OutputLayout, MutAnyOrigin],
+    input: TileTensor[dtype, InputLayout, ImmutAnyOrigin],
+) where dtype.is_floating_point():
+    # FILL ME IN (about 12 lines)
+    pass
+
+
+# ANCHOR_END: softmax_cpu_kernel
+
+
+@extensibility.register("softmax")
+struct Softmax:
+    """The operation `softmax`: what a graph calls by this name."""
+
+    @staticmethod
+    def execute[
+        target: StaticString,
+        input_size: Int,
+        dtype: DType,
+    ](
+        output: OutputTensor[dtype=dtype, rank=1, ...],
+        input: InputTensor[dtype=dtype, rank=1, ...],
+        ctx: DeviceContext,
+    ) raises:
+        comptime assert dtype.is_floating_point(), "softmax has fractions"
+        var output_tensor = output.to_tile_tensor[DType.int64]()
+        var input_tensor = input.to_tile_tensor[DType.int64]().as_imm()
+        comptime if target == "cpu":
+            softmax_cpu_kernel[input_size, dtype](output_tensor, input_tensor)
+        elif target == "gpu":
+            comptime softmax = softmax_gpu_kernel[
+                OutputLayout=type_of(output_tensor.layout),
+                InputLayout=type_of(input_tensor.layout),
+                input_size,
+                dtype,
+            ]
+            ctx.enqueue_function[softmax](
+                output_tensor,
+                input_tensor,
+                grid_dim=GRID_DIM_X,
+                block_dim=BLOCK_DIM_X,
+            )
+        else:
+            raise Error(t"softmax: no code for the target {target}")
