@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import MANIFEST
-from tooling.bundle.making import NothingToBundle, left_out, make_bundle
+from tooling.bundle.making import left_out
 from tooling.catalog.catalogue import every_selection
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Language, Puzzle
@@ -22,6 +24,7 @@ from tooling.toolchain.extras import PINNED_MAX, ExtraMissing, require_max
 from tooling.toolchain.scripts import prepare_script
 from tooling.verify.plan import Subject, Task, Trial
 
+ROOT = Path(__file__).parents[2]
 PROGRAM = "{name: p01, api: tile_tensor, language: python, files: [op/__init__.mojo, op/add.mojo]}"
 NOWHERE = Toolchain(Path("/nowhere/mojo"), "1.2.0", Path("/nowhere"), None)
 
@@ -125,16 +128,11 @@ def test_bundles_say_what_they_leave_out(tmp_path: Path) -> None:
     (selection,) = every_selection([puzzle_of(tmp_path)])
     task = Task(selection.program.solution, (Trial(Subject.SOLUTION, selection),))
     assert left_out([task]) == ("p01",)
-    with pytest.raises(NothingToBundle, match="need MAX"):
-        make_bundle(
-            [task],
-            tmp_path / "bundle",
-            project=Project(tmp_path),
-            toolchain=NOWHERE,
-            cache=BuildCache(tmp_path / "cache"),
-            accelerator="sm_90a",
-            compute=(9, 0),
-            host_cpu=None,
-            jobs=1,
-            progress=print,
-        )
+
+
+def test_a_bundle_of_nothing_else_is_refused(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tooling", "bundle", str(tmp_path / "bundle"), "p17"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "p17 cannot go into a bundle" in result.stderr
+    assert "uv run --extra max tooling verify p17" in result.stderr
