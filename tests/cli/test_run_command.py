@@ -410,3 +410,21 @@ def _alive(pid: int) -> bool:
             return False
         time.sleep(0.05)
     return True
+
+
+def test_a_solved_puzzle_is_remembered_and_nothing_else(workbench: Workbench) -> None:
+    kept = Path(workbench.environment["HOME"]) / ".local" / "state" / "gpu-puzzle-lab" / "progress.json"
+    workbench.run("run", "p01", "--solution")
+    assert not kept.exists()
+    workbench.answer("pass\n")
+    workbench.run("run", "p01")
+    assert not kept.exists()
+    workbench.answer("for i in range(8):\n    out[i] = a[i] + 10\n")
+    assert workbench.run("run", "p01").status == ExitCode.PASSED
+    assert next(iter(json.loads(kept.read_text())["checkouts"].values())).keys() == {"p01"}
+
+
+def test_progress_that_cannot_be_kept_is_told_and_changes_no_verdict(workbench: Workbench) -> None:
+    result = workbench.run("run", "p01", PUZZLE_STATE_DIR="/dev/null/state")
+    assert result.status == ExitCode.PASSED
+    assert "your progress could not be kept" in result.stdout

@@ -38,6 +38,7 @@ PHRASES = {
         "This page has not been translated yet. It is shown in another language of the book.",
         "아직 번역하지 않은 페이지입니다. 영어 원문을 그대로 보여 드립니다.",
     ),
+    "solved": Text("solved", "풀었음"),
     "copy": Text("Copy", "복사"),
     "copied": Text("Copied", "복사했습니다"),
     "search-label": Text("Search the book", "책에서 찾기"),

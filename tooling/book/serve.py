@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -13,8 +14,11 @@ from pathlib import Path
 
 from tooling.book.build import build
 from tooling.book.errors import BookError
+from tooling.book.phrases import say as say_phrase
+from tooling.catalog.catalogue import load_catalogue
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.progress import read_progress
 from tooling.project import Project
 
 Say = Callable[[str], None]
@@ -22,6 +26,19 @@ LOOPBACK = "127.0.0.1"
 EVENTS = "/~changes"
 POLL_SECONDS = 0.5
 _WATCHED = ("book", "i18n", "problems", "solutions", "tests/data/outputs")
+_PROGRESS = """<script>
+(() => {
+  const word = WORDS[document.documentElement.lang] || WORDS.en;
+  const sign = `<span class="solved" role="img" aria-label="${word}">✓</span>`;
+  for (const number of SOLVED) {
+    for (const place of [
+      `.sidebar > ol > li > a[href*="puzzle_${number}/"]`,
+      `.puzzle-card[data-puzzle="p${number}"] .puzzle-facts`,
+    ]) document.querySelectorAll(place).forEach((box) => box.insertAdjacentHTML("beforeend", sign));
+  }
+})();
+</script>
+"""
 _RELOAD = f"""<script>
 new EventSource("{EVENTS}").onmessage = () => location.reload();
 </script>
@@ -66,8 +83,11 @@ class Changes:
 class Handler(SimpleHTTPRequestHandler):
     """Files of the site, each page with a line of script that waits for changes."""
 
-    def __init__(self, *arguments: object, site: Path, changes: Changes) -> None:
+    def __init__(
+        self, *arguments: object, site: Path, changes: Changes, solved: Callable[[], Sequence[str]]
+    ) -> None:
         self.changes = changes
+        self.solved = solved
         super().__init__(*arguments, directory=str(site))  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
@@ -86,7 +106,8 @@ class Handler(SimpleHTTPRequestHandler):
         status = 200
         if not path.is_file():
             path, status = Path(self.directory) / "404.html", 404
-        content = path.read_bytes().replace(b"</body>", _RELOAD + b"</body>", 1)
+        scripts = _progress_script(self.solved()).encode() + _RELOAD
+        content = path.read_bytes().replace(b"</body>", scripts + b"</body>", 1)
         self.send_response(status)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(content)))
@@ -110,6 +131,23 @@ class Handler(SimpleHTTPRequestHandler):
         """Requests are no news."""
 
 
+def _progress_script(solved: Sequence[str]) -> str:
+    """What marks the solved puzzles in a page; the site itself knows nothing of them."""
+    if not solved:
+        return ""
+    words = {edition: say_phrase("solved", edition) for edition in ("en", "ko")}
+    numbers = json.dumps([puzzle.removeprefix("p") for puzzle in solved])
+    return _PROGRESS.replace("SOLVED", numbers).replace("WORDS", json.dumps(words, ensure_ascii=False))
+
+
+def solved_puzzles(project: Project, say: Say) -> tuple[str, ...]:
+    """The puzzles that this reader has solved in this checkout."""
+    progress = read_progress(project.root)
+    if progress.note:
+        say(progress.note)
+    return tuple(puzzle.id for puzzle in load_catalogue(project) if progress.is_solved(puzzle))
+
+
 def serve(project: Project, port: int, say: Say) -> None:
     """Builds, listens on the loopback interface, and watches until interrupted.
 
@@ -122,8 +160,11 @@ def serve(project: Project, port: int, say: Say) -> None:
     before = stamps(project)
     build(project, site, address)
     changes = Changes()
+    solved = partial(solved_puzzles, project, say)
     try:
-        server = ThreadingHTTPServer((LOOPBACK, port), partial(Handler, site=site, changes=changes))
+        server = ThreadingHTTPServer(
+            (LOOPBACK, port), partial(Handler, site=site, changes=changes, solved=solved)
+        )
     except OSError as error:
         raise PortTaken(
             f"port {port} cannot be used", why=error.strerror, hint=f"tooling book serve --port {port + 1}"

@@ -62,6 +62,7 @@ def command(arguments: argparse.Namespace) -> int:
     from tooling.reports.console import show_verdict
 
     show_verdict(verdict, terminal, arguments.lang)
+    _keep_progress(verdict, project, terminal)
     if annotations_wanted():
         source = selection.program.solution if arguments.solution else selection.program.problem
         for line in verdict_annotations(verdict, source, project.root):
@@ -101,6 +102,24 @@ def _judged(
     if warnings:
         terminal.line(terminal.paint(warnings, "dim"))
     return run_trial(trial, executable, terminal.streamer())
+
+
+def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal) -> None:
+    """Remembers that the reader has solved a mode; `tooling book serve` shows it."""
+    from tooling.catalog.model import ModeKind
+    from tooling.judging.verdict import Outcome
+    from tooling.progress import record_solved
+
+    selection = verdict.selection
+    if (
+        verdict.solution
+        or selection.mode.kind is not ModeKind.PUZZLE
+        or verdict.outcome is not Outcome.PASSED
+    ):
+        return
+    note = record_solved(project.root, selection.puzzle.id, selection.mode.name)
+    if note:
+        terminal.line(terminal.paint(f"note: {note}", "dim"))
 
 
 def _hint(arguments: argparse.Namespace, selection: Selection, terminal: Terminal) -> int:

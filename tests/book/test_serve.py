@@ -1,0 +1,61 @@
+"""The pages as `tooling book serve` shows them: with the reader's progress, which the site does not hold."""
+
+from __future__ import annotations
+
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tooling.book.serve import Changes, Handler, solved_puzzles
+from tooling.progress import progress_path, record_solved
+from tooling.project import Project
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    (tmp_path / "page.html").write_text("<body>page</body>", encoding="utf-8")
+    (tmp_path / "404.html").write_text("<body>nothing</body>", encoding="utf-8")
+    handler = partial(Handler, site=tmp_path, changes=Changes(), solved=lambda: ("p01", "p15"))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_page_knows_what_its_reader_has_solved(address: str, tmp_path: Path) -> None:
+    with urllib.request.urlopen(f"{address}page.html") as answer:
+        text = answer.read().decode()
+    assert '["01", "15"]' in text
+    assert "풀었음" in text
+    assert "EventSource" in text
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == "<body>page</body>"
+
+
+def test_a_wrong_address_gets_the_page_for_it(address: str) -> None:
+    with pytest.raises(urllib.error.HTTPError) as failure:
+        urllib.request.urlopen(f"{address}puzzle_99.html")
+    with failure.value as answer:
+        assert answer.status == 404
+        assert "nothing" in answer.read().decode()
+
+
+def test_solved_puzzles_come_from_the_reader_s_own_file(
+    real: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PUZZLE_STATE_DIR", str(tmp_path))
+    said: list[str] = []
+    record_solved(real.root, "p01", "default")
+    record_solved(real.root, "p23", "tiled")  # one of its modes
+    assert solved_puzzles(real, said.append) == ("p01",)
+    progress_path().write_text("{", encoding="utf-8")
+    assert solved_puzzles(real, said.append) == ()
+    assert "could not be read" in said[0]

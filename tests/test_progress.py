@@ -1,0 +1,79 @@
+"""What was solved is kept, and nothing is ever lost to a damaged file."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from tooling.catalog.catalogue import load_catalogue
+from tooling.progress import progress_path, read_progress, record_solved
+from tooling.project import Project
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PUZZLE_STATE_DIR", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+def test_nothing_is_solved_at_first(tmp_path: Path) -> None:
+    progress = read_progress(tmp_path)
+    assert (dict(progress.solved), progress.note) == ({}, "")
+
+
+def test_the_first_success_counts_and_checkouts_are_apart(tmp_path: Path) -> None:
+    assert record_solved(tmp_path / "a", "p23", "tiled") == ""
+    moment = read_progress(tmp_path / "a").solved["p23"]["tiled"]
+    assert record_solved(tmp_path / "a", "p23", "tiled") == ""
+    assert read_progress(tmp_path / "a").solved == {"p23": {"tiled": moment}}
+    assert read_progress(tmp_path / "b").solved == {}
+
+
+def test_a_puzzle_is_solved_when_all_that_it_asks_for_is() -> None:
+    puzzle = next(each for each in load_catalogue(Project(ROOT)) if each.id == "p23")
+    asked = [mode.name for mode in puzzle.modes if mode.kind.value == "puzzle"]
+    assert len(asked) > 1
+    for mode in asked:
+        assert not read_progress(ROOT).is_solved(puzzle)
+        record_solved(ROOT, "p23", mode)
+    assert read_progress(ROOT).is_solved(puzzle)
+
+
+@pytest.mark.parametrize(
+    "damage", [b"{", b"[]", b'{"version": 2}', b'{"version": 1, "checkouts": 3}', b"\xff\xfe", b"null"]
+)
+def test_a_damaged_file_is_put_aside_and_told(tmp_path: Path, damage: bytes) -> None:
+    path = progress_path()
+    path.parent.mkdir(parents=True)
+    path.write_bytes(damage)
+    note = record_solved(tmp_path, "p01", "default")
+    assert "progress.json.damaged" in note
+    assert path.with_name("progress.json.damaged").read_bytes() == damage
+    assert "p01" in read_progress(tmp_path).solved
+    path.write_bytes(damage)
+    assert "progress.json.damaged-2" in read_progress(tmp_path).note
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("PUZZLE_STATE_DIR", str(tmp_path / "file" / "state"))
+    assert "could not be kept" in record_solved(tmp_path, "p01", "default")
+
+
+def test_runs_that_end_together_keep_both_entries(tmp_path: Path) -> None:
+    threads = [
+        threading.Thread(target=record_solved, args=(tmp_path, f"p{number:02}", "default"))
+        for number in range(1, 13)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(read_progress(tmp_path).solved) == 12
+    assert json.loads(progress_path().read_text(encoding="utf-8"))["version"] == 1
+    assert {path.name for path in progress_path().parent.iterdir()} == {"progress.json", "progress.json.lock"}
