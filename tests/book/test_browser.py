@@ -28,6 +28,8 @@ pytestmark = [
 PAGES = [
     "introduction.html",
     "howto.html",
+    "puzzle_01/puzzle_01.html",
+    "puzzle_01/raw.html",
     "puzzle_12/puzzle_12.html",
     "puzzle_12/raw.html",
     "puzzle_12/layout_tensor.html",
@@ -247,6 +249,28 @@ def test_contents_on_a_narrow_screen(page: Any, address: str) -> None:
     page.keyboard.press("Escape")
     page.wait_for_function("getComputedStyle(document.getElementById('sidebar')).visibility === 'hidden'")
     assert page.evaluate("document.activeElement.className").endswith("menu-button")
+
+
+def test_a_wide_figure_is_scrolled_by_itself_and_with_the_keyboard(page: Any, address: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{address}puzzle_15/puzzle_15.html", wait_until="load")
+    box = page.locator(".figure-scroll").first
+    assert box.get_attribute("tabindex") == "0"
+    assert box.get_attribute("data-more") is not None
+    box.focus()
+    for _ in range(40):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("!document.querySelector('.figure-scroll').hasAttribute('data-more')")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize(("width", "wanted"), [(360, "34-narrow-w.svg"), (1440, "34-w.svg")])
+def test_a_figure_has_a_narrow_form(page: Any, address: str, width: int, wanted: str) -> None:
+    page.set_viewport_size({"width": width, "height": 740})
+    page.goto(f"{address}puzzle_34/cluster_coordination_basics.html", wait_until="load")
+    shown = page.locator("figure img:visible").first
+    assert shown.evaluate("image => image.currentSrc").endswith(wanted)
+    assert page.locator(".figure-scroll").first.get_attribute("tabindex") is None
 
 
 def test_a_fragment_opens_the_fold_around_it(page: Any, address: str) -> None:
