@@ -177,6 +177,24 @@ def test_a_bundle_runs_without_the_tool_and_is_judged(verified: Workbench, tmp_p
     assert "4 judged, 0 not as they must be" in judged.stdout
 
 
+def test_a_bundle_holds_what_its_own_vendor_runs(verified: Workbench, tmp_path: Path) -> None:
+    library = tmp_path / "lib"
+    library.mkdir()
+    for name in ("KGENCompilerRTShared", "AsyncRTMojoBindings", "MSupportGlobals", "AsyncRTRuntimeGlobals"):
+        (library / f"lib{name}.so").touch()
+    verified.add_p34()
+    alone = {"p01 solution"}
+    both = {"p01 solution", "p34 --coordination solution", "p34 --demo solution"}
+    for accelerator, wanted in (("gfx942", alone), ("apple-m4", alone), ("sm_80", alone), ("sm_90a", both)):
+        folder = tmp_path / accelerator
+        made = verified.run("bundle", str(folder), "--accelerator", accelerator, "--only", "solution")
+        assert made.status == ExitCode.PASSED, made.stderr
+        entries = json.loads((folder / "bundle.json").read_text())["entries"]
+        assert {each["id"] for each in entries} == wanted
+    strange = verified.run("bundle", str(tmp_path / "strange"), "--accelerator", "h200")
+    assert (strange.status, "`h200` names no accelerator" in strange.stderr) == (ExitCode.USAGE, True)
+
+
 def test_a_folder_with_other_things_is_not_overwritten(verified: Workbench) -> None:
     result = verified.run("bundle", str(verified.root))
     assert result.status == ExitCode.USAGE

@@ -17,7 +17,8 @@ from tooling.execution.program import Ending, Transcript
 from tooling.judging.judge import judge_case, judge_unjudged, outcome_of
 from tooling.judging.reference import load_reference
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
-from tooling.targets.model import Choice, Target, TargetKind
+from tooling.targets.accelerators import target_for
+from tooling.targets.model import Choice
 from tooling.verify.plan import Task, Trial
 
 _VERSION = 1
@@ -49,7 +50,7 @@ def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
         report = json.loads(path.read_text("utf-8"))
         if report["version"] != _VERSION:
             raise ValueError(f"version {report['version']}, not {_VERSION}")
-        target = Target(TargetKind.NVIDIA, str(report["device"]), str(report["bundle"]))
+        target = target_for(str(report["bundle"]), str(report["device"]))
         by_id: dict[str, list[dict[str, Any]]] = {}
         for result in report["results"]:
             by_id.setdefault(result["id"], []).append(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.judging.reference import Reference, load_reference
 from tooling.project import Project
-from tooling.targets.model import Target, TargetKind
+from tooling.targets.model import Target
 from tooling.targets.selection import gate
 from tooling.toolchain import BuildCache, Executable, Toolchain
 from tooling.toolchain.extras import EXTRA
@@ -25,11 +26,12 @@ from tooling.verify.plan import Task, Trial
 
 VERSION = 1
 RUNTIME_LIBRARIES = (
-    "libKGENCompilerRTShared.so",
-    "libAsyncRTMojoBindings.so",
-    "libMSupportGlobals.so",
-    "libAsyncRTRuntimeGlobals.so",
+    "KGENCompilerRTShared",
+    "AsyncRTMojoBindings",
+    "MSupportGlobals",
+    "AsyncRTRuntimeGlobals",
 )
+_LIBRARY_SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
 PORTABLE_CPU = "x86-64-v3"
 """Any x86-64 server of the last ten years; this machine's own instructions may not be there."""
 
@@ -72,16 +74,15 @@ def make_bundle(
     project: Project,
     toolchain: Toolchain,
     cache: BuildCache,
-    accelerator: str,
-    compute: tuple[int, int] | None,
+    target: Target,
     host_cpu: str | None,
     jobs: int,
     progress: Callable[[str], None],
 ) -> Bundle:
-    """Builds every task for `accelerator` and writes the folder; a bundle that is there is replaced.
+    """Builds every task for a target and writes the folder; a bundle that is there is replaced.
 
     Args:
-        compute: the compute capability of the machine's GPU; modes that need more are left out.
+        target: the machine's GPU; modes that it cannot run are left out.
         host_cpu: the processor of that machine, as `mojo build --target-cpu` names it; None: like this one.
         progress: receives a line for each program.
 
@@ -102,7 +103,7 @@ def make_bundle(
             where=Location(folder),
             hint="name a new folder, or empty this one",
         )
-    target = Target(TargetKind.NVIDIA, accelerator, accelerator, compute)
+    accelerator = target.accelerator
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     (partial / "bin").mkdir(parents=True)
@@ -156,7 +157,8 @@ def _judged(trial: Trial) -> bool:
 
 def _copy_runtime(toolchain: Toolchain, folder: Path) -> None:
     (folder / "lib").mkdir()
-    for name in RUNTIME_LIBRARIES:
+    for stem in RUNTIME_LIBRARIES:
+        name = f"lib{stem}{_LIBRARY_SUFFIX}"
         library = toolchain.library_dir / name
         if not library.is_file():
             raise RuntimeLibraryMissing(f"{name} is not part of the toolchain", where=Location(library))

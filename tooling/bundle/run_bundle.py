@@ -62,7 +62,7 @@ def main() -> int:
     report = {
         "version": VERSION,
         "bundle": bundle["accelerator"],
-        "device": device_name(),
+        "device": device_name(bundle["accelerator"]),
         "seconds": round(time.monotonic() - start, 1),
         "results": results,
     }
@@ -85,8 +85,9 @@ def run_entry(entry: Record, dataset: str, prefix: list[str]) -> Record:
         if staged:
             shutil.copytree(str(HERE / staged), str(lab / "in"))
         environment = dict(os.environ)
-        environment["LD_LIBRARY_PATH"] = os.pathsep.join(
-            [str(HERE / "lib")] + [path for path in [os.environ.get("LD_LIBRARY_PATH")] if path]
+        search_path = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
+        environment[search_path] = os.pathsep.join(
+            [str(HERE / "lib")] + [path for path in [os.environ.get(search_path)] if path]
         )
         environment["MODULAR_TELEMETRY_ENABLED"] = "0"
         environment["PUZZLE_LAB_DIR"] = str(lab)
@@ -154,8 +155,13 @@ def buffers(folder: Path) -> Record:
     return found
 
 
-def device_name() -> str:
-    command = ["nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"]
+def device_name(accelerator: str) -> str:
+    if accelerator.startswith("sm_"):
+        command = ["nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"]
+    elif accelerator.startswith("gfx"):
+        command = ["rocm-smi", "--showproductname", "--csv"]
+    else:
+        command = ["sysctl", "-n", "machdep.cpu.brand_string"]
     try:
         return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode().strip()
     except (OSError, subprocess.CalledProcessError) as error:

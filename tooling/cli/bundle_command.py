@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +40,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def command(arguments: argparse.Namespace) -> int:
     from tooling.catalog.catalogue import load_catalogue
     from tooling.project import find_project
+    from tooling.targets.accelerators import target_for
     from tooling.toolchain import open_cache
     from tooling.toolchain.cache import fallback_cache
     from tooling.verify.plan import Filter, Subject, make_plan
@@ -66,8 +66,7 @@ def command(arguments: argparse.Namespace) -> int:
         project=project,
         toolchain=find_toolchain(),
         cache=cache,
-        accelerator=arguments.accelerator,
-        compute=_compute(arguments.accelerator),
+        target=target_for(arguments.accelerator),
         host_cpu=None if arguments.host_cpu == "native" else arguments.host_cpu,
         jobs=arguments.jobs,
         progress=lambda line: print(line, flush=True),
@@ -76,12 +75,6 @@ def command(arguments: argparse.Namespace) -> int:
     for name, error in bundle.failed:
         print(f"not built: {name}: {error}")
     return ExitCode.BUILD_FAILED if bundle.failed else ExitCode.PASSED
-
-
-def _compute(accelerator: str) -> tuple[int, int] | None:
-    """sm_90a is compute capability 9.0; None for what is not NVIDIA's."""
-    match = re.fullmatch(r"sm_(\d+)(\d)a?", accelerator)
-    return (int(match.group(1)), int(match.group(2))) if match else None
 
 
 def _judge(path: Path, tasks: Sequence[Task]) -> int:
