@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from tooling.catalog.model import Vendor
 from tooling.catalog.nodes import did_you_mean
 from tooling.errors import ToolingError
-from tooling.targets.model import Target, TargetKind
+from tooling.targets.accelerators import target_for
+from tooling.targets.model import Target
 
 
 class UnknownAccelerator(ToolingError):
@@ -21,14 +22,17 @@ class Accelerator:
     """One column of the matrix."""
 
     name: str  # as `mojo build --target-accelerator` has it
-    vendor: Vendor
-    device: str  # a GPU of this kind, for people
-    compute: tuple[int, int] | None = None  # NVIDIA compute capability
+    device: str  # GPUs of this kind, for people
 
     @property
     def target(self) -> Target:
         """This accelerator as something that modes are gated for."""
-        return Target(TargetKind(self.vendor.value), self.name, self.name, self.compute)
+        return target_for(self.name)
+
+    @property
+    def vendor(self) -> Vendor:
+        """Who makes it."""
+        return self.target.kind.vendor
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +45,13 @@ class Reach:
 
 
 ACCELERATORS: tuple[Accelerator, ...] = (
-    Accelerator("sm_80", Vendor.NVIDIA, "A100", (8, 0)),
-    Accelerator("sm_90a", Vendor.NVIDIA, "H100, H200", (9, 0)),
-    Accelerator("sm_100a", Vendor.NVIDIA, "B200", (10, 0)),
-    Accelerator("gfx942", Vendor.AMD, "MI300"),
-    Accelerator("gfx1100", Vendor.AMD, "Radeon RX 7900"),
-    Accelerator("apple-m1", Vendor.APPLE, "M1"),
-    Accelerator("apple-m4", Vendor.APPLE, "M4"),
+    Accelerator("sm_80", "A100"),
+    Accelerator("sm_90a", "H100, H200"),
+    Accelerator("sm_100a", "B200"),
+    Accelerator("gfx942", "MI300"),
+    Accelerator("gfx1100", "Radeon RX 7900"),
+    Accelerator("apple-m1", "M1"),
+    Accelerator("apple-m4", "M4"),
 )
 
 
