@@ -15,6 +15,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from tests.simulator import driver_work_cases as work
+
 PTX = b"""
 .version 8.5
 .target sm_90a
@@ -466,6 +469,21 @@ def after_a_misaligned_store() -> Answers:
     }
 
 
+def graphs() -> Answers:
+    """Graphs: captured, spoilt, and made node by node."""
+    return work.graphs(Driver().start())
+
+
+def pools() -> Answers:
+    """Memory pools, and the device as its own peer."""
+    return work.pools(Driver().start())
+
+
+def tensor_maps() -> Answers:
+    """Tensor maps."""
+    return work.tensor_maps(Driver().start())
+
+
 GROUPS: dict[str, Callable[[], Answers]] = {
     group.__name__: group
     for group in (
@@ -478,6 +496,9 @@ GROUPS: dict[str, Callable[[], Answers]] = {
         uninitialised,
         after_a_fault,
         after_a_misaligned_store,
+        graphs,
+        pools,
+        tensor_maps,
     )
 }
 

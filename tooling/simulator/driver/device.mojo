@@ -1,7 +1,14 @@
 """Initialisation, devices and contexts (CUDA driver API: "Initialization", "Device Management", …)."""
 
-from errors import INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, NOT_INITIALIZED, SUCCESS
-from session import CONTEXT, Locked, unsupported
+from errors import (
+    INVALID_CONTEXT,
+    INVALID_DEVICE,
+    INVALID_VALUE,
+    NOT_INITIALIZED,
+    PEER_ACCESS_UNSUPPORTED,
+    SUCCESS,
+)
+from session import CONTEXT, Locked
 from wire import NOTHING, at, put_bytes
 
 comptime DRIVER_VERSION = Int32(13000)
@@ -201,5 +208,11 @@ def cuCtxGetStreamPriorityRange(least: UInt64, greatest: UInt64) abi("C") -> Int
 
 @export("cuCtxEnablePeerAccess")
 def cuCtxEnablePeerAccess(peer: UInt64, flags: UInt32) abi("C") -> Int32:
-    """The cuCtxEnablePeerAccess of the driver API: there is no peer."""
-    return unsupported("cuCtxEnablePeerAccess", "it has one device")
+    """The cuCtxEnablePeerAccess of the driver API: a context is no peer of itself, and there is no other."""
+    return PEER_ACCESS_UNSUPPORTED if peer == CONTEXT and flags == 0 else INVALID_VALUE
+
+
+@export("cuDeviceGetP2PAttribute")
+def cuDeviceGetP2PAttribute(value: UInt64, attribute: UInt32, source: Int32, target: Int32) abi("C") -> Int32:
+    """The cuDeviceGetP2PAttribute of the driver API: there are no two devices."""
+    return INVALID_VALUE if value == NOTHING else INVALID_DEVICE

@@ -6,6 +6,7 @@ module refers to every one. A test compares the list with the names that Mojo lo
 
 import device
 import errors
+import graphs
 import memory
 import modules
 import nvml
@@ -41,10 +42,28 @@ def simulated_gpu_exports() abi("C"):
         device.cuCtxPopCurrent,
         device.cuCtxGetStreamPriorityRange,
         device.cuCtxEnablePeerAccess,
+        device.cuDeviceGetP2PAttribute,
     )
     _keep(
         errors.cuGetErrorName,
         errors.cuGetErrorString,
+    )
+    _keep(
+        graphs.cuStreamBeginCapture,
+        graphs.cuStreamEndCapture,
+        graphs.cuGraphCreate,
+        graphs.cuGraphAddKernelNode,
+        graphs.cuGraphAddMemcpyNode,
+        graphs.cuGraphAddMemsetNode,
+        graphs.cuGraphAddEmptyNode,
+        graphs.cuGraphAddChildGraphNode,
+        graphs.cuGraphInstantiate,
+        graphs.cuGraphInstantiateWithFlags,
+        graphs.cuGraphInstantiateWithParams,
+        graphs.cuGraphDestroy,
+        graphs.cuGraphExecDestroy,
+        graphs.cuGraphLaunch,
+        graphs.cuDeviceGetGraphMemAttribute,
     )
     _keep(
         memory.cuMemAlloc_v2,
@@ -77,6 +96,9 @@ def simulated_gpu_exports() abi("C"):
         memory.cuMemGetInfo_v2,
         memory.cuPointerGetAttributes,
         memory.cuPointerSetAttribute,
+        memory.cuDeviceGetMemPool,
+        memory.cuMemPoolTrimTo,
+        memory.cuMemPoolSetAccess,
     )
     _keep(
         modules.cuModuleLoadDataEx,
@@ -138,29 +160,10 @@ def simulated_gpu_exports() abi("C"):
         tensors.cuTensorMapEncodeTiled,
     )
     _keep(
-        unsupported.cuDeviceGetMemPool,
-        unsupported.cuDeviceGetP2PAttribute,
         unsupported.cuStreamWaitValue64_v2,
-        unsupported.cuStreamBeginCapture,
-        unsupported.cuStreamEndCapture,
-        unsupported.cuGraphCreate,
-        unsupported.cuGraphAddKernelNode,
-        unsupported.cuGraphAddMemcpyNode,
-        unsupported.cuGraphAddMemsetNode,
-        unsupported.cuGraphAddEmptyNode,
-        unsupported.cuGraphAddChildGraphNode,
         unsupported.cuGraphKernelNodeSetAttribute,
-        unsupported.cuGraphInstantiate,
-        unsupported.cuGraphInstantiateWithFlags,
-        unsupported.cuGraphInstantiateWithParams,
-        unsupported.cuGraphDestroy,
-        unsupported.cuGraphExecDestroy,
-        unsupported.cuGraphLaunch,
         unsupported.cuGraphDebugDotPrint,
-        unsupported.cuDeviceGetGraphMemAttribute,
         unsupported.cuMemGetHandleForAddressRange,
-        unsupported.cuMemPoolSetAccess,
-        unsupported.cuMemPoolTrimTo,
         unsupported.cuMemGetAllocationGranularity,
         unsupported.cuMemCreate,
         unsupported.cuMemExportToShareableHandle,

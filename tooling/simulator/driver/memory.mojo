@@ -10,6 +10,7 @@ import protocol
 from errors import ALREADY_REGISTERED, INVALID_HANDLE, INVALID_VALUE, NOT_FOUND, NOT_REGISTERED, SUCCESS
 from session import CONTEXT, Locked, unsupported
 from wire import NOTHING, Body, at, copy_bytes
+from work import ACROSS, DO_IT, DOWN, UP, Node, copy_node, fill_node
 
 
 def _allocate(place: UInt64, size: UInt64, kind: UInt32) -> Int32:
@@ -42,6 +43,15 @@ def _free(address: UInt64, kind: UInt32) -> Int32:
 def _wrong_stream(stream: UInt64) -> Bool:
     with Locked() as session:
         return not session[].valid_stream(stream)
+
+
+def _keep(stream: UInt64, node: Node) -> Int32:
+    """Keep work where its stream is captured; DO_IT where it is to be done now, or an error."""
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        return session[].keep(stream, node) if session[].valid_stream(stream) else INVALID_HANDLE
 
 
 @export("cuMemAlloc_v2")
@@ -131,7 +141,8 @@ def cuMemHostUnregister(pointer: UInt64) abi("C") -> Int32:
         return SUCCESS
 
 
-def _upload(destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool) -> Int32:
+def upload(destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool) -> Int32:
+    """Copy from the host to the device."""
     with Locked() as session:
         var status = session[].ready()
         if status == SUCCESS and not asynchronous:
@@ -151,7 +162,8 @@ def _upload(destination: UInt64, source: UInt64, size: UInt64, asynchronous: Boo
         return status
 
 
-def _download(destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool) -> Int32:
+def download(destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool) -> Int32:
+    """Copy from the device to the host."""
     with Locked() as session:
         var status = session[].ready()
         if status == SUCCESS and not asynchronous:
@@ -169,7 +181,8 @@ def _download(destination: UInt64, source: UInt64, size: UInt64, asynchronous: B
         return status
 
 
-def _across(destination: UInt64, source: UInt64, size: UInt64) -> Int32:
+def across(destination: UInt64, source: UInt64, size: UInt64) -> Int32:
+    """Copy inside the device."""
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS or size == 0:
@@ -187,7 +200,7 @@ def _across(destination: UInt64, source: UInt64, size: UInt64) -> Int32:
 @export("cuMemcpyHtoD_v2")
 def cuMemcpyHtoD_v2(destination: UInt64, source: UInt64, size: UInt64) abi("C") -> Int32:
     """The cuMemcpyHtoD of the driver API."""
-    return _upload(destination, source, size, False)
+    return upload(destination, source, size, False)
 
 
 @export("cuMemcpyHtoDAsync_v2")
@@ -195,13 +208,14 @@ def cuMemcpyHtoDAsync_v2(
     destination: UInt64, source: UInt64, size: UInt64, stream: UInt64
 ) abi("C") -> Int32:
     """The cuMemcpyHtoDAsync of the driver API."""
-    return INVALID_HANDLE if _wrong_stream(stream) else _upload(destination, source, size, True)
+    var kept = _keep(stream, copy_node(UP, destination, source, size))
+    return kept if kept != DO_IT else upload(destination, source, size, True)
 
 
 @export("cuMemcpyDtoH_v2")
 def cuMemcpyDtoH_v2(destination: UInt64, source: UInt64, size: UInt64) abi("C") -> Int32:
     """The cuMemcpyDtoH of the driver API."""
-    return _download(destination, source, size, False)
+    return download(destination, source, size, False)
 
 
 @export("cuMemcpyDtoHAsync_v2")
@@ -209,13 +223,14 @@ def cuMemcpyDtoHAsync_v2(
     destination: UInt64, source: UInt64, size: UInt64, stream: UInt64
 ) abi("C") -> Int32:
     """The cuMemcpyDtoHAsync of the driver API."""
-    return INVALID_HANDLE if _wrong_stream(stream) else _download(destination, source, size, True)
+    var kept = _keep(stream, copy_node(DOWN, destination, source, size))
+    return kept if kept != DO_IT else download(destination, source, size, True)
 
 
 @export("cuMemcpyDtoD_v2")
 def cuMemcpyDtoD_v2(destination: UInt64, source: UInt64, size: UInt64) abi("C") -> Int32:
     """The cuMemcpyDtoD of the driver API."""
-    return _across(destination, source, size)
+    return across(destination, source, size)
 
 
 @export("cuMemcpyDtoDAsync_v2")
@@ -223,7 +238,8 @@ def cuMemcpyDtoDAsync_v2(
     destination: UInt64, source: UInt64, size: UInt64, stream: UInt64
 ) abi("C") -> Int32:
     """The cuMemcpyDtoDAsync of the driver API."""
-    return INVALID_HANDLE if _wrong_stream(stream) else _across(destination, source, size)
+    var kept = _keep(stream, copy_node(ACROSS, destination, source, size))
+    return kept if kept != DO_IT else across(destination, source, size)
 
 
 @export("cuMemcpyPeer")
@@ -233,7 +249,7 @@ def cuMemcpyPeer(
     """The cuMemcpyPeer of the driver API: both contexts are the one there is."""
     if to != CONTEXT or from_context != CONTEXT:
         return unsupported("cuMemcpyPeer", "it has one device")
-    return _across(destination, source, size)
+    return across(destination, source, size)
 
 
 @export("cuMemcpyPeerAsync")
@@ -241,12 +257,13 @@ def cuMemcpyPeerAsync(
     destination: UInt64, to: UInt64, source: UInt64, from_context: UInt64, size: UInt64, stream: UInt64
 ) abi("C") -> Int32:
     """The cuMemcpyPeerAsync of the driver API."""
-    return INVALID_HANDLE if _wrong_stream(stream) else cuMemcpyPeer(
+    var kept = _keep(stream, copy_node(ACROSS, destination, source, size))
+    return kept if kept != DO_IT else cuMemcpyPeer(
         destination, to, source, from_context, size
     )
 
 
-def _fill[
+def fill[
     T: DType
 ](address: UInt64, value: Scalar[T], width: UInt64, rows: UInt64, pitch: UInt64) -> Int32:
     """Fill `rows` rows of `width` elements, `pitch` bytes apart."""
@@ -275,19 +292,19 @@ def _fill[
 @export("cuMemsetD8_v2")
 def cuMemsetD8_v2(address: UInt64, value: UInt8, count: UInt64) abi("C") -> Int32:
     """The cuMemsetD8 of the driver API."""
-    return _fill[DType.uint8](address, value, count, 1, 0)
+    return fill[DType.uint8](address, value, count, 1, 0)
 
 
 @export("cuMemsetD16_v2")
 def cuMemsetD16_v2(address: UInt64, value: UInt16, count: UInt64) abi("C") -> Int32:
     """The cuMemsetD16 of the driver API; the address must be even."""
-    return _fill[DType.uint16](address, value, count, 1, 0)
+    return fill[DType.uint16](address, value, count, 1, 0)
 
 
 @export("cuMemsetD32_v2")
 def cuMemsetD32_v2(address: UInt64, value: UInt32, count: UInt64) abi("C") -> Int32:
     """The cuMemsetD32 of the driver API; the address must be a multiple of 4."""
-    return _fill[DType.uint32](address, value, count, 1, 0)
+    return fill[DType.uint32](address, value, count, 1, 0)
 
 
 @export("cuMemsetD2D32_v2")
@@ -295,25 +312,28 @@ def cuMemsetD2D32_v2(
     address: UInt64, pitch: UInt64, value: UInt32, width: UInt64, height: UInt64
 ) abi("C") -> Int32:
     """The cuMemsetD2D32 of the driver API: `height` rows of `width` words, `pitch` bytes apart."""
-    return _fill[DType.uint32](address, value, width, height, pitch)
+    return fill[DType.uint32](address, value, width, height, pitch)
 
 
 @export("cuMemsetD8Async")
 def cuMemsetD8Async(address: UInt64, value: UInt8, count: UInt64, stream: UInt64) abi("C") -> Int32:
     """The cuMemsetD8Async of the driver API."""
-    return INVALID_HANDLE if _wrong_stream(stream) else cuMemsetD8_v2(address, value, count)
+    var kept = _keep(stream, fill_node(address, UInt64(value), 1, count, 1, 0))
+    return kept if kept != DO_IT else cuMemsetD8_v2(address, value, count)
 
 
 @export("cuMemsetD16Async")
 def cuMemsetD16Async(address: UInt64, value: UInt16, count: UInt64, stream: UInt64) abi("C") -> Int32:
     """The cuMemsetD16Async of the driver API."""
-    return INVALID_HANDLE if _wrong_stream(stream) else cuMemsetD16_v2(address, value, count)
+    var kept = _keep(stream, fill_node(address, UInt64(value), 2, count, 1, 0))
+    return kept if kept != DO_IT else cuMemsetD16_v2(address, value, count)
 
 
 @export("cuMemsetD32Async")
 def cuMemsetD32Async(address: UInt64, value: UInt32, count: UInt64, stream: UInt64) abi("C") -> Int32:
     """The cuMemsetD32Async of the driver API."""
-    return INVALID_HANDLE if _wrong_stream(stream) else cuMemsetD32_v2(address, value, count)
+    var kept = _keep(stream, fill_node(address, UInt64(value), 4, count, 1, 0))
+    return kept if kept != DO_IT else cuMemsetD32_v2(address, value, count)
 
 
 @export("cuMemsetD2D32Async")
@@ -321,7 +341,8 @@ def cuMemsetD2D32Async(
     address: UInt64, pitch: UInt64, value: UInt32, width: UInt64, height: UInt64, stream: UInt64
 ) abi("C") -> Int32:
     """The cuMemsetD2D32Async of the driver API."""
-    return INVALID_HANDLE if _wrong_stream(stream) else cuMemsetD2D32_v2(
+    var kept = _keep(stream, fill_node(address, UInt64(value), 4, width, height, pitch))
+    return kept if kept != DO_IT else cuMemsetD2D32_v2(
         address, pitch, value, width, height
     )
 
@@ -428,3 +449,27 @@ def cuPointerGetAttributes(
 def cuPointerSetAttribute(value: UInt64, attribute: UInt32, address: UInt64) abi("C") -> Int32:
     """The cuPointerSetAttribute of the driver API: SYNC_MEMOPS (6) holds anyway, there is no other."""
     return SUCCESS if attribute == 6 else INVALID_VALUE
+
+
+comptime _POOL = UInt64(0x52000000)
+
+
+@export("cuDeviceGetMemPool")
+def cuDeviceGetMemPool(pool: UInt64, device: Int32) abi("C") -> Int32:
+    """The cuDeviceGetMemPool of the driver API: there is one pool, which gives memory back at once."""
+    if pool == NOTHING or device != 0:
+        return INVALID_VALUE
+    at[UInt64](pool)[] = _POOL
+    return SUCCESS
+
+
+@export("cuMemPoolTrimTo")
+def cuMemPoolTrimTo(pool: UInt64, kept: UInt64) abi("C") -> Int32:
+    """The cuMemPoolTrimTo of the driver API: the pool never keeps anything."""
+    return SUCCESS if pool == _POOL else INVALID_VALUE
+
+
+@export("cuMemPoolSetAccess")
+def cuMemPoolSetAccess(pool: UInt64, descriptions: UInt64, count: UInt64) abi("C") -> Int32:
+    """The cuMemPoolSetAccess of the driver API: the one device has access."""
+    return SUCCESS if pool == _POOL and descriptions != NOTHING else INVALID_VALUE

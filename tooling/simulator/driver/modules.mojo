@@ -4,6 +4,7 @@ import protocol
 from errors import INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_FOUND, SUCCESS
 from session import Function, Locked, Session
 from wire import NOTHING, Body, Reply, address_of, at, c_string, copy_bytes, put_bytes, say
+from work import LAUNCH, Node
 
 comptime _ELF = UInt32(0x464C457F)
 comptime _FATBIN = UInt32(0xBA55ED50)
@@ -242,7 +243,8 @@ struct Shape(TrivialRegisterPassable):
     var z: UInt32
 
 
-def _shape_at(address: UInt64) -> Shape:
+def shape_at(address: UInt64) -> Shape:
+    """Three 32-bit numbers at an address."""
     var numbers = at[UInt32](address)
     return Shape(numbers[unsafe_offset=0], numbers[unsafe_offset=1], numbers[unsafe_offset=2])
 
@@ -282,6 +284,52 @@ def _parameters(mut body: Body, function: Function, pointers: UInt64, extra: UIn
     return SUCCESS
 
 
+def launch_request(
+    mut session: Session,
+    mut body: Body,
+    function: UInt64,
+    grid: Shape,
+    block: Shape,
+    cluster: Shape,
+    clustered: Bool,
+    shared_bytes: UInt32,
+    stream: UInt64,
+    pointers: UInt64,
+    extra: UInt64,
+) -> Int32:
+    """Make the request of a launch, with the arguments as they are now."""
+    var status = session.ready()
+    if status != SUCCESS:
+        return status
+    if not session.valid_stream(stream):
+        return INVALID_HANDLE
+    var found = session.functions.get(function)
+    if not found:
+        return INVALID_HANDLE
+    body = Body(protocol.LAUNCH, 256)
+    body.u64(function)
+    for shape in [grid, block, cluster]:
+        body.u32(shape.x)
+        body.u32(shape.y)
+        body.u32(shape.z)
+    body.u32(UInt32(1) if clustered else UInt32(0))
+    body.u32(shared_bytes)
+    body.u64(stream)
+    return _parameters(body, found.value(), pointers, extra)
+
+
+def relaunch(request: List[UInt8]) -> Int32:
+    """Send the request of a launch that was made before."""
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        var body = Body(protocol.LAUNCH)
+        body.bytes = request.copy()
+        session[].unsynchronised = True
+        return session[].request(body).status
+
+
 def _launch(
     function: UInt64,
     grid: Shape,
@@ -294,27 +342,18 @@ def _launch(
     extra: UInt64,
 ) -> Int32:
     with Locked() as session:
-        var status = session[].ready()
+        var body = Body(protocol.LAUNCH)
+        var status = launch_request(
+            session[], body, function, grid, block, cluster, clustered, shared_bytes, stream, pointers, extra
+        )
         if status != SUCCESS:
             return status
-        if not session[].valid_stream(stream):
-            return INVALID_HANDLE
-        var found = session[].functions.get(function)
-        if not found:
-            return INVALID_HANDLE
-        var body = Body(protocol.LAUNCH, 256)
-        body.u64(function)
-        for shape in [grid, block, cluster]:
-            body.u32(shape.x)
-            body.u32(shape.y)
-            body.u32(shape.z)
-        body.u32(UInt32(1) if clustered else UInt32(0))
-        body.u32(shared_bytes)
-        body.u64(stream)
-        status = _parameters(body, found.value(), pointers, extra)
-        if status == SUCCESS:
-            status = session[].request(body).status
-            session[].unsynchronised = True
+        if stream in session[].capturing:
+            var node = Node(LAUNCH)
+            node.request = body.bytes.copy()
+            return session[].keep(stream, node)
+        status = session[].request(body).status
+        session[].unsynchronised = True
         return status
 
 
@@ -358,12 +397,12 @@ def cuLaunchKernelEx(config: UInt64, function: UInt64, pointers: UInt64, extra: 
         # CUlaunchAttribute: an id u32, padding to 8 bytes, a union of 64 bytes.
         var attribute = attributes + UInt64(index) * _ATTRIBUTE_BYTES
         if at[UInt32](attribute)[] == _CLUSTER_DIMENSION:
-            cluster = _shape_at(attribute + 8)
+            cluster = shape_at(attribute + 8)
             clustered = True
     return _launch(
         function,
-        _shape_at(config),
-        _shape_at(config + 12),
+        shape_at(config),
+        shape_at(config + 12),
         cluster,
         clustered,
         at[UInt32](config + 24)[],

@@ -8,6 +8,7 @@ from std.ffi import _Global, external_call
 
 import protocol
 from errors import (
+    CAPTURE_INVALIDATED,
     DEVICE_UNAVAILABLE,
     INVALID_CONTEXT,
     NO_DEVICE,
@@ -29,6 +30,7 @@ from wire import (
     say,
     write_all,
 )
+from work import DO_IT, Capture, Node
 
 comptime CONTEXT = UInt64(0x51000000)
 """The one context's handle. Handles are numbers that are no addresses, so that nobody can follow them."""
@@ -77,6 +79,11 @@ struct Session(Movable):
     var events: Dict[UInt64, UInt32]
     var functions: Dict[UInt64, Function]
     var registered: Dict[UInt64, UInt64]
+    var captures: Dict[UInt64, Capture]
+    var capturing: Dict[UInt64, UInt64]
+    var captured_events: Dict[UInt64, UInt64]
+    var graphs: Dict[UInt64, List[Node]]
+    var executables: Dict[UInt64, List[Node]]
 
     def __init__(out self):
         self.socket = -1
@@ -100,6 +107,11 @@ struct Session(Movable):
         self.events = {}
         self.functions = {}
         self.registered = {}
+        self.captures = {}
+        self.capturing = {}
+        self.captured_events = {}
+        self.graphs = {}
+        self.executables = {}
 
     # Contexts. There is one; each thread counts how often it pushed it.
 
@@ -129,6 +141,46 @@ struct Session(Movable):
     def valid_stream(self, stream: UInt64) -> Bool:
         """Whether a CUstream is the default (0), legacy (1) or per-thread (2) one, or was created."""
         return stream <= 2 or stream in self.streams
+
+    # Captures. A stream, and an event recorded in it, may belong to one.
+
+    def keep(mut self, stream: UInt64, node: Node) -> Int32:
+        """Keep work for the graph that a stream is captured into; DO_IT where it is not captured."""
+        var found = self.capturing.get(stream)
+        if not found:
+            return DO_IT
+        try:
+            if self.captures[found.value()].broken:
+                return CAPTURE_INVALIDATED
+            self.captures[found.value()].nodes.append(node.copy())
+        except:
+            return CAPTURE_INVALIDATED
+        return SUCCESS
+
+    def spoil(mut self, id: UInt64):
+        """A call that waits came in the middle of a capture, which ends without a graph."""
+        try:
+            self.captures[id].broken = True
+        except:
+            pass  # it has ended, and left nothing to spoil
+
+    def forget_capture(mut self, id: UInt64):
+        """A capture ended: its streams and events are like others again."""
+        var streams = List[UInt64]()
+        for entry in self.capturing.items():
+            if entry.value == id:
+                streams.append(entry.key)
+        var events = List[UInt64]()
+        for entry in self.captured_events.items():
+            if entry.value == id:
+                events.append(entry.key)
+        try:
+            for stream in streams:
+                _ = self.capturing.pop(stream)
+            for event in events:
+                _ = self.captured_events.pop(event)
+        except:
+            pass  # they were there a moment ago, and the session is locked
 
     # The connection.
 

@@ -5,7 +5,7 @@ time of a simulation says nothing about a GPU, so no time is ever told.
 """
 
 import protocol
-from errors import INVALID_HANDLE, INVALID_VALUE, SUCCESS
+from errors import CAPTURE_UNSUPPORTED, CAPTURED_EVENT, INVALID_HANDLE, INVALID_VALUE, SUCCESS
 from session import Locked, unsupported
 from wire import NOTHING, at
 
@@ -58,6 +58,10 @@ def cuStreamSynchronize(stream: UInt64) abi("C") -> Int32:
             return status
         if not session[].valid_stream(stream):
             return INVALID_HANDLE
+        var captured = session[].capturing.get(stream)
+        if captured:
+            session[].spoil(captured.value())
+            return CAPTURE_UNSUPPORTED
         return session[].synchronise()
 
 
@@ -77,13 +81,19 @@ def _event_and_stream(event: UInt64, stream: UInt64, flags: UInt32) -> Int32:
 
 @export("cuStreamWaitEvent")
 def cuStreamWaitEvent(stream: UInt64, event: UInt64, flags: UInt32) abi("C") -> Int32:
-    """The cuStreamWaitEvent of the driver API: it has happened."""
-    return _event_and_stream(event, stream, 0)
+    """The cuStreamWaitEvent of the driver API: it has happened, or the stream joins the event's capture."""
+    var status = _event_and_stream(event, stream, 0)
+    if status == SUCCESS:
+        with Locked() as session:
+            var id = session[].captured_events.get(event)
+            if id:
+                session[].capturing[stream] = id.value()
+    return status
 
 
 @export("cuStreamIsCapturing")
 def cuStreamIsCapturing(stream: UInt64, capturing: UInt64) abi("C") -> Int32:
-    """The cuStreamIsCapturing of the driver API: CU_STREAM_CAPTURE_STATUS_NONE, always."""
+    """The cuStreamIsCapturing of the driver API: none 0, active 1, invalidated 2."""
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
@@ -93,6 +103,12 @@ def cuStreamIsCapturing(stream: UInt64, capturing: UInt64) abi("C") -> Int32:
         if not session[].valid_stream(stream):
             return INVALID_HANDLE
         at[UInt32](capturing)[] = 0
+        var id = session[].capturing.get(stream)
+        if id:
+            try:
+                at[UInt32](capturing)[] = UInt32(2) if session[].captures[id.value()].broken else UInt32(1)
+            except:
+                return INVALID_HANDLE
         return SUCCESS
 
 
@@ -100,8 +116,17 @@ def cuStreamIsCapturing(stream: UInt64, capturing: UInt64) abi("C") -> Int32:
 def cuStreamGetCaptureInfo_v2(
     stream: UInt64, capturing: UInt64, id: UInt64, graph: UInt64, dependencies: UInt64, count: UInt64
 ) abi("C") -> Int32:
-    """The cuStreamGetCaptureInfo of the driver API: the stream is not capturing, the rest is unset."""
-    return cuStreamIsCapturing(stream, capturing)
+    """The cuStreamGetCaptureInfo of the driver API: the state and the capture's number, no nodes."""
+    var status = cuStreamIsCapturing(stream, capturing)
+    if status == SUCCESS and at[UInt32](capturing)[] != 0:
+        with Locked() as session:
+            if id != NOTHING:
+                at[UInt64](id)[] = session[].capturing.get(stream).or_else(NOTHING)
+            if graph != NOTHING:
+                at[UInt64](graph)[] = NOTHING
+            if count != NOTHING:
+                at[UInt64](count)[] = 0
+    return status
 
 
 @export("cuLaunchHostFunc")
@@ -109,6 +134,9 @@ def cuLaunchHostFunc(
     stream: UInt64, function: def(UInt64) thin abi("C") -> None, data: UInt64
 ) abi("C") -> Int32:
     """The cuLaunchHostFunc of the driver API: called at once, since all work before it is done."""
+    with Locked() as session:
+        if stream in session[].capturing:
+            return unsupported("cuLaunchHostFunc", "it cannot be captured into a graph")
     var status = cuStreamSynchronize(stream)
     if status == SUCCESS:
         function(data)  # outside the lock: it may call the driver (hardware forbids that, we need not)
@@ -143,14 +171,31 @@ def cuEventDestroy(event: UInt64) abi("C") -> Int32:
 
 @export("cuEventRecord")
 def cuEventRecord(event: UInt64, stream: UInt64) abi("C") -> Int32:
-    """The cuEventRecord of the driver API."""
-    return _event_and_stream(event, stream, _RECORDED)
+    """The cuEventRecord of the driver API; in a captured stream it marks a place in the graph."""
+    var status = _event_and_stream(event, stream, _RECORDED)
+    if status == SUCCESS:
+        with Locked() as session:
+            var id = session[].capturing.get(stream)
+            if id:
+                session[].captured_events[event] = id.value()
+            elif event in session[].captured_events:
+                try:
+                    _ = session[].captured_events.pop(event)
+                except:
+                    return INVALID_HANDLE
+    return status
 
 
 @export("cuEventQuery")
 def cuEventQuery(event: UInt64) abi("C") -> Int32:
     """The cuEventQuery of the driver API: never NOT_READY; a failed kernel is told here."""
     var status = _event_and_stream(event, 0, 0)
+    if status == SUCCESS:
+        with Locked() as session:
+            var id = session[].captured_events.get(event)
+            if id:
+                session[].spoil(id.value())
+                return CAPTURED_EVENT
     return status if status != SUCCESS else cuStreamSynchronize(0)
 
 

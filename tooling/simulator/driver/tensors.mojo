@@ -9,6 +9,7 @@ from wire import NOTHING, at
 
 comptime _MAGIC = UInt64(0x414D544C5A5A5550)  # "PUZZLTMA"
 comptime _BYTES = UInt64(128)
+comptime _MOST_BYTES = UInt64(233472)
 comptime _MOST_TYPES = UInt32(13)
 
 
@@ -21,6 +22,11 @@ def _element_bytes(kind: UInt32) -> UInt64:
     if kind == 4 or kind == 5 or kind == 8:
         return 8
     return 4
+
+
+def _is_float(kind: UInt32) -> Bool:
+    """Whether NaN may fill what lies outside the tensor."""
+    return kind >= 6
 
 
 @export("cuTensorMapEncodeTiled")
@@ -43,9 +49,9 @@ def cuTensorMapEncodeTiled(
         return unsupported("cuTensorMapEncodeTiled", "it knows no elements of less than a byte")
     if interleave != 0:
         return unsupported("cuTensorMapEncodeTiled", "it knows no interleaved layouts")
-    if tensor_map == NOTHING or tensor_map % 64 != 0 or rank < 1 or rank > 5:
+    if tensor_map == NOTHING or rank < 1 or rank > 5:
         return INVALID_VALUE
-    if address == NOTHING or address % 16 != 0 or swizzle > 3 or fill > 1 or promotion > 3:
+    if address % 16 != 0 or swizzle > 3 or promotion > 3 or fill > (UInt32(1) if _is_float(kind) else UInt32(0)):
         return INVALID_VALUE
     if extents == NOTHING or box == NOTHING or steps == NOTHING or (rank > 1 and strides == NOTHING):
         return INVALID_VALUE
@@ -67,6 +73,11 @@ def cuTensorMapEncodeTiled(
                 return INVALID_VALUE
             at[UInt64](tensor_map + 48 + 8 * (dimension - 1))[] = stride
     var row = UInt64(at[UInt32](box)[]) * size
+    var all_bytes = size
+    for dimension in range(UInt64(rank)):
+        all_bytes *= UInt64(at[UInt32](box + 4 * dimension)[])
+    if all_bytes > _MOST_BYTES:
+        return INVALID_VALUE
     if row % 16 != 0 or (swizzle > 0 and row > UInt64(16) << UInt64(swizzle)):
         return INVALID_VALUE
     at[UInt64](tensor_map)[] = _MAGIC

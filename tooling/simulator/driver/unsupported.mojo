@@ -7,70 +7,10 @@ program. They take no arguments here, which the C calling conventions allow, and
 from session import unsupported
 
 
-@export("cuDeviceGetMemPool")
-def cuDeviceGetMemPool() abi("C") -> Int32:
-    """The cuDeviceGetMemPool of the driver API ("Stream Ordered Memory Allocator"): not supported."""
-    return unsupported("cuDeviceGetMemPool")
-
-
-@export("cuDeviceGetP2PAttribute")
-def cuDeviceGetP2PAttribute() abi("C") -> Int32:
-    """The cuDeviceGetP2PAttribute of the driver API ("Peer Context Memory Access"): not supported."""
-    return unsupported("cuDeviceGetP2PAttribute")
-
-
 @export("cuStreamWaitValue64_v2")
 def cuStreamWaitValue64_v2() abi("C") -> Int32:
     """The cuStreamWaitValue64_v2 of the driver API ("Stream Memory Operations"): not supported."""
     return unsupported("cuStreamWaitValue64_v2")
-
-
-@export("cuStreamBeginCapture")
-def cuStreamBeginCapture() abi("C") -> Int32:
-    """The cuStreamBeginCapture of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuStreamBeginCapture")
-
-
-@export("cuStreamEndCapture")
-def cuStreamEndCapture() abi("C") -> Int32:
-    """The cuStreamEndCapture of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuStreamEndCapture")
-
-
-@export("cuGraphCreate")
-def cuGraphCreate() abi("C") -> Int32:
-    """The cuGraphCreate of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuGraphCreate")
-
-
-@export("cuGraphAddKernelNode")
-def cuGraphAddKernelNode() abi("C") -> Int32:
-    """The cuGraphAddKernelNode of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuGraphAddKernelNode")
-
-
-@export("cuGraphAddMemcpyNode")
-def cuGraphAddMemcpyNode() abi("C") -> Int32:
-    """The cuGraphAddMemcpyNode of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuGraphAddMemcpyNode")
-
-
-@export("cuGraphAddMemsetNode")
-def cuGraphAddMemsetNode() abi("C") -> Int32:
-    """The cuGraphAddMemsetNode of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuGraphAddMemsetNode")
-
-
-@export("cuGraphAddEmptyNode")
-def cuGraphAddEmptyNode() abi("C") -> Int32:
-    """The cuGraphAddEmptyNode of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuGraphAddEmptyNode")
-
-
-@export("cuGraphAddChildGraphNode")
-def cuGraphAddChildGraphNode() abi("C") -> Int32:
-    """The cuGraphAddChildGraphNode of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuGraphAddChildGraphNode")
 
 
 @export("cuGraphKernelNodeSetAttribute")
@@ -79,70 +19,16 @@ def cuGraphKernelNodeSetAttribute() abi("C") -> Int32:
     return unsupported("cuGraphKernelNodeSetAttribute")
 
 
-@export("cuGraphInstantiate")
-def cuGraphInstantiate() abi("C") -> Int32:
-    """The cuGraphInstantiate of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuGraphInstantiate")
-
-
-@export("cuGraphInstantiateWithFlags")
-def cuGraphInstantiateWithFlags() abi("C") -> Int32:
-    """The cuGraphInstantiateWithFlags of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuGraphInstantiateWithFlags")
-
-
-@export("cuGraphInstantiateWithParams")
-def cuGraphInstantiateWithParams() abi("C") -> Int32:
-    """The cuGraphInstantiateWithParams of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuGraphInstantiateWithParams")
-
-
-@export("cuGraphDestroy")
-def cuGraphDestroy() abi("C") -> Int32:
-    """The cuGraphDestroy of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuGraphDestroy")
-
-
-@export("cuGraphExecDestroy")
-def cuGraphExecDestroy() abi("C") -> Int32:
-    """The cuGraphExecDestroy of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuGraphExecDestroy")
-
-
-@export("cuGraphLaunch")
-def cuGraphLaunch() abi("C") -> Int32:
-    """The cuGraphLaunch of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuGraphLaunch")
-
-
 @export("cuGraphDebugDotPrint")
 def cuGraphDebugDotPrint() abi("C") -> Int32:
     """The cuGraphDebugDotPrint of the driver API ("Graph Management"): not supported."""
     return unsupported("cuGraphDebugDotPrint")
 
 
-@export("cuDeviceGetGraphMemAttribute")
-def cuDeviceGetGraphMemAttribute() abi("C") -> Int32:
-    """The cuDeviceGetGraphMemAttribute of the driver API ("Graph Management"): not supported."""
-    return unsupported("cuDeviceGetGraphMemAttribute")
-
-
 @export("cuMemGetHandleForAddressRange")
 def cuMemGetHandleForAddressRange() abi("C") -> Int32:
     """The cuMemGetHandleForAddressRange of the driver API ("Memory Management"): not supported."""
     return unsupported("cuMemGetHandleForAddressRange")
-
-
-@export("cuMemPoolSetAccess")
-def cuMemPoolSetAccess() abi("C") -> Int32:
-    """The cuMemPoolSetAccess of the driver API ("Stream Ordered Memory Allocator"): not supported."""
-    return unsupported("cuMemPoolSetAccess")
-
-
-@export("cuMemPoolTrimTo")
-def cuMemPoolTrimTo() abi("C") -> Int32:
-    """The cuMemPoolTrimTo of the driver API ("Stream Ordered Memory Allocator"): not supported."""
-    return unsupported("cuMemPoolTrimTo")
 
 
 @export("cuMemGetAllocationGranularity")
@@ -227,7 +113,6 @@ def cuMulticastBindMem() abi("C") -> Int32:
 def cuMulticastUnbind() abi("C") -> Int32:
     """The cuMulticastUnbind of the driver API ("Multicast Object Management"): not supported."""
     return unsupported("cuMulticastUnbind")
-
 
 
 @export("cuTensorMapEncodeIm2col")
