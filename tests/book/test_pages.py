@@ -64,6 +64,7 @@ def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
         ("a\n\n{{#says targets/nothing.py x}}", "does not say which message"),
         ("a\n\n{{#version python}}", "nobody pins a version"),
         ("a\n\n{{#verdict p01 nonsense}}", "has no answer `nonsense`"),
+        ("a\n\n{{#demo nothing.mojo}}", "there is no program `nothing.mojo` beside the page"),
         ("a\n\n{{#tab x}}", "stands outside of a group"),
         ("a\n\n{{#tabs colours}}", "unknown group of tabs"),
         ("a\n\n{{#end tabs}}", "nothing is open"),

@@ -102,6 +102,7 @@ DEFECTS = [
     Defect("verdict-of-a-right-answer", "output", "tests/data/outputs/p01/p01.unsolved.verdict-en.json", '"exit_status": 1', '"exit_status": 0'),
     Defect("message-that-is-never-given", "directive", HOWTO, "the NVIDIA driver does not start}}", "the NVIDIA driver is asleep}}"),
     Defect("trace-of-an-older-solution", "figure", "tests/data/traces/p01.json", '"program": "', '"program": "0'),
+    Defect("demo-of-an-older-program", "output", "book/src/puzzle_01/preview.mojo", "a[i] + 10", "a[i] + 11"),
     # names and words
     Defect("identifier-misspelt", "identifier", P15, "`block_idx.y` says", "`block_index.y` says"),
     Defect("identifier-of-another-api", "identifier", P15, "`thread_idx.x` which", "`threadIdx.x` which"),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tooling.book import banner, cards, commands, messages, pictures, recordings, verdicts
+from tooling.book import banner, cards, commands, demos, messages, pictures, recordings, verdicts
 from tooling.book.editions import Edition
 from tooling.book.errors import BookError
 from tooling.book.formulas import render_formulas
@@ -38,6 +38,7 @@ DIRECTIVES: dict[str, Renderer] = {
     "run": commands.run,
     "output": recordings.output,
     "verdict": verdicts.verdict,
+    "demo": demos.demo,
     "says": messages.says,
     "version": messages.version,
     "figure": pictures.figure,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tooling.book import recordings, verdicts
+from tooling.book import demos, recordings, verdicts
 from tooling.book.chapters import chapter_files
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
@@ -35,23 +35,30 @@ class Shown:
         state: `unsolved`, `solved`, or the name of a wrong answer.
         path: the recording.
         judged_in: the language of the judge whose words are shown; None where the program's own are.
+        demo: a program beside the page; `selection` then only says which puzzle it belongs to.
     """
 
     selection: Selection
     state: str
     path: Path
     judged_in: str | None = None
+    demo: Path | None = None
+
+    @property
+    def command(self) -> str:
+        """What is run, as the recording names it."""
+        return self.demo.name if self.demo else self.selection.command
 
     @property
     def name(self) -> str:
         judge = f", the judge in `{self.judged_in}`" if self.judged_in else ""
-        return f"{self.selection.command} ({self.state}{judge})"
+        return f"{self.command} ({self.state}{judge})"
 
     def program(self, project: Project) -> str:
         """Digest of the program that it must have been recorded with."""
         if self.judged_in:
             return recordings.digest_text(verdicts.answer_text(project, self.selection, self.state))
-        return recordings.digest(recordings.program_file(self.selection, self.state))
+        return recordings.digest(self.demo or recordings.program_file(self.selection, self.state))
 
 
 def shown_outputs(project: Project) -> Iterator[Shown]:
@@ -81,6 +88,11 @@ def _shown(page: Page, directive: Directive) -> Shown | None:
         selection, state = verdicts.parse_words(page, words)
         path = verdicts.verdict_path(project, selection, state, page.language)
         return Shown(selection, state, path, page.language)
+    if directive.name == "demo":
+        program = demos.demo_file(page, words)
+        puzzle, main = page.shelf.program(program.parent.name.replace("puzzle_", "p"))
+        selection = Selection(puzzle, main, puzzle.modes[0])
+        return Shown(selection, "demo", demos.demo_recording(project, program), demo=program)
     return None
 
 
@@ -129,6 +141,8 @@ def run(project: Project, shown: Shown, target: str) -> Recording:
         BookError: the program was ended by its time limit or by a signal.
         ToolingError: it cannot be built or run here.
     """
+    if shown.demo:
+        return demos.record(project, shown.demo)
     if shown.judged_in:
         return verdicts.record(project, shown.selection, shown.state, shown.judged_in, target)
     choice = choose(shown.selection, target)

@@ -55,7 +55,7 @@ def _flag(desk: Desk, chapter: Chapter, text: str, line: int) -> Iterator[Findin
 
 
 def _known(desk: Desk, chapter: Chapter) -> frozenset[str]:
-    """The words of the puzzle's programs; of all programs, for pages outside the puzzles."""
+    """The words of the puzzle's programs and demos; of all programs, for pages outside the puzzles."""
     puzzle = desk.puzzle_of(chapter.path)
     puzzles = [puzzle] if puzzle else desk.puzzles
     words: set[str] = set()
@@ -63,6 +63,9 @@ def _known(desk: Desk, chapter: Chapter) -> frozenset[str]:
         for program in each.programs:
             words.add(program.name)
             words |= _words(program.problem) | _words(program.solution)
+    if puzzle:
+        for demo in desk.editions[0].page(chapter.path).parent.glob("*.mojo"):
+            words |= _words(demo)
     return frozenset(words)
 
 

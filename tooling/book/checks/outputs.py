@@ -40,7 +40,7 @@ def check_outputs(desk: Desk) -> Iterator[Finding]:
 
 
 def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[str]:
-    if (recording.command, recording.state) != (shown.selection.command, shown.state):
+    if (recording.command, recording.state) != (shown.command, shown.state):
         yield f"this is a recording of `{recording.command}` ({recording.state})"
     judged = shown.selection.mode.kind is ModeKind.PUZZLE
     if judged and not shown.judged_in and shown.state == "unsolved" and recording.exit_status == 0:
