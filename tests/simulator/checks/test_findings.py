@@ -121,6 +121,7 @@ def test_masks_are_told_as_lanes() -> None:
         ("elementwise_r1_w4_b256_gs_False_0123456789abcdef", "elementwise_r1_w4_b256_gs"),
         ("p15_scalar_kernel6A6AoA6A6A_50d412f3cb7f14b4", "scalar_kernel"),
         ("plain_kernel", "plain_kernel"),
+        ("mojo_pkg_c80e6d1ee00c8beccc08175_7aa02e41a02c12e4", "mojo_pkg:7aa02e41"),
     ],
 )
 def test_kernels_are_called_what_their_author_called_them(name: str, shown: str) -> None:

@@ -26,6 +26,7 @@ _ACTIONS = {
 _MEMORIES = {Space.GLOBAL: Memory.GLOBAL, Space.SHARED: Memory.SHARED, Space.LOCAL: Memory.LOCAL}
 _STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"})
 _HASH = re.compile(r"_[0-9a-f]{16}$")
+_PACKAGED = re.compile(r"(mojo_pkg)_[0-9a-f]+_([0-9a-f]{8})[0-9a-f]{8}$")
 _CUT = re.compile(r"([a-z][a-z0-9]*?)6A")
 
 
@@ -181,6 +182,9 @@ def readable_kernel(name: str, files: Sequence[str]) -> str:
     Mojo's kernel names are module, function, parameter types and a hash; other names are left as they are.
     Mojo cuts the readable part of a long name, and what follows may touch it: `aligned_kernel6A6AoA_930b…`.
     """
+    packaged = _PACKAGED.match(name)
+    if packaged:  # a kernel of a MAX graph: only the hash tells it from the package's others
+        return ":".join(packaged.groups())
     short = _HASH.sub("", name)
     if short == name:
         return name
