@@ -284,7 +284,8 @@ def _buffer_name(finding: Finding, words: Language) -> str:
     if buffer.memory is not Memory.GLOBAL:
         window = words.shared_array if buffer.number else words.windows[buffer.memory]
         return window.format(size=words.bytes_of(buffer.size), number=buffer.number)
-    name = words.buffer if buffer.argument is None else words.buffer_argument
+    # A leak is found when no kernel runs any more: then the argument of the last one says nothing.
+    name = words.buffer if buffer.argument is None or not finding.kernel else words.buffer_argument
     return name.format(
         size=words.bytes_of(buffer.size),
         adjective=words.byte_adjective.format(size=buffer.size),
