@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tooling.toolchain import BuildFailed
 from tooling.toolchain.dependencies import imported_files
 from tooling.toolchain.diagnostics import parse_diagnostics, render_errors, render_warnings
 
@@ -34,12 +35,23 @@ def test_noise_is_dropped_and_unknown_lines_are_kept() -> None:
         "Failed to initialize Crashpad.  Crash reporting will not be available.\n"
         '{"kind":"error","message":"failed to parse the provided Mojo source module"}\n'
         "mojo: error: unable to find suitable c compiler for linking\n"
-        "something else\n"
+        "something else\n" + record("error", "failed to run the pass manager for offload functions")
     )
     assert [(each.kind, each.message) for each in found] == [
         ("error", "mojo: unable to find suitable c compiler for linking"),
         ("note", "something else"),
     ]
+
+
+def test_a_failed_build_is_placed_at_the_first_error_that_says_something() -> None:
+    found = parse_diagnostics(
+        record("error", "failed to run the pass manager for offload functions")
+        + "\n"
+        + record("error", "function instantiation failed", 31, 4)
+    )
+    error = BuildFailed(Path("/p/p01.mojo"), found, "")
+    assert str(error.where) == "/p/p01.mojo:31:5"
+    assert error.what == "p01.mojo does not compile (1 error)"
 
 
 def test_a_hint_is_given_once() -> None:

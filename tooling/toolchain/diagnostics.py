@@ -10,7 +10,11 @@ from pathlib import Path
 from tooling.errors import Location
 from tooling.toolchain.renamed import hint_for
 
-_NOISE = ("Failed to initialize Crashpad", "failed to parse the provided Mojo source module")
+_NOISE = (
+    "Failed to initialize Crashpad",
+    "failed to parse the provided Mojo source module",
+    "failed to run the pass manager",  # stands at line 1, before the error that it sums up
+)
 _LAYOUT_TENSOR_WARNING = "Use TileTensor instead"
 _TAB_WIDTH = 4
 
