@@ -10,6 +10,7 @@ import numpy as np
 from tooling.simulator.counters.drawing import bank_map, lane_scale, memory_map
 from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.page_style import SCRIPT, STYLE
+from tooling.simulator.counters.occupancy import theoretical_occupancy
 from tooling.simulator.counters.profile import AccessProfile, KernelProfile, LineProfile, Picture
 from tooling.simulator.counters.sources import place, source_text
 from tooling.simulator.counters.table import COLUMNS, conflict_style, use_style
@@ -45,6 +46,8 @@ def to_html(kernels: Sequence[KernelProfile], program: str, language: str) -> st
 def _kernel(number: int, kernel: KernelProfile, language: str) -> str:
     many = say("launch", language) if kernel.launches == 1 else say("launches", language, n=kernel.launches)
     shape = f"{say('shape', language, grid=kernel.grid, block=kernel.block)}, {many}"
+    occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
+    shape += f", {say('occupancy', language, shared=kernel.shared_bytes, share=occupancy.fraction)}"
     if kernel.faults:
         shape += f", {say('faults', language, n=kernel.faults)}"
     return (

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from tooling.simulator.counters.occupancy import theoretical_occupancy
 from tooling.simulator.counters.profile import KernelProfile
 from tooling.simulator.counters.sources import place, source_text
 from tooling.simulator.counters.texts import say
@@ -97,6 +98,8 @@ def headline(kernel: KernelProfile, language: str) -> str:
     """Name, shape and number of launches, in rich's markup."""
     many = say("launch", language) if kernel.launches == 1 else say("launches", language, n=kernel.launches)
     parts = [say("shape", language, grid=kernel.grid, block=kernel.block), many]
+    occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
+    parts.append(say("occupancy", language, shared=kernel.shared_bytes, share=occupancy.fraction))
     if kernel.faults:
         parts.append(f"[red]{say('faults', language, n=kernel.faults)}[/]")
     return f"[bold]{escape(kernel.name)}[/]  {', '.join(parts)}"

@@ -12,6 +12,10 @@ _WORDS: dict[str, tuple[str, str]] = {
     "launch": ("1 launch", "1회 실행"),
     "faults": ("stopped by a fault {n}×: counts end there", "오류로 {n}회 중단: 거기까지만 셈"),
     "shape": ("grid {grid}, block {block}", "그리드 {grid}, 블록 {block}"),
+    "occupancy": (
+        "{shared:,} B shared per block, occupancy at most {share:.0%} (registers unknown)",
+        "블록당 공유 메모리 {shared:,} B, 점유율 최대 {share:.0%} (레지스터는 알 수 없음)",
+    ),
     "line": ("line", "줄"),
     "source": ("source", "소스"),
     "instructions": ("warp instr.", "워프 명령"),
