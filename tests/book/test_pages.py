@@ -172,10 +172,17 @@ def test_the_kept_formulas_belong_to_the_installed_renderer() -> None:
         ("@always_inline", '<span class="k">@always_inline</span>'),
         ("DType.float32", '<span class="t">DType</span>.float32'),
         ("definition", "definition"),
+        ("show(out)", '<span class="f">show</span>(out)'),
+        ("def f(out self)", '<span class="k">out</span>'),
     ],
 )
 def test_mojo_colours(code: str, marked: str) -> None:
-    assert highlight(code, "mojo") == marked
+    assert marked in highlight(code, "mojo")
+
+
+def test_code_from_the_inside_of_a_function_begins_at_the_margin() -> None:
+    page = '<pre><code class="language-mojo">        one\n\n            two\n</code></pre>'
+    assert ">one\n\n    two\n<" in highlight_page(page)
 
 
 def test_an_unknown_language_is_only_escaped() -> None:

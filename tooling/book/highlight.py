@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from html import escape, unescape
+from textwrap import dedent
 
 _MOJO_KEYWORDS = (
     "abi alias and as assert break capturing case comptime continue def deinit del elif else except "
-    "finally for from global if imm import in is lambda match mut not or out pass raise raises read ref "
+    "finally for from global if imm import in is lambda match mut not or pass raise raises read ref "
     "return self struct thin trait try unified var where while with yield async await"
 )
 _MOJO_CONSTANTS = "True False None Self"
@@ -32,7 +33,7 @@ def _language(keywords: str) -> re.Pattern[str]:
         |(?P<c>\#.*)
         |(?P<s>(?:\b[tfrb])?(?:\"\"\"(?:.|\n)*?\"\"\"|\"(?:\\.|[^"\\\n])*\"|'(?:\\.|[^'\\\n])*'))
         |(?P<n>\b(?:0[xb][0-9a-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\b)
-        |(?P<k>@\w+|\b(?:{keywords})\b(?!\s*=[^=]))
+        |(?P<k>@\w+|\bout\b(?=\ [a-z_])|\b(?:{keywords})\b(?!\s*=[^=]))
         |(?P<t>\b(?:[A-Z]\w*[a-z]\w*|SIMD|{_words(_MOJO_CONSTANTS)})\b)
         |(?P<f>\b[a-z_]\w*(?=\s*[\(\[]))
         |(?P<other>\w+)""",
@@ -85,5 +86,6 @@ def _colour(match: re.Match[str]) -> str:
     # An included region often ends with the blank lines that separate it from the next one.
     code = code.rstrip() + "\n"
     if language in _PATTERNS:
-        code = highlight(unescape(code), language)
+        # It may also come from the inside of a function.
+        code = highlight(dedent(unescape(code)), language)
     return opening + code + closing
