@@ -9,8 +9,8 @@ import numpy as np
 
 from tooling.simulator.counters.drawing import bank_map, lane_scale, memory_map
 from tooling.simulator.counters.measure import measure
-from tooling.simulator.counters.page_style import SCRIPT, STYLE
 from tooling.simulator.counters.occupancy import theoretical_occupancy
+from tooling.simulator.counters.page_style import SCRIPT, STYLE
 from tooling.simulator.counters.profile import AccessProfile, KernelProfile, LineProfile, Picture
 from tooling.simulator.counters.sources import place, source_text
 from tooling.simulator.counters.table import COLUMNS, conflict_style, use_style
