@@ -11,7 +11,6 @@ from tooling.book.errors import BookError
 from tooling.book.page import Page, Words
 from tooling.book.recordings import Recording
 from tooling.project import Project
-from tooling.targets.model import Absence
 
 _TIME_LIMIT = 120.0  # seconds
 
@@ -50,7 +49,7 @@ def record(project: Project, program: Path) -> Recording:
     """
     from tooling.execution.program import run_program  # noqa: PLC0415 - pages are mostly set without a run
     from tooling.simulator.session import Simulation  # noqa: PLC0415
-    from tooling.targets.model import TargetKind  # noqa: PLC0415
+    from tooling.targets.model import Absence, TargetKind  # noqa: PLC0415
     from tooling.targets.probing import probe  # noqa: PLC0415
     from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache  # noqa: PLC0415
 

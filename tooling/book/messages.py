@@ -8,7 +8,6 @@ from html import escape
 from tooling.book.errors import BookError
 from tooling.book.page import Page, Words
 from tooling.errors import Location
-from tooling.toolchain.mojo import PINNED_VERSION
 
 _GAP = "…"  # what differs from case to case, such as a name
 
@@ -19,6 +18,8 @@ def version(page: Page, words: Words) -> str:
     Raises:
         BookError: of anything but Mojo.
     """
+    from tooling.toolchain.mojo import PINNED_VERSION  # noqa: PLC0415 - brings all of the toolchain
+
     if words != ["mojo"]:
         raise BookError(f"nobody pins a version of `{' '.join(words)}`", hint="write {{#version mojo}}")
     return PINNED_VERSION

@@ -23,6 +23,7 @@ class Shelf:
     project: Project
     _programs: dict[str, tuple[Puzzle, Program]] = field(default_factory=dict)
     _puzzles: dict[str, Puzzle] = field(default_factory=dict)
+    _catalogue: tuple[Puzzle, ...] | None = None
     _constants: dict[Path, dict[str, int]] = field(default_factory=dict)
 
     def program(self, name: str) -> tuple[Puzzle, Program]:
@@ -55,7 +56,10 @@ class Shelf:
 
     def puzzles(self) -> tuple[Puzzle, ...]:
         """Every puzzle of the book."""
-        return load_catalogue(self.project)
+        if self._catalogue is None:
+            self._catalogue = load_catalogue(self.project)
+            self._puzzles |= {puzzle.id: puzzle for puzzle in self._catalogue}
+        return self._catalogue
 
     def constants(self, program: Program) -> dict[str, int]:
         """The whole numbers that a program fixes with `comptime NAME = …` at the left margin.

@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
 from tooling.book import recordings
@@ -16,8 +17,10 @@ from tooling.book.errors import BookError
 from tooling.book.page import Page, Words
 from tooling.book.recordings import Recording
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.mutants import Mutant, load_mutants
 from tooling.project import Project
+
+if TYPE_CHECKING:
+    from tooling.catalog.mutants import Mutant
 
 _UNSOLVED = "unsolved"
 _WIDEST = 78  # columns of a page's code
@@ -78,6 +81,8 @@ def find_mutant(project: Project, selection: Selection, name: str) -> Mutant:
     Raises:
         BookError: the puzzle has none of that name.
     """
+    from tooling.catalog.mutants import load_mutants  # noqa: PLC0415 - few pages show wrong answers
+
     every = load_mutants(project, selection.puzzle)
     for mutant in every:
         if mutant.name == name:
