@@ -204,6 +204,21 @@ def test_reading_back_what_a_launch_left_unwritten_is_found() -> None:
     assert [finding.kind.value for finding in gpu.findings] == ["unwritten-copy"]
 
 
+def test_copies_of_what_nobody_wrote_stay_unwritten() -> None:
+    with simulation() as gpu:
+        client = Client(gpu).hello()
+        origin, target = allocate(client, 64), allocate(client, 64)
+        assert client.ask(Opcode.WRITE, origin, 16, 1, 16)[0] == 0
+        assert client.ask(Opcode.WRITE, target, 64, 1, 64)[0] == 0
+        assert client.ask(Opcode.COPY, target, origin, 32)[0] == 0
+        launch(client, load(client))
+        assert client.ask(Opcode.READ, target, 64)[0] == 0
+        for address in (origin, target):
+            assert client.ask(Opcode.FREE, address, MemoryKind.DEVICE)[0] == 0
+    (finding,) = gpu.findings
+    assert (finding.kind.value, finding.offset, finding.size) == ("unwritten-copy", 16, 16)
+
+
 def test_without_checks_there_are_no_findings() -> None:
     options = SimulationOptions(checks=frozenset())
     with Simulation(options, libraries=NO_LIBRARIES, executor=RecordOnly()) as gpu:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.bindings import assign, binds, guard, guarded_lanes, write
 from tooling.simulator.decode import Decoder
-from tooling.simulator.hooks import Meeting
+from tooling.simulator.hooks import Meeting, Waiter, WaitsFor
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import PRED, U32
 from tooling.simulator.program import End
@@ -152,6 +152,10 @@ class Parked:
         self.vote = vote
 
 
+def _aligned(instruction: Instruction) -> bool:
+    return instruction.opcode == "bar" or "aligned" in instruction.modifiers
+
+
 class BlockBarriers:
     """The sixteen barriers of every block in a batch.
 
@@ -230,6 +234,8 @@ class BlockBarriers:
         if not complete.any():
             return
         released = self._release(barrier, complete)
+        if len(released) > 1 and batch.hooks.barrier_mixed:
+            self._tell_mixed(barrier, released)
         for parked in released:
             instruction = parked.instruction
             if parked.vote is not None:
@@ -285,6 +291,37 @@ class BlockBarriers:
         blocks = batch.first_block + np.flatnonzero(partial)
         for hook in batch.hooks.named_barrier:
             hook.named_barrier(Meeting(blocks, waited, arrived, barrier, instruction))
+
+    def _tell_mixed(self, barrier: int, released: list[Parked]) -> None:
+        """Tell of a warp whose lanes passed the barrier by several instructions.
+
+        An `.aligned` instruction, as every `bar` is, wants all lanes of a warp at the same one, and is
+        undefined otherwise (PTX ISA 9.7.13.1). Warps among themselves may come from different places: the
+        barrier counts them. compute-sanitizer reports both, hardware lets both pass.
+        """
+        spaces, size = self.batch.spaces, self.batch.context.threads_per_block
+        places: dict[int, list[Parked]] = {}
+        for parked in released:
+            if _aligned(parked.instruction):
+                places.setdefault(parked.instruction.ptx_line, []).append(parked)
+        if len(places) < 2:
+            return
+        threads = [
+            np.sort(np.concatenate([parked.group.pick(spaces.threads) for parked in here]))
+            for here in places.values()
+        ]
+        warps = [t // size * size + t % size // 32 for t in threads]
+        every, times = np.unique(np.concatenate([np.unique(w) for w in warps]), return_counts=True)
+        if not (times > 1).any():
+            return
+        warp = every[int(np.argmax(times > 1))]
+        waiters = [
+            Waiter(t[w == warp], here[0].instruction, WaitsFor.BLOCK_BARRIER, barrier)
+            for t, w, here in zip(threads, warps, places.values(), strict=True)
+            if (w == warp).any()
+        ]
+        for hook in self.batch.hooks.barrier_mixed:
+            hook.barrier_mixed(waiters)
 
     def _inside(self, blocks: Any, threads: list[Any]) -> Any:
         """Those of the threads that are in one of these blocks of the batch, sorted."""

@@ -149,11 +149,14 @@ class Batch:
         while True:
             block = blocks[group.pc]
             count = len(block.instructions)
-            runner.issued += count
-            runner.lane_instructions += count * group.count
-            if issue:
+            lanes = group.count
+            if group.counted:
+                lanes, group.counted = lanes - group.counted, 0
+            if lanes:
+                runner.issued += count
+                runner.lane_instructions += count * lanes
                 for hook in issue:
-                    hook.issue(block.instructions, group.count)
+                    hook.issue(block.instructions, lanes)
             for step in block.steps:
                 step(group, self)
             end = block.end
@@ -293,6 +296,7 @@ class Batch:
         if self.parked_warps:
             parked, self.parked_warps = self.parked_warps, []
             for waiting, _ in parked:
+                waiting.counted = waiting.count
                 self.resume(waiting)
 
     def _refresh_alive(self) -> None:

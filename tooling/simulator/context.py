@@ -281,7 +281,7 @@ class Context:
             return _INVALID
         self._tell_read(source, size)
         for check in self.checks:
-            check.host_write(self.memory, destination, size)
+            check.device_copy(self.memory, destination, source, size)
         return _OK
 
     def _memory_info(self, request: Request) -> Reply:

@@ -173,6 +173,9 @@ class Hook:
     def named_barrier(self, meeting: Meeting) -> None:
         """A barrier was passed that not all threads of the block waited at."""
 
+    def barrier_mixed(self, waiters: Sequence[Waiter]) -> None:
+        """Lanes of one warp passed a barrier together, but by several `.aligned` instructions: undefined."""
+
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         """These threads passed a `.sync` instruction, each together with the lanes of its `masks` entry."""
 

@@ -27,12 +27,24 @@ class Group:
         stack: return places of the calls the lanes are in, innermost last.
         lanes, count: which lanes of the batch, and how many.
         registers: values by slot; None where the batch's own file (`base`) has the value.
+        counted: lanes that waited at the instruction that comes next, where they were counted already.
         back_edges: jumps backwards since the group was last chosen to run.
         polling: the last instruction that read what other lanes may change (an atomic, a volatile load,
             a try_wait), or None.
     """
 
-    __slots__ = ("back_edges", "base", "count", "lanes", "missing", "pc", "polling", "registers", "stack")
+    __slots__ = (
+        "back_edges",
+        "base",
+        "count",
+        "counted",
+        "lanes",
+        "missing",
+        "pc",
+        "polling",
+        "registers",
+        "stack",
+    )
 
     def __init__(
         self,
@@ -52,6 +64,7 @@ class Group:
         self.registers = registers
         self.base = base
         self.missing = missing
+        self.counted = 0
         self.back_edges = 0
         self.polling: Instruction | None = None
 
@@ -124,6 +137,7 @@ def merge(groups: Sequence[Group], live: Iterable[int], batch_size: int) -> Grou
     base = first.base
     registers: list[Array | None] = base if lanes is None else [None] * len(base)
     merged = Group(first.pc, first.stack, lanes, count, registers, base=base, missing=first.missing)
+    merged.counted = sum(group.counted for group in groups)
     merged.back_edges = max(group.back_edges for group in groups)
     merged.polling = next((group.polling for group in groups if group.polling), None)
     updates: list[tuple[int, Array]] = []

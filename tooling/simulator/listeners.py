@@ -8,8 +8,8 @@ from tooling.simulator.hooks import Hook
 
 HOOK_NAMES = (
     "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_arrive", "named_barrier",
-    "warp_sync", "warp_missing", "cluster_arrive", "cluster_wait", "cluster_barrier", "fence",
-    "async_commit", "async_wait", "mbarrier", "threads_exit", "stuck",
+    "barrier_mixed", "warp_sync", "warp_missing", "cluster_arrive", "cluster_wait", "cluster_barrier",
+    "fence", "async_commit", "async_wait", "mbarrier", "threads_exit", "stuck",
 )  # fmt: skip
 
 
@@ -28,6 +28,7 @@ class Listeners:
     block_barrier: tuple[Hook, ...]
     barrier_arrive: tuple[Hook, ...]
     named_barrier: tuple[Hook, ...]
+    barrier_mixed: tuple[Hook, ...]
     warp_sync: tuple[Hook, ...]
     warp_missing: tuple[Hook, ...]
     cluster_arrive: tuple[Hook, ...]

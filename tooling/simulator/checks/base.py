@@ -72,6 +72,10 @@ class CheckHook(Hook):
     def host_read(self, memory: DeviceMemory, address: int, size: int) -> None:
         """The host copied `size` bytes back from device memory."""
 
+    def device_copy(self, memory: DeviceMemory, address: int, source: int, size: int) -> None:
+        """The host had `size` bytes copied inside device memory."""
+        self.host_write(memory, address, size)
+
     def end(self, memory: DeviceMemory) -> None:
         """The program ended."""
 

@@ -52,6 +52,12 @@ class WrittenBytes:
         for word in range(max(1, width // 8)):
             words[first + word if word else first] = full
 
+    def forget(self, offsets: Ints) -> None:
+        """The bytes at these offsets count as never written again."""
+        self._enter_interval()
+        self._bytes[offsets] = 0
+        self._low = self._high = self._entered = 0
+
     def covers(self, low: int, high: int) -> bool:
         """Whether all these bytes are known to be written, by the interval alone."""
         return self._low <= low and high <= self._high
@@ -125,6 +131,17 @@ class InitialisationCheck(CheckHook):
         if allocation is not None and written is not None:
             low = address - allocation.base
             written.write(low, min(low + size, written.size))
+
+    def device_copy(self, memory: DeviceMemory, address: int, source: int, size: int) -> None:
+        """Bytes that nobody wrote stay so when they are copied."""
+        missing: NDArray[np.int64] = np.empty(0, np.int64)
+        origin, target = memory.containing(source), memory.containing(address)
+        if origin is not None and origin.base in self._buffers:
+            low = source - origin.base
+            missing = self._buffers[origin.base].missing(low, low + size) - low
+        self.host_write(memory, address, size)
+        if len(missing) and target is not None and target.base in self._buffers:
+            self._buffers[target.base].forget(missing + (address - target.base))
 
     def host_read(self, memory: DeviceMemory, address: int, size: int) -> None:
         allocation = memory.containing(address)

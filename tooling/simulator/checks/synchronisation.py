@@ -218,6 +218,16 @@ class SynchronisationCheck(CheckHook):
         same_warp = known.thread % size // WARP == thread % size // WARP
         return same_warp or self._epoch[thread // size] > known.epoch
 
+    def barrier_mixed(self, waiters: Sequence[Waiter]) -> None:
+        """Hardware lets such a barrier pass, by luck."""
+        parties = tuple(
+            self.party(int(w.threads[0]), Action.BARRIER, w.instruction, len(w.threads)) for w in waiters
+        )
+        line = waiters[0].instruction.ptx_line
+        expected = sum(len(waiter.threads) for waiter in waiters)
+        arrived = len(waiters[0].threads)
+        self._note(Kind.DIVERGENT_BARRIER, line, parties, expected=expected, arrived=arrived)
+
     # Deadlock
 
     def stuck(self, waiters: Sequence[Waiter]) -> None:
