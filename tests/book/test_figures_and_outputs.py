@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from xml.etree import ElementTree
 
 import pytest
 
 from tooling.book.errors import BookError
 from tooling.book.figures import FIGURES
+from tooling.book.figures.canvas import SHADES, Canvas
 from tooling.book.figures.drawing import outdated, pictures
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.reduction import stride
-from tooling.book.figures.requests import request
-from tooling.book.figures.traces import BARRIER, Event, Trace, as_text, load, shared_moves, trace_path
+from tooling.book.figures.requests import draw_request, request
+from tooling.book.figures.traces import BARRIER, SHARED, Event, Trace, as_text, load, shared_moves, trace_path
 from tooling.book.recordings import digest, fold
 from tooling.book.runs import shown_outputs
 from tooling.book.shelf import Shelf
@@ -90,6 +92,19 @@ def test_a_request_holds_the_lanes_of_its_warp() -> None:
     addresses = request(trace, event, warp=1).sample.addresses
     assert addresses[:2].tolist() == [8, 12]
     assert (addresses[2:] < 0).all()
+
+
+def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
+    trace = Facts(Shelf(real), "p12").trace()
+    store = next(event for event in trace.events if event.buffer == SHARED and event.action == "store")
+    for shade in SHADES:
+        drawn = draw_request(partial(Canvas, shade=shade, language="ko"), request(trace, store)).svg("x")
+        ElementTree.fromstring(drawn)
+        assert "뱅크" in drawn
+        assert drawn.count('class="lane"') == 8
+    barrier = next(event for event in trace.events if event.action == BARRIER)
+    with pytest.raises(ValueError, match="asks for no words"):
+        request(trace, barrier)
 
 
 def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
