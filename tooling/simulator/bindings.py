@@ -91,8 +91,8 @@ def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
     if binder is not None:
         try:
             binder(decoder, instruction, following)
-        except (ValueError, IndexError) as error:  # binders take the operands apart by number
-            raise decoder.unknown(instruction, "it has another number of operands than it takes") from error
+        except (ValueError, LookupError) as error:  # binders take operands apart by number, look types up
+            raise decoder.unknown(instruction, "it has other operands or types than it takes") from error
         return
     operation = lookup(instruction.opcode, instruction.modifiers) if instruction.modifiers else None
     if operation is None:

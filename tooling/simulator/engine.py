@@ -76,7 +76,7 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
         PtxError: the kernel holds an instruction that the simulator does not know.
         ValueError: an unknown schedule.
     """
-    started = time.perf_counter()
+    started, processor_started = time.perf_counter(), time.thread_time()
     keep_freed_memory()
     program = decode(module, launch.function)
     symbols = memory.symbols(module)
@@ -118,7 +118,12 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
     if block is not None:
         memory.free(block)
     return LaunchResult(
-        runner.issued, runner.lane_instructions, runner.finished_blocks, error, time.perf_counter() - started
+        runner.issued,
+        runner.lane_instructions,
+        runner.finished_blocks,
+        error,
+        time.perf_counter() - started,
+        time.thread_time() - processor_started,
     )
 
 

@@ -128,6 +128,7 @@ class LaunchResult(Record):
         blocks: blocks that ran to their end.
         error: why the kernel was stopped, or None.
         seconds: wall time of the simulation itself; says nothing about a real GPU.
+        processor_seconds: processor time of the simulating thread.
     """
 
     instructions: int
@@ -135,3 +136,4 @@ class LaunchResult(Record):
     blocks: int
     error: KernelFault | None = None
     seconds: float = 0.0
+    processor_seconds: float = 0.0
