@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from tooling.cli.options import add_reports, add_target
@@ -94,6 +95,8 @@ def command(arguments: argparse.Namespace) -> int:
         [record.name for record in records if record.status in ("failed", "error")],
     )
     _show_table(records, terminal.stream is sys.stderr)
+    for reason, count in Counter(each.message for each in records if each.status == "skipped").items():
+        terminal.line(terminal.paint(f"skipped, {count}: {reason}", "dim"))
     if arguments.json:
         write_json(arguments.json, "verify", records)
     if arguments.junit:
