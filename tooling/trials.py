@@ -46,6 +46,7 @@ class Trial:
     solution: bool = False
     time_limit: float | None = None  # seconds; None: the mode's own
     language: str = "en"
+    checks: frozenset[str] | None = None  # which of the simulated GPU's checks watch; None: all
 
     @property
     def limit(self) -> float:
@@ -191,6 +192,7 @@ def _run_case(
         stream=stream,
         count=bool(mode.counters),
         graphs=executable.interpreter is not None,
+        checks=trial.checks,
     )
     if case is None:
         return judge_unjudged(dataset, run.transcript, run.findings, trial.language)
@@ -230,12 +232,14 @@ def run_on_target(
     stream: Callable[[bytes], None] | None = None,
     count: bool = False,
     graphs: bool = False,
+    checks: frozenset[str] | None = None,
 ) -> TargetRun:
     """Runs a program on a GPU, or under the simulated one, which also reports what its checks find.
 
     Args:
         environment: variables besides those of this process and of the target.
         count: count what the kernels do, where the target can: that is, on the simulated GPU.
+        checks: which of the simulated GPU's checks watch, by name; None: all.
         graphs: the program compiles MAX graphs; those for the simulated GPU are kept apart.
 
     Raises:
@@ -246,10 +250,12 @@ def run_on_target(
     if not target.simulated:
         return TargetRun(run_program(command, environment=merged, time_limit=time_limit, stream=stream))
     from tooling.simulator.counters.profiler import Profiler  # noqa: PLC0415 - brings NumPy
-    from tooling.simulator.session import Simulation, SimulationOptions  # noqa: PLC0415
+    from tooling.simulator.findings import Check  # noqa: PLC0415
+    from tooling.simulator.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
 
     profiler = Profiler() if count else None
-    options = SimulationOptions(graph_cache=graph_cache() if graphs else None)
+    watching = ALL_CHECKS if checks is None else frozenset(Check(name) for name in checks)
+    options = SimulationOptions(checks=watching, graph_cache=graph_cache() if graphs else None)
     with Simulation(options, executor=profiler) as simulation:
         merged.update(simulation.environment)
         transcript = run_program(command, environment=merged, time_limit=time_limit, stream=stream)

@@ -428,3 +428,12 @@ def test_progress_that_cannot_be_kept_is_told_and_changes_no_verdict(workbench: 
     result = workbench.run("run", "p01", PUZZLE_STATE_DIR="/dev/null/state")
     assert result.status == ExitCode.PASSED
     assert "your progress could not be kept" in result.stdout
+
+
+def test_checks_are_chosen_on_the_simulated_gpu_only(workbench: Workbench) -> None:
+    result = workbench.run("run", "p01", "--check", "memory,races")
+    assert result.status == ExitCode.USAGE
+    assert "--target sim" in result.stderr
+    result = workbench.run("run", "p01", "--check", "memory,luck")
+    assert result.status == ExitCode.USAGE
+    assert "there is no check `luck`" in result.stderr

@@ -104,3 +104,10 @@ def test_a_kernel_that_never_ends_is_stopped(tmp_path: Path) -> None:
     result = tooling("simulate", "--timeout", "2", "--", str(source))
     assert result.returncode == ExitCode.TIME_LIMIT, result.stdout + result.stderr
     assert "stopped after 2 s" in result.stdout + result.stderr
+
+
+def test_a_run_says_which_checks_watched() -> None:
+    result = tooling("run", "p15", "--solution", "--target", "sim", "--check", "memory,races")
+    assert result.returncode == ExitCode.PASSED, result.stdout + result.stderr
+    assert "checks: memory, races" in result.stdout
+    assert "checks: none" in tooling("run", "p15", "--solution", "--target", "sim", "--no-check").stdout

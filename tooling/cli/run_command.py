@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import add_language, add_reports, add_target, seconds
+from tooling.cli.options import add_checks, add_language, add_reports, add_target, seconds
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--solution", action="store_true", help="run the solution instead of the problem file"
     )
     parser.add_argument("--timeout", type=seconds, metavar="S", help="time limit in seconds")
+    add_checks(parser)
     parser.add_argument("--hint", type=int, metavar="N", help="show a hint (the first, or number N)")
     add_reports(parser)
     add_language(parser)
@@ -74,6 +75,7 @@ def command(arguments: argparse.Namespace) -> int:
 def _judged(
     arguments: argparse.Namespace, project: Project, selection: Selection, terminal: Terminal
 ) -> Verdict:
+    from tooling.cli import UsageError
     from tooling.generate.skeletons import FILL_MARK
     from tooling.targets.selection import choose
     from tooling.toolchain import find_toolchain, open_cache
@@ -81,6 +83,12 @@ def _judged(
     from tooling.trials import Trial, build_trial, run_trial
 
     choice = choose(selection, arguments.target)
+    if arguments.check is not None and not choice.target.simulated:
+        raise UsageError(
+            f"{choice.target.device} has no checks to choose from",
+            why="races and the like are watched by the simulated GPU only",
+            hint="add --target sim",
+        )
     trial = Trial(
         selection,
         choice,
@@ -88,8 +96,11 @@ def _judged(
         solution=arguments.solution,
         time_limit=arguments.timeout,
         language=arguments.lang,
+        checks=arguments.check,
     )
     headline = f"{selection.command} on {choice.target.device} ({choice.reason})"
+    if arguments.check is not None:
+        headline += f", checks: {', '.join(sorted(arguments.check)) or 'none'}"
     terminal.line(terminal.paint(headline, "dim"))
     terminal.stream.flush()
     executable = build_trial(project, trial, find_toolchain(), open_cache())

@@ -7,10 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-from tooling.cli.options import add_language, seconds
+from tooling.cli.options import CHECKS, add_checks, add_language, seconds
 from tooling.exit_codes import ExitCode
-
-CHECKS = ("memory", "races", "initialisation", "synchronisation")
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -22,9 +20,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         epilog="Example: tooling simulate -- ./my_program --its-flag",
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "--check", action="append", default=[], choices=(*CHECKS, "none"), help="only these (default: all)"
-    )
+    add_checks(parser)
     parser.add_argument(
         "--schedule", default="lockstep", help="lockstep (default), random:SEED or adversarial"
     )
@@ -58,10 +54,10 @@ def command(arguments: argparse.Namespace) -> int:
     if program[0].endswith(".mojo"):
         program = [_built(Path(program[0]), simulated.accelerator), *program[1:]]
     terminal = open_terminal()
-    chosen = arguments.check or list(CHECKS)
+    chosen = CHECKS if arguments.check is None else arguments.check
     try:
         options = SimulationOptions(
-            checks=frozenset(Check(name) for name in chosen if name != "none"), schedule=arguments.schedule
+            checks=frozenset(Check(name) for name in chosen), schedule=arguments.schedule
         )
         with Simulation(options) as simulation:
             transcript = run_program(
@@ -80,6 +76,9 @@ def command(arguments: argparse.Namespace) -> int:
     for finding in findings:
         terminal.line(render(finding, arguments.lang))
     errors = [finding for finding in findings if finding.severity.value == "error"]
+    stopped = [record for record in simulation.records if record.result.error is not None]
+    if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
+        terminal.line(_fault(stopped[0]))
     ended = {
         Ending.EXITED: f"the program ended with status {transcript.status}",
         Ending.SIGNALLED: f"the program was ended by {transcript.signal_name}",
@@ -94,6 +93,21 @@ def command(arguments: argparse.Namespace) -> int:
         return ExitCode.TIME_LIMIT
     failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
     return ExitCode.WRONG if errors or failed else ExitCode.PASSED
+
+
+def _fault(record: LaunchRecord) -> str:
+    """Why a kernel was stopped, and where."""
+    from tooling.simulator.checks.base import readable_kernel
+
+    fault = record.result.error
+    assert fault is not None, "the caller chose a launch that failed"
+    place = fault.source
+    if place is None and fault.instruction is not None:
+        where = f"PTX:{fault.instruction.ptx_line}"
+    else:
+        where = str(place or "the launch")
+    kernel = readable_kernel(record.launch.function.name, ())
+    return f"error: {kernel} was stopped at {where}\n  why: {fault.what}"
 
 
 def _count(number: int, one: str, many: str = "") -> str:
