@@ -6,9 +6,13 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tooling.cli.options import CHECKS, add_checks, add_language, seconds
 from tooling.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from tooling.simulator.context import LaunchRecord
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -106,7 +110,7 @@ def _fault(record: LaunchRecord) -> str:
         where = f"PTX:{fault.instruction.ptx_line}"
     else:
         where = str(place or "the launch")
-    kernel = readable_kernel(record.launch.function.name, ())
+    kernel = readable_kernel(record.launch.function.name, tuple(record.module.files.values()))
     return f"error: {kernel} was stopped at {where}\n  why: {fault.what}"
 
 
