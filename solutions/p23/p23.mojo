@@ -1,17 +1,15 @@
 from max.algorithm import elementwise
-from max.benchmark import bencher_iter_custom
 from max.gpu.host import DeviceBuffer, DeviceContext, HostBuffer
 from max.gpu.host.compile import get_gpu_target
 from layout import Layout, LayoutTensor
 from std.algorithm import vectorize
-from std.benchmark import Bench, BenchConfig, Bencher, BenchId
-from std.os import getenv
 from std.sys import align_of, simd_width_of
 from std.testing import assert_equal
 from std.utils import Index
 from std.utils.coord import Coord
 
 from lab import choose_mode, stage, submit
+from lab.benchmark import Benchmark
 
 # ANCHOR: elementwise_add_solution
 comptime SIZE = 1024
@@ -171,91 +169,98 @@ def fill_book_data(a: HostBuffer[dtype], b: HostBuffer[dtype]):
         b[i] = Scalar[dtype](2 * i + 1)
 
 
-def run_or_time[
-    LaunchType: def(DeviceContext) raises -> None
-](
-    mut bench: Bench,
-    launch: LaunchType,
-    name: String,
-    size: Int,
-    ctx: DeviceContext,
-    timed: Bool,
+struct Inputs(Movable):
+    """Two vectors on the GPU."""
+
+    var a: DeviceBuffer[dtype]
+    var b: DeviceBuffer[dtype]
+
+    def __init__(out self, size: Int, ctx: DeviceContext) raises:
+        self.a = ctx.enqueue_create_buffer[dtype](size)
+        self.a.enqueue_fill(0)
+        self.b = ctx.enqueue_create_buffer[dtype](size)
+        self.b.enqueue_fill(0)
+        with self.a.map_to_host() as a_host, self.b.map_to_host() as b_host:
+            fill_book_data(a_host, b_host)
+
+
+def check_and_clear(
+    result: DeviceBuffer[dtype], expected: HostBuffer[dtype]
 ) raises:
-    if timed:
-
-        def measure(mut bencher: Bencher) raises {imm}:
-            bencher_iter_custom(bencher, launch, ctx)
-
-        bench.bench_function(measure, BenchId(name, String(size)))
-    else:
-        launch(ctx)
-        print("ran:", name, "SIZE:", size)
-
-
-def check_and_clear(result: DeviceBuffer[dtype]) raises:
     with result.map_to_host() as result_host:
         for i in range(len(result)):
-            assert_equal(result_host[i], Scalar[dtype](4 * i + 1))
-            result_host[i] = 0
+            assert_equal(result_host[i], expected[i])
+    result.enqueue_fill(0)
 
 
 def benchmark_size[
     size: Int, tile_size: Int
-](mut bench: Bench, ctx: DeviceContext, timed: Bool) raises:
+](mut table: Benchmark, ctx: DeviceContext) raises:
     comptime layout = Layout.row_major(size)
     comptime width = SIMD_WIDTH
+    comptime bytes = 3 * size * 4
     var out = ctx.enqueue_create_buffer[dtype](size)
     out.enqueue_fill(0)
-    var a = ctx.enqueue_create_buffer[dtype](size)
-    a.enqueue_fill(0)
-    var b = ctx.enqueue_create_buffer[dtype](size)
-    b.enqueue_fill(0)
-    with a.map_to_host() as a_host, b.map_to_host() as b_host:
-        fill_book_data(a_host, b_host)
     var out_tensor = LayoutTensor[dtype, layout](out)
-    var a_tensor = LayoutTensor[mut=False, dtype, layout](a)
-    var b_tensor = LayoutTensor[mut=False, dtype, layout](b)
+    # Two sets of inputs, taken in turn.
+    var even = Inputs(size, ctx)
+    var odd = Inputs(size, ctx)
+    var a = [
+        LayoutTensor[mut=False, dtype, layout](even.a),
+        LayoutTensor[mut=False, dtype, layout](odd.a),
+    ]
+    var b = [
+        LayoutTensor[mut=False, dtype, layout](even.b),
+        LayoutTensor[mut=False, dtype, layout](odd.b),
+    ]
+    var expected = ctx.enqueue_create_host_buffer[dtype](size)
+    with even.a.map_to_host() as a_host, even.b.map_to_host() as b_host:
+        for i in range(size):
+            expected[i] = a_host[i] + b_host[i]
 
-    def plain(ctx: DeviceContext) raises {imm}:
-        elementwise_add[width, size](out_tensor, a_tensor, b_tensor, ctx)
+    def plain(repetition: Int, ctx: DeviceContext) raises {imm}:
+        var set = repetition % 2
+        elementwise_add[width, size](out_tensor, a[set], b[set], ctx)
 
-    def tiled(ctx: DeviceContext) raises {imm}:
+    def tiled(repetition: Int, ctx: DeviceContext) raises {imm}:
+        var set = repetition % 2
         tiled_elementwise_add[width, size, tile_size, show_tiles=False](
-            out_tensor, a_tensor, b_tensor, ctx
+            out_tensor, a[set], b[set], ctx
         )
 
-    def manual(ctx: DeviceContext) raises {imm}:
+    def manual(repetition: Int, ctx: DeviceContext) raises {imm}:
+        var set = repetition % 2
         manual_vectorized_tiled_elementwise_add[width, size, tile_size](
-            out_tensor, a_tensor, b_tensor, ctx
+            out_tensor, a[set], b[set], ctx
         )
 
-    def vectorized(ctx: DeviceContext) raises {imm}:
+    def vectorized(repetition: Int, ctx: DeviceContext) raises {imm}:
+        var set = repetition % 2
         vectorize_within_tiles_elementwise_add[width, size, tile_size](
-            out_tensor, a_tensor, b_tensor, ctx
+            out_tensor, a[set], b[set], ctx
         )
 
-    run_or_time(bench, plain, "elementwise", size, ctx, timed)
-    check_and_clear(out)
-    run_or_time(bench, tiled, "tiled", size, ctx, timed)
-    check_and_clear(out)
-    run_or_time(bench, manual, "manual-vectorized", size, ctx, timed)
-    check_and_clear(out)
-    run_or_time(bench, vectorized, "vectorized", size, ctx, timed)
-    check_and_clear(out)
+    table.measure("elementwise", size, bytes, plain)
+    check_and_clear(out, expected)
+    table.measure("tiled", size, bytes, tiled)
+    check_and_clear(out, expected)
+    table.measure("manual-vectorized", size, bytes, manual)
+    check_and_clear(out, expected)
+    table.measure("vectorized", size, bytes, vectorized)
+    check_and_clear(out, expected)
+    # The lists of views do not keep the buffers behind them alive.
+    _ = even^
+    _ = odd^
 
 
 def benchmark(ctx: DeviceContext) raises:
-    var bench = Bench(BenchConfig(max_iters=10, num_warmup_iters=1))
-    # A simulated GPU counts what a kernel does, but its time means nothing.
-    var timed = not getenv("GPU_SIM_SOCKET")
-    if not timed:
-        print("Times are not available on the simulated GPU: each kernel runs")
-        print("once on the small sizes, and its result is compared.")
-    benchmark_size[16, 4](bench, ctx, timed)
-    benchmark_size[128, 16](bench, ctx, timed)
-    if timed:
-        benchmark_size[1024 * 1024, 1024](bench, ctx, timed)
-        bench.dump_report()
+    var table = Benchmark(ctx)
+    benchmark_size[16, 4](table, ctx)
+    benchmark_size[128, 16](table, ctx)
+    if table.timed:
+        benchmark_size[1024 * 1024, 1024](table, ctx)
+        # Large enough that nothing but memory counts: 3 GiB.
+        benchmark_size[256 * 1024 * 1024, 1024](table, ctx)
 
 
 def main() raises:

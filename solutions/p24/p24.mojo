@@ -1,5 +1,4 @@
 from max.algorithm import elementwise
-from max.benchmark import bencher_iter_custom
 from max.gpu import (
     WARP_SIZE,
     AddressSpace,
@@ -13,13 +12,12 @@ from max.gpu.host import DeviceBuffer, DeviceContext, HostBuffer
 from max.gpu.host.compile import get_gpu_target
 from max.gpu.primitives import warp
 from layout import Layout, LayoutTensor
-from std.benchmark import Bench, BenchConfig, Bencher, BenchId
-from std.os import getenv
 from std.sys import simd_width_of
 from std.testing import assert_equal
 from std.utils.coord import Coord
 
 from lab import choose_mode, stage, submit
+from lab.benchmark import Benchmark
 
 # ANCHOR: traditional_approach_from_p12
 comptime SIZE = WARP_SIZE
@@ -146,25 +144,20 @@ def fill_with_digits(buffer: HostBuffer[dtype], seed: UInt32):
         buffer[i] = Scalar[dtype]((state >> 16) % 100)
 
 
-def run_or_time[
-    LaunchType: def(DeviceContext) raises -> None
-](
-    mut bench: Bench,
-    launch: LaunchType,
-    name: String,
-    warps: Int,
-    ctx: DeviceContext,
-    timed: Bool,
-) raises:
-    if timed:
+struct Inputs(Movable):
+    """Two vectors on the GPU, as long as the longest run."""
 
-        def measure(mut bencher: Bencher) raises {imm}:
-            bencher_iter_custom(bencher, launch, ctx)
+    var a: DeviceBuffer[dtype]
+    var b: DeviceBuffer[dtype]
 
-        bench.bench_function(measure, BenchId(name, String(warps * WARP_SIZE)))
-    else:
-        launch(ctx)
-        print("ran:", name, "SIZE:", warps * WARP_SIZE)
+    def __init__(out self, size: Int, ctx: DeviceContext) raises:
+        self.a = ctx.enqueue_create_buffer[dtype](size)
+        self.a.enqueue_fill(0)
+        self.b = ctx.enqueue_create_buffer[dtype](size)
+        self.b.enqueue_fill(0)
+        with self.a.map_to_host() as a_host, self.b.map_to_host() as b_host:
+            fill_with_digits(a_host, 24)
+            fill_with_digits(b_host, 2024)
 
 
 def check_and_clear(
@@ -177,77 +170,77 @@ def check_and_clear(
 
 
 def benchmark(ctx: DeviceContext) raises:
-    var bench = Bench(BenchConfig(max_iters=100, num_warmup_iters=1))
-    # A simulated GPU counts what a kernel does, but its time means nothing.
-    var timed = not getenv("GPU_SIM_SOCKET")
+    var table = Benchmark(ctx)
     var sizes: List[Int] = [1, 4, 32]
-    if timed:
+    if table.timed:
         sizes = [1, 4, 32, 256, 2048, 16384, MAX_WARPS]
-    else:
-        print("Times are not available on the simulated GPU: each kernel runs")
-        print("once on the small sizes, and its result is compared.")
 
-    # One set of buffers, as long as the longest run; a shorter run starts
-    # fewer warps, and these work on the first elements.
+    # Two sets of inputs, taken in turn. A shorter run starts fewer warps, and
+    # these work on the first elements.
     comptime max_size = MAX_WARPS * WARP_SIZE
     var out = ctx.enqueue_create_buffer[dtype](MAX_WARPS)
     out.enqueue_fill(-1)
-    var a = ctx.enqueue_create_buffer[dtype](max_size)
-    a.enqueue_fill(0)
-    var b = ctx.enqueue_create_buffer[dtype](max_size)
-    b.enqueue_fill(0)
+    var out_tensor = LayoutTensor[dtype, bench_out_layout](out)
+    var even = Inputs(max_size, ctx)
+    var odd = Inputs(max_size, ctx)
+    var a = [
+        LayoutTensor[mut=False, dtype, bench_in_layout](even.a),
+        LayoutTensor[mut=False, dtype, bench_in_layout](odd.a),
+    ]
+    var b = [
+        LayoutTensor[mut=False, dtype, bench_in_layout](even.b),
+        LayoutTensor[mut=False, dtype, bench_in_layout](odd.b),
+    ]
     var expected = ctx.enqueue_create_host_buffer[dtype](MAX_WARPS)
-    with a.map_to_host() as a_host, b.map_to_host() as b_host:
-        fill_with_digits(a_host, 24)
-        fill_with_digits(b_host, 2024)
+    with even.a.map_to_host() as a_host, even.b.map_to_host() as b_host:
         for i in range(MAX_WARPS):
             var total = Scalar[dtype](0)
             for j in range(i * WARP_SIZE, (i + 1) * WARP_SIZE):
                 total += a_host[j] * b_host[j]
             expected[i] = total
 
-    var out_tensor = LayoutTensor[dtype, bench_out_layout](out)
-    var a_tensor = LayoutTensor[mut=False, dtype, bench_in_layout](a)
-    var b_tensor = LayoutTensor[mut=False, dtype, bench_in_layout](b)
     for warps in sizes:
+        var size = warps * WARP_SIZE
+        var bytes = 2 * size * 4 + warps * 4
 
-        def traditional(ctx: DeviceContext) raises {imm}:
+        def traditional(repetition: Int, ctx: DeviceContext) raises {imm}:
             comptime kernel = traditional_approach_from_p12[
                 bench_in_layout, bench_out_layout, max_size
             ]
             ctx.enqueue_function[kernel](
                 out_tensor,
-                a_tensor,
-                b_tensor,
+                a[repetition % 2],
+                b[repetition % 2],
                 grid_dim=warps,
                 block_dim=WARP_SIZE,
             )
 
-        def simple(ctx: DeviceContext) raises {imm}:
+        def simple(repetition: Int, ctx: DeviceContext) raises {imm}:
             comptime kernel = simple_warp_kernel[
                 bench_in_layout, bench_out_layout, max_size
             ]
             ctx.enqueue_function[kernel](
                 out_tensor,
-                a_tensor,
-                b_tensor,
+                a[repetition % 2],
+                b[repetition % 2],
                 grid_dim=warps,
                 block_dim=WARP_SIZE,
             )
 
-        def functional(ctx: DeviceContext) raises {imm}:
+        def functional(repetition: Int, ctx: DeviceContext) raises {imm}:
             functional_warp_approach(
-                out_tensor, a_tensor, b_tensor, warps * WARP_SIZE, ctx
+                out_tensor, a[repetition % 2], b[repetition % 2], size, ctx
             )
 
-        run_or_time(bench, traditional, "traditional", warps, ctx, timed)
+        table.measure("traditional", size, bytes, traditional)
         check_and_clear(out, expected, warps)
-        run_or_time(bench, simple, "simple-warp", warps, ctx, timed)
+        table.measure("simple-warp", size, bytes, simple)
         check_and_clear(out, expected, warps)
-        run_or_time(bench, functional, "functional-warp", warps, ctx, timed)
+        table.measure("functional-warp", size, bytes, functional)
         check_and_clear(out, expected, warps)
-    if timed:
-        bench.dump_report()
+    # The lists of views do not keep the buffers behind them alive.
+    _ = even^
+    _ = odd^
 
 
 def main() raises:
@@ -306,9 +299,7 @@ def main() raises:
                 block_dim=THREADS_PER_BLOCK,
             )
         else:
-            functional_warp_approach(
-                out_tensor, a_tensor, b_tensor, SIZE, ctx
-            )
+            functional_warp_approach(out_tensor, a_tensor, b_tensor, SIZE, ctx)
         ctx.synchronize()
 
         submit("out", out)
