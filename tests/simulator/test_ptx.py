@@ -138,9 +138,12 @@ def test_variables_hold_their_initial_bytes() -> None:
     assert variables["dynamic"].size == 0
 
 
-@pytest.mark.parametrize("name", ["axis_sum", "saxpy"])
-def test_a_printed_module_parses_to_the_same(name: str) -> None:
-    module = parse_module((DATA / f"{name}.ptx").read_text())
+PRINTED = [*sorted(DATA.glob("*.ptx")), *sorted((DATA.parent / "checks" / "defects").rglob("*.ptx"))]
+
+
+@pytest.mark.parametrize("path", PRINTED, ids=lambda path: path.stem)
+def test_a_printed_module_parses_to_the_same(path: Path) -> None:
+    module = parse_module(path.read_text())
     again = parse_module(print_module(module))
     assert statements(again) == statements(module)
     assert again.globals == module.globals
