@@ -56,6 +56,17 @@ def test_the_problem_file_fails_and_says_that_nothing_was_written(tmp_path: Path
     assert "never-written" in verdict["names"]
 
 
+def test_right_values_do_not_pass_where_counters_decide(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    result = tooling("run", "p32", "--two-way", "--target", "sim", "--json", str(report))
+    assert result.returncode == ExitCode.WRONG, result.stdout + result.stderr
+    assert "all values right; its counters decide" in result.stdout
+    assert "`two_way_conflict_kernel` has 1,024 bank conflicts" in result.stdout
+    assert "p32.mojo:" in result.stdout
+    (verdict,) = json.loads(report.read_text())["results"]
+    assert verdict["names"] == ["counters"]
+
+
 def test_no_network_is_needed() -> None:
     alone = ("unshare", "--net", "--map-root-user")
     if shutil.which("unshare") is None or subprocess.run([*alone, "true"], check=False).returncode != 0:
