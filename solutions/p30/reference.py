@@ -21,8 +21,8 @@ def outputs(mode: str) -> tuple[str, ...]:
 def inputs(mode: str, dataset: str, simulated: bool) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content.
 
-    The probe follows no line: its periods 1009 and 521 divide no power of two, so that an element from another
-    place cannot give the same sum.
+    The probe follows no line: its periods 1009 and 521 divide no power of two, so that an element from
+    another place cannot give the same sum.
     """
     size = SIMULATED_SIZE if simulated else SIZE
     i = np.arange(size, dtype=np.int64)
@@ -36,4 +36,4 @@ def inputs(mode: str, dataset: str, simulated: bool) -> Buffers:
 
 def expected(mode: str, inputs: Buffers) -> Buffers:
     """The sum, rounded once, for every output."""
-    return {name: inputs["a"] + inputs["b"] for name in outputs(mode)}
+    return dict.fromkeys(outputs(mode), inputs["a"] + inputs["b"])
