@@ -84,7 +84,7 @@ print(json.dumps(found))
 def test_what_is_not_there_says_so_by_name() -> None:
     source = (Path(__file__).parents[2] / "tooling/simulator/driver/unsupported.mojo").read_text()
     names = [line.split('"')[1] for line in source.splitlines() if line.startswith("@export")]
-    assert len(names) > 30
+    assert len(names) > 10
     with simulation(record_only=True) as gpu:
         done = run_python(gpu, f"d = Driver().start()\nprint([d(n) for n in {names!r}])")
     assert json.loads(done.stdout) == [801] * len(names)
