@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from html import escape
+from pathlib import Path
 
 from tooling.book.errors import BookError
 from tooling.book.page import Page, Words
 from tooling.errors import Location
 
+_TOOL = Path(__file__).resolve().parents[1]  # the tool that is running, whichever book it builds
 _GAP = "…"  # what differs from case to case, such as a name
 
 
@@ -33,7 +35,7 @@ def says(page: Page, words: Words) -> str:
     """
     file, *rest = words
     message = " ".join(rest)
-    path = page.shelf.project.root / "tooling" / file
+    path = _TOOL / file
     if not message or not path.is_file():
         raise BookError(
             f"{{{{#says {' '.join(words)}}}}} does not say which message",
