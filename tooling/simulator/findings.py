@@ -55,6 +55,7 @@ class Kind(StrEnum):
     COPY_IN_FLIGHT = "copy-in-flight"
 
     UNWRITTEN_READ = "unwritten-read"
+    UNWRITTEN_LIBRARY_READ = "unwritten-library-read"
     UNWRITTEN_COPY = "unwritten-copy"
 
     EXITED_BEFORE_BARRIER = "exited-before-barrier"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import numpy as np
 
@@ -70,10 +70,15 @@ def run(
     entry: str,
     setting: Setting,
     schedule: str = "lockstep",
+    *,
     checks: Iterable[str] = tuple(Check),
+    file: str | None = None,
 ) -> list[Finding]:
-    """The findings of entry `wrong` or `right` of `defects/<name>.ptx`."""
-    module = parse_module((FOLDER / f"{name}.ptx").read_text())
+    """The findings of entry `wrong` or `right` of `defects/<name>.ptx`, as if compiled from `file`."""
+    text = (FOLDER / f"{name}.ptx").read_text()
+    if file is not None:
+        text = text.replace(f'"{PurePath(name).name}.mojo"', f'"{file}"')
+    module = parse_module(text)
     host = _Host(checks)
     size = 4 * setting.elements
     a, out = host.buffer(size), host.buffer(size, written=not setting.unwritten)

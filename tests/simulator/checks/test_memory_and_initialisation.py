@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.simulator.checks.defect_runs import Setting, run
 from tests.simulator.checks.launches import HandLaunch
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.initialisation import InitialisationCheck, WrittenBytes
@@ -150,3 +151,19 @@ def test_written_bytes_of_every_width(width: int) -> None:
     written.scatter(np.array([16, 32]), width)
     assert written.unwritten(np.array([0, 16, 32, 48]), width).tolist() == [True, False, False, True]
     assert len(written.missing(16, 32)) == 16 - width
+
+
+@pytest.mark.parametrize(
+    ("file", "kind", "severity"),
+    [
+        ("max/mojo/max/gpu/primitives/block.mojo", Kind.UNWRITTEN_LIBRARY_READ, Severity.WARNING),
+        ("/home/reader/mojo/halo.mojo", Kind.UNWRITTEN_READ, Severity.ERROR),
+        ("halo.mojo", Kind.UNWRITTEN_READ, Severity.ERROR),
+    ],
+)
+def test_scratch_memory_of_the_library_is_no_mistake_of_the_author(
+    file: str, kind: Kind, severity: Severity
+) -> None:
+    (finding,) = run("initialisation/halo", "wrong", Setting(8), file=file)
+    assert (finding.kind, finding.severity) == (kind, severity)
+    assert "{" not in render(finding) + render(finding, "ko")

@@ -180,6 +180,16 @@ def _authors_own(source: SourceLocation) -> SourceLocation:
     return next(place for place in chain if place.file == own)
 
 
+def is_in_library(place: Place) -> bool:
+    """Whether the instruction was written in one of Mojo's packages, and not inlined into the author's text.
+
+    Packages were compiled elsewhere: their line tables have relative paths, such as
+    `max/mojo/max/gpu/primitives/block.mojo`.
+    """
+    path = PurePath(place.file)
+    return not path.is_absolute() and "mojo" in path.parts[:-1]
+
+
 def readable_kernel(name: str, files: Sequence[str]) -> str:
     """`axis_sum` for `p15_axis_sum_LayoutTensor_True6A6A_568de488e22ada17` of p15.mojo.
 

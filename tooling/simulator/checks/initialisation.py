@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.checks.base import CheckHook, action_of, survivors
+from tooling.simulator.checks.base import CheckHook, action_of, is_in_library, survivors
 from tooling.simulator.checks.footprint import Footprints, extent
 from tooling.simulator.findings import Check, Finding, Kind, Severity
 from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Space
@@ -235,12 +235,15 @@ class InitialisationCheck(CheckHook):
         else:
             buffer = self.buffer(home, access.element_bytes)
             offset = int(offsets[first])
+        reader = self.party(int(access.threads[first]), action_of(access), access.instruction)
+        # A warp of the library may read its whole scratch array and use a part of it: only the result tells.
+        scratch = home is None and is_in_library(reader.place)
         finding = Finding(
             self.check,
-            Kind.UNWRITTEN_READ,
-            Severity.ERROR,
+            Kind.UNWRITTEN_LIBRARY_READ if scratch else Kind.UNWRITTEN_READ,
+            Severity.WARNING if scratch else Severity.ERROR,
             self.kernel(),
-            (self.party(int(access.threads[first]), action_of(access), access.instruction),),
+            (reader,),
             buffer,
             offset=offset,
             size=access.bytes,

@@ -105,6 +105,14 @@ _TEXTS = {
         "no data "
         "store a zero; and check that the writer uses the same index as the reader.",
     ),
+    "unwritten-library-read": Text(
+        "Mojo's library reads {bytes} of {memory} memory that nobody has written: {buffer}, "
+        "offset {offset}{element}",
+        "The library may read all cells of its scratch memory and use those that it wrote: right results are "
+        "not in doubt.",
+        "Where the result is wrong, check what the library's function asks of the block: its size, and that "
+        "all threads call it.",
+    ),
     "unwritten-copy": Text(
         "{bytes} of {buffer} were copied to the host although nobody had written them, the first at offset "
         "{offset}{element}",
