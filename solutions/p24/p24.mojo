@@ -52,7 +52,7 @@ def traditional_approach_from_p12[
         shared[local_i] = 0
     barrier()
 
-    # The halving tree of puzzle 12: every step needs two barriers.
+    # The halving tree of puzzle 12: all read, then all add, in every step.
     var stride = WARP_SIZE // 2
     while stride > 0:
         var upper = Scalar[dtype](0)

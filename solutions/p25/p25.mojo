@@ -81,7 +81,7 @@ def basic_broadcast(
     var global_i = block_dim.x * block_idx.x + thread_idx.x
     var lane = lane_id()
     # FILL: about 6 lines
-    # One lane computes what all of them need. To the others, `total` is 0.
+    # One lane computes what all of them need. In the others, `total` stays 0.
     var total = Scalar[dtype](0)
     if lane == 0:
         for i in range(4):
