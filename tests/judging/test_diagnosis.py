@@ -42,6 +42,7 @@ def with_poison(array: Array, *places: int | slice) -> Array:
     [
         (np.full(16, POISON), RAMP, "never-written"),
         (with_poison(RAMP, slice(4, None)), RAMP, "first-block-only"),
+        (with_poison(RAMP, slice(1, None)), RAMP, "partly-written"),
         (with_poison(RAMP, slice(15, None)), RAMP, "missing-last"),
         (np.append(RAMP[:-1], np.float32(99)), RAMP, "missing-last"),
         (with_poison(RAMP, 3, 7, 11), RAMP, "partly-written"),
@@ -149,3 +150,15 @@ def test_cells_behind_a_result_tell_of_nothing_but_a_write_beyond_the_end() -> N
         assert words in what
         assert "3" in cause
         assert advice
+
+
+@pytest.mark.parametrize(
+    ("language", "several", "single"),
+    [("en", "with several blocks", "with one block"), ("ko", "블록이 여럿이면", "블록이 하나면")],
+)
+def test_a_right_beginning_is_explained_for_several_blocks_and_for_one(
+    language: str, several: str, single: str
+) -> None:
+    _, cause, _ = EXPLANATIONS["first-block-only"].render(language, {"output": "out", "count": 4})
+    assert several in cause
+    assert single in cause

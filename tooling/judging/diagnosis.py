@@ -88,7 +88,8 @@ def first_block_only(evidence: Evidence) -> Diagnosis | None:
     wrong = evidence.comparison.wrong.ravel()
     right = int(np.argmax(wrong))
     rest = evidence.untouched.ravel()[right:]
-    if right == 0 or not rest.all() or rest.size <= max(1, wrong.size // 4):
+    # One right element tells nothing about blocks: that the others were never written says all there is.
+    if right < 2 or not rest.all() or rest.size <= max(1, wrong.size // 4):
         return None
     return Diagnosis("first-block-only", {"count": right})
 

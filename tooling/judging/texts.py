@@ -74,13 +74,16 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "`{output}`의 처음 {count}개만 맞고 나머지는 쓰이지 않았습니다",
         ),
         Text(
-            "that is what happens when a local index is used where a global one belongs: "
-            "every block writes the same elements",
-            "전역 인덱스가 필요한 곳에 지역 인덱스를 쓰면 모든 블록이 같은 원소에 쓰게 됩니다",
+            "with several blocks, that is what a local index does where a global one belongs: every block "
+            "writes the same elements; with one block, the guard lets too few threads pass",
+            "블록이 여럿이면 전역 인덱스가 필요한 곳에 지역 인덱스를 써서 "
+            "모든 블록이 같은 원소에 쓴 경우이고, 블록이 하나면 가드가 스레드를 너무 적게 통과시킨 경우입니다",
         ),
         Text(
-            "index global memory with `block_dim.x * block_idx.x + thread_idx.x`",
-            "전역 메모리는 `block_dim.x * block_idx.x + thread_idx.x`로 접근하세요",
+            "index global memory with `block_dim.x * block_idx.x + thread_idx.x`, and compare the guard with "
+            "the number of elements",
+            "전역 메모리는 `block_dim.x * block_idx.x + thread_idx.x`로 접근하고, "
+            "가드를 원소 수와 비교하세요",
         ),
     ),
     "shifted": Explanation(
