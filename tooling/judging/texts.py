@@ -76,8 +76,8 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text(
             "with several blocks, that is what a local index does where a global one belongs: every block "
             "writes the same elements; with one block, the guard lets too few threads pass",
-            "블록이 여럿이면 전역 인덱스가 필요한 곳에 지역 인덱스를 써서 "
-            "모든 블록이 같은 원소에 쓴 경우이고, 블록이 하나면 가드가 스레드를 너무 적게 통과시킨 경우입니다",
+            "블록이 여럿이면 전역 인덱스가 필요한 곳에 지역 인덱스를 써서 모든 블록이 같은 "
+            "원소에 쓴 경우이고, 블록이 하나면 가드가 스레드를 너무 적게 통과시킨 경우입니다",
         ),
         Text(
             "index global memory with `block_dim.x * block_idx.x + thread_idx.x`, and compare the guard with "
