@@ -6,13 +6,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
 
 from tooling.exit_codes import ExitCode
-from tooling.processes import run_captured
+from tooling.processes import kill_running, run_captured
 from tooling.project import Project
 
 _TIME_LIMIT = 900.0  # seconds; the checks take seconds
@@ -56,10 +56,21 @@ class Outcome:
     seconds: float
 
 
-def run_checks(project: Project, checks: Sequence[Check] = CHECKS) -> Iterator[Outcome]:
-    """Runs the checks beside each other, each in a process; the outcomes come in the table's order."""
-    with ThreadPoolExecutor(len(checks) or 1) as pool:
+def run_checks(project: Project, checks: Sequence[Check] = CHECKS) -> Generator[Outcome, None, None]:
+    """Runs the checks beside each other, each in a process; the outcomes come in the table's order.
+
+    Closing it ends the checks that still run.
+    """
+    pool = ThreadPoolExecutor(len(checks) or 1)
+    try:
         yield from pool.map(lambda check: _run(check, project), checks)
+    except BaseException:
+        # Also an interrupt, which reaches none of the checks: each leads a session of its own.
+        pool.shutdown(wait=False, cancel_futures=True)
+        kill_running()
+        raise
+    finally:
+        pool.shutdown()
 
 
 def _run(check: Check, project: Project) -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,13 @@ import pytest
 from tooling.exit_codes import ExitCode
 from tooling.project import Project
 from tooling.repository_checks import Check, Finding, run_checks
+
+HANGS = """\
+#!/bin/sh
+if [ "$3" = endless ]; then echo $$ > endless.pid; exec sleep 3600; fi
+until [ -s endless.pid ]; do sleep 0.1; done
+sleep 0.5
+"""
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench
@@ -51,3 +59,17 @@ def test_another_exit_status_is_no_verdict(
     (outcome,) = run_checks(Project(workbench.root), [Check("one", arguments)])
     assert outcome.finding is finding
     assert outcome.output
+
+
+def test_checks_that_nobody_waits_for_any_more_are_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "python"
+    program.write_text(HANGS, encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(program))
+    outcomes = run_checks(Project(tmp_path), [Check("quick", ("quick",)), Check("endless", ("endless",))])
+    assert next(outcomes).finding is Finding.NOTHING
+    outcomes.close()  # as an interrupt does; it comes back only because the other check was ended
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "endless.pid").read_text(encoding="utf-8")), 0)
