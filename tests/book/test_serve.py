@@ -59,3 +59,13 @@ def test_solved_puzzles_come_from_the_reader_s_own_file(
     progress_path().write_text("{", encoding="utf-8")
     assert solved_puzzles(real, said.append) == ()
     assert "could not be read" in said[0]
+
+
+def test_a_manifest_that_is_wrong_for_a_while_keeps_no_page_back(
+    checkout: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PUZZLE_STATE_DIR", str(tmp_path))
+    (checkout.problems / "p01" / "puzzle.yaml").write_text("title: [", encoding="utf-8")
+    said: list[str] = []
+    assert solved_puzzles(checkout, said.append) == ()
+    assert "p01/puzzle.yaml" in said[0]

@@ -141,11 +141,16 @@ def _progress_script(solved: Sequence[str]) -> str:
 
 
 def solved_puzzles(project: Project, say: Say) -> tuple[str, ...]:
-    """The puzzles that this reader has solved in this checkout."""
+    """The puzzles that this reader has solved in this checkout; none while a manifest is wrong."""
     progress = read_progress(project.root)
     if progress.note:
         say(progress.note)
-    return tuple(puzzle.id for puzzle in load_catalogue(project) if progress.is_solved(puzzle))
+    try:
+        puzzles = load_catalogue(project)
+    except ToolingError as error:
+        say(str(error))
+        return ()
+    return tuple(puzzle.id for puzzle in puzzles if progress.is_solved(puzzle))
 
 
 def serve(project: Project, port: int, say: Say) -> None:
