@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import MANIFEST
+from tooling import trials
+from tooling.book import runs
 from tooling.bundle.making import left_out
 from tooling.catalog.catalogue import every_selection
 from tooling.catalog.manifest import load_puzzle
@@ -19,6 +21,7 @@ from tooling.catalog.nodes import ManifestError
 from tooling.errors import Location
 from tooling.generate.plan import plan
 from tooling.project import Project
+from tooling.targets.model import Choice, Target, TargetKind
 from tooling.toolchain import BuildCache, BuildFailed, Toolchain
 from tooling.toolchain.extras import PINNED_MAX, ExtraMissing, require_max
 from tooling.toolchain.scripts import prepare_script
@@ -136,3 +139,22 @@ def test_a_bundle_of_nothing_else_is_refused(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert "p17 cannot go into a bundle" in result.stderr
     assert "uv run --extra max tooling verify p17" in result.stderr
+
+
+def test_a_page_shows_what_a_program_in_python_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    puzzle = puzzle_of(tmp_path, "{name: p01, api: tile_tensor, language: python}")
+    solution = puzzle.program("p01").solution
+    solution.parent.mkdir(parents=True)
+    solution.write_text("import shared\nprint(shared.GREETING)\n")
+    (tmp_path / "problems" / "shared.py").write_text("GREETING = 'hello'\n")
+    gpu = Choice(Target(TargetKind.NVIDIA, "test GPU", "sm_90a"), "the first GPU found")
+    monkeypatch.setattr(runs, "choose", lambda *_: gpu)
+    monkeypatch.setattr(runs, "find_toolchain", lambda: NOWHERE)
+    monkeypatch.setattr(trials, "require_max", lambda _: None)
+    monkeypatch.setenv("PUZZLE_CACHE_DIR", str(tmp_path / "cache"))
+    (selection,) = every_selection([puzzle])
+    shown = runs.Shown(selection, "solved", tmp_path / "p01.solved.json")
+    recording = runs.run(Project(tmp_path), shown, "nvidia")
+    assert (recording.lines, recording.exit_status) == (("hello",), 0)

@@ -21,7 +21,7 @@ from tooling.mdbook.includes import Directive, find_directives
 from tooling.project import Project
 from tooling.targets.selection import choose
 from tooling.toolchain import find_toolchain, open_cache
-from tooling.trials import Trial, build_trial, run_on_target
+from tooling.trials import Trial, build_trial, environment_of, run_on_target
 
 Say = Callable[[str], None]
 _TIME_LIMIT = 120.0
@@ -150,8 +150,13 @@ def run(project: Project, shown: Shown, target: str) -> Recording:
     toolchain = find_toolchain()
     trial = Trial(shown.selection, choice, source, shown.state == "solved")
     executable = build_trial(project, trial, toolchain, open_cache())
-    command = [str(executable.path), *shown.selection.mode.flags]
-    transcript = run_on_target(command, choice.target, {}, time_limit=_TIME_LIMIT).transcript
+    transcript = run_on_target(
+        [*executable.command, *shown.selection.mode.flags],
+        choice.target,
+        environment_of(executable),
+        time_limit=_TIME_LIMIT,
+        graphs=executable.interpreter is not None,
+    ).transcript
     if transcript.ending is not Ending.EXITED:
         raise BookError(
             f"{shown.name} did not come to an end of its own", why=transcript.stderr[-500:] or None
