@@ -189,6 +189,19 @@ def test_parameters_are_read_at_computed_addresses() -> None:
     assert got.tolist() == [extra[2 * k] * 256 + extra[2 * k + 1] for k in range(64)]
 
 
+def test_a_lane_that_is_left_out_may_hold_any_parameter_address() -> None:
+    body = """
+    mov.b32 %r1, map; mad.lo.u32 %r1, %r30, 4, %r1; mov.b32 %r2, 0; mov.b32 %r3, 0;
+    setp.lt.u32 %p1, %r30, 32; @%p1 ld.param.v2.u8 {%r2, %r3}, [%r1]; mad.lo.u32 %r2, %r2, 256, %r3;
+    mul.wide.u32 %rd3, %r30, 4; add.s64 %rd3, %rd3, %rd31; st.global.b32 [%rd3], %r2;"""
+    extra = bytes(range(100, 228))
+    result, (_, got) = simulate(
+        program(body), [np.zeros(1, np.uint32), np.zeros(64, np.uint32)], block=64, extra=extra
+    )
+    assert result.error is None, result.error
+    assert got.tolist() == [extra[4 * k] * 256 + extra[4 * k + 1] for k in range(32)] + [0] * 32
+
+
 ASYNC = """
     .shared .align 8 .b64 bar; .shared .align 16 .b8 cell[1024];
     mov.u32 %r1, %cluster_ctarank; mov.b32 %r2, cell; mov.b32 %r3, bar; setp.eq.u32 %p1, %r30, 0;

@@ -246,15 +246,17 @@ def _load_computed(
         address = at.of(group)
         block = batch.parameters
         used = address if mask is None or len(address) == 1 else address[mask]
-        bad = used > np.uint64(max(len(block) - size * len(targets), 0))
-        if bad.any():
+        last = len(block) - size * len(targets)
+        bad = used > np.uint64(max(last, 0))
+        if last < 0 or bad.any():
             request = Request(group, instruction, Width(size, len(targets)), lanes)
             thread = int(request.pick(batch.spaces.threads)[int(np.argmax(bad))])
             raise illegal_address(
                 batch.context.launch, request, thread, int(used[int(np.argmax(bad))]), "parameter"
             )
         for k, (target, change) in enumerate(zip(targets, extend, strict=True)):
-            index = np.minimum(address, len(block) - size).astype(np.intp) + k * size
+            # Lanes that are left out may hold any address: what they read here is thrown away.
+            index = np.minimum(address, last).astype(np.intp) + k * size
             value = block[index[:, None] + np.arange(size)].view(unsigned).reshape(-1)
             value = value if change is None else change(value)
             assign(group, target, value, mask, value.dtype)
