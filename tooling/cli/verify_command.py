@@ -91,7 +91,8 @@ def command(arguments: argparse.Namespace) -> int:
     records.sort(key=lambda record: record.name)
     remember(
         memory,
-        {record.name: record.seconds for record in records},
+        # What was skipped is what it was: a failure that could not be tried again stays one.
+        {record.name: record.seconds for record in records if record.status != "skipped"},
         [record.name for record in records if record.status in ("failed", "error")],
     )
     _show_table(records, terminal.stream is sys.stderr)
