@@ -27,8 +27,8 @@ class Row:
     runs: int
     mean: float  # microseconds
     error: float  # percent of it
-    bandwidth: float  # GB/s
-    of_copy: float
+    bandwidth: float | None = None  # GB/s; none where it says nothing
+    of_copy: float | None = None
 
 
 def table(program: str) -> list[Row]:
@@ -53,7 +53,27 @@ def test_elementwise_moves_memory_as_fast_as_a_copy() -> None:
     assert programs
     for program in programs:
         (row,) = [row for row in table(program) if row.kernel == "elementwise" and row.elements == 2**28]
+        assert row.of_copy is not None
         assert row.of_copy >= 0.9
+
+
+def test_every_measured_puzzle_is_recorded_in_each_of_its_apis() -> None:
+    recorded = {program.split()[0] for program in RECORDED["programs"]}
+    # Those without a mode of their own are rows of one program.
+    for program in ("benchmarks/kernels/convolution.mojo", "benchmarks/kernels/matrix_product.mojo"):
+        recorded |= {row.kernel.partition(":")[0] for row in table(program)}
+    wanted = {"p30", "p31", "p32"}
+    for puzzle in ("p23", "p24", "p28", "p33", "p35"):
+        wanted |= {puzzle, f"{puzzle}_tile_tensor"}
+    assert wanted <= recorded
+
+
+def test_the_tensor_core_multiplies_faster_than_the_tiled_kernel() -> None:
+    rows = {(row.kernel, row.elements): row.mean for row in table("benchmarks/kernels/matrix_product.mojo")}
+    for program in ("p33", "p33_tile_tensor"):
+        for size in (1024, 4096):
+            tiled = rows[f"{program}:tiled", size * size]
+            assert rows[f"{program}:tensor-core", size * size] < tiled / 2
 
 
 @pytest.mark.parametrize(("program", "kernel", "counters"), COUNTED)

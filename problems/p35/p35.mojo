@@ -1,22 +1,13 @@
-from max.benchmark import bencher_iter_custom
 from max.gpu import global_idx
-from max.gpu.host import DeviceContext, HostBuffer
+from max.gpu.host import DeviceBuffer, DeviceContext, HostBuffer
 from max.gpu.host.compile import get_gpu_target
 from layout import Layout, LayoutTensor
-from std.benchmark import (
-    Bench,
-    BenchConfig,
-    Bencher,
-    BenchId,
-    BenchMetric,
-    ThroughputMeasure,
-)
-from std.os import getenv
 from std.sys import align_of, simd_width_of, size_of
 from std.testing import assert_almost_equal
 from std.utils import Index
 
 from lab import choose_mode, stage, submit
+from lab.benchmark import Benchmark
 
 # ANCHOR: scalar_kernel
 comptime SIZE = 1024 * 1024
@@ -79,79 +70,68 @@ def fill_book_data(input: HostBuffer[dtype]):
         input[i] = Scalar[dtype](i % 97)
 
 
-def check(result: HostBuffer[dtype], input: HostBuffer[dtype]) raises:
-    for i in range(SIZE):
-        assert_almost_equal(result[i], input[i] * SCALE + BIAS, atol=1e-5)
-
-
-def run_or_time[
-    LaunchType: def(DeviceContext) raises -> None
-](
-    mut bench: Bench,
-    launch: LaunchType,
-    name: String,
-    ctx: DeviceContext,
-    timed: Bool,
+def check_and_clear(
+    result: DeviceBuffer[dtype], expected: HostBuffer[dtype]
 ) raises:
-    if timed:
-
-        def measure(mut bencher: Bencher) raises {imm}:
-            bencher_iter_custom(bencher, launch, ctx)
-
-        # Each element is read once and written once.
-        var moved = ThroughputMeasure(
-            BenchMetric.bytes, 2 * SIZE * size_of[dtype]()
-        )
-        bench.bench_function(measure, BenchId(name, String(SIZE)), [moved])
-    else:
-        launch(ctx)
-        print("ran:", name, "SIZE:", SIZE)
+    """Compares all elements, and wipes them for the next kernel."""
+    with result.map_to_host() as result_host:
+        for i in range(SIZE):
+            assert_almost_equal(result_host[i], expected[i], atol=1e-5)
+    result.enqueue_fill(-1)
 
 
 def benchmark(ctx: DeviceContext) raises:
-    var bench = Bench(BenchConfig(max_iters=100, num_warmup_iters=10))
-    # A simulated GPU counts what a kernel does, but its time means nothing.
-    var timed = not getenv("GPU_SIM_SOCKET")
-    if not timed:
-        print("Times are not available on the simulated GPU: each kernel runs")
-        print("once, and its result is compared.")
     var out = ctx.enqueue_create_buffer[dtype](SIZE)
     out.enqueue_fill(-1)
-    var input = ctx.enqueue_create_buffer[dtype](SIZE)
-    input.enqueue_fill(0)
-    with input.map_to_host() as input_host:
-        fill_book_data(input_host)
+    # Two sets of the same input, taken in turn.
+    var even = ctx.enqueue_create_buffer[dtype](SIZE)
+    even.enqueue_fill(0)
+    var odd = ctx.enqueue_create_buffer[dtype](SIZE)
+    odd.enqueue_fill(0)
+    var expected = ctx.enqueue_create_host_buffer[dtype](SIZE)
+    with even.map_to_host() as even_host, odd.map_to_host() as odd_host:
+        fill_book_data(even_host)
+        fill_book_data(odd_host)
+        for i in range(SIZE):
+            expected[i] = even_host[i] * SCALE + BIAS
     var out_tensor = LayoutTensor[dtype, layout](out)
-    var input_tensor = LayoutTensor[mut=False, dtype, layout](input)
 
-    def scalar(ctx: DeviceContext) raises {imm}:
+    def scalar(repetition: Int, ctx: DeviceContext) raises {imm}:
+        var input = even if repetition % 2 == 0 else odd
         ctx.enqueue_function[scalar_kernel](
-            out_tensor, input_tensor, grid_dim=BLOCKS_SCALAR, block_dim=TPB
+            out_tensor,
+            LayoutTensor[mut=False, dtype, layout](input),
+            grid_dim=BLOCKS_SCALAR,
+            block_dim=TPB,
         )
 
-    def unaligned(ctx: DeviceContext) raises {imm}:
+    def unaligned(repetition: Int, ctx: DeviceContext) raises {imm}:
+        var input = even if repetition % 2 == 0 else odd
         ctx.enqueue_function[unaligned_kernel](
-            out_tensor, input_tensor, grid_dim=BLOCKS_VECTOR, block_dim=TPB
+            out_tensor,
+            LayoutTensor[mut=False, dtype, layout](input),
+            grid_dim=BLOCKS_VECTOR,
+            block_dim=TPB,
         )
 
-    def aligned(ctx: DeviceContext) raises {imm}:
+    def aligned(repetition: Int, ctx: DeviceContext) raises {imm}:
+        var input = even if repetition % 2 == 0 else odd
         ctx.enqueue_function[aligned_kernel](
-            out_tensor, input_tensor, grid_dim=BLOCKS_VECTOR, block_dim=TPB
+            out_tensor,
+            LayoutTensor[mut=False, dtype, layout](input),
+            grid_dim=BLOCKS_VECTOR,
+            block_dim=TPB,
         )
 
-    run_or_time(bench, scalar, "scalar", ctx, timed)
-    with out.map_to_host() as out_host, input.map_to_host() as input_host:
-        check(out_host, input_host)
-    out.enqueue_fill(-1)
-    run_or_time(bench, unaligned, "unaligned", ctx, timed)
-    with out.map_to_host() as out_host, input.map_to_host() as input_host:
-        check(out_host, input_host)
-    out.enqueue_fill(-1)
-    run_or_time(bench, aligned, "aligned", ctx, timed)
-    with out.map_to_host() as out_host, input.map_to_host() as input_host:
-        check(out_host, input_host)
-    if timed:
-        bench.dump_report()
+    # Each element is read once and written once.
+    comptime bytes = 2 * SIZE * size_of[dtype]()
+    var table = Benchmark(ctx)
+    table.measure("scalar", SIZE, bytes, scalar)
+    check_and_clear(out, expected)
+    table.measure("unaligned", SIZE, bytes, unaligned)
+    check_and_clear(out, expected)
+    table.measure("aligned", SIZE, bytes, aligned)
+    check_and_clear(out, expected)
 
 
 def main() raises:
