@@ -175,6 +175,11 @@ def test_a_bundle_runs_without_the_tool_and_is_judged(verified: Workbench, tmp_p
     judged = verified.run("bundle", str(tmp_path / "bundle"), "--judge", str(results))
     assert judged.status == ExitCode.PASSED
     assert "4 judged, 0 not as they must be" in judged.stdout
+    subprocess.run([*command, "--buffers", "0"], check=True, capture_output=True)
+    runs = json.loads(results.read_text())["results"]
+    assert not any(each["zlib"] for run in runs for each in run["out"].values())
+    by_hash = verified.run("bundle", str(tmp_path / "bundle"), "--judge", str(results))
+    assert "4 judged, 0 not as they must be" in by_hash.stdout
 
 
 def test_a_bundle_holds_what_its_own_vendor_runs(verified: Workbench, tmp_path: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from numpy.typing import NDArray
 
 from tooling.catalog.model import ModeKind
 from tooling.errors import Location, ToolingError
@@ -80,6 +83,8 @@ def _judge(trial: Trial, results: Sequence[dict[str, Any]], choice: Choice) -> J
     if verdict.outcome is Outcome.UNDECIDED:
         return Judged(trial, verdict, "", "the values are right; only the simulated GPU judges the counters")
     complaint = complaint_about(trial, verdict)
+    if complaint and (why := _left_behind(trial, results, cases)):
+        return Judged(trial, verdict, "", why)
     if complaint and trial.expect and set(trial.expect) <= SIMULATOR_ONLY:
         return Judged(trial, verdict, "", "only the simulated GPU's checks can tell")
     return Judged(trial, verdict, complaint)
@@ -97,13 +102,27 @@ def _case(trial: Trial, result: dict[str, Any]) -> CaseVerdict:
     if mode.kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
         return judge_unjudged(result["dataset"], transcript)
     case = load_reference(trial.selection.puzzle).case(mode, result["dataset"])
-    return judge_case(mode, case, transcript, _buffers(result["used"]), _buffers(result["out"]))
+    used, out = _buffers(result["used"], case.inputs), _buffers(result["out"], case.expected)
+    return judge_case(mode, case, transcript, used, out)
 
 
-def _buffers(records: dict[str, Any]) -> dict[str, Buffer]:
+def _buffers(records: dict[str, Any], known: Mapping[str, NDArray[Any]]) -> dict[str, Buffer]:
+    """The buffers that came back; one that is known by its hash alone is taken from `known` if it is that."""
     found = {}
     for name, record in records.items():
         if record["zlib"] is not None:
-            content = zlib.decompress(base64.b64decode(record["zlib"]))
-            found[name] = Buffer(record["dtype"], content)
+            found[name] = Buffer(record["dtype"], zlib.decompress(base64.b64decode(record["zlib"])))
+        elif name in known:
+            content = known[name].tobytes()
+            if hashlib.sha256(content).hexdigest() == record["sha256"]:
+                found[name] = Buffer(record["dtype"], content)
     return found
+
+
+def _left_behind(trial: Trial, results: Sequence[dict[str, Any]], cases: Sequence[CaseVerdict]) -> str:
+    """Why a buffer that is missing here says nothing about the program; empty where none is."""
+    for result, case in zip(results, cases, strict=True):
+        large = [name for name, record in result["out"].items() if record["zlib"] is None]
+        if case.problems and large and trial.selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN):
+            return f"`{large[0]}` is not what was expected, bit for bit, and was too large to be brought back"
+    return ""

@@ -34,7 +34,7 @@ Record = dict[str, Any]
 HERE = Path(__file__).resolve().parent
 VERSION = 1
 OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr that are kept
-BUFFER_LIMIT = 64 * 1024 * 1024  # bytes of a buffer that are brought back; a larger one is known by its hash
+BUFFER_LIMIT = 64 * 1024 * 1024  # bytes
 
 
 def main() -> int:
@@ -42,6 +42,13 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1), help="programs at a time")
     parser.add_argument("--only", default="", help="a regular expression for the names to run")
     parser.add_argument("--prefix", default="", help="a command to run each program under")
+    parser.add_argument(
+        "--buffers",
+        type=int,
+        default=BUFFER_LIMIT,
+        metavar="BYTES",
+        help="the largest buffer to bring back; of a larger one only the hash is kept (default: 64 MiB)",
+    )
     parser.add_argument("-o", "--output", default=str(HERE / "results.json"))
     arguments = parser.parse_args()
     bundle = json.loads((HERE / "bundle.json").read_text("utf-8"))
@@ -55,7 +62,7 @@ def main() -> int:
     start = time.monotonic()
     results = []
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
-        for result in pool.map(lambda run: run_entry(run[0], run[1], prefix), runs):
+        for result in pool.map(lambda run: run_entry(run[0], run[1], prefix, arguments.buffers), runs):
             results.append(result)
             name = f"{result['id']} ({result['dataset']})"
             say(f"[{len(results)}/{len(runs)}] {name}: {result['ending']} {result['status']}")
@@ -78,7 +85,7 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def run_entry(entry: Record, dataset: str, prefix: list[str]) -> Record:
+def run_entry(entry: Record, dataset: str, prefix: list[str], limit: int) -> Record:
     lab = Path(tempfile.mkdtemp(prefix="bundle-"))
     try:
         staged = entry["datasets"][dataset]
@@ -93,7 +100,8 @@ def run_entry(entry: Record, dataset: str, prefix: list[str]) -> Record:
         environment["PUZZLE_LAB_DIR"] = str(lab)
         command = [*prefix, str(HERE / entry["executable"]), *entry["flags"]]
         result = run_limited(command, environment, lab, entry["time_limit"] + 10)
-        result.update(id=entry["id"], dataset=dataset, used=buffers(lab / "used"), out=buffers(lab / "out"))
+        used, out = buffers(lab / "used", limit), buffers(lab / "out", limit)
+        result.update(id=entry["id"], dataset=dataset, used=used, out=out)
         return result
     finally:
         shutil.rmtree(str(lab), ignore_errors=True)
@@ -139,18 +147,20 @@ def text(path: Path) -> str:
         return file.read(OUTPUT_LIMIT).decode("utf-8", "replace")
 
 
-def buffers(folder: Path) -> Record:
+def buffers(folder: Path, limit: int) -> Record:
     found: Record = {}
     if folder.is_dir():
         for path in sorted(folder.glob("*.bin")):
             name, _, dtype = path.name[: -len(".bin")].rpartition(".")
             content = path.read_bytes()
-            packed = base64.b64encode(zlib.compress(content, 6)).decode("ascii")
+            packed = None
+            if len(content) <= limit:
+                packed = base64.b64encode(zlib.compress(content, 6)).decode("ascii")
             found[name] = {
                 "dtype": dtype,
                 "bytes": len(content),
                 "sha256": hashlib.sha256(content).hexdigest(),
-                "zlib": packed if len(content) <= BUFFER_LIMIT else None,
+                "zlib": packed,
             }
     return found
 
