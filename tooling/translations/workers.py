@@ -6,6 +6,7 @@ import gc
 import os
 import pickle
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
@@ -30,7 +31,7 @@ def map_pages(function: Callable[[Item], Result], items: Sequence[Item]) -> Iter
         Exception: what `function` raised.
     """
     cores = _cores()
-    if cores < 2 or len(items) < _WORTH_FORKING:
+    if cores < 2 or len(items) < _WORTH_FORKING or not _alone():
         yield from map(function, items)
     elif len(items) < _WORTH_A_POOL and hasattr(os, "fork"):
         yield from _map_by_forks(function, items, min(cores, 4))
@@ -113,6 +114,11 @@ def without_collecting() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def _alone() -> bool:
+    """Whether no other thread runs, as in a build of the book: a fork would copy the locks that it holds."""
+    return threading.active_count() == 1
 
 
 def _cores() -> int:
