@@ -115,10 +115,11 @@ def record(project: Project, selection: Selection, answer: str, language: str, t
     from tooling.reports.console import show_verdict  # noqa: PLC0415 - pages are mostly set without a run
     from tooling.reports.terminal import Terminal  # noqa: PLC0415
     from tooling.targets.selection import choose  # noqa: PLC0415
-    from tooling.toolchain import find_toolchain, open_cache  # noqa: PLC0415
+    from tooling.toolchain import find_toolchain  # noqa: PLC0415
+    from tooling.toolchain.cache import usable_cache  # noqa: PLC0415
     from tooling.trials import Trial, build_trial, run_trial  # noqa: PLC0415
 
-    toolchain, cache = find_toolchain(), open_cache()
+    toolchain, cache = find_toolchain(), usable_cache()
     text = answer_text(project, selection, answer)
     if answer == _UNSOLVED:
         source = selection.program.problem

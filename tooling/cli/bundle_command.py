@@ -41,14 +41,11 @@ def command(arguments: argparse.Namespace) -> int:
     from tooling.catalog.catalogue import load_catalogue
     from tooling.project import find_project
     from tooling.targets.accelerators import target_for
-    from tooling.toolchain import open_cache
-    from tooling.toolchain.cache import fallback_cache
+    from tooling.toolchain.cache import usable_cache
     from tooling.verify.plan import Filter, Subject, make_plan
 
     project = find_project()
-    cache = open_cache()
-    if not cache.writable:
-        cache = fallback_cache()
+    cache = usable_cache()
     wanted = Filter(
         puzzles=tuple(arguments.puzzles),
         subjects=tuple(map(Subject, arguments.only)) or tuple(Subject),

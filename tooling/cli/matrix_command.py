@@ -52,8 +52,8 @@ def _build(arguments: argparse.Namespace) -> int:
     from tooling.project import find_project
     from tooling.reports.files import write_json, write_junit
     from tooling.reports.terminal import open_terminal
-    from tooling.toolchain import find_toolchain, open_cache
-    from tooling.toolchain.cache import fallback_cache
+    from tooling.toolchain import find_toolchain
+    from tooling.toolchain.cache import usable_cache
 
     project = find_project()
     puzzles = load_catalogue(project)
@@ -65,9 +65,7 @@ def _build(arguments: argparse.Namespace) -> int:
     if not programs:
         raise ToolingError("nothing of this can be cross-built", why=without)
     selections = [each for each in every_selection(puzzles) if each.program in programs]
-    cache = open_cache()
-    if not cache.writable:
-        cache = fallback_cache()
+    cache = usable_cache()
     terminal = open_terminal(sys.stderr if "-" in (arguments.json, arguments.junit) else sys.stdout)
     found: dict[tuple[str, str], list[Standpoint]] = {}
     for done, cell in enumerate(

@@ -45,17 +45,15 @@ def command(arguments: argparse.Namespace) -> int:
     from tooling.project import find_project
     from tooling.reports.files import write_json, write_junit
     from tooling.reports.terminal import open_terminal
-    from tooling.toolchain import find_toolchain, open_cache
-    from tooling.toolchain.cache import fallback_cache
+    from tooling.toolchain import find_toolchain
+    from tooling.toolchain.cache import usable_cache
     from tooling.verify.memory import recall_failures, recall_seconds, remember
     from tooling.verify.ordering import longest_first
     from tooling.verify.plan import Filter, Subject, make_plan
     from tooling.verify.trying import try_all
 
     project = find_project()
-    cache = open_cache()
-    if not cache.writable:
-        cache = fallback_cache()
+    cache = usable_cache()
     memory = cache.root / "last-verify.json"
     wanted = Filter(
         puzzles=tuple(arguments.puzzles),
