@@ -21,6 +21,16 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state"
 
 
+def test_a_state_folder_that_is_not_absolute_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PUZZLE_STATE_DIR")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for given, folder in (("state", tmp_path / ".local/state"), (str(tmp_path / "x"), tmp_path / "x")):
+        monkeypatch.setenv("XDG_STATE_HOME", given)
+        assert progress_path() == folder / "gpu-puzzle-lab" / "progress.json"
+
+
 def test_nothing_is_solved_at_first(tmp_path: Path) -> None:
     progress = read_progress(tmp_path)
     assert (dict(progress.solved), progress.note) == ({}, "")

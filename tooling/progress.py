@@ -48,8 +48,9 @@ def progress_path() -> Path:
     named = os.environ.get("PUZZLE_STATE_DIR")
     if named:
         return Path(named) / _NAME
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(base) / "gpu-puzzle-lab" / _NAME
+    base = os.environ.get("XDG_STATE_HOME")
+    home = Path(base) if base and Path(base).is_absolute() else Path("~/.local/state").expanduser()
+    return home / "gpu-puzzle-lab" / _NAME
 
 
 def read_progress(checkout: Path) -> Progress:
