@@ -31,7 +31,7 @@ TEXTS = [path.read_text() for path in sorted((HERE / "checks" / "defects").rglob
 WORDS = sorted({word for text in TEXTS for word in text.replace(",", " ").replace(";", " ; ").split()})
 NUMBERS = (0, 1, 2, 3, 4, 8, 255, 256, 4096, 1 << 16, 1 << 31, (1 << 32) - 1, 1 << 40, 1 << 63, (1 << 64) - 1)
 PATIENCE = 20
-"""Seconds for one input, on a machine however busy."""
+"""Seconds of processor time for one input, so that a busy machine changes nothing."""
 
 
 def _late(_signal: int, _frame: FrameType | None) -> None:
@@ -41,13 +41,13 @@ def _late(_signal: int, _frame: FrameType | None) -> None:
 @contextmanager
 def in_time() -> Iterator[None]:
     """Fails when what is inside does not end."""
-    previous = signal.signal(signal.SIGALRM, _late)
-    signal.alarm(PATIENCE)
+    previous = signal.signal(signal.SIGPROF, _late)
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
 
 
 def damaged(chance: random.Random) -> str:
