@@ -27,6 +27,7 @@ from tooling.project import find_project
 from tooling.targets.model import Target, TargetKind
 from tooling.targets.probing import probe
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
+from tooling.toolchain.cache import usable_cache
 from tooling.trials import run_on_target
 from tooling.verify.plan import Filter, Subject, Trial, make_plan
 
@@ -69,7 +70,7 @@ def cases(puzzles: Collection[str], *subjects: Subject) -> list[Case]:
     if not puzzles:
         return []
     wanted = Filter(puzzles=tuple(puzzles), subjects=subjects)
-    plan = make_plan(PROJECT, load_catalogue(PROJECT), wanted, open_cache())
+    plan = make_plan(PROJECT, load_catalogue(PROJECT), wanted, usable_cache())
     return [
         Case(trial, task.source, dataset)
         for task in plan
