@@ -148,6 +148,7 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
             cases = tuple(each.result() for each in waiting)
         except BaseException:
             # Also an interrupt: the pool waits for its threads, and those wait for their programs.
+            pool.shutdown(wait=False, cancel_futures=True)
             kill_running()
             raise
     return Verdict(

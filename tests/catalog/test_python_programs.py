@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import _thread
 import importlib.metadata
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import MANIFEST
+from tests.cli.conftest import MANIFEST, REFERENCE
 from tooling import trials
 from tooling.book import runs
 from tooling.bundle.making import left_out
@@ -158,3 +161,35 @@ def test_a_page_shows_what_a_program_in_python_prints(
     shown = runs.Shown(selection, "solved", tmp_path / "p01.solved.json")
     recording = runs.run(Project(tmp_path), shown, "nvidia")
     assert (recording.lines, recording.exit_status) == (("hello",), 0)
+
+
+def test_an_interrupt_starts_no_run_on_the_other_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    puzzle = puzzle_of(tmp_path, "{name: p01, api: tile_tensor, language: python}")
+    program = puzzle.program("p01").solution
+    program.parent.mkdir(parents=True)
+    program.with_name("reference.py").write_text(REFERENCE)
+    started = tmp_path / "started"
+    program.write_text(
+        f"import time\nprint('run', file=open({str(started)!r}, 'a'), flush=True)\ntime.sleep(60)\n"
+    )
+    monkeypatch.setattr(trials, "require_max", lambda _: None)
+    (selection,) = every_selection([puzzle])
+    assert len(selection.mode.datasets) == 2
+    gpu = Choice(Target(TargetKind.NVIDIA, "test GPU", "sm_90a"), "the first GPU found")
+    trial = trials.Trial(selection, gpu, program)
+    executable = prepare_script(program, [], [tmp_path], NOWHERE, BuildCache(tmp_path / "cache"))
+
+    def interrupt() -> None:
+        while not started.is_file() or not started.read_text():
+            time.sleep(0.05)
+        time.sleep(0.2)
+        _thread.interrupt_main()
+
+    watcher = threading.Thread(target=interrupt)
+    watcher.start()
+    with pytest.raises(KeyboardInterrupt):
+        trials.run_trial(trial, executable)
+    watcher.join()
+    assert started.read_text() == "run\n"
