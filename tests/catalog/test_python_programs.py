@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import _thread
 import importlib.metadata
+import signal
 import subprocess
 import sys
 import threading
@@ -181,11 +181,13 @@ def test_an_interrupt_starts_no_run_on_the_other_data(
     trial = trials.Trial(selection, gpu, program)
     executable = prepare_script(program, [], [tmp_path], NOWHERE, BuildCache(tmp_path / "cache"))
 
+    main = threading.get_ident()
+
     def interrupt() -> None:
         while not started.is_file() or not started.read_text():
             time.sleep(0.05)
         time.sleep(0.2)
-        _thread.interrupt_main()
+        signal.pthread_kill(main, signal.SIGINT)
 
     watcher = threading.Thread(target=interrupt)
     watcher.start()
