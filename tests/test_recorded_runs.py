@@ -6,12 +6,11 @@ built for sm_90a and run on that machine (see tests/data/h200/README.md for how 
 
 from __future__ import annotations
 
-import base64
 import functools
+import hashlib
 import json
 import platform
 import sys
-import zlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +75,7 @@ def cases(puzzles: Collection[str], *subjects: Subject) -> list[Case]:
         for task in plan
         for trial in task.trials
         if trial.selection.mode.kind is ModeKind.PUZZLE
+        and not trial.selection.mode.scaled  # smaller on the simulated GPU: other output
         for dataset in trial.selection.mode.datasets
     ]
 
@@ -97,7 +97,10 @@ def simulate(case: Case, folder: Path) -> dict[str, Any]:
         "stdout": run.transcript.stdout,
         "ending": run.transcript.ending.value,
         "status": run.transcript.status,
-        "out": {name: (each.dtype, each.content) for name, each in lab.submitted().items()},
+        "out": {
+            name: (each.dtype, hashlib.sha256(each.content).hexdigest())
+            for name, each in lab.submitted().items()
+        },
     }
 
 
@@ -108,12 +111,15 @@ def on_hardware(case: Case) -> dict[str, Any]:
         "stdout": result["stdout"],
         "ending": result["ending"],
         "status": result["status"],
-        "out": {
-            name: (each["dtype"], zlib.decompress(base64.b64decode(each["zlib"])))
-            for name, each in result["out"].items()
-        },
+        "out": {name: (each["dtype"], each["sha256"]) for name, each in result["out"].items()},
     }
 
+
+TOO_SLOW = {"racecheck": ("p33",)}
+"""Programs that a tool of compute-sanitizer did not finish within minutes."""
+
+SEEDED = ("p09", "p10")
+"""Puzzles whose skeletons are to be debugged: what a fault does on hardware is undefined."""
 
 ALL = sorted({name[:3] for name, _ in recorded()})
 LATER = [puzzle for puzzle in ALL if puzzle not in FIRST_TIER]
@@ -126,7 +132,14 @@ def test_solutions_and_skeletons_do_what_they_did_on_an_h200(case: Case, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", cases(LATER, Subject.SOLUTION, Subject.SKELETON), ids=str)
+@pytest.mark.parametrize(
+    "case",
+    [
+        *cases(LATER, Subject.SOLUTION),
+        *cases([puzzle for puzzle in LATER if puzzle not in SEEDED], Subject.SKELETON),
+    ],
+    ids=str,
+)
 def test_all_other_puzzles_do_what_they_did_on_an_h200(case: Case, tmp_path: Path) -> None:
     assert simulate(case, tmp_path) == on_hardware(case)
 
@@ -140,7 +153,9 @@ def test_mutants_do_what_they_did_on_an_h200(case: Case, tmp_path: Path) -> None
 @pytest.mark.parametrize("tool", ["memcheck", "racecheck", "synccheck", "initcheck"])
 def test_compute_sanitizer_had_nothing_to_say_about_any_solution(tool: str) -> None:
     runs = json.loads((RECORDINGS / "sanitizer.json").read_text("utf-8"))[tool]["runs"]
-    solutions = {run for run in recorded() if run[0].endswith(" solution")}
+    solutions = {
+        run for run in recorded() if run[0].endswith(" solution") and run[0][:3] not in TOO_SLOW.get(tool, ())
+    }
     assert {(run["id"], run["dataset"]) for run in runs} == solutions
     unclean = [
         run["id"]

@@ -49,6 +49,9 @@ def main() -> int:
         metavar="BYTES",
         help="the largest buffer to bring back; of a larger one only the hash is kept (default: 64 MiB)",
     )
+    parser.add_argument(
+        "--time-factor", type=float, default=1.0, help="multiplies all time limits, for a slow --prefix"
+    )
     parser.add_argument("-o", "--output", default=str(HERE / "results.json"))
     arguments = parser.parse_args()
     bundle = json.loads((HERE / "bundle.json").read_text("utf-8"))
@@ -58,11 +61,10 @@ def main() -> int:
         if re.search(arguments.only, entry["id"])
         for dataset in entry["datasets"]
     ]
-    prefix = shlex.split(arguments.prefix)
     start = time.monotonic()
     results = []
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
-        for result in pool.map(lambda run: run_entry(run[0], run[1], prefix, arguments.buffers), runs):
+        for result in pool.map(lambda run: run_entry(run[0], run[1], arguments), runs):
             results.append(result)
             name = f"{result['id']} ({result['dataset']})"
             say(f"[{len(results)}/{len(runs)}] {name}: {result['ending']} {result['status']}")
@@ -85,7 +87,7 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def run_entry(entry: Record, dataset: str, prefix: list[str], limit: int) -> Record:
+def run_entry(entry: Record, dataset: str, arguments: argparse.Namespace) -> Record:
     lab = Path(tempfile.mkdtemp(prefix="bundle-"))
     try:
         staged = entry["datasets"][dataset]
@@ -98,9 +100,11 @@ def run_entry(entry: Record, dataset: str, prefix: list[str], limit: int) -> Rec
         )
         environment["MODULAR_TELEMETRY_ENABLED"] = "0"
         environment["PUZZLE_LAB_DIR"] = str(lab)
+        prefix = shlex.split(arguments.prefix)
         command = [*prefix, str(HERE / entry["executable"]), *entry["flags"]]
-        result = run_limited(command, environment, lab, entry["time_limit"] + 10)
-        used, out = buffers(lab / "used", limit), buffers(lab / "out", limit)
+        seconds = (entry["time_limit"] + 10) * arguments.time_factor
+        result = run_limited(command, environment, lab, seconds)
+        used, out = (buffers(lab / name, arguments.buffers) for name in ("used", "out"))
         result.update(id=entry["id"], dataset=dataset, used=used, out=out)
         return result
     finally:
