@@ -63,7 +63,8 @@ def command(arguments: argparse.Namespace) -> int:
     from tooling.reports.console import show_verdict
 
     show_verdict(verdict, terminal, arguments.lang)
-    _keep_progress(verdict, project, terminal)
+    if arguments.check is None:  # with fewer checks than all, a race may have gone unseen
+        _keep_progress(verdict, project, terminal)
     if annotations_wanted():
         source = selection.program.solution if arguments.solution else selection.program.problem
         for line in verdict_annotations(verdict, source, project.root):
