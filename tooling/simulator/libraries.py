@@ -48,7 +48,9 @@ def find_libraries(toolchain: Toolchain, cache: BuildCache) -> Libraries:
         NoLinker: this machine can link nothing.
         CacheUnusable: no folder can be written.
     """
-    library = build(BuildRequest(SOURCE, emit="shared-lib", line_tables=False), toolchain, cache).path
+    # Unoptimised: it forwards requests and moves bytes with memcpy, and everybody's first run waits for it.
+    request = BuildRequest(SOURCE, emit="shared-lib", line_tables=False, optimization=0)
+    library = build(request, toolchain, cache).path
     try:
         folder = _linked_folder(library, library.parents[2])
     except OSError:  # somebody else's cache, which we may only read

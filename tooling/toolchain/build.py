@@ -71,6 +71,7 @@ class BuildRequest:
     includes: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()  # NAME or NAME=VALUE
     line_tables: bool = True
+    optimization: int | None = None  # 0 to 3; None: the compiler's default
     host_cpu: str | None = None  # None: this machine's; a name such as x86-64-v3 for another machine
 
     def arguments(self) -> list[str]:
@@ -83,6 +84,8 @@ class BuildRequest:
         arguments = ["build", str(self.source), "--emit", self.emit, "--diagnostic-format", "json"]
         if self.accelerator:
             arguments += ["--target-accelerator", self.accelerator]
+        if self.optimization is not None:
+            arguments += ["--optimization-level", str(self.optimization)]
         if self.host_cpu:
             arguments += ["--target-cpu", self.host_cpu]
         if self.line_tables:
