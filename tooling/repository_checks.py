@@ -7,12 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
 
 from tooling.exit_codes import ExitCode
-from tooling.processes import kill_running, run_captured
+from tooling.processes import program_pool, run_captured
 from tooling.project import Project
 
 _TIME_LIMIT = 900.0  # seconds; the checks take seconds
@@ -61,16 +60,8 @@ def run_checks(project: Project, checks: Sequence[Check] = CHECKS) -> Generator[
 
     Closing it ends the checks that still run.
     """
-    pool = ThreadPoolExecutor(len(checks) or 1)
-    try:
+    with program_pool(len(checks)) as pool:
         yield from pool.map(lambda check: _run(check, project), checks)
-    except BaseException:
-        # Also an interrupt, which reaches none of the checks: each leads a session of its own.
-        pool.shutdown(wait=False, cancel_futures=True)
-        kill_running()
-        raise
-    finally:
-        pool.shutdown()
 
 
 def _run(check: Check, project: Project) -> Outcome:

@@ -9,7 +9,6 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Language, ModeKind, Program
 from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.execution.program import Ending, Transcript, run_program
-from tooling.processes import kill_running
+from tooling.processes import program_pool
 from tooling.project import Project
 from tooling.targets.model import Choice, Target
 from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
@@ -131,26 +130,20 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
     reference = load_reference(trial.selection.puzzle) if judged else None
     datasets = mode.datasets if judged else ("book",)
     at_once = 1 if executable.interpreter else len(datasets)
-    with tempfile.TemporaryDirectory(prefix="puzzle-") as scratch, ThreadPoolExecutor(at_once) as pool:
-        try:
-            waiting = [
-                pool.submit(
-                    _run_case,
-                    trial,
-                    executable,
-                    dataset,
-                    reference=reference,
-                    lab=LabFolder(Path(scratch) / dataset),
-                    stream=stream if index == 0 else None,
-                )
-                for index, dataset in enumerate(datasets)
-            ]
-            cases = tuple(each.result() for each in waiting)
-        except BaseException:
-            # Also an interrupt: the pool waits for its threads, and those wait for their programs.
-            pool.shutdown(wait=False, cancel_futures=True)
-            kill_running()
-            raise
+    with tempfile.TemporaryDirectory(prefix="puzzle-") as scratch, program_pool(at_once) as pool:
+        waiting = [
+            pool.submit(
+                _run_case,
+                trial,
+                executable,
+                dataset,
+                reference=reference,
+                lab=LabFolder(Path(scratch) / dataset),
+                stream=stream if index == 0 else None,
+            )
+            for index, dataset in enumerate(datasets)
+        ]
+        cases = tuple(each.result() for each in waiting)
     return Verdict(
         selection=trial.selection,
         choice=trial.choice,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tooling.bundle.making import RUNTIME_LIBRARIES
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -160,43 +164,45 @@ def test_nothing_selected_is_an_error(verified: Workbench) -> None:
     assert verified.run("verify", "--part", "XX").status == ExitCode.USAGE
 
 
-def test_a_bundle_runs_without_the_tool_and_is_judged(verified: Workbench, tmp_path: Path) -> None:
-    library = tmp_path / "lib"
-    library.mkdir()
-    for name in ("KGENCompilerRTShared", "AsyncRTMojoBindings", "MSupportGlobals", "AsyncRTRuntimeGlobals"):
-        (library / f"lib{name}.so").touch()
-    made = verified.run("bundle", str(tmp_path / "bundle"))
+@pytest.fixture
+def bundled(verified: Workbench, tmp_path: Path) -> Workbench:
+    """A project whose toolchain has the libraries that bundles take along."""
+    suffix = "dylib" if sys.platform == "darwin" else "so"
+    (tmp_path / "lib").mkdir()
+    for name in RUNTIME_LIBRARIES:
+        (tmp_path / "lib" / f"lib{name}.{suffix}").touch()
+    return verified
+
+
+def test_a_bundle_runs_without_the_tool_and_is_judged(bundled: Workbench, tmp_path: Path) -> None:
+    made = bundled.run("bundle", str(tmp_path / "bundle"))
     assert made.status == ExitCode.PASSED, made.stderr
     assert "4 entries, 4 different executables" in made.stdout
     command = [sys.executable, "-I", str(tmp_path / "bundle" / "run_bundle.py"), "--jobs", "2"]
     subprocess.run(command, check=True, capture_output=True)
     results = tmp_path / "bundle" / "results.json"
     assert len(json.loads(results.read_text())["results"]) == 8
-    judged = verified.run("bundle", str(tmp_path / "bundle"), "--judge", str(results))
+    judged = bundled.run("bundle", str(tmp_path / "bundle"), "--judge", str(results))
     assert judged.status == ExitCode.PASSED
     assert "4 judged, 0 not as they must be" in judged.stdout
     subprocess.run([*command, "--buffers", "0"], check=True, capture_output=True)
     runs = json.loads(results.read_text())["results"]
     assert not any(each["zlib"] for run in runs for each in run["out"].values())
-    by_hash = verified.run("bundle", str(tmp_path / "bundle"), "--judge", str(results))
+    by_hash = bundled.run("bundle", str(tmp_path / "bundle"), "--judge", str(results))
     assert "4 judged, 0 not as they must be" in by_hash.stdout
 
 
-def test_a_bundle_holds_what_its_own_vendor_runs(verified: Workbench, tmp_path: Path) -> None:
-    library = tmp_path / "lib"
-    library.mkdir()
-    for name in ("KGENCompilerRTShared", "AsyncRTMojoBindings", "MSupportGlobals", "AsyncRTRuntimeGlobals"):
-        (library / f"lib{name}.so").touch()
-    verified.add_p34()
+def test_a_bundle_holds_what_its_own_vendor_runs(bundled: Workbench, tmp_path: Path) -> None:
+    bundled.add_p34()
     alone = {"p01 solution"}
     both = {"p01 solution", "p34 --coordination solution", "p34 --demo solution"}
     for accelerator, wanted in (("gfx942", alone), ("apple-m4", alone), ("sm_80", alone), ("sm_90a", both)):
         folder = tmp_path / accelerator
-        made = verified.run("bundle", str(folder), "--accelerator", accelerator, "--only", "solution")
+        made = bundled.run("bundle", str(folder), "--accelerator", accelerator, "--only", "solution")
         assert made.status == ExitCode.PASSED, made.stderr
         entries = json.loads((folder / "bundle.json").read_text())["entries"]
         assert {each["id"] for each in entries} == wanted
-    strange = verified.run("bundle", str(tmp_path / "strange"), "--accelerator", "h200")
+    strange = bundled.run("bundle", str(tmp_path / "strange"), "--accelerator", "h200")
     assert (strange.status, "`h200` names no accelerator" in strange.stderr) == (ExitCode.USAGE, True)
 
 
@@ -214,3 +220,41 @@ def test_an_interrupt_ends_all_workers(verified: Workbench) -> None:
     process.send_signal(2)
     process.communicate(timeout=30)
     assert process.returncode == 130
+
+
+def test_an_interrupt_ends_a_bundle_and_leaves_the_one_before(bundled: Workbench, tmp_path: Path) -> None:
+    folder = tmp_path / "bundle"
+    assert bundled.run("bundle", str(folder), "--only", "solution").status == ExitCode.PASSED
+    before = (folder / "bundle.json").read_bytes()
+    for file in (bundled.problem, bundled.solution):
+        file.write_text(file.read_text() + "# slow build\n")
+    built = len(bundled.builds)
+    process = bundled.start("bundle", str(folder), "--jobs", "1")
+    while len(bundled.builds) == built:
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)  # a single build takes longer
+    assert (process.returncode, len(bundled.builds)) == (130, built + 1)
+    assert (folder / "bundle.json").read_bytes() == before
+    assert [path.name for path in tmp_path.glob("bundle*")] == ["bundle"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_run_bundle_stops_when_it_is_told_to(bundled: Workbench, tmp_path: Path, number: int) -> None:
+    slow = f"import time\nPath({str(tmp_path)!r}, f'pid{{os.getpid()}}').touch()\ntime.sleep(60)\n"
+    bundled.solution.write_text(bundled.solution.read_text() + slow)
+    folder = tmp_path / "bundle"
+    assert bundled.run("bundle", str(folder), "--only", "solution").status == ExitCode.PASSED
+    command = [sys.executable, "-I", str(folder / "run_bundle.py"), "--jobs", "1"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, env={**bundled.environment}, text=True)
+    while not list(tmp_path.glob("pid*")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=20)
+    assert (process.returncode, stderr) == (128 + number, "stopped: no results were written\n")
+    (started,) = tmp_path.glob("pid*")  # the run on the other data never began
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started.name.removeprefix("pid")), 0)
+    assert not list(folder.glob("results*"))
+    assert not list(tmp_path.glob("bundle-*"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from tooling.catalog.model import Language, ModeKind
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.judging.reference import Reference, load_reference
+from tooling.processes import program_pool
 from tooling.project import Project
 from tooling.targets.model import Target
 from tooling.targets.selection import gate
@@ -103,11 +104,6 @@ def make_bundle(
             where=Location(folder),
             hint="name a new folder, or empty this one",
         )
-    accelerator = target.accelerator
-    partial = folder.with_name(folder.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    (partial / "bin").mkdir(parents=True)
-    _copy_runtime(toolchain, partial)
 
     def built(task: Task) -> Executable | ToolingError:
         if task.error:
@@ -115,7 +111,7 @@ def make_bundle(
         program = task.trials[0].selection.program
         try:
             return build_program(
-                program, task.source, accelerator, project, toolchain, cache, host_cpu=host_cpu
+                program, task.source, target.accelerator, project, toolchain, cache, host_cpu=host_cpu
             )
         except ToolingError as error:
             return error
@@ -128,27 +124,49 @@ def make_bundle(
         for task in tasks
         if (trials := [trial for trial in task.trials if not gate(trial.selection, target.kind, target)])
     ]
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
-        for (_, trials), result in zip(wanted, pool.map(lambda pair: built(pair[0]), wanted), strict=True):
-            name = trials[0].id
-            if isinstance(result, ToolingError):
-                failed.append((name, result))
-                progress(f"failed: {name}: {result.what}")
-                continue
-            executable = _store(result.path, partial / "bin")
-            progress(f"built: {name}")
-            for trial in trials:
-                puzzle = trial.selection.puzzle
-                if puzzle.id not in references and _judged(trial):
-                    references[puzzle.id] = load_reference(puzzle)
-                entries.append(_entry(trial, executable, references.get(puzzle.id), partial))
-    description = {"version": VERSION, "accelerator": accelerator, "entries": entries}
-    (partial / "bundle.json").write_text(json.dumps(description, indent=1, ensure_ascii=False), "utf-8")
-    shutil.copyfile(Path(__file__).with_name("run_bundle.py"), partial / "run_bundle.py")
-    if folder.exists():
-        shutil.rmtree(folder)
-    partial.replace(folder)
+    with _put_in_place(folder.absolute()) as partial:
+        (partial / "bin").mkdir()
+        _copy_runtime(toolchain, partial)
+        with program_pool(jobs) as pool:
+            results = pool.map(lambda pair: built(pair[0]), wanted)
+            for (_, trials), result in zip(wanted, results, strict=True):
+                name = trials[0].id
+                if isinstance(result, ToolingError):
+                    failed.append((name, result))
+                    progress(f"failed: {name}: {result.what}")
+                    continue
+                executable = _store(result.path, partial / "bin")
+                progress(f"built: {name}")
+                for trial in trials:
+                    puzzle = trial.selection.puzzle
+                    if puzzle.id not in references and _judged(trial):
+                        references[puzzle.id] = load_reference(puzzle)
+                    entries.append(_entry(trial, executable, references.get(puzzle.id), partial))
+        description = {"version": VERSION, "accelerator": target.accelerator, "entries": entries}
+        (partial / "bundle.json").write_text(json.dumps(description, indent=1, ensure_ascii=False), "utf-8")
+        shutil.copyfile(Path(__file__).with_name("run_bundle.py"), partial / "run_bundle.py")
     return Bundle(folder, len(entries), len(list((folder / "bin").iterdir())), tuple(failed))
+
+
+@contextlib.contextmanager
+def _put_in_place(folder: Path) -> Iterator[Path]:
+    """A new folder beside `folder` that takes its place in the end.
+
+    A block left by an exception, also by an interrupt, changes nothing and leaves nothing behind.
+    """
+    partial, previous = (folder.with_name(folder.name + suffix) for suffix in (".partial", ".previous"))
+    for old in (partial, previous):  # of a process that was killed
+        shutil.rmtree(old, ignore_errors=True)
+    try:
+        partial.mkdir(parents=True)
+        yield partial
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    if folder.exists():
+        folder.replace(previous)  # in one step: what stands there is never half of a bundle
+    partial.replace(folder)
+    shutil.rmtree(previous, ignore_errors=True)
 
 
 def _judged(trial: Trial) -> bool:

@@ -6,6 +6,8 @@
 Needs nothing but Python's standard library (3.9 or newer) and the GPU's driver. Each program runs on each
 data set of its mode under a time limit; stdout, stderr, exit status and the submitted buffers go into
 results.json, which `tooling bundle --judge results.json` judges on the machine that made the bundle.
+Exit status: 0 when everything ran, whatever came of it; 130 after Ctrl-C and 143 after SIGTERM, which end
+all programs and leave the results of an earlier run as they were.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zlib
 from pathlib import Path
@@ -35,6 +38,11 @@ HERE = Path(__file__).resolve().parent
 VERSION = 1
 OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr that are kept
 BUFFER_LIMIT = 64 * 1024 * 1024  # bytes
+STOPPED = threading.Event()  # set once nobody waits for results any more
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived."""
 
 
 def main() -> int:
@@ -64,10 +72,15 @@ def main() -> int:
     start = time.monotonic()
     results = []
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
-        for result in pool.map(lambda run: run_entry(run[0], run[1], arguments), runs):
-            results.append(result)
-            name = f"{result['id']} ({result['dataset']})"
-            say(f"[{len(results)}/{len(runs)}] {name}: {result['ending']} {result['status']}")
+        try:
+            for result in pool.map(lambda run: run_entry(run[0], run[1], arguments), runs):
+                results.append(result)
+                name = f"{result['id']} ({result['dataset']})"
+                say(f"[{len(results)}/{len(runs)}] {name}: {result['ending']} {result['status']}")
+        except BaseException:  # also an interrupt: the pool waits for its threads, those for their programs
+            STOPPED.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     report = {
         "version": VERSION,
         "bundle": bundle["accelerator"],
@@ -76,8 +89,12 @@ def main() -> int:
         "results": results,
     }
     partial = Path(arguments.output + ".partial")
-    partial.write_text(json.dumps(report), "utf-8")
-    partial.replace(arguments.output)
+    try:
+        partial.write_text(json.dumps(report), "utf-8")
+        partial.replace(arguments.output)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
     say(f"{len(results)} runs in {report['seconds']} s -> {arguments.output}")
     return 0
 
@@ -125,6 +142,9 @@ def run_limited(command: list[str], environment: dict[str, str], lab: Path, limi
         )
         ending = "exited"
         while process.poll() is None:
+            if STOPPED.is_set():
+                ending = "stopped"
+                break
             if time.monotonic() - start > limit:
                 ending = "time-limit"
                 break
@@ -182,5 +202,15 @@ def device_name(accelerator: str) -> str:
         return f"unknown ({error})"
 
 
+def terminate(_signal: int, _frame: object) -> None:
+    raise Terminated
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        status = main()
+    except (KeyboardInterrupt, Terminated) as stop:
+        sys.stderr.write("stopped: no results were written\n")
+        status = 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
+    sys.exit(status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -13,7 +13,7 @@ from tooling.catalog.model import Program
 from tooling.errors import ToolingError
 from tooling.matrix.accelerators import Accelerator, reach
 from tooling.matrix.refusals import recall, remember
-from tooling.processes import kill_running
+from tooling.processes import program_pool
 from tooling.project import Project
 from tooling.toolchain import BuildCache, BuildFailed, BuildRequest, Toolchain, build
 from tooling.toolchain.build import build_key
@@ -59,8 +59,7 @@ def build_cells(
     Args:
         jobs: how many builds at a time.
     """
-    pool = ThreadPoolExecutor(max(1, jobs))
-    try:
+    with program_pool(jobs) as pool:
         waiting = [
             pool.submit(_build_cell, program, accelerator, project, toolchain, cache)
             for program in programs
@@ -68,13 +67,6 @@ def build_cells(
         ]
         for done in as_completed(waiting):
             yield done.result()
-    except BaseException:
-        # Also an interrupt: no build that waits begins, and those that run are ended.
-        pool.shutdown(wait=False, cancel_futures=True)
-        kill_running()
-        raise
-    finally:
-        pool.shutdown()
 
 
 def _build_cell(
