@@ -8,20 +8,17 @@ import shutil
 import struct
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.simulator.driver_cases import PTX
 from tests.simulator.driver_lab import NO_LIBRARIES, Client
-from tooling.simulator.executor import RecordOnly
-from tooling.simulator.hooks import Hook
-from tooling.simulator.launch import Dim3, FaultKind, KernelFault, Launch, LaunchResult
-from tooling.simulator.memory import DeviceMemory
+from tooling.simulator.executor import Job, RecordOnly
+from tooling.simulator.launch import Dim3, FaultKind, KernelFault, LaunchResult
 from tooling.simulator.protocol import MemoryKind, Opcode
 from tooling.simulator.ptx_errors import PtxError
-from tooling.simulator.ptx_model import Module
 from tooling.simulator.session import Simulation, SimulationOptions
 
 _U64 = struct.Struct("<Q")
@@ -36,17 +33,8 @@ class Scripted(RecordOnly):
         self._output = output
         self._raises = raises
 
-    def run(
-        self,
-        launch: Launch,
-        module: Module,
-        memory: DeviceMemory,
-        hooks: Sequence[Hook],
-        *,
-        stdout: Callable[[bytes], None],
-        cancelled: Callable[[], bool],
-    ) -> LaunchResult:
-        stdout(self._output)
+    def run(self, job: Job) -> LaunchResult:
+        job.stdout(self._output)
         if isinstance(self._raises, KernelFault):
             return LaunchResult(1, 1, 0, error=self._raises)
         if self._raises is not None:

@@ -19,7 +19,7 @@ from tooling.simulator import device
 from tooling.simulator.arena import Arena
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.cuda_results import CudaResult
-from tooling.simulator.executor import Executor
+from tooling.simulator.executor import Executor, Job
 from tooling.simulator.findings import Finding
 from tooling.simulator.launch import Dim3, FaultKind, Launch, LaunchResult
 from tooling.simulator.launch_rules import Kernel, describe_kernel, judge_launch, set_attribute
@@ -389,12 +389,7 @@ class Context:
         )
         try:
             result = gpu.executor.run(
-                launch,
-                module,
-                self.memory,
-                self.checks,
-                stdout=self._output.extend,
-                cancelled=self._gone,
+                Job(launch, module, self.memory, self.checks, self._output.extend, self._gone)
             )
         except ToolingError as error:
             gpu.errors.append(error)

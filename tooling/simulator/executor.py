@@ -12,6 +12,28 @@ from tooling.simulator.hooks import Hook
 from tooling.simulator.launch import Launch, LaunchResult
 from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.ptx_model import Module
+from tooling.simulator.record import Record, replace
+
+
+class Job(Record):
+    """A launch to be run, with what it needs.
+
+    Attributes:
+        hooks: what watches it.
+        stdout: takes what the kernel prints, in order.
+        cancelled: asked now and then; true when nobody waits for the end any more.
+    """
+
+    launch: Launch
+    module: Module
+    memory: DeviceMemory
+    hooks: Sequence[Hook] = ()
+    stdout: Callable[[bytes], None] = lambda _text: None
+    cancelled: Callable[[], bool] = lambda: False
+
+    def watched_by(self, hook: Hook) -> Job:
+        """The same with one more hook, which is told after the others."""
+        return replace(self, hooks=(*self.hooks, hook))
 
 
 class Executor(Protocol):
@@ -25,21 +47,8 @@ class Executor(Protocol):
         """
         ...
 
-    def run(
-        self,
-        launch: Launch,
-        module: Module,
-        memory: DeviceMemory,
-        hooks: Sequence[Hook],
-        *,
-        stdout: Callable[[bytes], None],
-        cancelled: Callable[[], bool],
-    ) -> LaunchResult:
+    def run(self, job: Job) -> LaunchResult:
         """Run a launch to its end; a failed kernel is part of the result.
-
-        Args:
-            stdout: takes what the kernel prints, in order.
-            cancelled: asked now and then; true when nobody waits for the end any more.
 
         Raises:
             PtxError: the kernel holds an instruction that cannot be run.
@@ -64,20 +73,11 @@ class Engine:
         for kernel in module.kernels.values():
             decode(module, kernel)
 
-    def run(
-        self,
-        launch: Launch,
-        module: Module,
-        memory: DeviceMemory,
-        hooks: Sequence[Hook],
-        *,
-        stdout: Callable[[bytes], None],
-        cancelled: Callable[[], bool],
-    ) -> LaunchResult:
+    def run(self, job: Job) -> LaunchResult:
         """See `Executor.run`."""
         deadline = None if self._time_limit is None else time.monotonic() + self._time_limit
-        limits = Limits(deadline=deadline, stop=cancelled)
-        return run(launch, module, memory, hooks, self._schedule, stdout, limits)
+        limits = Limits(deadline=deadline, stop=job.cancelled)
+        return run(job.launch, job.module, job.memory, job.hooks, self._schedule, job.stdout, limits)
 
 
 class RecordOnly:
@@ -86,15 +86,6 @@ class RecordOnly:
     def prepare(self, module: Module) -> None:
         """Any module is taken."""
 
-    def run(
-        self,
-        launch: Launch,
-        module: Module,
-        memory: DeviceMemory,
-        hooks: Sequence[Hook],
-        *,
-        stdout: Callable[[bytes], None],
-        cancelled: Callable[[], bool],
-    ) -> LaunchResult:
+    def run(self, job: Job) -> LaunchResult:
         """An empty result."""
         return LaunchResult(instructions=0, lane_instructions=0, blocks=0)

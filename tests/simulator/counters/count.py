@@ -11,6 +11,7 @@ from tests.simulator.counters.kernels.access_cases import Case
 from tests.simulator.counters.kernels.access_kernels import kernel
 from tooling.simulator.counters.profile import KernelProfile
 from tooling.simulator.counters.profiler import Profiler
+from tooling.simulator.executor import Job
 from tooling.simulator.hooks import Hook
 from tooling.simulator.launch import Dim3, Launch
 from tooling.simulator.memory import DeviceMemory
@@ -41,14 +42,8 @@ def count_kernel(
     (function,) = module.kernels.values()
     packed = struct.pack(f"<{len(addresses)}Q", *addresses)
     profiler = Profiler()
-    result = profiler.run(
-        Launch(function, Dim3(grid), Dim3(block), parameters=packed),
-        module,
-        memory,
-        hooks,
-        stdout=lambda _text: None,
-        cancelled=lambda: False,
-    )
+    launch = Launch(function, Dim3(grid), Dim3(block), parameters=packed)
+    result = profiler.run(Job(launch, module, memory, hooks))
     if result.error is not None:
         raise AssertionError(result.error)
     (profile,) = profiler.profiles.kernels

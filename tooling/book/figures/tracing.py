@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
 import numpy as np
@@ -14,12 +13,11 @@ from tooling.book.recordings import digest
 from tooling.catalog.catalogue import Selection
 from tooling.project import Project
 from tooling.simulator.checks.base import place_of
-from tooling.simulator.executor import Engine
+from tooling.simulator.executor import Engine, Job
 from tooling.simulator.findings import Check
 from tooling.simulator.hooks import Access, Hook, Ints, LaunchContext, Space
-from tooling.simulator.launch import Launch, LaunchResult
-from tooling.simulator.memory import DeviceMemory
-from tooling.simulator.ptx_model import Instruction, Module
+from tooling.simulator.launch import LaunchResult
+from tooling.simulator.ptx_model import Instruction
 
 _MOST_EVENTS = 4000  # a figure of more would show nothing
 _WORD = 4  # bytes; the figures' buffers hold float32
@@ -94,21 +92,12 @@ class Tracer(Engine):
         super().__init__("lockstep", None)
         self.hook: TraceHook | None = None
 
-    def run(
-        self,
-        launch: Launch,
-        module: Module,
-        memory: DeviceMemory,
-        hooks: Sequence[Hook],
-        *,
-        stdout: Callable[[bytes], None],
-        cancelled: Callable[[], bool],
-    ) -> LaunchResult:
+    def run(self, job: Job) -> LaunchResult:
         """See `Executor.run`."""
         if self.hook is None:
             self.hook = TraceHook()
-            hooks = [*hooks, self.hook]
-        return super().run(launch, module, memory, hooks, stdout=stdout, cancelled=cancelled)
+            job = job.watched_by(self.hook)
+        return super().run(job)
 
 
 def record(project: Project, selection: Selection) -> Trace:

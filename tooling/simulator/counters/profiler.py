@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from tooling.simulator.counters.hook import CounterHook
 from tooling.simulator.counters.profile import Profiles
-from tooling.simulator.executor import Engine
-from tooling.simulator.hooks import Hook, LaunchContext
-from tooling.simulator.launch import Launch, LaunchResult
-from tooling.simulator.memory import DeviceMemory
-from tooling.simulator.ptx_model import Module
+from tooling.simulator.executor import Engine, Job
+from tooling.simulator.hooks import LaunchContext
+from tooling.simulator.launch import LaunchResult
 
 
 class ProfilingHook(CounterHook):
@@ -34,19 +30,10 @@ class Profiler(Engine):
         super().__init__(schedule, time_limit)
         self.profiles = Profiles()
 
-    def run(
-        self,
-        launch: Launch,
-        module: Module,
-        memory: DeviceMemory,
-        hooks: Sequence[Hook],
-        *,
-        stdout: Callable[[bytes], None],
-        cancelled: Callable[[], bool],
-    ) -> LaunchResult:
+    def run(self, job: Job) -> LaunchResult:
         """See `Executor.run`."""
         counter = ProfilingHook()
-        result = super().run(launch, module, memory, [*hooks, counter], stdout=stdout, cancelled=cancelled)
+        result = super().run(job.watched_by(counter))
         if counter.context is not None:
             self.profiles.add(counter.context, counter.tallies, fault=result.error is not None)
         return result
