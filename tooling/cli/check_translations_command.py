@@ -210,11 +210,11 @@ def _show(text: str) -> None:
 
 
 def _status(arguments: argparse.Namespace) -> int:
+    from tooling.collection import uncollected
     from tooling.translations.display import style_for
     from tooling.translations.render import Format, render
-    from tooling.translations.workers import without_collecting
 
-    with without_collecting():
+    with uncollected():
         report = _make_report(arguments)
     form = Format(arguments.format)
     style = style_for(sys.stdout)

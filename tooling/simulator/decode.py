@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tooling.simulator.collection import uncollected
+from tooling.collection import uncollected
 from tooling.simulator.numerics import PRED, U8, U32, U64
 from tooling.simulator.program import BasicBlock, Landing, Origin, Program
 from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError

@@ -9,7 +9,7 @@ import hashlib
 import re
 from functools import lru_cache
 
-from tooling.simulator.collection import uncollected
+from tooling.collection import uncollected
 from tooling.simulator.ptx_body import BodyParser
 from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
 from tooling.simulator.ptx_model import Function, Module, Parameter, Variable

@@ -8,7 +8,6 @@ import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -102,18 +101,6 @@ def _unpack(data: bytes) -> list[Result]:
         raise error
     found: list[Result] = results
     return found
-
-
-@contextmanager
-def without_collecting() -> Iterator[None]:
-    """Leaves cyclic garbage alone for a while: a survey makes next to none, and looking takes its time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _alone() -> bool:

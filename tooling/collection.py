@@ -1,4 +1,4 @@
-"""Building many small objects without the garbage collector looking through all of them again and again."""
+"""Making many small objects without the garbage collector looking through all of them again and again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Suspend cyclic collection; a kernel of 51,000 instructions is decoded in half the time."""
+    """Suspend cyclic collection, for work that makes next to no cyclic garbage.
+
+    A kernel of 51,000 instructions is decoded in half the time, and a survey of many pages is faster too.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
