@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.bindings import assign, binds, guard, write
+from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decode import Decoder
+from tooling.simulator.guards import guard
 from tooling.simulator.hooks import AccessKind, Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.memory_access import active, for_spaces, pointer, space_of, vector_count

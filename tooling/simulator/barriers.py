@@ -7,39 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.bindings import assign, binds, guard, guarded_lanes, write
+from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decode import Decoder
+from tooling.simulator.guards import end_guarded
 from tooling.simulator.hooks import Meeting, Waiter, WaitsFor
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import PRED, U32
-from tooling.simulator.program import End
 from tooling.simulator.ptx_model import Instruction, Negated, Operand
 from tooling.simulator.record import Record
-
-
-def waits(decoder: Decoder, instruction: Instruction, following: int, wait: End) -> None:
-    """End the block with `wait` for the lanes that the guard lets through; the others go on."""
-    decoder.block.successors.append(following)
-    guarding = guard(decoder, instruction)
-    if guarding is None:
-        decoder.block.end = wait
-        return
-
-    def end(group: Group, batch: Any) -> bool:
-        lanes = guarded_lanes(group, guarding)
-        if lanes is False:
-            group.pc = following
-            return True
-        if lanes is True:
-            return wait(group, batch)
-        arriving, passing = batch.divide(group, lanes, group.pc, following)
-        batch.resume(passing)
-        if wait(arriving, batch):
-            batch.resume(arriving)
-        return False
-
-    decoder.block.end = end
-
 
 _COMBINES = {"popc": ("u32", U32), "and": ("pred", PRED), "or": ("pred", PRED)}
 """What `bar.red` makes of the predicates of all threads, and the type of its result."""
@@ -78,7 +53,8 @@ def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None
             batch.barriers.count(group, barrier, vote)
         return passed
 
-    waits(decoder, instruction, following, wait)
+    decoder.block.successors.append(following)
+    end_guarded(decoder, instruction, following, wait)
 
 
 class Vote(Record):
@@ -114,7 +90,8 @@ def _warp_barrier(decoder: Decoder, instruction: Instruction, following: int) ->
         batch.resume(ready)
         return False
 
-    waits(decoder, instruction, following, wait)
+    decoder.block.successors.append(following)
+    end_guarded(decoder, instruction, following, wait)
 
 
 def _cluster_barrier(
@@ -135,7 +112,8 @@ def _cluster_barrier(
         passed: bool = batch.cluster_barriers.wait(group, instruction)
         return passed
 
-    waits(decoder, instruction, following, wait)
+    decoder.block.successors.append(following)
+    end_guarded(decoder, instruction, following, wait)
 
 
 class Parked:

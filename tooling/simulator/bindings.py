@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.decode import Decoder, special_dtype
+from tooling.simulator.guards import guard, guarded_lanes
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import PRED, U32
 from tooling.simulator.program import Origin, Step
@@ -100,28 +101,7 @@ def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
     _bind_pure(decoder, as_assembled(instruction), operation)
 
 
-# -- guards -------------------------------------------------------------------------------------------
-
-
-def guard(decoder: Decoder, instruction: Instruction) -> tuple[int, bool] | None:
-    """(slot, negated) of the instruction's predicate."""
-    if instruction.predicate is None:
-        return None
-    slot = decoder.register(instruction.predicate.register)
-    decoder.block.reads(slot)
-    return slot, instruction.predicate.negated
-
-
-def guarded_lanes(group: Group, guarding: tuple[int, bool]) -> Any:
-    """Which lanes of the group the guard lets through: True, False or an array of both."""
-    predicate = group.get(guarding[0])
-    if len(predicate) == 1:
-        return bool(predicate[0]) != guarding[1]
-    if guarding[1]:
-        predicate = ~predicate
-    if predicate.all():
-        return True
-    return predicate if predicate.any() else False
+# -- destinations --------------------------------------------------------------------------------------
 
 
 def write(decoder: Decoder, operand: Operand, instruction: Instruction) -> int:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.bindings import binds, guard, guarded_lanes
+from tooling.simulator.bindings import binds
 from tooling.simulator.decode import Decoder
+from tooling.simulator.guards import end_guarded
 from tooling.simulator.lanes import Group
 from tooling.simulator.launch import FaultKind, KernelFault
 from tooling.simulator.numerics import PRED, U64
@@ -238,30 +239,7 @@ def _call(decoder: Decoder, instruction: Instruction, following: int) -> None:
         site.enter(group, batch)
         return True
 
-    _guarded(decoder, instruction, following, take)
-
-
-def _guarded(decoder: Decoder, instruction: Instruction, following: int, take: Any) -> None:
-    """End the block with `take` for the lanes that the guard lets through."""
-    guarding = guard(decoder, instruction)
-    if guarding is None:
-        decoder.block.end = take
-        return
-
-    def end(group: Group, batch: Any) -> bool:
-        lanes = guarded_lanes(group, guarding)
-        if lanes is False:
-            group.pc = following
-            return True
-        if lanes is True:
-            return bool(take(group, batch))
-        calling, passing = batch.divide(group, lanes, group.pc, following)
-        batch.resume(passing)
-        if take(calling, batch):
-            batch.resume(calling)
-        return False
-
-    decoder.block.end = end
+    end_guarded(decoder, instruction, following, take)
 
 
 def _site(
@@ -322,7 +300,7 @@ def _call_by_address(  # noqa: PLR0917 - the parts of one instruction, in its or
             batch.resume(part)
         return False
 
-    _guarded(decoder, instruction, following, take)
+    end_guarded(decoder, instruction, following, take)
 
 
 def _site_at(

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.bindings import assign, binds, guard, write
+from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decode import Decoder
+from tooling.simulator.guards import guard
 from tooling.simulator.lanes import Group
 from tooling.simulator.memory_access import active
 from tooling.simulator.numerics import PRED, U32, U64

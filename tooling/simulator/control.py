@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tooling.simulator.bindings import binds, guard, guarded_lanes
+from tooling.simulator.bindings import binds
 from tooling.simulator.decode import Decoder
 from tooling.simulator.faults import trapped
+from tooling.simulator.guards import guard, guarded_lanes
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import U32
 from tooling.simulator.program import End

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.bindings import binds, guard
+from tooling.simulator.bindings import binds
 from tooling.simulator.bulk_copies import bind_bulk
 from tooling.simulator.decode import Decoder
+from tooling.simulator.guards import guard
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.mbarriers import BARRIER, change_at

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.bindings import assign, binds, guard, guarded_lanes, write
+from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decode import Decoder
 from tooling.simulator.faults import illegal_address
+from tooling.simulator.guards import guard, guarded_lanes
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.modifiers import LOAD, STORE, is_load_or_store

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.atomics import Atomic, update_at
-from tooling.simulator.bindings import guard
 from tooling.simulator.decode import Decoder
+from tooling.simulator.guards import guard
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.launch import FaultKind, KernelFault

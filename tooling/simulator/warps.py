@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.barriers import waits
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decode import Decoder
+from tooling.simulator.guards import end_guarded
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import PRED, S32, U32
 from tooling.simulator.ptx_model import Instruction, Negated, Pair, Register
@@ -39,7 +39,8 @@ def together(
         batch.resume(ready)
         return False
 
-    waits(decoder, instruction, following, wait)
+    decoder.block.successors.append(following)
+    end_guarded(decoder, instruction, following, wait)
 
 
 @binds("shfl", alone=True)

@@ -1,0 +1,54 @@
+"""Guards: the predicate in front of an instruction, and the lanes that it lets through (PTX ISA 9.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tooling.simulator.decode import Decoder
+from tooling.simulator.lanes import Group
+from tooling.simulator.program import End
+from tooling.simulator.ptx_model import Instruction
+
+
+def guard(decoder: Decoder, instruction: Instruction) -> tuple[int, bool] | None:
+    """(slot, negated) of the instruction's predicate."""
+    if instruction.predicate is None:
+        return None
+    slot = decoder.register(instruction.predicate.register)
+    decoder.block.reads(slot)
+    return slot, instruction.predicate.negated
+
+
+def guarded_lanes(group: Group, guarding: tuple[int, bool]) -> Any:
+    """Which lanes of the group the guard lets through: True, False or an array of both."""
+    predicate = group.get(guarding[0])
+    if len(predicate) == 1:
+        return bool(predicate[0]) != guarding[1]
+    if guarding[1]:
+        predicate = ~predicate
+    if predicate.all():
+        return True
+    return predicate if predicate.any() else False
+
+
+def end_guarded(decoder: Decoder, instruction: Instruction, following: int, end: End) -> None:
+    """End the block with `end` for the lanes that the guard lets through; the others go on."""
+    guarding = guard(decoder, instruction)
+    if guarding is None:
+        decoder.block.end = end
+        return
+
+    def choose(group: Group, batch: Any) -> bool:
+        lanes = guarded_lanes(group, guarding)
+        if lanes is False:
+            group.pc = following
+            return True
+        if lanes is True:
+            return end(group, batch)
+        chosen, passing = batch.divide(group, lanes, group.pc, following)
+        batch.resume(passing)
+        if end(chosen, batch):
+            batch.resume(chosen)
+        return False
+
+    decoder.block.end = choose
