@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tooling.simulator.checks.base import lanes_of, survivors
 from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.issue import IssueCounter, counts_when_passed
 from tooling.simulator.counters.measure import measure
@@ -83,7 +84,8 @@ class CounterHook(Hook):
             # A copy with a source size is announced word by word; its first word stands for all of it.
             width = _copied_bytes(access.instruction)
             if width != access.bytes:
-                access = _first_words(access, width)
+                access = survivors(access)
+                access = lanes_of(access, np.flatnonzero(access.addresses % width == 0))
         rows = warp_rows(access, self._threads_per_block)
         if rows is None:
             return
@@ -175,18 +177,3 @@ def _returns(instruction: Instruction, read: frozenset[str]) -> bool:
 def _copied_bytes(instruction: Instruction) -> int:
     size = instruction.operands[2]
     return size.value if isinstance(size, Integer) else 4
-
-
-def _first_words(access: Access, width: int) -> Access:
-    first = access.addresses % width == 0
-    return Access(
-        access.space,
-        access.kind,
-        access.instruction,
-        access.bytes,
-        access.element_bytes,
-        access.addresses[first],
-        access.threads[first],
-        suppressed=None if access.suppressed is None else access.suppressed[first],
-        asynchronous=True,
-    )
