@@ -5,15 +5,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from tooling.catalog.model import ModeKind
+from tooling.catalog.model import ModeKind, Output
+from tooling.catalog.mutants import DIAGNOSES
 from tooling.errors import Location, ToolingError
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
@@ -27,6 +30,9 @@ from tooling.verify.plan import Task, Trial
 _VERSION = 1
 SIMULATOR_ONLY = frozenset({"memory", "races", "initialisation", "synchronisation"})
 """What only the simulated GPU can name: hardware may let such a mutant pass."""
+
+OF_VALUES = frozenset(DIAGNOSES) - {"not-submitted", "input-changed"}
+"""What only the values of an output can be called."""
 
 
 class ResultsUnreadable(ToolingError):
@@ -71,7 +77,8 @@ def _judge(trial: Trial, results: Sequence[dict[str, Any]], choice: Choice) -> J
     from tooling.verify.trying import complaint_about  # noqa: PLC0415 - brings multiprocessing
 
     mode = trial.selection.mode
-    cases = tuple(_case(trial, result) for result in results)
+    brought = [_brought(trial, result) for result in results]
+    cases = tuple(each.verdict for each in brought)
     verdict = Verdict(
         trial.selection,
         choice,
@@ -83,7 +90,8 @@ def _judge(trial: Trial, results: Sequence[dict[str, Any]], choice: Choice) -> J
     if verdict.outcome is Outcome.UNDECIDED:
         return Judged(trial, verdict, "", "the values are right; only the simulated GPU judges the counters")
     complaint = complaint_about(trial, verdict)
-    if complaint and (why := _left_behind(trial, results, cases)):
+    if large := _left_behind(trial, verdict, brought):
+        why = f"`{large}` is not what was expected, bit for bit, and was too large to be brought back"
         return Judged(trial, verdict, "", why)
     faults = SIMULATOR_ONLY.intersection(trial.expect)
     passed = verdict.outcome is Outcome.PASSED
@@ -92,7 +100,27 @@ def _judge(trial: Trial, results: Sequence[dict[str, Any]], choice: Choice) -> J
     return Judged(trial, verdict, complaint)
 
 
-def _case(trial: Trial, result: dict[str, Any]) -> CaseVerdict:
+@dataclass(frozen=True, slots=True)
+class _Brought:
+    """What came back of a run on one data set."""
+
+    verdict: CaseVerdict
+    missing: frozenset[str] = (
+        frozenset()
+    )  # outputs that were left there, and are not the reference's bit for bit
+
+    @property
+    def wrong_without_them(self) -> bool:
+        """Whether something is wrong whatever the missing outputs hold."""
+        if self.verdict.transcript.status != 0:
+            return True  # the program itself says so
+        return any(
+            problem.name != "not-submitted" or problem.output not in self.missing
+            for problem in self.verdict.problems
+        )
+
+
+def _brought(trial: Trial, result: dict[str, Any]) -> _Brought:
     transcript = Transcript(
         result["stdout"],
         result["stderr"],
@@ -102,10 +130,15 @@ def _case(trial: Trial, result: dict[str, Any]) -> CaseVerdict:
     )
     mode = trial.selection.mode
     if mode.kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
-        return judge_unjudged(result["dataset"], transcript)
+        return _Brought(judge_unjudged(result["dataset"], transcript))
     case = load_reference(trial.selection.puzzle).case(mode, result["dataset"])
     used, out = _buffers(result["used"], case.inputs), _buffers(result["out"], case.expected)
-    return judge_case(mode, case, transcript, used, out)
+    missing = frozenset(
+        output.name
+        for output in mode.outputs
+        if output.name not in out and _may_be(output, result["out"].get(output.name))
+    )
+    return _Brought(judge_case(mode, case, transcript, used, out), missing)
 
 
 def _buffers(records: dict[str, Any], known: Mapping[str, NDArray[Any]]) -> dict[str, Buffer]:
@@ -121,10 +154,20 @@ def _buffers(records: dict[str, Any], known: Mapping[str, NDArray[Any]]) -> dict
     return found
 
 
-def _left_behind(trial: Trial, results: Sequence[dict[str, Any]], cases: Sequence[CaseVerdict]) -> str:
-    """Why a buffer that is missing here says nothing about the program; empty where none is."""
-    for result, case in zip(results, cases, strict=True):
-        large = [name for name, record in result["out"].items() if record["zlib"] is None]
-        if case.problems and large and trial.selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN):
-            return f"`{large[0]}` is not what was expected, bit for bit, and was too large to be brought back"
-    return ""
+def _may_be(output: Output, record: dict[str, Any] | None) -> bool:
+    """Whether a buffer that was left there has the output's type and size."""
+    if record is None or record["dtype"] != output.dtype:
+        return False
+    width = 2 if output.dtype == "bfloat16" else np.dtype(output.dtype).itemsize
+    return bool(record["bytes"] == math.prod(output.shape) * width)
+
+
+def _left_behind(trial: Trial, verdict: Verdict, brought: Sequence[_Brought]) -> str:
+    """The output that would have to be here to decide; empty where the verdict does not hang on any."""
+    missing = next((name for each in brought for name in sorted(each.missing)), "")
+    if not missing or verdict.outcome is not Outcome.WRONG:
+        return ""
+    if not any(each.wrong_without_them for each in brought):
+        return missing  # it may be right within the tolerance
+    rejected_otherwise = not trial.must_pass and not verdict.names & set(trial.expect)
+    return missing if rejected_otherwise and OF_VALUES.intersection(trial.expect) else ""

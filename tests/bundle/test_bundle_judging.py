@@ -1,0 +1,152 @@
+"""What a results.json says about a program, also where a buffer was too large to be brought back."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tooling.bundle.judging import Judged, judge_results
+from tooling.catalog.catalogue import Selection
+from tooling.catalog.manifest import load_puzzle
+from tooling.project import Project
+from tooling.verify.plan import Subject, Task, Trial
+
+MANIFEST = """\
+id: p01
+number: 1
+title: {en: Map, ko: 맵}
+part: I
+chapters: [puzzle_01/puzzle_01.md]
+programs: [{name: p01, api: raw}]
+modes:
+  - name: default
+    datasets: [book]
+    outputs:
+      - {name: out, dtype: float32, shape: [8], rtol: 1e-3}
+      - {name: total, dtype: float32, shape: [1]}
+    hints: [{en: a, ko: a}, {en: b, ko: b}, {en: c, ko: c}]
+"""
+REFERENCE = """\
+import numpy as np
+
+def inputs(mode, dataset):
+    a = np.arange(8, dtype=np.float32)
+    return {"a": a, "out": np.zeros(8, np.float32), "total": np.zeros(1, np.float32)}
+
+def expected(mode, inputs):
+    return {"out": inputs["a"] + 10, "total": np.array([inputs["a"].sum()])}
+"""
+A = np.arange(8, dtype=np.float32)
+OUT, TOTAL = A + 10, np.array([28], np.float32)
+NEARLY, SHIFTED = OUT * np.float32(1.0001), np.roll(OUT, 1)
+
+
+def record(array: np.ndarray[Any, Any], *, brought: bool = True) -> dict[str, object]:
+    content = array.tobytes()
+    return {
+        "dtype": array.dtype.name,
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "zlib": base64.b64encode(zlib.compress(content)).decode() if brought else None,
+    }
+
+
+@pytest.fixture
+def selection(tmp_path: Path) -> Selection:
+    for kind in ("problems", "solutions"):
+        (tmp_path / kind / "p01").mkdir(parents=True)
+    (tmp_path / "solutions" / "p01" / "reference.py").write_text(REFERENCE)
+    manifest = tmp_path / "problems" / "p01" / "puzzle.yaml"
+    manifest.write_text(MANIFEST, encoding="utf-8")
+    puzzle = load_puzzle(manifest, Project(tmp_path))
+    return Selection(puzzle, puzzle.programs[0], puzzle.modes[0])
+
+
+def judged(selection: Selection, folder: Path, trial: Trial, **run: object) -> Judged:
+    """The one trial, of a run that ended well unless `run` says otherwise."""
+    zeros = np.zeros(8, np.float32), np.zeros(1, np.float32)
+    result = {
+        "id": trial.id,
+        "dataset": "book",
+        "ending": "exited",
+        "status": 0,
+        "seconds": 0.1,
+        "stdout": "",
+        "stderr": "",
+        "used": {"a": record(A), "out": record(zeros[0]), "total": record(zeros[1])},
+        "out": {"out": record(OUT), "total": record(TOTAL)},
+        **run,
+    }
+    path = folder / "results.json"
+    report = {"version": 1, "bundle": "sm_90a", "device": "a GPU", "seconds": 1, "results": [result]}
+    path.write_text(json.dumps(report))
+    (only,) = judge_results(path, [Task(selection.program.solution, (trial,))])
+    return only
+
+
+LEFT = {"out": record(NEARLY, brought=False), "total": record(TOTAL)}
+WRONG_TOTAL = {"out": record(NEARLY, brought=False), "total": record(TOTAL + 1)}
+UNKNOWN = ("undecided", "`out` is not what was expected, bit for bit, and was too large to be brought back")
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        ({}, ("", "")),
+        ({"out": {"out": record(NEARLY), "total": record(TOTAL)}}, ("", "")),
+        ({"out": {"out": record(OUT, brought=False), "total": record(TOTAL)}}, ("", "")),
+        ({"out": LEFT}, UNKNOWN),
+        ({"out": WRONG_TOTAL}, ("complaint", "must pass, but: ")),
+        ({"out": LEFT, "status": 1}, ("complaint", "must pass, but: ")),
+        ({"out": LEFT, "ending": "signalled", "status": 11}, ("complaint", "crash")),
+        ({"out": LEFT, "ending": "time-limit", "status": 9}, ("complaint", "time-limit")),
+        ({"out": LEFT, "used": {}}, ("complaint", "input-changed")),
+        ({"out": {"total": record(TOTAL)}}, ("complaint", "not-submitted")),
+        (
+            {"out": {"out": record(NEARLY[:4], brought=False), "total": record(TOTAL)}},
+            ("complaint", "not-sub"),
+        ),
+    ],
+)
+def test_a_solution_is_undecided_only_where_the_missing_buffer_decides(
+    selection: Selection, tmp_path: Path, run: dict[str, object], says: tuple[str, str]
+) -> None:
+    got = judged(selection, tmp_path, Trial(Subject.SOLUTION, selection), **run)
+    kind, text = says
+    assert (bool(got.complaint), bool(got.undecided)) == (kind == "complaint", kind == "undecided")
+    assert text in got.complaint + got.undecided
+
+
+@pytest.mark.parametrize(
+    ("expect", "run", "says"),
+    [
+        ("shifted", {"out": {"out": record(SHIFTED), "total": record(TOTAL)}, "status": 1}, ("", "")),
+        ("shifted", {}, ("complaint", "must be rejected, but passed")),
+        ("shifted", {"out": LEFT, "status": 1}, UNKNOWN),
+        ("shifted", {"out": LEFT}, UNKNOWN),
+        ("shifted", {"out": {"out": record(SHIFTED), "total": record(TOTAL)}}, ("complaint", "ended well")),
+        ("crash", {"out": WRONG_TOTAL, "status": 1}, ("complaint", "rejected, but as")),
+        ("time-limit", {"out": LEFT, "ending": "time-limit", "status": 9}, ("", "")),
+    ],
+)
+def test_a_mutant_is_undecided_only_where_the_missing_buffer_decides(
+    selection: Selection, tmp_path: Path, expect: str, run: dict[str, object], says: tuple[str, str]
+) -> None:
+    got = judged(selection, tmp_path, Trial(Subject.MUTANT, selection, "m", (expect,)), **run)
+    kind, text = says
+    assert (bool(got.complaint), bool(got.undecided)) == (kind == "complaint", kind == "undecided"), got
+    assert text in got.complaint + got.undecided
+
+
+def test_a_skeleton_that_may_be_right_has_not_been_rejected(selection: Selection, tmp_path: Path) -> None:
+    skeleton = Trial(Subject.SKELETON, selection)
+    assert judged(selection, tmp_path, skeleton, out=LEFT).undecided
+    refused = judged(selection, tmp_path, skeleton, out=LEFT, status=1)  # by the program itself
+    assert (refused.complaint, refused.undecided) == ("", "")
