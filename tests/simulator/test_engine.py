@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import kernel, simulate
-from tooling.simulator.hooks import Access, Hook, Waiter
+from tooling.simulator.hooks import Access, Hook, LaunchContext, Waiter
 from tooling.simulator.launch import FaultKind
 from tooling.simulator.memory import DeviceMemory, OutOfDeviceMemory
 from tooling.simulator.ptx import PtxError
@@ -556,3 +556,55 @@ def test_memory_keeps_allocations_apart_and_remembers_freed_ones() -> None:
         memory.free(first)
     with pytest.raises(OutOfDeviceMemory):
         memory.allocate(100_000)
+
+
+class Watcher(Hook):
+    """Says what it was told, and breaks where it is asked to."""
+
+    def __init__(self, breaks_at: str = "") -> None:
+        self.told: list[str] = []
+        self.breaks_at = breaks_at
+        self.context: LaunchContext | None = None
+
+    def _tell(self, event: str) -> None:
+        self.told.append(event)
+        if event == self.breaks_at:
+            raise RuntimeError(event)
+
+    def launch_begin(self, context: LaunchContext) -> None:
+        self.context = context
+        self._tell("begin")
+
+    def access(self, access: Access) -> None:
+        self._tell("access")
+
+    def launch_end(self, context: LaunchContext) -> None:
+        self._tell("end")
+
+    def parameter_blocks(self) -> list[bool]:
+        """Whether each parameter block of the launch is still allocated."""
+        assert self.context is not None
+        return [a.live for a in self.context.memory if a.label.startswith("parameters of")]
+
+
+PARAMETER_ADDRESS = "mov.b64 %rd1, p0;\ncvta.param.u64 %rd1, %rd1;\nld.b64 %rd2, [%rd1];\n"
+"""A kernel that takes the address of its parameter, so that the launch needs memory for it."""
+
+
+@pytest.mark.parametrize("body", ["", "trap;", "mov.b64 %rd3, 8;\nst.global.b32 [%rd3], %r30;"])
+def test_a_launch_leaves_nothing_allocated_however_it_ends(body: str) -> None:
+    watcher = Watcher()
+    result, _ = simulate(kernel(PARAMETER_ADDRESS + body), [zeros(1)], hooks=[watcher])
+    assert (result.error is None) == (body == "")
+    assert watcher.told[-1] == "end"
+    assert watcher.parameter_blocks() == [False]
+
+
+@pytest.mark.parametrize("breaks_at", ["begin", "access"])
+def test_a_hook_that_breaks_keeps_no_other_one_from_its_end(breaks_at: str) -> None:
+    first, second = Watcher(), Watcher(breaks_at)
+    text = kernel(PARAMETER_ADDRESS + STORE.format("%r30"))
+    with pytest.raises(RuntimeError, match=breaks_at):
+        simulate(text, [zeros(32)], hooks=[first, second])
+    assert first.told[-1] == "end"
+    assert first.parameter_blocks() == [False]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -79,44 +80,42 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
     started, processor_started = time.perf_counter(), time.thread_time()
     keep_freed_memory()
     program = decode(module, launch.function)
-    symbols = memory.symbols(module)
-    block = _parameter_block(program, launch, memory)
-    if block is not None:
-        symbols = {**symbols, PARAMETER_BLOCK: block}
-    blocks_per_cluster = launch.cluster.count
     context = LaunchContext(
         launch,
         module,
         memory,
         launch.threads_per_block,
         launch.blocks,
-        blocks_per_cluster,
+        launch.cluster.count,
         program.shared_bytes + launch.shared_bytes,
         program.local_bytes,
         lambda: program.arrays_meant,
     )
-    runner = Runner(
-        program,
-        context,
-        symbols,
-        Listeners(hooks),
-        schedule=schedule,
-        stdout=stdout,
-        limits=limits or Limits(),
-    )
-    for hook in hooks:
-        hook.launch_begin(context)
     error: KernelFault | None = None
-    try:
-        with np.errstate(all="ignore"):
-            _check_shape(context)
-            runner.run()
-    except KernelFault as fault:
-        error = fault
-    for hook in hooks:
-        hook.launch_end(context)
-    if block is not None:
-        memory.free(block)
+    with ExitStack() as undone:
+        symbols = memory.symbols(module)
+        block = _parameter_block(program, launch, memory)
+        if block is not None:
+            undone.callback(memory.free, block)
+            symbols = {**symbols, PARAMETER_BLOCK: block}
+        runner = Runner(
+            program,
+            context,
+            symbols,
+            Listeners(hooks),
+            schedule=schedule,
+            stdout=stdout,
+            limits=limits or Limits(),
+        )
+        for hook in hooks:
+            hook.launch_begin(context)
+            undone.callback(hook.launch_end, context)
+        try:
+            with np.errstate(all="ignore"):
+                _check_shape(context)
+                runner.run()
+        except KernelFault as fault:
+            error = fault
     return LaunchResult(
         runner.issued,
         runner.lane_instructions,
