@@ -219,9 +219,9 @@ def _status(arguments: argparse.Namespace) -> int:
     form = Format(arguments.format)
     style = style_for(sys.stdout)
     if arguments.output:
-        from tooling.translations.writing import write_text
+        from tooling.whole_files import write_whole
 
-        write_text(Path(arguments.output), render(report, form, style) + "\n")
+        write_whole(Path(arguments.output), (render(report, form, style) + "\n").encode())
     else:
         _show(render(report, form, style, every_page=arguments.all))
     if form is Format.GITHUB:

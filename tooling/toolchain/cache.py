@@ -18,6 +18,7 @@ from pathlib import Path
 
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.whole_files import write_whole
 
 _ABANDONED_AFTER = 3600.0  # seconds; a build takes seconds, so an older partial folder has no builder left
 _MOST_ENTRIES = 4000
@@ -98,13 +99,9 @@ class BuildCache:
             name: the file below the program's folder, such as p15.mojo or op/conv1d.mojo.
             digest: of all files of the program.
         """
-        folder = self.root / "sources" / digest[:32]
-        path = folder / name
+        path = self.root / "sources" / digest[:32] / name
         if not path.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as partial:
-                partial.write(text)
-            Path(partial.name).replace(path)
+            write_whole(path, text)
         return path
 
 

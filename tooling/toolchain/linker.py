@@ -14,13 +14,13 @@ import re
 import shlex
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.toolchain.mojo import Toolchain
 from tooling.toolchain.start_object import start_object
+from tooling.whole_files import write_whole
 
 _SCRIPT = """#!/bin/sh
 # Written by `tooling`: links for `mojo build` where there is no C compiler.
@@ -95,8 +95,8 @@ def make_stand_in(toolchain: Toolchain, cache_root: Path) -> Path:
     digest = hashlib.sha256(text.encode() + start).hexdigest()[:16]
     folder = cache_root / "linker" / digest
     text = text.replace("@START@", shlex.quote(str(folder / "start.o")))
-    _write_whole(folder / "start.o", start, 0o644)
-    _write_whole(folder / "cc", text.encode(), 0o755)
+    _write_changed(folder / "start.o", start, 0o644)
+    _write_changed(folder / "cc", text.encode(), 0o755)
     return folder
 
 
@@ -124,12 +124,7 @@ def _mappings() -> list[str]:
     return Path("/proc/self/maps").read_text().splitlines()
 
 
-def _write_whole(path: Path, content: bytes, mode: int) -> None:
+def _write_changed(path: Path, content: bytes, mode: int) -> None:
     if path.is_file() and path.read_bytes() == content:
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as partial:
-        partial.write(content)
-    partial_path = Path(partial.name)
-    partial_path.chmod(mode)
-    partial_path.replace(path)
+    write_whole(path, content, mode)

@@ -15,7 +15,7 @@ from typing import Any
 
 from tooling.translations import blocks, changes, normal, sections, similarity
 from tooling.translations.model import ChangeClass, LineRange, SectionChange
-from tooling.translations.writing import write_text
+from tooling.whole_files import write_whole
 
 FOLDER = ".cache/translations"
 
@@ -95,7 +95,7 @@ class Cache:
                 if outdated != self.path:
                     outdated.unlink(missing_ok=True)
             text = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
-            write_text(self.path, text)
+            write_whole(self.path, text.encode())
 
 
 def _encode(difference: Difference) -> list[Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from tooling.errors import Location, ToolingError
+from tooling.whole_files import write_beside
 
 
 class ConcurrentEditError(ToolingError):
@@ -20,7 +20,7 @@ def replace_page(path: Path, before: bytes, after: bytes) -> None:
         OSError: the folder cannot be written.
     """
     real = path.resolve()
-    fresh = _write_beside(real, after)
+    fresh = write_beside(real, after)
     try:
         fresh.chmod(real.stat().st_mode & 0o7777)
         # As late as can be: an editor may have saved since the page was read.
@@ -34,29 +34,3 @@ def replace_page(path: Path, before: bytes, after: bytes) -> None:
         fresh.replace(real)
     finally:
         fresh.unlink(missing_ok=True)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a file of the tool's own whole or not at all: somebody may be reading it.
-
-    Raises:
-        OSError: the folder cannot be written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = _write_beside(path, text.encode())
-    try:
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
-def _write_beside(path: Path, data: bytes) -> Path:
-    """A new file with these bytes in the same folder, so that renaming it is one step."""
-    # Of the process's own name; `tempfile` would take longer to import than a small run to finish.
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        fresh.write_bytes(data)
-    except OSError:
-        fresh.unlink(missing_ok=True)  # a full disk leaves a piece behind
-        raise
-    return fresh
