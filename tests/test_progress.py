@@ -55,7 +55,7 @@ def test_a_puzzle_is_solved_when_all_that_it_asks_for_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [b"{", b"[]", b'{"version": 2}', b'{"version": 1, "checkouts": 3}', b"\xff\xfe", b"null"]
+    "damage", [b"{", b"[]", b'{"version": 0}', b'{"version": 1, "checkouts": 3}', b"\xff\xfe", b"null"]
 )
 def test_a_damaged_file_is_put_aside_and_told(tmp_path: Path, damage: bytes) -> None:
     path = progress_path()
@@ -67,6 +67,20 @@ def test_a_damaged_file_is_put_aside_and_told(tmp_path: Path, damage: bytes) -> 
     assert "p01" in read_progress(tmp_path).solved
     path.write_bytes(damage)
     assert "progress.json.damaged-2" in read_progress(tmp_path).note
+
+
+def test_a_file_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
+    path = progress_path()
+    path.parent.mkdir(parents=True)
+    newer = b'{"version": 2, "solved": [["p01", "default"]]}'
+    path.write_bytes(newer)
+    progress = read_progress(tmp_path)
+    for note in (record_solved(tmp_path, "p01", "default"), progress.note):
+        assert "written by a newer version" in note
+        assert "git pull" in note
+    assert progress.solved == {}
+    assert path.read_bytes() == newer
+    assert not list(path.parent.glob("*.damaged*"))
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@
     {"version": 1, "checkouts": {"/home/me/gpu-puzzle-lab": {"p23": {"tiled": "2026-11-21T07:00:00Z"}}}}
 
 What it holds is worth keeping and nothing depends on it: where it cannot be read or written, the reader is
-told and everything else goes on.
+told and everything else goes on. A file that a newer version of this tool wrote stays as it is.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import datetime
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tooling.catalog.model import ModeKind, Puzzle
+from tooling.whole_files import write_whole
 
 VERSION = 1
 _NAME = "progress.json"
@@ -56,7 +56,7 @@ def progress_path() -> Path:
 def read_progress(checkout: Path) -> Progress:
     """What is known of a checkout; a damaged file is moved aside, and the note says where to."""
     everything, note = _load(progress_path())
-    return Progress(everything.get(str(checkout.resolve()), {}), note)
+    return Progress((everything or {}).get(str(checkout.resolve()), {}), note)
 
 
 def record_solved(checkout: Path, puzzle: str, mode: str) -> str:
@@ -72,6 +72,8 @@ def record_solved(checkout: Path, puzzle: str, mode: str) -> str:
         with path.with_name(f"{_NAME}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             everything, note = _load(path)
+            if everything is None:
+                return note
             solved = everything.setdefault(str(checkout.resolve()), {}).setdefault(puzzle, {})
             if mode not in solved:
                 solved[mode] = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -84,8 +86,8 @@ def record_solved(checkout: Path, puzzle: str, mode: str) -> str:
 _Everything = dict[str, dict[str, dict[str, str]]]
 
 
-def _load(path: Path) -> tuple[_Everything, str]:
-    """All checkouts, and a note where the file had to be left out or put aside."""
+def _load(path: Path) -> tuple[_Everything | None, str]:
+    """All checkouts, and a note where the file had to be put aside; None where it is not ours to change."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -94,8 +96,14 @@ def _load(path: Path) -> tuple[_Everything, str]:
         return {}, _put_aside(path, str(error))
     try:
         document = json.loads(text)
-        if document["version"] != VERSION:
-            return {}, _put_aside(path, f"it is of version {document['version']}, not {VERSION}")
+        version = document["version"]
+        if isinstance(version, int) and version > VERSION:
+            return None, (
+                f"the progress in {path} was written by a newer version of this tool (format {version}; this "
+                f"one knows {VERSION}) and left as it is; bring this checkout up to date (`git pull`)"
+            )
+        if version != VERSION:
+            return {}, _put_aside(path, f"it is of version {version}, not {VERSION}")
         return (
             {
                 str(checkout): {
@@ -127,11 +135,4 @@ def _put_aside(path: Path, why: str) -> str:
 def _save(path: Path, everything: _Everything) -> None:
     """Writes the whole file, or nothing."""
     text = json.dumps({"version": VERSION, "checkouts": everything}, ensure_ascii=False, indent=1)
-    handle, name = tempfile.mkstemp(prefix=f"{_NAME}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_whole(path, (text + "\n").encode())
