@@ -87,12 +87,14 @@ def command(arguments: argparse.Namespace) -> int:
             terminal.stream.write(f"\r{len(records)}/{total}\r")
         terminal.stream.flush()
     records.sort(key=lambda record: record.name)
-    remember(
+    note = remember(
         memory,
         # What was skipped is what it was: a failure that could not be tried again stays one.
         {record.name: record.seconds for record in records if record.status != "skipped"},
         [record.name for record in records if record.status in ("failed", "error")],
     )
+    if note:
+        terminal.line(terminal.paint(f"note: {note}", "dim"))
     _show_table(records, terminal.stream is sys.stderr)
     for reason, count in Counter(each.message for each in records if each.status == "skipped").items():
         terminal.line(terminal.paint(f"skipped, {count}: {reason}", "dim"))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tooling.errors import Location, ToolingError
+from tooling.whole_files import write_whole
 
 _VERSION = 1
 
@@ -18,48 +18,72 @@ class NothingRemembered(ToolingError):
     """There is no usable record of an earlier run."""
 
 
-def remember(path: Path, seconds: Mapping[str, float], failed: Iterable[str]) -> None:
+class NewerRecord(NothingRemembered):
+    """The record was written by a newer version of this tool."""
+
+
+def remember(path: Path, seconds: Mapping[str, float], failed: Iterable[str]) -> str:
     """Updates the list of failures: what was tried and did not fail is taken off, the rest of it stays.
 
     Args:
         seconds: of everything that was tried, by the trial's id.
         failed: the ids of those that failed.
+
+    Returns:
+        A note for the reader where that did not work out; empty where it did.
     """
     try:
         before = set(recall_failures(path))
+    except NewerRecord as error:
+        return str(error)
     except NothingRemembered:
         before = set()
     names = sorted((before - seconds.keys()) | set(failed))
     times = {name: round(value, 3) for name, value in {**recall_seconds(path), **seconds}.items()}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as partial:
-        json.dump({"version": _VERSION, "failed": names, "seconds": times}, partial, ensure_ascii=False)
-    os.replace(partial.name, path)  # noqa: PTH105 - the temporary file has a name, not a Path
+    state = {"version": _VERSION, "failed": names, "seconds": times}
+    try:
+        write_whole(path, json.dumps(state, ensure_ascii=False).encode())
+    except OSError as error:
+        return f"this run could not be remembered in {path}: {error.strerror or error}"
+    return ""
 
 
 def recall_failures(path: Path) -> tuple[str, ...]:
     """The trials that failed.
 
     Raises:
-        NothingRemembered: no earlier run is known, or its record is damaged (it is moved aside).
+        NothingRemembered: no earlier run is known, its record cannot be read, or it is damaged (then it is
+            moved aside).
+        NewerRecord: a newer version of this tool wrote it.
     """
+    again = "run `tooling verify` without --failed"
     try:
         state = json.loads(path.read_text("utf-8"))
-        if state["version"] != _VERSION:
-            raise ValueError(f"version {state['version']}")
+        version = state["version"]
+        if isinstance(version, int) and version > _VERSION:
+            raise NewerRecord(
+                "the record of the last run was written by a newer version of this tool, and left as it is",
+                where=Location(path),
+                hint=again,
+            )
+        if version != _VERSION:
+            raise ValueError(f"version {version}")
         return tuple(map(str, state["failed"]))
     except FileNotFoundError:
+        raise NothingRemembered("no earlier `tooling verify` is known", hint=again) from None
+    except OSError as error:
         raise NothingRemembered(
-            "no earlier `tooling verify` is known", hint="run it without --failed"
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+            "the record of the last run cannot be read", where=Location(path), why=error.strerror, hint=again
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
         aside = path.with_suffix(".damaged")
-        path.replace(aside)
+        with contextlib.suppress(OSError):  # a folder that cannot be written keeps it where it is
+            path.replace(aside)
         raise NothingRemembered(
             "the record of the last run is damaged",
-            where=Location(aside),
+            where=Location(aside if aside.exists() else path),
             why=str(error),
-            hint="it was moved aside; run `tooling verify` without --failed",
+            hint=again,
         ) from error
 
 
