@@ -83,6 +83,22 @@ def test_reports_say_what_is_gated_and_why(workbench: Workbench, tmp_path: Path)
     assert ET.parse(written[1]).getroot()[0].attrib["skipped"] == "2"
 
 
+def test_a_refusal_that_cannot_be_kept_is_a_refusal_all_the_same(workbench: Workbench) -> None:
+    workbench.solution.write_text(workbench.solution.read_text() + REFUSED)
+    workbench.manifest.write_text(workbench.manifest.read_text() + NO_AMD)
+    cache = Path(workbench.environment["PUZZLE_CACHE_DIR"])
+    cache.mkdir()
+    (cache / "refused").write_text("a file where a folder belongs")
+    for _ in range(2):
+        before = len(workbench.builds)
+        result = workbench.run("matrix", "build", "--accelerator", "gfx942", "--accelerator", "gfx1100")
+        assert result.status == ExitCode.PASSED, result.stdout + result.stderr
+        assert len(workbench.builds) == before + 2
+        notes = [line for line in result.stdout.splitlines() if line.startswith("note: ")]
+        assert len(notes) == 1
+        assert "a refusal could not be kept" in notes[0]
+
+
 def test_unknown_names_are_usage_errors(workbench: Workbench) -> None:
     for arguments, hint in ((["p02"], "did you mean `p01`"), (["--accelerator", "gfx94"], "`gfx942`")):
         result = workbench.run("matrix", "build", *arguments)

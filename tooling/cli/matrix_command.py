@@ -68,6 +68,7 @@ def _build(arguments: argparse.Namespace) -> int:
     cache = usable_cache()
     terminal = open_terminal(sys.stderr if "-" in (arguments.json, arguments.junit) else sys.stdout)
     found: dict[tuple[str, str], list[Standpoint]] = {}
+    notes: dict[str, None] = {}  # in the order of their coming
     for done, cell in enumerate(
         build_cells(
             programs,
@@ -81,6 +82,8 @@ def _build(arguments: argparse.Namespace) -> int:
     ):
         own = [judge(each, cell) for each in selections if each.program == cell.program]
         found[cell.program.name, cell.accelerator.name] = own
+        if cell.note:
+            notes[cell.note] = None
         if terminal.stream.isatty():
             terminal.stream.write(f"\r{done}/{len(programs) * len(accelerators)}\r")
             terminal.stream.flush()
@@ -92,6 +95,8 @@ def _build(arguments: argparse.Namespace) -> int:
         for each in found[program.name, accelerator.name]
     ]
     _show_table(standpoints, accelerators, terminal)
+    for note in notes:
+        terminal.line(terminal.paint(f"note: {note}", "dim"))
     if graphs:
         terminal.line(terminal.paint(f"left out: {without}", "dim"))
     records = [record(each) for each in standpoints]

@@ -43,6 +43,7 @@ class Cell:
     result: Result
     diagnostics: tuple[Diagnostic, ...] = ()  # of a refusal
     reason: str = ""  # why it could not be checked
+    note: str = ""  # something the user should know about the build
 
 
 def build_cells(
@@ -83,16 +84,16 @@ def _build_cell(
         known = recall(cache, key)
         if known is not None:
             return Cell(program, accelerator, Result.REFUSED, known)
-        build(request, toolchain, cache)
+        built = build(request, toolchain, cache)
     except BuildFailed as error:
         missing = missing_tool(error)
         if missing:
             return Cell(program, accelerator, Result.UNCHECKED, reason=missing)
-        remember(cache, key, error.diagnostics)
-        return Cell(program, accelerator, Result.REFUSED, error.diagnostics)
+        note = remember(cache, key, error.diagnostics)
+        return Cell(program, accelerator, Result.REFUSED, error.diagnostics, note=note)
     except ToolingError as error:
         return Cell(program, accelerator, Result.UNCHECKED, reason=f"{error.what}: {error.why or error.hint}")
-    return Cell(program, accelerator, Result.BUILT)
+    return Cell(program, accelerator, Result.BUILT, note=built.note or "")
 
 
 def missing_tool(error: BuildFailed) -> str:

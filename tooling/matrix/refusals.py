@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from tooling.errors import Location
 from tooling.toolchain import BuildCache
 from tooling.toolchain.diagnostics import Diagnostic
+from tooling.whole_files import write_whole
 
 _VERSION = 1
 
@@ -30,10 +30,14 @@ def recall(cache: BuildCache, key: str) -> tuple[Diagnostic, ...] | None:
         return None  # then the compiler is asked again
 
 
-def remember(cache: BuildCache, key: str, diagnostics: Sequence[Diagnostic]) -> None:
-    """Notes a refusal. One without a place in a source is not noted: the machine may have been at fault."""
+def remember(cache: BuildCache, key: str, diagnostics: Sequence[Diagnostic]) -> str:
+    """Notes a refusal. One without a place in a source is not noted: the machine may have been at fault.
+
+    Returns:
+        What the reader should know where it could not be noted; empty otherwise.
+    """
     if not cache.writable or not any(each.kind == "error" and each.location for each in diagnostics):
-        return
+        return ""
     records = [
         [
             each.kind,
@@ -44,11 +48,12 @@ def remember(cache: BuildCache, key: str, diagnostics: Sequence[Diagnostic]) -> 
         ]
         for each in diagnostics
     ]
-    path = _path(cache, key)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as partial:
-        json.dump({"version": _VERSION, "diagnostics": records}, partial, ensure_ascii=False)
-    Path(partial.name).replace(path)
+    state = json.dumps({"version": _VERSION, "diagnostics": records}, ensure_ascii=False)
+    try:
+        write_whole(_path(cache, key), state.encode())
+    except OSError as error:
+        return f"a refusal could not be kept in {cache.root} for the next time: {error.strerror or error}"
+    return ""
 
 
 def _path(cache: BuildCache, key: str) -> Path:
