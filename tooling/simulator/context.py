@@ -11,24 +11,24 @@ import mmap
 import os
 import struct
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.simulator import device
 from tooling.simulator.arena import Arena
+from tooling.simulator.buffers import Buffers
 from tooling.simulator.checks.base import CheckHook
-from tooling.simulator.cuda_results import CudaResult
+from tooling.simulator.cuda_results import INVALID, OK, CudaResult, Reply
 from tooling.simulator.executor import Executor, Job
 from tooling.simulator.findings import Finding
 from tooling.simulator.launch import Dim3, FaultKind, Launch, LaunchResult
 from tooling.simulator.launch_rules import Kernel, describe_kernel, judge_launch, set_attribute
-from tooling.simulator.memory import Allocation, DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.memory import DeviceMemory, OutOfDeviceMemory
 from tooling.simulator.protocol import (
     MAGIC,
     REQUESTS,
     VERSION,
-    MemoryKind,
     Opcode,
     ProtocolError,
     Request,
@@ -37,12 +37,6 @@ from tooling.simulator.ptx import parse_module
 from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.ptx_model import Module
 from tooling.simulator.record import Record, made
-
-Reply = tuple[int, bytes]
-_OK: Reply = (CudaResult.SUCCESS, b"")
-_INVALID: Reply = (CudaResult.INVALID_VALUE, b"")
-_MOST_POISONED = 64 << 20
-"""Larger allocations hold zeros where nobody wrote: a program that uses little of one pays little."""
 
 
 class LaunchNotSimulated(ToolingError):
@@ -115,19 +109,12 @@ class Context:
         self.fault = int(CudaResult.SUCCESS)
         self._arena: Arena | None = None
         self._memory: DeviceMemory | None = None
-        self._allocations: dict[int, Allocation] = {}
         self._modules: dict[int, Module] = {}
         self._kernels: dict[int, Kernel] = {}
-        self._launched_serial = 0
+        self._buffers: Buffers | None = None
         self._next_handle = 0x5300_0000
         self._output = bytearray()
         self._answers: dict[Opcode, Callable[[Request], Reply]] = {
-            Opcode.ALLOCATE: self._allocate,
-            Opcode.FREE: self._free,
-            Opcode.RANGE: self._range,
-            Opcode.WRITE: self._write,
-            Opcode.READ: self._read,
-            Opcode.COPY: self._copy,
             Opcode.LOAD_MODULE: self._load_module,
             Opcode.UNLOAD_MODULE: self._unload_module,
             Opcode.FUNCTION: self._function,
@@ -136,7 +123,6 @@ class Context:
             Opcode.LAUNCH: self._launch,
             Opcode.SYNCHRONISE: self._synchronise,
             Opcode.OCCUPANCY: self._occupancy,
-            Opcode.MEMORY_INFO: self._memory_info,
         }
 
     def answer(self, request: Request) -> tuple[int, bytes, bytes]:
@@ -173,10 +159,6 @@ class Context:
             raise RuntimeError("no HELLO came yet")
         return self._memory
 
-    def live_device_bytes(self) -> int:
-        """Bytes of device memory in use."""
-        return sum(allocation.size for allocation in self._allocations.values() if not allocation.host)
-
     def _hello(self, request: Request) -> Reply:
         if request.opcode is not Opcode.HELLO:
             raise ProtocolError(f"the first request is {request.opcode.name}, not HELLO")
@@ -190,103 +172,12 @@ class Context:
             raise ProtocolError("a second HELLO, or an arena at no page")
         self._arena = Arena(base)
         self._memory = DeviceMemory(self._arena.buffer, base)
+        self._buffers = Buffers(self._arena, self._memory, self.checks)
+        self._answers |= self._buffers.answers
         pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.ATTRIBUTES.items())
         place = (os.getpid(), self._arena.descriptor)
         head = shape.pack(VERSION, *place, len(device.ATTRIBUTES), device.MEMORY_BYTES)
         return CudaResult.SUCCESS, head + pairs + device.NAME.encode()
-
-    # Memory.
-
-    def _allocate(self, request: Request) -> Reply:
-        size, kind = request.fields
-        if size == 0:
-            return _INVALID
-        pinned = kind == MemoryKind.PINNED
-        if not pinned and self.live_device_bytes() + size > device.MEMORY_BYTES:
-            return CudaResult.OUT_OF_MEMORY, b""
-        try:
-            address = self.memory.allocate(size, host=pinned, poison=size <= _MOST_POISONED)
-        except OutOfDeviceMemory:
-            return CudaResult.OUT_OF_MEMORY, b""
-        allocation = self.memory.containing(address)
-        assert allocation is not None
-        self._allocations[address] = allocation
-        for check in self.checks:
-            check.allocate(allocation)
-        return CudaResult.SUCCESS, REQUESTS[Opcode.ALLOCATE].reply.pack(address)
-
-    def _free(self, request: Request) -> Reply:
-        address, kind = request.fields
-        allocation = self._allocations.get(address)
-        if allocation is None or allocation.host != (kind == MemoryKind.PINNED):
-            return _INVALID
-        for check in self.checks:
-            check.free(allocation)
-        self._release(allocation)
-        return _OK
-
-    def _release(self, allocation: Allocation) -> None:
-        del self._allocations[allocation.base]
-        self.memory.free(allocation.base)
-        if self._arena is not None:
-            self._arena.discard(allocation.base, allocation.size)
-
-    def _holds(self, address: int, size: int) -> bool:
-        """Whether these bytes lie in one live allocation."""
-        allocation = self.memory.containing(address)
-        return allocation is not None and allocation.live and address + size <= allocation.end
-
-    def _range(self, request: Request) -> Reply:
-        allocation = self.memory.containing(request.fields[0])
-        if allocation is None or not allocation.live:
-            return CudaResult.NOT_FOUND, b""
-        kind = MemoryKind.PINNED if allocation.host else MemoryKind.DEVICE
-        return CudaResult.SUCCESS, REQUESTS[Opcode.RANGE].reply.pack(
-            allocation.base, allocation.size, allocation.serial, kind
-        )
-
-    def _write(self, request: Request) -> Reply:
-        address, width, rows, pitch = request.fields
-        if rows == 0 or not self._holds(address, (rows - 1) * pitch + width):
-            return _INVALID
-        starts: Iterable[int] = range(address, address + rows * max(1, pitch), max(1, pitch))
-        if pitch == width:
-            starts, width = (address,), width * rows
-        for start in starts:
-            for check in self.checks:
-                check.host_write(self.memory, start, width)
-        return _OK
-
-    def _read(self, request: Request) -> Reply:
-        address, size = request.fields
-        if not self._holds(address, size):
-            return _INVALID
-        self._tell_read(address, size)
-        return _OK
-
-    def _tell_read(self, address: int, size: int) -> None:
-        """Tell the checks of a read of memory that a launch has had its chance to write.
-
-        Before that it is no mistake: `map_to_host` copies a fresh buffer to the host so that the program
-        can fill it there.
-        """
-        allocation = self.memory.containing(address)
-        if allocation is not None and allocation.serial <= self._launched_serial:
-            for check in self.checks:
-                check.host_read(self.memory, address, size)
-
-    def _copy(self, request: Request) -> Reply:
-        destination, source, size = request.fields
-        if not self._holds(destination, size) or not self._holds(source, size):
-            return _INVALID
-        self._tell_read(source, size)
-        for check in self.checks:
-            check.device_copy(self.memory, destination, source, size)
-        return _OK
-
-    def _memory_info(self, request: Request) -> Reply:
-        free = device.MEMORY_BYTES - self.live_device_bytes()
-        return CudaResult.SUCCESS, REQUESTS[Opcode.MEMORY_INFO].reply.pack(free, device.MEMORY_BYTES)
 
     # Modules and functions.
 
@@ -300,7 +191,10 @@ class Context:
         except PtxError as error:
             self.gpu.errors.append(error)
             return CudaResult.INVALID_PTX, str(error).encode()
-        self.memory.symbols(module)
+        try:
+            self.memory.symbols(module)
+        except OutOfDeviceMemory:
+            return CudaResult.OUT_OF_MEMORY, b""
         handle = self._new_handle()
         self._modules[handle] = module
         return CudaResult.SUCCESS, REQUESTS[Opcode.LOAD_MODULE].reply.pack(handle)
@@ -312,7 +206,7 @@ class Context:
         self._kernels = {
             number: kernel for number, kernel in self._kernels.items() if kernel.module_handle != handle
         }
-        return _OK
+        return OK
 
     def _function(self, request: Request) -> Reply:
         module_handle = request.fields[0]
@@ -352,7 +246,7 @@ class Context:
         if kernel is None:
             return CudaResult.INVALID_HANDLE, b""
         if threads <= 0:
-            return _INVALID
+            return INVALID
         blocks = device.blocks_per_multiprocessor(threads, kernel.static_shared + dynamic_shared)
         return CudaResult.SUCCESS, REQUESTS[Opcode.OCCUPANCY].reply.pack(blocks)
 
@@ -369,7 +263,7 @@ class Context:
         if verdict is not CudaResult.SUCCESS:
             return verdict, b""
         if len(request.tail) != kernel.function.parameter_bytes:
-            return _INVALID
+            return INVALID
         launch = Launch(
             kernel.function,
             grid,
@@ -384,9 +278,8 @@ class Context:
 
     def _run(self, launch: Launch, module: Module) -> Reply:
         gpu = self.gpu
-        self._launched_serial = max(
-            (allocation.serial for allocation in self._allocations.values()), default=0
-        )
+        assert self._buffers is not None
+        self._buffers.launched()
         try:
             result = gpu.executor.run(
                 Job(launch, module, self.memory, self.checks, self._output.extend, self._gone)
@@ -394,10 +287,10 @@ class Context:
         except ToolingError as error:
             gpu.errors.append(error)
             self.fault = CudaResult.LAUNCH_FAILED
-            return _OK
+            return OK
         gpu.records.append(LaunchRecord(launch, module, result))
         if result.error is None:
-            return _OK
+            return OK
         if result.error.kind is FaultKind.INVALID_LAUNCH:
             gpu.errors.append(
                 LaunchNotSimulated(
@@ -406,9 +299,9 @@ class Context:
                     hint="run this program on a real GPU (--target nvidia)",
                 )
             )
-            return _INVALID
+            return INVALID
         self.fault = result.error.kind.cuda_result
-        return _OK
+        return OK
 
     def _synchronise(self, request: Request) -> Reply:
-        return _OK
+        return OK

@@ -1,6 +1,7 @@
 """CUresult: the codes of the CUDA driver API that the simulator returns."""
 
 from enum import IntEnum
+from typing import TypeAlias
 
 
 class CudaResult(IntEnum):
@@ -16,3 +17,10 @@ class CudaResult(IntEnum):
     SYSTEM_DRIVER_MISMATCH = 803
     INVALID_CLUSTER_SIZE = 912
     UNKNOWN = 999
+
+
+Reply: TypeAlias = tuple[int, bytes]
+"""What a request is answered with: a CUresult, and the bytes that `protocol.REQUESTS` says."""
+
+OK: Reply = (CudaResult.SUCCESS, b"")
+INVALID: Reply = (CudaResult.INVALID_VALUE, b"")

@@ -93,6 +93,11 @@ class DeviceMemory:
         """Bytes from the arena's start that were ever handed out, red zones included."""
         return self._top
 
+    @property
+    def last_serial(self) -> int:
+        """The serial number of the latest allocation, 0 before the first one."""
+        return self._serial
+
     def allocate(self, size: int, label: str = "", *, host: bool = False, poison: bool = True) -> int:
         """Reserve `size` bytes (at least 1) and return the device address.
 

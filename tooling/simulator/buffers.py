@@ -1,0 +1,167 @@
+"""A program's buffers: what it allocates, and what its copies and fills may touch.
+
+The bytes are moved by the stand-in driver in the program itself; here it is judged whether they may be, and
+the checks are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from tooling.simulator import device
+from tooling.simulator.arena import Arena
+from tooling.simulator.checks.base import CheckHook
+from tooling.simulator.cuda_results import INVALID, OK, CudaResult, Reply
+from tooling.simulator.memory import Allocation, DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.protocol import REQUESTS, MemoryKind, Opcode, Request
+
+MOST_POISONED = 64 << 20
+"""Larger allocations hold zeros where nobody wrote: a program that uses little of one pays little. The
+initialisation check does not look at contents, so it misses nothing there."""
+
+
+class Buffers:
+    """The device and pinned memory of one program.
+
+    Args:
+        arena: where the bytes are; memory: the books of it.
+        checks: are told of everything that the host does with memory.
+
+    Attributes:
+        physical_bytes: device memory that belongs to no buffer (`virtual_memory`).
+        answers: how each request about buffers is answered.
+    """
+
+    def __init__(self, arena: Arena, memory: DeviceMemory, checks: Sequence[CheckHook]) -> None:
+        self.physical_bytes = 0
+        self.answers: dict[Opcode, Callable[[Request], Reply]] = {
+            Opcode.ALLOCATE: self._allocate,
+            Opcode.FREE: self._free,
+            Opcode.RANGE: self._range,
+            Opcode.WRITE: self._write,
+            Opcode.READ: self._read,
+            Opcode.COPY: self._copy,
+            Opcode.MEMORY_INFO: self._memory_info,
+        }
+        self._arena = arena
+        self._memory = memory
+        self._checks = checks
+        self._allocations: dict[int, Allocation] = {}
+        self._launched_serial = 0
+
+    @property
+    def free_bytes(self) -> int:
+        """Device memory that can still be given out."""
+        used = sum(allocation.size for allocation in self._allocations.values() if not allocation.host)
+        return device.MEMORY_BYTES - used - self.physical_bytes
+
+    def launched(self) -> None:
+        """A launch begins: it may write all that is allocated now."""
+        self._launched_serial = self._memory.last_serial
+
+    def _allocate(self, request: Request) -> Reply:
+        size, kind = request.fields
+        if size == 0:
+            return INVALID
+        pinned = kind == MemoryKind.PINNED
+        if not pinned and size > self.free_bytes:
+            return CudaResult.OUT_OF_MEMORY, b""
+        try:
+            address = self._memory.allocate(size, host=pinned, poison=size <= MOST_POISONED)
+        except OutOfDeviceMemory:
+            return CudaResult.OUT_OF_MEMORY, b""
+        allocation = self._memory.containing(address)
+        assert allocation is not None
+        self._allocations[address] = allocation
+        for check in self._checks:
+            check.allocate(allocation)
+        return CudaResult.SUCCESS, REQUESTS[Opcode.ALLOCATE].reply.pack(address)
+
+    def _free(self, request: Request) -> Reply:
+        address, kind = request.fields
+        allocation = self._allocations.get(address)
+        if allocation is None or allocation.host != (kind == MemoryKind.PINNED):
+            return INVALID
+        for check in self._checks:
+            check.free(allocation)
+        del self._allocations[address]
+        self._memory.free(address)
+        self._arena.discard(address, allocation.size)
+        return OK
+
+    def _range(self, request: Request) -> Reply:
+        allocation = self._memory.containing(request.fields[0])
+        if allocation is None or not allocation.live:
+            return CudaResult.NOT_FOUND, b""
+        kind = MemoryKind.PINNED if allocation.host else MemoryKind.DEVICE
+        return CudaResult.SUCCESS, REQUESTS[Opcode.RANGE].reply.pack(
+            allocation.base, allocation.size, allocation.serial, kind
+        )
+
+    def _memory_info(self, _request: Request) -> Reply:
+        return CudaResult.SUCCESS, REQUESTS[Opcode.MEMORY_INFO].reply.pack(
+            self.free_bytes, device.MEMORY_BYTES
+        )
+
+    # -- copies and fills ----------------------------------------------------------------------------
+
+    def _write(self, request: Request) -> Reply:
+        address, width, rows, pitch = request.fields
+        if rows == 0 or not self._holds(address, (rows - 1) * pitch + width):
+            return INVALID
+        if rows > 1 and pitch < width:  # the rows would overlap: the driver refuses that
+            return INVALID
+        starts: Iterable[int] = (address,)
+        if pitch == width:
+            width *= rows
+        elif rows > 1:
+            starts = range(address, address + rows * pitch, pitch)
+        for start in starts:
+            for place, size in self._stretches(start, width):
+                for check in self._checks:
+                    check.host_write(self._memory, place, size)
+        return OK
+
+    def _read(self, request: Request) -> Reply:
+        address, size = request.fields
+        if not self._holds(address, size):
+            return INVALID
+        self._tell_read(address, size)
+        return OK
+
+    def _tell_read(self, address: int, size: int) -> None:
+        """Tell the checks of a read of memory that a launch has had its chance to write.
+
+        Before that it is no mistake: `map_to_host` copies a fresh buffer to the host so that the program
+        can fill it there.
+        """
+        for place, length in self._stretches(address, size):
+            allocation = self._memory.containing(place)
+            if allocation is not None and allocation.serial <= self._launched_serial:
+                for check in self._checks:
+                    check.host_read(self._memory, place, length)
+
+    def _copy(self, request: Request) -> Reply:
+        destination, source, size = request.fields
+        if not self._holds(destination, size) or not self._holds(source, size):
+            return INVALID
+        self._tell_read(source, size)
+        for start, length in self._stretches(source, size):
+            for place, part in self._stretches(destination + start - source, length):
+                for check in self._checks:
+                    check.device_copy(self._memory, place, place - destination + source, part)
+        return OK
+
+    def _holds(self, address: int, size: int) -> bool:
+        """Whether these bytes lie in live memory: of one allocation, or of mappings side by side."""
+        return size > 0 and sum(length for _, length in self._stretches(address, size)) == size
+
+    def _stretches(self, address: int, size: int) -> Iterator[tuple[int, int]]:
+        """(address, bytes) of each live allocation's part of a range, up to the first gap."""
+        while size > 0:
+            allocation = self._memory.containing(address)
+            if allocation is None or not allocation.live or address >= allocation.end:
+                return
+            length = min(size, allocation.end - address)
+            yield address, length
+            address, size = address + length, size - length
