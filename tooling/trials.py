@@ -22,7 +22,7 @@ from tooling.project import Project
 from tooling.targets.model import Choice, Target
 from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
 from tooling.toolchain.cache import usable_cache
-from tooling.toolchain.extras import require_max
+from tooling.toolchain.extras import require_extra
 from tooling.toolchain.scripts import prepare_script
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def build_program(  # noqa: PLR0917 - what a build takes
     folder = program.folder_of(source.absolute())
     includes = includes_of(program, source, project)
     if program.language is Language.PYTHON:
-        require_max(program.name)
+        require_extra(program.name, program.extra)
         packages = [folder / name for name in program.packages]
         return prepare_script(source, packages, includes, toolchain, cache)
     request = BuildRequest(source, accelerator=accelerator, includes=includes, host_cpu=host_cpu)

@@ -18,7 +18,7 @@ from tooling.book import runs
 from tooling.bundle.making import left_out
 from tooling.catalog.catalogue import every_selection
 from tooling.catalog.manifest import load_puzzle
-from tooling.catalog.model import Language, Puzzle
+from tooling.catalog.model import Extra, Language, Puzzle
 from tooling.catalog.mutants import Edit, Mutant, MutantError
 from tooling.catalog.nodes import ManifestError
 from tooling.errors import Location
@@ -26,7 +26,7 @@ from tooling.generate.plan import plan
 from tooling.project import Project
 from tooling.targets.model import Choice, Target, TargetKind
 from tooling.toolchain import BuildCache, BuildFailed, Toolchain
-from tooling.toolchain.extras import PINNED_MAX, ExtraMissing, require_max
+from tooling.toolchain.extras import PINNED_MAX, ExtraMissing, require_extra
 from tooling.toolchain.scripts import prepare_script
 from tooling.verify.plan import Subject, Task, Trial
 
@@ -61,6 +61,8 @@ def test_the_main_file_may_lie_in_a_folder(tmp_path: Path) -> None:
     ("program", "says"),
     [
         ("{name: p01, api: raw, language: rust}", "rust"),
+        ("{name: p01, api: raw, language: python, extra: jax}", "jax"),
+        ("{name: p01, api: raw, extra: torch}", "goes with `language: python`"),
         ("{name: p01, api: raw, language: python, file: main.mojo}", "suffix `.py`"),
         ("{name: p01, api: raw, files: [../p02/p02.mojo]}", "below the puzzle's folder"),
         ("{name: p01, api: raw, files: [/etc/passwd]}", "below the puzzle's folder"),
@@ -112,13 +114,41 @@ def test_without_max_the_command_that_installs_it_is_named(monkeypatch: pytest.M
 
     monkeypatch.setattr(importlib.metadata, "version", missing)
     with pytest.raises(ExtraMissing, match=r"uv run --extra max poe p17, or: pixi run -e max p17") as caught:
-        require_max("p17")
+        require_extra("p17", Extra.MAX)
     assert caught.value.exit_code == 4
     monkeypatch.setattr(importlib.metadata, "version", lambda _: "25.1.0")
     with pytest.raises(ExtraMissing, match=r"25\.1\.0"):
-        require_max("p17")
+        require_extra("p17", Extra.MAX)
     monkeypatch.setattr(importlib.metadata, "version", lambda _: PINNED_MAX)
-    require_max("p17")
+    require_extra("p17", Extra.MAX)
+
+
+def test_without_torch_the_command_that_installs_both_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = {"max": PINNED_MAX}
+
+    def version(name: str) -> str:
+        if name not in installed:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return installed[name]
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    with pytest.raises(
+        ExtraMissing, match=r"uv run --extra torch poe p20, or: pixi run -e torch p20"
+    ) as caught:
+        require_extra("p20", Extra.TORCH)
+    assert caught.value.exit_code == 4
+    assert "needs PyTorch" in str(caught.value)
+    installed["torch"] = "2.11.0+cu130"
+    require_extra("p20", Extra.TORCH)
+    del installed["max"]
+    with pytest.raises(ExtraMissing, match=r"needs MAX.*"):
+        require_extra("p20", Extra.TORCH)
+
+
+def test_a_program_in_python_needs_max_unless_its_manifest_says_more(tmp_path: Path) -> None:
+    assert puzzle_of(tmp_path).program("p01").extra is Extra.MAX
+    more = PROGRAM.replace("python,", "python, extra: torch,")
+    assert puzzle_of(tmp_path, more).program("p01").extra is Extra.TORCH
 
 
 def test_python_that_is_none_is_told_at_its_line(tmp_path: Path) -> None:
@@ -133,7 +163,7 @@ def test_python_that_is_none_is_told_at_its_line(tmp_path: Path) -> None:
 def test_bundles_say_what_they_leave_out(tmp_path: Path) -> None:
     (selection,) = every_selection([puzzle_of(tmp_path)])
     task = Task(selection.program.solution, (Trial(Subject.SOLUTION, selection),))
-    assert left_out([task]) == ("p01",)
+    assert left_out([task, task]) == (selection.program,)
 
 
 def test_a_bundle_of_nothing_else_is_refused(tmp_path: Path) -> None:
@@ -155,7 +185,7 @@ def test_a_page_shows_what_a_program_in_python_prints(
     gpu = Choice(Target(TargetKind.NVIDIA, "test GPU", "sm_90a"), "the first GPU found")
     monkeypatch.setattr(runs, "choose", lambda *_: gpu)
     monkeypatch.setattr(runs, "find_toolchain", lambda: NOWHERE)
-    monkeypatch.setattr(trials, "require_max", lambda _: None)
+    monkeypatch.setattr(trials, "require_extra", lambda *_: None)
     monkeypatch.setenv("PUZZLE_CACHE_DIR", str(tmp_path / "cache"))
     (selection,) = every_selection([puzzle])
     shown = runs.Shown(selection, "solved", tmp_path / "p01.solved.json")
@@ -174,7 +204,7 @@ def test_an_interrupt_starts_no_run_on_the_other_data(
     program.write_text(
         f"import time\nprint('run', file=open({str(started)!r}, 'a'), flush=True)\ntime.sleep(60)\n"
     )
-    monkeypatch.setattr(trials, "require_max", lambda _: None)
+    monkeypatch.setattr(trials, "require_extra", lambda *_: None)
     (selection,) = every_selection([puzzle])
     assert len(selection.mode.datasets) == 2
     gpu = Choice(Target(TargetKind.NVIDIA, "test GPU", "sm_90a"), "the first GPU found")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tooling.catalog.model import Language, ModeKind
+from tooling.catalog.model import Extra, Language, ModeKind, Program
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.judging.reference import Reference, load_reference
@@ -21,7 +21,6 @@ from tooling.project import Project
 from tooling.targets.model import Target
 from tooling.targets.selection import gate
 from tooling.toolchain import BuildCache, Executable, Toolchain
-from tooling.toolchain.extras import EXTRA
 from tooling.trials import build_program
 from tooling.verify.plan import Task, Trial
 
@@ -61,11 +60,10 @@ class NothingToBundle(ToolingError):
     """Nothing of what was asked for can go into a bundle."""
 
 
-def left_out(tasks: Sequence[Task]) -> tuple[str, ...]:
+def left_out(tasks: Sequence[Task]) -> tuple[Program, ...]:
     """The programs that no bundle can hold: those that drive MAX graphs, which compile where they run."""
-    programs = [task.trials[0].selection.program for task in tasks]
-    names = [program.name for program in programs if program.language is Language.PYTHON]
-    return tuple(dict.fromkeys(names))
+    programs = dict.fromkeys(task.trials[0].selection.program for task in tasks)
+    return tuple(program for program in programs if program.language is Language.PYTHON)
 
 
 def make_bundle(
@@ -93,11 +91,13 @@ def make_bundle(
     absent = left_out(tasks)
     if absent:
         why = "they need MAX, which compiles their graphs on the machine where they run"
-        hint = f"there, with the project: uv run --extra {EXTRA} tooling verify {' '.join(absent)}"
-        tasks = [task for task in tasks if task.trials[0].selection.program.name not in absent]
+        extra = Extra.TORCH if any(each.extra is Extra.TORCH for each in absent) else Extra.MAX
+        names = [program.name for program in absent]
+        hint = f"there, with the project: uv run --extra {extra.value} tooling verify {' '.join(names)}"
+        tasks = [task for task in tasks if task.trials[0].selection.program not in absent]
         if not tasks:
-            raise NothingToBundle(f"{', '.join(absent)} cannot go into a bundle", why=why, hint=hint)
-        progress(f"left out: {', '.join(absent)}: {why}; {hint}")
+            raise NothingToBundle(f"{', '.join(names)} cannot go into a bundle", why=why, hint=hint)
+        progress(f"left out: {', '.join(names)}: {why}; {hint}")
     if folder.exists() and any(folder.iterdir()) and not (folder / "bundle.json").is_file():
         raise BundleFolderInUse(
             "the folder is not empty and not a bundle",

@@ -12,6 +12,7 @@ from tooling.catalog.model import (
     Bound,
     CounterMetric,
     Criterion,
+    Extra,
     Language,
     Mode,
     ModeKind,
@@ -87,11 +88,13 @@ def _sentence(value: Value) -> Text:
 def _programs(value: Value, identity: str, project: Project) -> tuple[Program, ...]:
     found = []
     for item in value.items():
-        keys = item.mapping(["name", "api"], ["language", "file", "files"])
+        keys = item.mapping(["name", "api"], ["language", "extra", "file", "files"])
         name = keys["name"].text()
         if name != identity and not re.fullmatch(re.escape(identity) + r"_[a-z0-9_]+", name):
             raise keys["name"].error(f"must be `{identity}` or begin with `{identity}_`, not `{name}`")
         language = keys["language"].member(Language) if "language" in keys else Language.MOJO
+        if "extra" in keys and language is not Language.PYTHON:
+            raise keys["extra"].error("goes with `language: python`: a program in Mojo needs no extra")
         suffix = ".py" if language is Language.PYTHON else ".mojo"
         main = _source(keys["file"], identity, project) if "file" in keys else None
         if main and not main.name.endswith(suffix):
@@ -108,6 +111,7 @@ def _programs(value: Value, identity: str, project: Project) -> tuple[Program, .
                 problem=main.problem if main else project.problems / identity / f"{name}{suffix}",
                 solution=main.solution if main else project.solutions / identity / f"{name}{suffix}",
                 language=language,
+                extra=keys["extra"].member(Extra) if "extra" in keys else Extra.MAX,
                 file=main.name if main else "",
                 parts=parts,
             )

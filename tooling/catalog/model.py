@@ -20,7 +20,14 @@ class Language(Enum):
     """What a program's main file is written in."""
 
     MOJO = "mojo"
-    PYTHON = "python"  # a MAX graph with custom operations in Mojo; needs the extra `max`
+    PYTHON = "python"  # a MAX graph with custom operations in Mojo; needs an extra
+
+
+class Extra(Enum):
+    """The optional dependencies of pyproject.toml that a program in Python needs."""
+
+    MAX = "max"
+    TORCH = "torch"  # MAX too
 
 
 class ModeKind(Enum):
@@ -132,6 +139,7 @@ class Program:
     problem: Path
     solution: Path
     language: Language = Language.MOJO
+    extra: Extra = Extra.MAX  # of a program in Python
     file: str = ""  # the main file below the puzzle's folder; empty: NAME.mojo or NAME.py
     parts: tuple[SourceFile, ...] = ()  # further files, such as the package of operations of a MAX graph
 

@@ -1,13 +1,14 @@
-"""The optional part of the environment that some programs need: MAX with its graphs."""
+"""The optional parts of the environment that some programs need: MAX with its graphs, and PyTorch."""
 
 from __future__ import annotations
 
 import importlib.metadata
+from dataclasses import dataclass
 
+from tooling.catalog.model import Extra
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 
-EXTRA = "max"
 PINNED_MAX = "26.7.0"
 """Of the distribution `max`; the extra in pyproject.toml and the feature in pixi.toml pin the same."""
 
@@ -18,8 +19,30 @@ class ExtraMissing(ToolingError):
     exit_code = ExitCode.NOT_POSSIBLE
 
 
-def require_max(program: str) -> None:
-    """Makes sure that MAX is installed, in the version that the puzzles are written for.
+@dataclass(frozen=True, slots=True)
+class _Package:
+    distribution: str
+    name: str
+    because: str
+    pinned: str = ""  # empty: any version will do
+
+
+_MAX = _Package(
+    "max",
+    "MAX",
+    "it drives a MAX graph from Python; most puzzles do without, so MAX is the extra `max`",
+    PINNED_MAX,
+)
+_TORCH = _Package(
+    "torch",
+    "PyTorch",
+    "it calls an operation with PyTorch's tensors; PyTorch is large, so it is the extra `torch`",
+)
+_PACKAGES = {Extra.MAX: (_MAX,), Extra.TORCH: (_MAX, _TORCH)}
+
+
+def require_extra(program: str, extra: Extra) -> None:
+    """Makes sure that what a program needs is installed, MAX in the version that the puzzles are written for.
 
     Args:
         program: what the user typed after `tooling run`, for the message.
@@ -27,18 +50,20 @@ def require_max(program: str) -> None:
     Raises:
         ExtraMissing: it is not, with the commands that install it.
     """
-    hint = f"uv run --extra {EXTRA} poe {program}, or: pixi run -e {EXTRA} {program}"
-    try:
-        version = importlib.metadata.version("max")
-    except importlib.metadata.PackageNotFoundError:
-        raise ExtraMissing(
-            f"`{program}` needs MAX, which this environment does not have",
-            why=f"it drives a MAX graph from Python; most puzzles do without, so MAX is the extra `{EXTRA}`",
-            hint=hint,
-        ) from None
-    if version != PINNED_MAX:
-        raise ExtraMissing(
-            f"MAX {version} found, but `{program}` is written for MAX {PINNED_MAX}",
-            why="each MAX release goes with one Mojo release",
-            hint=hint,
-        )
+    hint = f"uv run --extra {extra.value} poe {program}, or: pixi run -e {extra.value} {program}"
+    for package in _PACKAGES[extra]:
+        try:
+            version = importlib.metadata.version(package.distribution)
+        except importlib.metadata.PackageNotFoundError:
+            raise ExtraMissing(
+                f"`{program}` needs {package.name}, which this environment does not have",
+                why=package.because,
+                hint=hint,
+            ) from None
+        if package.pinned and version != package.pinned:
+            name = package.name
+            raise ExtraMissing(
+                f"{name} {version} found, but `{program}` is written for {name} {package.pinned}",
+                why="each MAX release goes with one Mojo release",
+                hint=hint,
+            )
