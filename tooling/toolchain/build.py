@@ -9,7 +9,6 @@ import json
 import os
 import platform
 import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.processes import run_captured
-from tooling.toolchain.cache import BuildCache, fallback_cache
+from tooling.toolchain.cache import BuildCache, CacheUnusable, fallback_cache
 from tooling.toolchain.dependencies import imported_files
 from tooling.toolchain.diagnostics import Diagnostic, parse_diagnostics, render_errors
 from tooling.toolchain.linker import linker_path
@@ -190,7 +189,12 @@ def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Exe
         except OSError as error:
             fallback = fallback_cache()
             if fallback.root == cache.root:
-                raise
+                raise CacheUnusable(
+                    "no folder can hold the build",
+                    where=Location(cache.root),
+                    why=str(error),
+                    hint="make room there, or set PUZZLE_CACHE_DIR to a folder that you can write",
+                ) from error
             note = f"the build cache {cache.root} cannot be written ({error.strerror}); using {fallback.root}"
             cache = fallback
             continue
@@ -213,10 +217,10 @@ def _build_locked(
         environment["PATH"] = linker_path(toolchain, cache.root, environment.get("PATH", os.defpath))
     name = request.product
     cache.sweep()
-    with cache.partial() as folder, tempfile.TemporaryDirectory(prefix="mojo-") as own_cache:
+    with cache.partial() as folder, cache.partial() as own_cache:
         # Mojo's own cache goes by the program without its comments and its path: what it finds there has the
         # line numbers and the file name of an older text. Ours goes by every byte, so its is not missed.
-        environment["MODULAR_CACHE_DIR"] = own_cache
+        environment["MODULAR_CACHE_DIR"] = str(own_cache)
         try:
             result = run_captured(
                 [toolchain.mojo, *request.arguments(), "-o", folder / name],
