@@ -12,10 +12,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tooling.cli import main, run_command
 from tooling.exit_codes import ExitCode
+from tooling.judging.verdict import Outcome, Verdict
+from tooling.progress import read_progress
+from tooling.targets.model import Choice
+from tooling.targets.probing import SIMULATED
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench
+    from tooling.catalog.catalogue import Selection
 
 
 def test_a_right_answer_passes_on_both_data_sets(workbench: Workbench) -> None:
@@ -348,6 +354,9 @@ def test_a_build_that_is_killed_leaves_nothing_half_built(workbench: Workbench) 
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert not list(Path(workbench.environment["PUZZLE_CACHE_DIR"]).glob("builds/*"))
+    assert not list(
+        Path(workbench.environment["TMPDIR"]).glob("mojo-*")
+    )  # what is left is the cache's to sweep
     workbench.problem.write_text(text)
     assert workbench.run("run", "p01").status == ExitCode.PASSED
 
@@ -371,6 +380,17 @@ def test_a_read_only_cache_still_serves_finished_builds(workbench: Workbench) ->
     finally:
         for path in (cache, cache / "builds", cache / "locks", cache / "partial"):
             path.chmod(0o755)
+
+
+def test_a_machine_that_can_hold_no_build_is_told_and_is_no_defect_of_ours(workbench: Workbench) -> None:
+    temporary = Path(workbench.environment["TMPDIR"]) / f"gpu-puzzle-lab-{os.getuid()}"
+    for cache in (Path(workbench.environment["PUZZLE_CACHE_DIR"]), temporary):
+        cache.mkdir()
+        (cache / "partial").write_text("as good as a full disk")
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.NOT_POSSIBLE, result.stderr
+    assert f"{temporary}: no folder can hold the build" in result.stderr
+    assert "PUZZLE_CACHE_DIR" in result.stderr
 
 
 def test_a_missing_compiler_says_how_to_get_it(workbench: Workbench) -> None:
@@ -429,6 +449,27 @@ def test_progress_that_cannot_be_kept_is_told_and_changes_no_verdict(workbench: 
     result = workbench.run("run", "p01", PUZZLE_STATE_DIR="/dev/null/state")
     assert result.status == ExitCode.PASSED
     assert "your progress could not be kept" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "keeps"), [((), True), (("--check", "memory"), False), (("--no-check",), False)]
+)
+def test_a_run_with_fewer_checks_keeps_no_progress(
+    workbench: Workbench,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    keeps: bool,
+) -> None:
+    def passed(_arguments: object, _project: object, selection: Selection, _terminal: object) -> Verdict:
+        choice = Choice(SIMULATED, "the test's")
+        return Verdict(selection, choice, solution=False, cases=(), outcome=Outcome.PASSED, seconds=0.1)
+
+    monkeypatch.setattr(run_command, "_judged", passed)
+    monkeypatch.setenv("PUZZLE_ROOT", str(workbench.root))
+    monkeypatch.setenv("PUZZLE_STATE_DIR", str(tmp_path / "state"))
+    assert main(["run", "p01", "--target", "sim", *options]) == ExitCode.PASSED
+    assert (read_progress(workbench.root).solved == {}) is not keeps
 
 
 def test_checks_are_chosen_on_the_simulated_gpu_only(workbench: Workbench) -> None:
