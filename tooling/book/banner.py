@@ -11,14 +11,16 @@ import re
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tooling.book.editions import Edition
 from tooling.book.errors import BookError
-from tooling.book.page import Page
 from tooling.book.phrases import say
 from tooling.errors import Location
 from tooling.project import Project
+
+if TYPE_CHECKING:
+    from tooling.book.page import Page  # brings the catalogue, which a build of kept pages does without
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,15 @@ import shutil
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tooling.book import formulas
 from tooling.book.editions import Edition, editions, repository_address, site_address
 from tooling.book.errors import BuildFailed, MdbookMissing
-from tooling.book.shelf import Shelf
+from tooling.book.inputs import digest, read_inputs
 from tooling.book.site import Rendered, assemble
-from tooling.book.staging import stage
+from tooling.book.staging import Stage, Staged
 from tooling.book.status import write_status
 from tooling.project import Project
 
@@ -79,14 +77,13 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
     site = (site or site_address(repository)).rstrip("/") + "/"
     target = target or project.root / "site"
     work = project.root / "build" / "book"
-    known = formulas.recall(work / "formulas.json")
-    shelf = Shelf(project)
-    with ThreadPoolExecutor(len(every)) as pool:
-        jobs = []
+    stage = Stage(project, read_inputs(project, every), work)
+    jobs: list[_Rendering] = []
+    try:
         for edition in every:
             if edition.prefix:
                 write_status(project, every[0], edition)
-            pages = stage(edition, shelf, work / f"{edition.language}-pages")
+            staged = stage.set(edition)
             folder = edition.folder.relative_to(project.root).as_posix()
             settings = {
                 # What depends on the repository's address, which is kept in one file.
@@ -95,27 +92,65 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
                 "OUTPUT__HTML__THEME": str(project.root / "book" / "theme"),
             }
             # mdBook renders this edition while the next one is set.
-            jobs.append(pool.submit(_render, mdbook, edition, pages, work / edition.language, settings))
-    formulas.keep(work / "formulas.json", known)
-    rendered = tuple(job.result() for job in jobs)
+            jobs.append(_Rendering.start(mdbook, edition, staged, stage, settings))
+    finally:
+        complaints = [job.finish() for job in jobs]
+    stage.close()
+    for edition, complaint in zip(every, complaints, strict=True):
+        if complaint:
+            raise BuildFailed(f"the {edition.name} edition could not be built", why=f"\n{complaint}")
+    rendered = tuple(Rendered(job.edition, job.output) for job in jobs)
     count = assemble(rendered, project.root / "book" / "theme", target, site)
     return Built(target, count, time.perf_counter() - started)
 
 
-def _render(mdbook: Path, edition: Edition, pages: Path, output: Path, settings: dict[str, str]) -> Rendered:
-    """Runs mdBook on the staged pages of one edition; `settings` win over its book.toml."""
-    environment = os.environ | {f"MDBOOK_{name}": value for name, value in settings.items()}
-    run = subprocess.run(
-        [mdbook, "build", "--dest-dir", output, pages],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        env=environment,
-        check=False,
-    )
-    complaints = [line for line in run.stderr.splitlines() if not line.startswith(" INFO")]
-    # mdBook warns and goes on where we want to stop.
-    if run.returncode or any(line.startswith(("ERROR", " WARN")) for line in complaints):
-        raise BuildFailed(f"the {edition.name} edition could not be built", why="\n" + "\n".join(complaints))
-    return Rendered(edition, output)
+@dataclass(frozen=True, slots=True)
+class _Rendering:
+    """mdBook at work on the staged pages of one edition.
+
+    Attributes:
+        output: the folder that it writes.
+        stamp: the file that says what it was last written from.
+        key: what it is written from now.
+        process: None where it holds that already.
+    """
+
+    edition: Edition
+    output: Path
+    stamp: Path
+    key: str
+    process: subprocess.Popen[str] | None
+
+    @classmethod
+    def start(
+        cls, mdbook: Path, edition: Edition, staged: Staged, stage: Stage, settings: dict[str, str]
+    ) -> _Rendering:
+        """Starts mdBook; `settings` win over the edition's book.toml."""
+        output = stage.work / edition.language
+        stamp = stage.work / f"{edition.language}.rendered"
+        key = digest(stage.inputs.digest, staged.digest, MDBOOK_VERSION, repr(settings))
+        if output.is_dir() and stamp.is_file() and stamp.read_text(encoding="utf-8") == key:
+            return cls(edition, output, stamp, key, None)
+        stamp.unlink(missing_ok=True)
+        process = subprocess.Popen(
+            [mdbook, "build", "--dest-dir", output, staged.folder],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=os.environ | {f"MDBOOK_{name}": value for name, value in settings.items()},
+        )
+        return cls(edition, output, stamp, key, process)
+
+    def finish(self) -> str:
+        """Waits for the end, and gives back what mdBook complains of: nothing where all is well."""
+        if self.process is None:
+            return ""
+        _, said = self.process.communicate()
+        complaints = [line for line in said.splitlines() if not line.startswith(" INFO")]
+        # mdBook warns and goes on where we want to stop.
+        if self.process.returncode or any(line.startswith(("ERROR", " WARN")) for line in complaints):
+            return "\n".join(complaints) or f"mdBook ended with {self.process.returncode}"
+        self.stamp.write_text(self.key, encoding="utf-8")
+        return ""

@@ -20,6 +20,7 @@ _FORMULA = re.compile(r"\\\\\((?P<inline>.+?)\\\\\)|\\\\\[(?P<display>.+?)\\\\\]
 # Loading the renderer takes longer than setting an edition, so its results are kept between builds,
 # under its name and version.
 RENDERER = "latex2mathml 3.81.1"
+KEPT = "formulas.json"
 _rendered: dict[str, str] = {}
 
 

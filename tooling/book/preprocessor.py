@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
     try:
         context, book = protocol.read(sys.stdin)
         press = _press(context)
-        kept = press.shelf.project.root / "build" / "book" / "formulas.json"
+        kept = press.shelf.project.root / "build" / "book" / formulas.KEPT
         known = formulas.recall(kept)
         for chapter in book.chapters():
             if chapter.path:

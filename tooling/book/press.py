@@ -68,6 +68,7 @@ class Press:
         shelf: the puzzles.
         states: how fresh each translated page is; None for the source language.
         problems: everything that went wrong so far.
+        included: the real paths of the files that the page set last includes.
     """
 
     edition: Edition
@@ -75,6 +76,7 @@ class Press:
     states: banner.States | None
     files: Files = field(default_factory=Files)
     problems: list[ToolingError] = field(default_factory=list)
+    included: frozenset[str] = frozenset()
 
     def set(self, path: str, text: str) -> str:
         """The chapter ready for mdBook; what is wrong in it is added to `problems`."""
@@ -82,6 +84,7 @@ class Press:
         source = self.edition.page(path)
         seated, pieces = self._seat(page)
         expansion = expand(seated, source, self.files)
+        self.included = frozenset(use.path for use in expansion.uses)
         self.problems += [
             IncludeError(problem.message, where=problem.where, hint=problem.hint)
             for problem in expansion.problems
@@ -130,28 +133,31 @@ class Press:
 
     def _try(self, page: Page, offset: int, render: Callable[[], str]) -> str:
         """Runs one directive; a failure becomes a problem at the directive's line."""
-        where = Location(self.edition.page(page.path), page.text.count("\n", 0, offset) + 1)
         try:
             return render()
         except ToolingError as error:
-            self.problems.append(BookError(error.what, where=where, why=_why(error), hint=error.hint))
-        except ValueError as error:  # a directive with too few or too many words
-            self.problems.append(
-                BookError("the directive has too few or too many words", where=where, why=str(error))
+            problem = BookError(error.what, where=_place(page, offset), why=_why(error), hint=error.hint)
+        except ValueError as error:
+            problem = BookError(
+                "the directive has too few or too many words", where=_place(page, offset), why=str(error)
             )
+        self.problems.append(problem)
         return ""
 
     def _refuse(self, page: Page, offset: int, text: str) -> None:
-        where = Location(self.edition.page(page.path), page.text.count("\n", 0, offset) + 1)
         names = ", ".join(sorted((*DIRECTIVES, *TAB_DIRECTIVES, "include")))
         self.problems.append(
             BookError(
                 f"`{text.strip()}` is no directive of this book",
-                where=where,
+                where=_place(page, offset),
                 why="readers would see it as text",
                 hint=f"one of: {names}",
             )
         )
+
+
+def _place(page: Page, offset: int) -> Location:
+    return Location(page.edition.page(page.path), page.text.count("\n", 0, offset) + 1)
 
 
 def _labels(directives: Sequence[Directive]) -> list[list[str]]:

@@ -1,0 +1,115 @@
+"""A build sets a page anew exactly when something has changed that the page is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tooling.book.build import build
+from tooling.book.editions import editions
+from tooling.book.errors import BuildFailed
+from tooling.book.press import Press
+from tooling.project import Project
+
+ADDRESS = "https://example.org/lab/"
+PAGE = "puzzle_15/puzzle_15.md"
+
+
+@pytest.fixture
+def pages_set(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The pages that are set from now on, each with its language."""
+    names: list[str] = []
+    original = Press.set
+
+    def remember(self: Press, path: str, text: str) -> str:
+        names.append(f"{self.edition.language} {path}")
+        return original(self, path, text)
+
+    monkeypatch.setattr(Press, "set", remember)
+    return names
+
+
+def _append(file: Path, text: str = "\n") -> None:
+    file.write_text(file.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+def _tree(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def test_a_second_build_sets_no_page_and_makes_the_same_site(
+    checkout: Project, tmp_path: Path, pages_set: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = _tree(build(checkout, tmp_path / "first", ADDRESS).folder)
+    pages_set.clear()
+    # Started, it would not be found.
+    monkeypatch.setattr("tooling.book.build.find_mdbook", lambda: tmp_path / "no-mdbook")
+    assert _tree(build(checkout, tmp_path / "second", ADDRESS).folder) == first
+    assert pages_set == []
+
+
+def test_a_changed_page_alone_is_set_again(checkout: Project, tmp_path: Path, pages_set: list[str]) -> None:
+    build(checkout, tmp_path / "site", ADDRESS)
+    pages_set.clear()
+    _append(editions(checkout)[1].page(PAGE), "\n새 문장입니다.\n")
+    site = build(checkout, tmp_path / "site", ADDRESS).folder
+    assert pages_set == [f"ko {PAGE}"]
+    assert "새 문장입니다." in (site / "ko" / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
+
+
+CHANGES: dict[str, Callable[[Project], None]] = {
+    "the translation's source": lambda project: _append(editions(project)[0].page(PAGE)),
+    "an included program": lambda project: _append(project.solutions / "p15" / "p15.mojo", "# end\n"),
+    "a manifest": lambda project: _append(project.problems / "p15" / "puzzle.yaml", "# end\n"),
+    "a recorded output": lambda project: _append(
+        project.recordings / "outputs" / "p15" / "p15.unsolved.json", " \n"
+    ),
+    "a wrong answer": lambda project: _append(project.mutants / "p15.yaml", "# end\n"),
+    "a picture": lambda project: _append(editions(project)[1].page("puzzle_15/media/15-w.svg")),
+    "the repository's address": lambda project: _append(editions(project)[1].page("_includes/repo_url.md")),
+    "the languages": lambda project: _append(project.root / "i18n" / "languages.toml", "# end\n"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_a_page_is_set_again_after_a_change_of(
+    checkout: Project, tmp_path: Path, pages_set: list[str], change: Callable[[Project], None]
+) -> None:
+    build(checkout, tmp_path / "site", ADDRESS)
+    pages_set.clear()
+    change(checkout)
+    build(checkout, tmp_path / "site", ADDRESS)
+    assert f"ko {PAGE}" in pages_set
+
+
+def test_a_page_that_includes_another_one_is_always_set(
+    checkout: Project, tmp_path: Path, pages_set: list[str]
+) -> None:
+    english = editions(checkout)[0]
+    _append(english.page("puzzle_12/raw.md"), "\n{{#include ../puzzle_15/puzzle_15.md:4:5}}\n")
+    build(checkout, tmp_path / "site", ADDRESS)
+    pages_set.clear()
+    build(checkout, tmp_path / "site", ADDRESS)
+    assert pages_set == ["en puzzle_12/raw.md"]
+
+
+def test_a_page_that_somebody_changed_in_the_build_folder_is_set_again(
+    checkout: Project, tmp_path: Path, pages_set: list[str]
+) -> None:
+    before = _tree(build(checkout, tmp_path / "site", ADDRESS).folder)
+    pages_set.clear()
+    _append(checkout.root / "build" / "book" / "ko-pages" / "src" / PAGE, "\nnot from here\n")
+    assert _tree(build(checkout, tmp_path / "site", ADDRESS).folder) == before
+    assert pages_set == [f"ko {PAGE}"]
+
+
+def test_what_is_wrong_in_a_page_is_said_by_every_build(checkout: Project, tmp_path: Path) -> None:
+    build(checkout, tmp_path / "site", ADDRESS)
+    _append(editions(checkout)[0].page(PAGE), "\n{{#figure p15-none}}\n")
+    for _ in range(2):
+        with pytest.raises(BuildFailed, match="there is no figure `p15-none`"):
+            build(checkout, tmp_path / "site", ADDRESS)
