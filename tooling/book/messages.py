@@ -9,6 +9,7 @@ from pathlib import Path
 from tooling.book.errors import BookError
 from tooling.book.page import Page, Words
 from tooling.errors import Location
+from tooling.pins import MOJO_VERSION
 
 _TOOL = Path(__file__).resolve().parents[1]  # the tool that is running, whichever book it builds
 _GAP = "…"  # what differs from case to case, such as a name
@@ -20,11 +21,9 @@ def version(page: Page, words: Words) -> str:
     Raises:
         BookError: of anything but Mojo.
     """
-    from tooling.toolchain.mojo import PINNED_VERSION  # noqa: PLC0415 - brings all of the toolchain
-
     if words != ["mojo"]:
         raise BookError(f"nobody pins a version of `{' '.join(words)}`", hint="write {{#version mojo}}")
-    return PINNED_VERSION
+    return MOJO_VERSION
 
 
 def says(page: Page, words: Words) -> str:

@@ -11,10 +11,8 @@ from pathlib import Path
 
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.pins import MOJO_VERSION
 from tooling.processes import run_captured
-
-PINNED_VERSION = "1.2.0"
-"""The Mojo version that every puzzle is written for and tested with (also pinned in pyproject.toml)."""
 
 _INSTALL_HINT = "run `uv sync` (or `pixi install`) in the checkout: it installs the pinned compiler"
 _METADATA = re.compile(r"mojo[_-]compiler-(\d[\w.+!]*?)(?:\.dist-info|-[^-]+\.json)$")
@@ -53,7 +51,7 @@ class Toolchain:
     lld: Path | None  # the linker inside the package, for machines without a C compiler
 
 
-def find_toolchain(wanted: str = PINNED_VERSION) -> Toolchain:
+def find_toolchain(wanted: str = MOJO_VERSION) -> Toolchain:
     """The Mojo compiler of this environment: PUZZLE_MOJO, then the Python environment, then PATH.
 
     The version is read from the package's metadata; only an installation without any is asked by
