@@ -54,6 +54,8 @@ def wrapped(line: str) -> Iterator[str]:
 
 def _columns(text: str) -> int:
     """Columns of a terminal: Hangul takes two each."""
+    if text.isascii():
+        return len(text)
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 

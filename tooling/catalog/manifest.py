@@ -37,6 +37,7 @@ _DTYPES = (
 )
 _LEAST_HINTS = 3
 _FILE = re.compile(r"(?:[a-z_][a-z0-9_]*/)*[a-z_][a-z0-9_]*\.(?:mojo|py)\Z")
+_REST = re.compile(r"_[a-z0-9_]+\Z")  # of a program's name, after the puzzle's id
 _FLAG = re.compile(r"--[a-z][a-z0-9-]*\Z")
 _COMPUTE = re.compile(r"(\d+)\.(\d+)\Z")
 
@@ -90,7 +91,7 @@ def _programs(value: Value, identity: str, project: Project) -> tuple[Program, .
     for item in value.items():
         keys = item.mapping(["name", "api"], ["language", "extra", "file", "files"])
         name = keys["name"].text()
-        if name != identity and not re.fullmatch(re.escape(identity) + r"_[a-z0-9_]+", name):
+        if name != identity and not (name.startswith(f"{identity}_") and _REST.match(name, len(identity))):
             raise keys["name"].error(f"must be `{identity}` or begin with `{identity}_`, not `{name}`")
         language = keys["language"].member(Language) if "language" in keys else Language.MOJO
         if "extra" in keys and language is not Language.PYTHON:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -165,6 +164,8 @@ def read_document(path: Path) -> Value:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint that names the nearest known word, or all of them when none is near."""
+    import difflib  # noqa: PLC0415 - only for who mistypes
+
     choices = list(dict.fromkeys(known))
     near = difflib.get_close_matches(name, choices, n=3, cutoff=0.6)
     if near:

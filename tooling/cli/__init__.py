@@ -126,7 +126,7 @@ def _dispatch(arguments: list[str]) -> int:
     for command in known:
         if command.name == name:
             importlib.import_module(f"{__name__}.{command.module}").register(subparsers)
-        else:
+        elif arguments[:1] != [name]:  # else nobody asks for the list of all
             subparsers.add_parser(command.name, help=command.help, add_help=False)
     if name is not None and all(command.name != name for command in known):
         from tooling.catalog.nodes import did_you_mean

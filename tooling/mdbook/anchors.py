@@ -31,12 +31,9 @@ def _name_after(mark: str, line: str) -> str | None:
     position = line.find(mark)
     while position >= 0:
         rest = line[position + len(mark) :]
-        start = len(rest) - len(rest.lstrip(rust.SPACES))
-        end = start
-        while end < len(rest) and (rest[end] == "-" or rust.is_word(rest[end])):
-            end += 1
-        if end > start:
-            return rest[start:end]
+        name = rust.leading_name(rest.lstrip(rust.SPACES))
+        if name:
+            return name
         position = line.find(mark, position + 1)
     return None
 

@@ -6,7 +6,6 @@ all. Here each of them is a problem with a place.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterable
@@ -278,6 +277,8 @@ _OURS = ("include", "rustdoc_include", "playground", "title")
 
 
 def _means_one_of_ours(name: str) -> bool:
+    import difflib  # noqa: PLC0415 - few pages hold braces that are no directive
+
     return bool(difflib.get_close_matches(name.lower(), _OURS, n=1, cutoff=0.8))
 
 

@@ -16,6 +16,7 @@ SPACES += "\u2028\u2029\u202f\u205f\u3000"
 
 _NOT_SPACE = re.compile(f"[^{SPACES}]+")
 _DIGITS = re.compile(r"\+?[0-9]+")
+_ASCII_NAME = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _USIZE_MAX = 2 * sys.maxsize + 1
 # Circled and squared letters: category So, yet Other_Alphabetic, hence `\w` of the regex crate.
 _OTHER_ALPHABETIC = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189))
@@ -26,7 +27,8 @@ def lines(text: str) -> list[str]:
     r"""The lines of `str::lines`: ended by `\n` or `\r\n`, an empty last one dropped, a lone `\r` kept."""
     parts = text.split("\n")
     last = parts.pop()
-    parts = [part[:-1] if part.endswith("\r") else part for part in parts]
+    if "\r" in text:
+        parts = [part[:-1] if part.endswith("\r") else part for part in parts]
     if last:
         parts.append(last)
     return parts
@@ -53,6 +55,14 @@ def is_word(character: str) -> bool:
         return True
     code = ord(character)
     return any(first <= code <= last for first, last in _OTHER_ALPHABETIC)
+
+
+def leading_name(text: str) -> str:
+    r"""What `[\w-]*` of the regex crate matches at the start of a text."""
+    end = len(text) - len(text.lstrip(_ASCII_NAME))
+    while end < len(text) and (text[end] == "-" or is_word(text[end])):
+        end += 1
+    return text[:end]
 
 
 def is_alphanumeric(character: str) -> bool:
