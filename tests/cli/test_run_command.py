@@ -205,6 +205,23 @@ def test_what_is_not_possible_here_exits_4_with_the_reason(
     assert not workbench.builds, "nothing needs to be built to know this"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--target", "nvidia"], ["스레드 블록 클러스터: 9.0 이상이 필요한데", "`nvidia` 타깃에서 실행되지"]),
+        (["--target", "amd"], ["SM 9.0부터", "실행할 수 있는 타깃: nvidia, sim"]),
+    ],
+)
+def test_a_gate_has_its_reason_in_the_readers_language(
+    workbench: Workbench, arguments: list[str], says: list[str]
+) -> None:
+    workbench.add_p34()
+    result = workbench.run("run", "p34", "--coordination", "--lang", "ko", *arguments, TEST_GPU="sm_80")
+    assert result.status == ExitCode.NOT_POSSIBLE
+    for text in says:
+        assert text in result.stderr
+
+
 def test_an_unknown_target_in_the_environment_is_an_error(workbench: Workbench) -> None:
     result = workbench.run("run", "p01", PUZZLE_TARGET="cuda")
     assert result.status == ExitCode.USAGE
@@ -237,6 +254,7 @@ def test_hints_come_one_at_a_time_in_both_languages(workbench: Workbench) -> Non
 def test_a_korean_report(workbench: Workbench) -> None:
     workbench.answer("pass\n")
     result = workbench.run("run", "p01", "--lang", "ko")
+    assert result.stdout.startswith("p01, test GPU에서 실행 (처음 찾은 GPU)\n")
     assert "커널이 `out`에 아무것도 쓰지 않았습니다" in result.stdout
 
 

@@ -39,7 +39,7 @@ def command(arguments: argparse.Namespace) -> int:
     for puzzle in puzzles:
         if arguments.part and puzzle.part != arguments.part:
             continue
-        title = getattr(puzzle.title, arguments.lang)
+        title = puzzle.title.in_language(arguments.lang)
         for mode in puzzle.modes:
             vendors = []
             for vendor in Vendor:

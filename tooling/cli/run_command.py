@@ -78,12 +78,13 @@ def _judged(
 ) -> Verdict:
     from tooling.cli import UsageError
     from tooling.generate.skeletons import FILL_MARK
+    from tooling.reports.console import headline
     from tooling.targets.selection import choose
     from tooling.toolchain import find_toolchain, open_cache
     from tooling.toolchain.diagnostics import render_warnings
     from tooling.trials import Trial, build_trial, run_trial
 
-    choice = choose(selection, arguments.target)
+    choice = choose(selection, arguments.target, arguments.lang)
     if arguments.check is not None and not choice.target.simulated:
         raise UsageError(
             f"{choice.target.device} has no checks to choose from",
@@ -99,10 +100,8 @@ def _judged(
         language=arguments.lang,
         checks=arguments.check,
     )
-    headline = f"{selection.command} on {choice.target.device} ({choice.reason})"
-    if arguments.check is not None:
-        headline += f", checks: {', '.join(sorted(arguments.check)) or 'none'}"
-    terminal.line(terminal.paint(headline, "dim"))
+    line = headline(selection.command, choice, arguments.check, arguments.lang)
+    terminal.line(terminal.paint(line, "dim"))
     terminal.stream.flush()
     executable = build_trial(project, trial, find_toolchain(), open_cache())
     folder = selection.program.folder_of(trial.source)

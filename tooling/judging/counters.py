@@ -124,5 +124,5 @@ _COSTS: Mapping[CounterMetric, Callable[[LineProfile], float]] = {
 
 
 def _problem(criterion: Criterion, what: str, language: str) -> Problem:
-    cause = str(getattr(criterion.because, language))
+    cause = criterion.because.in_language(language)
     return Problem(NAME, what, cause, ADVICE[criterion.metric].say(language), criterion.kernel)

@@ -19,7 +19,7 @@ class Explanation:
     def render(self, language: str, detail: Mapping[str, object]) -> tuple[str, str, str]:
         """The three sentences in one language (`en` or `ko`)."""
         texts = (self.what, self.cause, self.advice)
-        what, cause, advice = (getattr(text, language).format_map(detail) for text in texts)
+        what, cause, advice = (text.in_language(language).format_map(detail) for text in texts)
         return what, cause, advice
 
 

@@ -10,11 +10,15 @@ from tooling.judging.comparison import Comparison
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.reports.invocation import run_prefix
 from tooling.reports.terminal import Terminal
+from tooling.targets.model import Choice
 
 Words = dict[str, str]
 
 _WORDS: dict[str, Words] = {
     "en": {
+        "headline": "{command} on {device} ({reason})",
+        "checks": "checks: {checks}",
+        "none": "none",
         "passed": "{command} passed",
         "unjudged": "{command} ran; there is nothing to judge in this mode",
         "wrong": "{command} is not right yet",
@@ -40,6 +44,9 @@ _WORDS: dict[str, Words] = {
         "also": "also possible",
     },
     "ko": {
+        "headline": "{command}, {device}에서 실행 ({reason})",
+        "checks": "검사: {checks}",
+        "none": "없음",
         "passed": "{command} 통과",
         "unjudged": "{command} 실행 완료. 이 모드에는 판정할 것이 없습니다",
         "wrong": "{command} 아직 정답이 아닙니다",
@@ -71,6 +78,15 @@ _STDERR_NOISE = (
     "Failed to initialize Crashpad",
 )
 _MOST_FINDINGS = 6
+
+
+def headline(command: str, choice: Choice, checks: frozenset[str] | None, language: str = "en") -> str:
+    """The line before a run: what runs where and why there, and which checks watch if not all do."""
+    words = _WORDS[language]
+    line = words["headline"].format(command=command, device=choice.target.device, reason=choice.reason)
+    if checks is None:
+        return line
+    return line + ", " + words["checks"].format(checks=", ".join(sorted(checks)) or words["none"])
 
 
 def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> None:
@@ -117,7 +133,7 @@ def show_hint(mode: Mode, command: str, number: int, terminal: Terminal, languag
     terminal.line(
         terminal.paint(words["hint-of"].format(number=number, count=count), "cyan")
         + ": "
-        + getattr(mode.hints[number - 1], language)
+        + mode.hints[number - 1].in_language(language)
     )
     key = "next-hint" if number < count else "last-hint"
     text = words[key].format(command=command, number=number + 1, run=run_prefix(os.environ))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from tooling.catalog.catalogue import Selection
+from tooling.catalog.model import Text
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.targets.model import Absence, Choice, Target, TargetKind
@@ -13,6 +14,18 @@ from tooling.targets.probing import SIMULATED, probe
 AUTO = "auto"
 NAMES = (AUTO, *(kind.value for kind in TargetKind))
 _REAL = (TargetKind.NVIDIA, TargetKind.AMD, TargetKind.APPLE)
+_TOO_OLD = Text(
+    "{because}: it needs {wanted}, and {device} has {have}",
+    "{because}: {wanted} 이상이 필요한데 {device}은(는) {have}입니다",
+)
+_CANNOT = Text("{device} cannot run it: {reason}", "{device}에서는 실행할 수 없습니다: {reason}")
+_NOT_ON = Text(
+    "`{command}` does not run on the target `{target}`",
+    "`{command}`은(는) `{target}` 타깃에서 실행되지 않습니다",
+)
+_RUNS_ON = Text("it runs on: {targets}", "실행할 수 있는 타깃: {targets}")
+_FIRST_FOUND = Text("the first GPU found", "처음 찾은 GPU")
+_NONE_FOUND = Text("no GPU found on this machine", "이 컴퓨터에서 GPU를 찾지 못함")
 
 
 class TargetAbsent(ToolingError):
@@ -31,27 +44,33 @@ class UnknownTarget(ToolingError):
     """PUZZLE_TARGET names nothing."""
 
 
-def gate(selection: Selection, kind: TargetKind, target: Target | None = None) -> str | None:
+def gate(
+    selection: Selection, kind: TargetKind, target: Target | None = None, language: str = "en"
+) -> str | None:
     """Why a target cannot run a mode, or None where it can.
 
     `target` is the GPU found there; without one, only what holds for every GPU of its vendor is said.
     """
     requirement = selection.mode.requirement(kind.vendor)
-    because = requirement.because.en if requirement.because else ""
+    because = requirement.because.in_language(language) if requirement.because else ""
     if requirement.unsupported:
         return because
     if requirement.compute and target and target.compute and target.compute < requirement.compute:
-        wanted = ".".join(map(str, requirement.compute))
-        have = ".".join(map(str, target.compute))
-        return f"{because}: it needs {wanted}, and {target.device} has {have}"
+        return _TOO_OLD.in_language(language).format(
+            because=because,
+            wanted=".".join(map(str, requirement.compute)),
+            device=target.device,
+            have=".".join(map(str, target.compute)),
+        )
     return None
 
 
-def choose(selection: Selection | None, wanted: str | None = None) -> Choice:
+def choose(selection: Selection | None, wanted: str | None = None, language: str = "en") -> Choice:
     """The target for a mode (None: for any program).
 
     Args:
         wanted: a name of NAMES; None means PUZZLE_TARGET, and `auto` where that is not set.
+        language: of the reasons, `en` or `ko`.
 
     Raises:
         UnknownTarget: no target has this name.
@@ -64,37 +83,37 @@ def choose(selection: Selection | None, wanted: str | None = None) -> Choice:
     if name not in NAMES:
         raise UnknownTarget(f"{source}: there is no such target", hint=f"one of {', '.join(NAMES)}")
     if name != AUTO:
-        return _named(selection, TargetKind(name), source)
-    return _automatic(selection)
+        return _named(selection, TargetKind(name), source, language)
+    return _automatic(selection, language)
 
 
-def _named(selection: Selection | None, kind: TargetKind, source: str) -> Choice:
+def _named(selection: Selection | None, kind: TargetKind, source: str, language: str) -> Choice:
     if selection:
-        reason = gate(selection, kind)
+        reason = gate(selection, kind, language=language)
         if reason:
-            raise _gated(selection, kind, reason)
+            raise _gated(selection, kind, reason, language)
     found = probe(kind)
     if isinstance(found, Absence):
         raise TargetAbsent(
             f"the target `{kind.value}` is not on this machine", why=found.reason, hint=found.hint
         )
     if selection:
-        reason = gate(selection, kind, found)
+        reason = gate(selection, kind, found, language)
         if reason:
-            raise _gated(selection, kind, reason)
+            raise _gated(selection, kind, reason, language)
     return Choice(found, source)
 
 
-def _automatic(selection: Selection | None) -> Choice:
+def _automatic(selection: Selection | None, language: str) -> Choice:
     passed_over: list[str] = []
     for kind in _REAL:
         found = probe(kind)
         if isinstance(found, Absence):
             continue
-        reason = gate(selection, kind, found) if selection else None
+        reason = gate(selection, kind, found, language) if selection else None
         if reason is None:
-            return Choice(found, "the first GPU found")
-        passed_over.append(f"{found.device} cannot run it: {reason}")
+            return Choice(found, _FIRST_FOUND.in_language(language))
+        passed_over.append(_CANNOT.in_language(language).format(device=found.device, reason=reason))
     simulated = probe(TargetKind.SIM)
     if isinstance(simulated, Absence):
         reasons = [*passed_over]
@@ -108,16 +127,16 @@ def _automatic(selection: Selection | None) -> Choice:
             hint=simulated.hint,
         )
     if selection:
-        reason = gate(selection, TargetKind.SIM, SIMULATED)
+        reason = gate(selection, TargetKind.SIM, SIMULATED, language)
         if reason:
-            raise _gated(selection, TargetKind.SIM, reason)
-    return Choice(simulated, passed_over[0] if passed_over else "no GPU found on this machine")
+            raise _gated(selection, TargetKind.SIM, reason, language)
+    return Choice(simulated, passed_over[0] if passed_over else _NONE_FOUND.in_language(language))
 
 
-def _gated(selection: Selection, kind: TargetKind, reason: str) -> ModeGated:
+def _gated(selection: Selection, kind: TargetKind, reason: str, language: str) -> ModeGated:
     others = [other.value for other in TargetKind if other is not kind and not gate(selection, other)]
     return ModeGated(
-        f"`{selection.command}` does not run on the target `{kind.value}`",
+        _NOT_ON.in_language(language).format(command=selection.command, target=kind.value),
         why=reason,
-        hint=f"it runs on: {', '.join(others)}" if others else None,
+        hint=_RUNS_ON.in_language(language).format(targets=", ".join(others)) if others else None,
     )
