@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -156,6 +157,44 @@ def test_a_damaged_record_of_failures_is_moved_aside(verified: Workbench) -> Non
 def test_a_check_that_could_not_run_has_not_passed(verified: Workbench) -> None:
     result = verified.run("verify", "--target", "amd", "--jobs", "1")
     assert result.status == ExitCode.NOT_POSSIBLE
+
+
+@pytest.fixture
+def with_graphs(verified: Workbench) -> Workbench:
+    """Beside p01, two modes of p34, which is a program in Python here."""
+    verified.add_p34()
+    manifest = verified.root / "problems" / "p34" / "puzzle.yaml"
+    manifest.write_text(manifest.read_text().replace("api: layout_tensor", "api: raw, language: python"))
+    for kind in ("problems", "solutions"):
+        verified.root.joinpath(kind, "p34", "p34.py").write_text("print()\n")
+    return verified
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("max.graph") is not None, reason="MAX is installed, so it is not missing"
+)
+def test_what_is_skipped_for_want_of_a_package_fails_where_all_is_required(with_graphs: Workbench) -> None:
+    arguments = ("verify", "--only", "solution", "--jobs", "1")
+    assert with_graphs.run(*arguments).status == ExitCode.PASSED
+    result = with_graphs.run(*arguments, "--require-all")
+    assert result.status == ExitCode.NOT_POSSIBLE, result.stdout + result.stderr
+    assert "`p34` needs MAX, which this environment does not have: uv run --extra max" in result.stdout
+    assert "error: --require-all: 2 not tried" in result.stdout
+    assert "p34 --coordination solution, p34 --demo solution" in result.stdout
+
+
+def test_what_the_target_is_not_for_may_be_skipped_where_all_is_required(verified: Workbench) -> None:
+    verified.add_p34()
+    arguments = ("verify", "--only", "solution", "--require-all", "--jobs", "1")
+    gated = verified.run(*arguments, "--target", "nvidia", TEST_GPU="sm_80")
+    assert gated.status == ExitCode.PASSED, gated.stdout
+    assert "skipped, 2: thread-block clusters: it needs 9.0" in gated.stdout
+    absent = verified.run(*arguments, "p01", "--target", "amd")
+    assert absent.status == ExitCode.NOT_POSSIBLE
+    assert "the target `amd` is not on this machine" in absent.stdout
+    verified.answer("# compile error\n")
+    wrong = verified.run("verify", "p01", "--only", "skeleton", "--require-all", "--jobs", "1")
+    assert wrong.status == ExitCode.WRONG
 
 
 def test_nothing_selected_is_an_error(verified: Workbench) -> None:

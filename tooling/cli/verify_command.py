@@ -14,6 +14,8 @@ from tooling.exit_codes import ExitCode
 if TYPE_CHECKING:
     from tooling.reports.records import Record
 
+_MOST_NAMED = 5  # trials
+
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser(
@@ -34,6 +36,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="only programs of this kind",
     )
     parser.add_argument("--failed", action="store_true", help="only what failed last time")
+    parser.add_argument(
+        "--require-all",
+        action="store_true",
+        help="fail where something cannot be tried because this machine lacks what it needs: a GPU, MAX, "
+        "PyTorch; gates and benchmarks are skipped all the same",
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="programs at a time")
     add_target(parser)
     add_reports(parser)
@@ -104,6 +112,14 @@ def command(arguments: argparse.Namespace) -> int:
         write_junit(arguments.junit, "verify", records)
     if any(record.status in ("failed", "error") for record in records):
         return ExitCode.WRONG
+    missing = [record.name for record in records if record.data and record.data.get("missing")]
+    if missing and arguments.require_all:
+        shown = ", ".join(missing[:_MOST_NAMED]) + (", …" if len(missing) > _MOST_NAMED else "")
+        terminal.line(
+            f"{terminal.paint('error:', 'red')} --require-all: {len(missing)} not tried, since this machine "
+            f"lacks what is named above: {shown}"
+        )
+        return ExitCode.NOT_POSSIBLE
     if all(record.status == "skipped" for record in records):
         return ExitCode.NOT_POSSIBLE  # a check that could not run has not passed
     return ExitCode.PASSED

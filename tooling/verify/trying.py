@@ -95,20 +95,22 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
 ) -> Record:
     try:
         choice = choose(trial.selection, target)
-    except (ModeGated, TargetAbsent) as error:
-        return _record(trial, "skipped", 0.0, error.why or error.what)
+    except ModeGated as error:
+        return _skipped(trial, error.why or error.what)
+    except TargetAbsent as error:
+        return _missing(trial, f"{error.what}: {error.why}; {error.hint}")
     if choice.target.kind is TargetKind.SIM and trial.selection.mode.kind is ModeKind.BENCHMARK:
-        return _record(trial, "skipped", 0.0, "benchmarks need a real GPU")
+        return _skipped(trial, "benchmarks need a real GPU")
     start = time.monotonic()
     try:
         verdict = _verdict(task, trial, choice, project, toolchain, cache)
     except ExtraMissing as error:
-        return _record(trial, "skipped", 0.0, f"{error.what}: {error.hint}")
+        return _missing(trial, f"{error.what}: {error.hint}")
     except ToolingError as error:
         return _failed_to_try(trial, error)
     if verdict.outcome is Outcome.UNDECIDED:
         reason = "the values are right; its counters need --target sim"
-        return _record(trial, "skipped", time.monotonic() - start, reason)
+        return _skipped(trial, reason, time.monotonic() - start)
     complaint = complaint_about(trial, verdict)
     judged = verdict_record(verdict)
     data = {**(judged.data or {}), **_identity(trial), "seconds_run": round(verdict.seconds, 3)}
@@ -170,8 +172,16 @@ def _identity(trial: Trial) -> dict[str, object]:
     return {"subject": trial.subject.value, "mutant": trial.mutant or None, "expect": list(trial.expect)}
 
 
-def _record(trial: Trial, status: str, seconds: float, message: str) -> Record:
-    return Record(trial.selection.puzzle.id, trial.id, status, seconds, message, "", _identity(trial))
+def _skipped(trial: Trial, reason: str, seconds: float = 0.0) -> Record:
+    """What this target is not for; `--require-all` has nothing against it."""
+    data = {**_identity(trial), "missing": False}
+    return Record(trial.selection.puzzle.id, trial.id, "skipped", seconds, reason, "", data)
+
+
+def _missing(trial: Trial, reason: str) -> Record:
+    """What this machine lacks something for: with it, the trial would have been made."""
+    data = {**_identity(trial), "missing": True}
+    return Record(trial.selection.puzzle.id, trial.id, "skipped", 0.0, reason, "", data)
 
 
 def _failed_to_try(trial: Trial, error: ToolingError) -> Record:
