@@ -18,9 +18,10 @@ from tooling.book.figures.reduction import stride
 from tooling.book.figures.requests import draw_request, request
 from tooling.book.figures.traces import BARRIER, SHARED, Event, Trace, as_text, load, shared_moves, trace_path
 from tooling.book.recordings import digest, fold
-from tooling.book.runs import shown_outputs
+from tooling.book.runs import Shown, shown_outputs
 from tooling.book.shelf import Shelf
-from tooling.book.verdicts import wrapped
+from tooling.book.verdicts import answer, verdict_path, wrapped
+from tooling.catalog.mutants import load_mutants
 from tooling.project import Project
 
 
@@ -156,6 +157,29 @@ def test_a_comment_does_not_make_a_recording_old(checkout: Project) -> None:
     assert digest(program) == before
     program.write_text(program.read_text(encoding="utf-8").replace("TPB = 8", "TPB = 16"), encoding="utf-8")
     assert digest(program) != before
+
+
+def test_every_file_of_a_program_can_make_a_recording_old(checkout: Project) -> None:
+    selection = Shelf(checkout).selection("p17", [])
+    path = verdict_path(checkout, selection, "unsolved", "en")
+    shown = Shown(selection, "unsolved", path)
+    judged = Shown(selection, "unsolved", path, judged_in="en")
+    before = shown.program(checkout)
+    assert judged.program(checkout) == before
+    part = checkout.problems / "p17" / "op" / "conv1d.mojo"
+    part.write_text(part.read_text(encoding="utf-8") + "\ncomptime UNUSED = 1\n", encoding="utf-8")
+    assert judged.program(checkout) == shown.program(checkout) != before
+
+
+def test_a_wrong_answer_may_lie_in_any_file_of_a_program(real: Project) -> None:
+    selection = Shelf(real).selection("p17", [])
+    mutant, *_ = load_mutants(real, selection.puzzle)
+    (edit,) = mutant.edits
+    assert edit.file == "op/conv1d.mojo"
+    judged = answer(real, selection, mutant.name)
+    assert list(judged) == ["p17.py", "op/__init__.mojo", "op/conv1d.mojo"]
+    assert edit.with_ in judged["op/conv1d.mojo"]
+    assert edit.replace not in judged["op/conv1d.mojo"]
 
 
 def test_each_output_of_the_book_is_listed_once(real: Project) -> None:

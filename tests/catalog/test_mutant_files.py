@@ -19,14 +19,14 @@ def mutant(*edits: tuple[str, str, int]) -> Mutant:
 
 
 def test_edits_apply_in_order() -> None:
-    assert mutant(("i < n", "i <= n", 1), ("<=", "<", 1)).apply("if i < n:") == "if i < n:"
-    assert mutant(("a", "b", 2)).apply("a a") == "b b"
+    assert mutant(("i < n", "i <= n", 1), ("<=", "<", 1)).apply_to({"": "if i < n:"}) == {"": "if i < n:"}
+    assert mutant(("a", "b", 2)).apply_to({"": "a a"}) == {"": "b b"}
 
 
 @pytest.mark.parametrize(("text", "times"), [("nothing", 0), ("x x", 2)])
 def test_a_text_must_occur_as_often_as_promised(text: str, times: int) -> None:
     with pytest.raises(MutantError, match=f"occurs {times} times, not 1"):
-        mutant(("x", "y", 1)).apply(text)
+        mutant(("x", "y", 1)).apply_to({"": text})
 
 
 def test_every_diagnosis_has_a_sentence_and_a_name_for_mutants() -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tooling.book.errors import BookError
 from tooling.book.page import Page, Words
 from tooling.catalog.catalogue import Selection
+from tooling.catalog.model import Program
 from tooling.errors import Location
 from tooling.project import Project
 
@@ -54,21 +55,24 @@ def recording_path(project: Project, selection: Selection, state: str) -> Path:
     return folder / f"{selection.program.name}{flags}.{state}.json"
 
 
-def program_file(selection: Selection, state: str) -> Path:
-    """The program that a recording is made with."""
-    return selection.program.solution if state == "solved" else selection.program.problem
+def program_files(program: Program, state: str) -> tuple[Path, ...]:
+    """The files of the program that a recording is made with, the main one first."""
+    return tuple(each.solution if state == "solved" else each.problem for each in program.sources)
 
 
-def digest(program: Path) -> str:
+def digest(*files: Path) -> str:
     """Identifies the code of a program: comments and blank lines do not count, they change no output."""
-    return digest_text(program.read_text(encoding="utf-8"))
+    return digest_texts(file.read_text(encoding="utf-8") for file in files)
 
 
-def digest_text(program: str) -> str:
-    """The same of a program's text."""
-    code = [line.rstrip() for line in program.splitlines()]
-    kept = "\n".join(line for line in code if line and not line.lstrip().startswith("#"))
-    return hashlib.sha256(kept.encode()).hexdigest()[:16]
+def digest_texts(files: Iterable[str]) -> str:
+    """The same of the texts of its files."""
+    return hashlib.sha256("\0".join(map(_code, files)).encode()).hexdigest()[:16]
+
+
+def _code(text: str) -> str:
+    lines = (line.rstrip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
 
 
 def load(path: Path) -> Recording:

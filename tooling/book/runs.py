@@ -57,8 +57,10 @@ class Shown:
     def program(self, project: Project) -> str:
         """Digest of the program that it must have been recorded with."""
         if self.judged_in:
-            return recordings.digest_text(verdicts.answer_text(project, self.selection, self.state))
-        return recordings.digest(self.demo or recordings.program_file(self.selection, self.state))
+            return recordings.digest_texts(verdicts.answer(project, self.selection, self.state).values())
+        if self.demo:
+            return recordings.digest(self.demo)
+        return recordings.digest(*recordings.program_files(self.selection.program, self.state))
 
 
 def shown_outputs(project: Project) -> Iterator[Shown]:
@@ -146,9 +148,9 @@ def run(project: Project, shown: Shown, target: str) -> Recording:
     if shown.judged_in:
         return verdicts.record(project, shown.selection, shown.state, shown.judged_in, target)
     choice = choose(shown.selection, target)
-    source = recordings.program_file(shown.selection, shown.state)
+    files = recordings.program_files(shown.selection.program, shown.state)
     toolchain = find_toolchain()
-    trial = Trial(shown.selection, choice, source, shown.state == "solved")
+    trial = Trial(shown.selection, choice, files[0], shown.state == "solved")
     executable = build_trial(project, trial, toolchain, open_cache())
     transcript = run_on_target(
         [*executable.command, *shown.selection.mode.flags],
@@ -166,7 +168,7 @@ def run(project: Project, shown: Shown, target: str) -> Recording:
         state=shown.state,
         target=choice.target.device,
         mojo=toolchain.version,
-        program=recordings.digest(source),
+        program=recordings.digest(*files),
         exit_status=transcript.status,
         lines=tuple(transcript.stdout.splitlines()),
     )

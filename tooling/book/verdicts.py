@@ -99,16 +99,15 @@ def verdict_path(project: Project, selection: Selection, answer: str, language: 
     return path.with_name(f"{path.stem}.verdict-{language}.json")
 
 
-def answer_text(project: Project, selection: Selection, answer: str) -> str:
-    """The program that is judged."""
-    if answer == _UNSOLVED:
-        return selection.program.problem.read_text(encoding="utf-8")
-    return find_mutant(project, selection, answer).apply(
-        selection.program.solution.read_text(encoding="utf-8")
-    )
+def answer(project: Project, selection: Selection, name: str) -> dict[str, str]:
+    """The files of the program that is judged, by name, the main one first."""
+    if name == _UNSOLVED:
+        sources = selection.program.sources
+        return {source.name: source.problem.read_text(encoding="utf-8") for source in sources}
+    return find_mutant(project, selection, name).sources(selection.program)
 
 
-def record(project: Project, selection: Selection, answer: str, language: str, target: str) -> Recording:
+def record(project: Project, selection: Selection, name: str, language: str, target: str) -> Recording:
     """Builds and judges an answer.
 
     Raises:
@@ -122,25 +121,20 @@ def record(project: Project, selection: Selection, answer: str, language: str, t
     from tooling.trials import Trial, build_trial, run_trial  # noqa: PLC0415
 
     toolchain, cache = find_toolchain(), usable_cache()
-    text = answer_text(project, selection, answer)
-    if answer == _UNSOLVED:
-        source = selection.program.problem
-    else:
-        source = cache.store_source(
-            selection.program.solution.name, text.encode(), recordings.digest_text(text)
-        )
+    files, program = answer(project, selection, name), selection.program
+    source = program.problem if name == _UNSOLVED else cache.store_program(program.solution, files)
     # Judged as a solution: the line that offers hints depends on how the reader called the tool.
     trial = Trial(selection, choose(selection, target), source, solution=True, language=language)
     judged = run_trial(trial, build_trial(project, trial, toolchain, cache))
     said = io.StringIO()
     show_verdict(judged, Terminal(said, colour=False, width=78), language)
-    lines = (re.sub(r"\S*/(?=[\w.]+\.mojo:)", "", line) for line in said.getvalue().splitlines())
+    lines = (re.sub(r"\S*/(?=[\w.]+\.(?:mojo|py):)", "", line) for line in said.getvalue().splitlines())
     return Recording(
         command=selection.command,
-        state=answer,
+        state=name,
         target=trial.choice.target.device,
         mojo=toolchain.version,
-        program=recordings.digest_text(text),
+        program=recordings.digest_texts(files.values()),
         exit_status=int(judged.outcome.exit_code),
         lines=tuple(lines),
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tooling.catalog.model import Puzzle
+from tooling.catalog.model import Program, Puzzle
 from tooling.catalog.nodes import Value, read_document
 from tooling.errors import Location, ToolingError
 from tooling.project import Project
@@ -62,13 +62,22 @@ class Mutant:
     expect: tuple[str, ...]  # at least one of them must be named by the verdict
     where: Location
 
-    def apply(self, solution: str) -> str:
-        """The one file of a solution with the mistake in it.
+    def sources(self, program: Program) -> dict[str, str]:
+        """The files of a program's solution with the mistake in them, by name, the main file first.
 
         Raises:
-            MutantError: a text to replace occurs another number of times than it should.
+            MutantError: as `apply_to`.
+            ToolingError: a file of the solution cannot be read.
         """
-        return self.apply_to({"": solution})[""]
+        main, *parts = program.sources
+        try:
+            texts = {part.name: part.solution.read_text("utf-8") for part in parts}
+            texts = {"": main.solution.read_text("utf-8"), **texts}
+        except OSError as error:
+            raise ToolingError(
+                "a solution cannot be read", where=Location(Path(error.filename)), why=error.strerror
+            ) from error
+        return {name or main.name: text for name, text in self.apply_to(texts).items()}
 
     def apply_to(self, solution: Mapping[str, str]) -> dict[str, str]:
         """The files of a solution with the mistake in them, by name; the main file's is empty.

@@ -8,11 +8,12 @@ per key), `linker/` (the stand-in for a missing C compiler), `sources/` (program
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,17 +93,24 @@ class BuildCache:
                 for entry in entries[: len(entries) // 4]:
                     shutil.rmtree(entry, ignore_errors=True)
 
-    def store_source(self, name: str, text: bytes, digest: str) -> Path:
-        """A stable path for a program that the tool wrote itself (a mutant): its build is found again.
+    def store_program(self, origin: Path, texts: Mapping[str, str]) -> Path:
+        """Writes a program that the tool made itself (a mutant), at a stable path: its build is found again.
 
         Args:
-            name: the file below the program's folder, such as p15.mojo or op/conv1d.mojo.
-            digest: of all files of the program.
+            origin: the main file of the program that it was made from.
+            texts: its files by name below the program's folder, such as p15.mojo or op/conv1d.mojo, the main
+                one first.
+
+        Returns:
+            Its main file.
         """
-        path = self.root / "sources" / digest[:32] / name
-        if not path.is_file():
-            write_whole(path, text)
-        return path
+        contents = {name: text.encode() for name, text in texts.items()}
+        digest = hashlib.sha256(str(origin).encode() + b"\0" + b"\0".join(contents.values())).hexdigest()
+        folder = self.root / "sources" / digest[:32]
+        for name, content in contents.items():
+            if not (folder / name).is_file():
+                write_whole(folder / name, content)
+        return folder / next(iter(contents))
 
 
 def _age_mark(entry: Path) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -12,7 +11,7 @@ from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, Puzzle
 from tooling.catalog.mutants import Mutant, MutantError, load_mutants
 from tooling.catalog.nodes import did_you_mean
-from tooling.errors import Location, ToolingError
+from tooling.errors import ToolingError
 from tooling.project import Project
 from tooling.toolchain import BuildCache
 
@@ -143,22 +142,7 @@ def _wanted(wanted: Filter, trials: list[Trial]) -> tuple[Trial, ...]:
 
 
 def _mutant_task(mutant: Mutant, program: Program, trials: tuple[Trial, ...], cache: BuildCache) -> Task:
-    main, *parts = program.sources
-    names = ["", *(part.name for part in parts)]
     try:
-        original = {
-            name: source.solution.read_text("utf-8")
-            for name, source in zip(names, program.sources, strict=True)
-        }
-    except OSError as error:
-        raise ToolingError(
-            "a solution cannot be read", where=Location(Path(error.filename)), why=error.strerror
-        ) from error
-    try:
-        texts = {name or main.name: text.encode() for name, text in mutant.apply_to(original).items()}
+        return Task(cache.store_program(program.solution, mutant.sources(program)), trials)
     except MutantError as error:
         return Task(program.solution, trials, error)
-    # The path is part of what decides a build, so a mutant always gets the same one.
-    digest = hashlib.sha256(str(program.solution).encode() + b"\0" + b"\0".join(texts.values())).hexdigest()
-    paths = [cache.store_source(name, text, digest) for name, text in texts.items()]
-    return Task(paths[0], trials)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tooling.book.errors import BookError
 from tooling.book.figures.traces import Trace, load, trace_path
-from tooling.book.recordings import digest
+from tooling.book.recordings import digest, program_files
 from tooling.book.shelf import Shelf
 from tooling.errors import Location
 
@@ -47,7 +47,7 @@ class Facts:
         selection = self.shelf.selection(program or self.puzzle, flags)
         path = trace_path(self.shelf.project, selection)
         trace = load(path)
-        if trace.program != digest(selection.program.solution):
+        if trace.program != digest(*program_files(selection.program, "solved")):
             raise BookError(
                 "the solution has changed since it was traced",
                 where=Location(path),

@@ -9,7 +9,7 @@ import numpy as np
 
 from tooling.book.errors import BookError
 from tooling.book.figures.traces import BARRIER, SHARED, Event, Trace
-from tooling.book.recordings import digest
+from tooling.book.recordings import digest, program_files
 from tooling.catalog.catalogue import Selection
 from tooling.project import Project
 from tooling.simulator.checks.base import place_of
@@ -139,7 +139,7 @@ def record(project: Project, selection: Selection) -> Trace:
         )
     launch = hook.context.launch
     return Trace(
-        digest(selection.program.solution),
+        digest(*program_files(selection.program, "solved")),
         toolchain.version,
         tuple(launch.grid),
         tuple(launch.block),
