@@ -35,7 +35,7 @@ def test_a_page_knows_what_its_reader_has_solved(address: str, tmp_path: Path) -
     with urllib.request.urlopen(f"{address}page.html") as answer:
         text = answer.read().decode()
     assert '["01", "15"]' in text
-    assert "풀었음" in text
+    assert "dataset.solved" in text
     assert "EventSource" in text
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == "<body>page</body>"
 

@@ -53,6 +53,12 @@ def test_a_missing_page_is_shown_in_the_other_language(built: Path) -> None:
     assert (built / "ko" / "puzzle_23" / "media" / "23-tiles-w.svg").is_file()
 
 
+def test_a_page_holds_the_words_of_its_scripts_in_its_language(built: Path) -> None:
+    for folder, word in (("", "solved"), ("ko", "풀었음")):
+        page = (built / folder / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
+        assert f'data-solved="{word}"' in page
+
+
 def test_no_switcher_leads_nowhere(built: Path) -> None:
     for file in built.rglob("*.html"):
         found = re.search(r'switcher" href="([^"]+)"', file.read_text(encoding="utf-8"))

@@ -8,14 +8,14 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from tooling.book.build import build
 from tooling.book.errors import BookError
-from tooling.book.phrases import say as say_phrase
-from tooling.catalog.catalogue import load_catalogue
+from tooling.catalog.catalogue import load_catalogue, manifest_paths
+from tooling.catalog.model import Puzzle
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.progress import read_progress
@@ -28,7 +28,7 @@ POLL_SECONDS = 0.5
 _WATCHED = ("book", "i18n", "problems", "solutions", "tests/data/outputs")
 _PROGRESS = """<script>
 (() => {
-  const word = WORDS[document.documentElement.lang] || WORDS.en;
+  const word = document.documentElement.dataset.solved;
   const sign = `<span class="solved" role="img" aria-label="${word}">✓</span>`;
   for (const number of SOLVED) {
     for (const place of [
@@ -135,9 +135,7 @@ def _progress_script(solved: Sequence[str]) -> str:
     """What marks the solved puzzles in a page; the site itself knows nothing of them."""
     if not solved:
         return ""
-    words = {edition: say_phrase("solved", edition) for edition in ("en", "ko")}
-    numbers = json.dumps([puzzle.removeprefix("p") for puzzle in solved])
-    return _PROGRESS.replace("SOLVED", numbers).replace("WORDS", json.dumps(words, ensure_ascii=False))
+    return _PROGRESS.replace("SOLVED", json.dumps([puzzle.removeprefix("p") for puzzle in solved]))
 
 
 def solved_puzzles(project: Project, say: Say) -> tuple[str, ...]:
@@ -146,11 +144,16 @@ def solved_puzzles(project: Project, say: Say) -> tuple[str, ...]:
     if progress.note:
         say(progress.note)
     try:
-        puzzles = load_catalogue(project)
+        puzzles = _puzzles(project, tuple(path.stat().st_mtime_ns for path in manifest_paths(project)))
     except ToolingError as error:
         say(str(error))
         return ()
     return tuple(puzzle.id for puzzle in puzzles if progress.is_solved(puzzle))
+
+
+@lru_cache(maxsize=1)  # every page asks, and manifests seldom change
+def _puzzles(project: Project, changed: tuple[int, ...]) -> tuple[Puzzle, ...]:
+    return load_catalogue(project)
 
 
 def serve(project: Project, port: int, say: Say) -> None:
