@@ -56,7 +56,10 @@ def test_the_pages_are_deployed_after_every_check_and_from_full_history() -> Non
     checkout = jobs["build"]["steps"][0]["with"]
     assert (checkout["fetch-depth"], checkout["filter"]) == (0, "blob:none")
     run = commands(jobs["build"])
-    order = ["generate --check", "check-translations --check", "book check", "book build"]
+    order = [
+        *("generate --check", "check-translations --check", "book check"),
+        *("book outputs", "figure --trace --check", "book build"),
+    ]
     places = [run.index(each) for each in order]
     assert places == sorted(places)
     assert jobs["deploy"]["needs"] == "build"
