@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import MANIFEST, MANY_MODES
+from tooling.catalog.catalogue import find_mode
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Bound, CounterMetric, Requirement, Vendor
 from tooling.catalog.nodes import ManifestError
@@ -140,6 +141,15 @@ def test_fewer_than_three_hints_are_refused(tmp_path: Path) -> None:
 def test_several_modes_need_flags(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="has several modes, so each of them needs a flag"):
         load(tmp_path, MANY_MODES.replace("    flags: [--demo]\n", ""), "p34")
+
+
+def test_the_only_mode_that_is_judged_needs_no_flag_beside_a_benchmark(tmp_path: Path) -> None:
+    text = MANIFEST + "  - {name: times, kind: benchmark, flags: [--benchmark], hints: []}\n"
+    puzzle = load(tmp_path, text)
+    assert [mode.flags for mode in puzzle.modes] == [(), ("--benchmark",)]
+    program = puzzle.programs[0]
+    assert find_mode(puzzle, program, []).name == puzzle.modes[0].name
+    assert find_mode(puzzle, program, ["--benchmark"]).name == "times"
 
 
 def test_a_mode_cannot_be_there_twice(tmp_path: Path) -> None:

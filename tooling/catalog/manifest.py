@@ -267,8 +267,14 @@ def _check_modes(value: Value, modes: tuple[Mode, ...], programs: tuple[str, ...
         if not own:
             raise value.error(f"no mode belongs to the program `{program}`")
         _refuse_twice(value, [" ".join(mode.flags) for mode in own], f"set of flags in {program}:")
-        if len(own) > 1 and any(not mode.flags for mode in own):
-            raise value.error(f"`{program}` has several modes, so each of them needs a flag")
+        flagged = [mode for mode in own if mode.flags]
+        if len(flagged) < len(own) and any(
+            mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN) for mode in flagged
+        ):
+            raise value.error(
+                f"`{program}` has several modes, so each of them needs a flag",
+                hint="the only mode that is judged may do without, beside a benchmark or a demo",
+            )
 
 
 def _refuse_twice(value: Value, names: list[str], noun: str) -> None:
