@@ -2,6 +2,8 @@
 
     from lab import choose_mode, stage, submit
 
+Measuring time is in timing.py.
+
 The environment variable PUZZLE_LAB_DIR names a folder that the judge made:
 
     in/<name>.bin            read by `stage`, where present: replaces the array's content
@@ -69,19 +71,24 @@ def submit(name: str, array: Array) -> None:
         _write(Path(folder, "out"), name, array)
 
 
-def choose_mode(program: str, flags: Sequence[str]) -> str:
+def choose_mode(program: str, flags: Sequence[str], *, without: bool = False) -> str:
     """The flag that the program was called with.
 
-    `--help` prints the usage line and ends the program with status 0; no flag, an unknown one or more than
-    one end it with status 2.
+    `--help` prints the usage line and ends the program with status 0; an unknown flag or more than one end it
+    with status 2, and so does no flag where none of the modes does without.
 
     Args:
         program: the program's name as the reader types it, such as p22.
         flags: the flags of its modes, such as --fused.
+        without: it also has a mode without a flag, for which this returns an empty string.
     """
-    usage = f"usage: {program} ({' | '.join(flags)})"
+    usage = (
+        f"usage: {program} [{' | '.join(flags)}]" if without else f"usage: {program} ({' | '.join(flags)})"
+    )
     arguments = sys.argv[1:]
     _answer_help(arguments, usage)
+    if without and not arguments:
+        return ""
     if len(arguments) != 1:
         _refuse("one mode at a time" if arguments else "no mode given", usage)
     if arguments[0] not in flags:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -11,12 +12,21 @@ import pytest
 
 from tooling.execution.channel import VARIABLE, LabFolder
 
-LAB = Path(__file__).parents[2] / "problems" / "lab" / "__init__.py"
+LAB = Path(__file__).parents[2] / "problems" / "lab"
 
 
 @pytest.fixture
 def lab() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("lab", LAB)
+    return load("__init__.py")
+
+
+@pytest.fixture
+def timing() -> ModuleType:
+    return load("timing.py")
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("lab", LAB / name)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -78,3 +88,38 @@ def test_a_flag_chooses_the_mode(lab: ModuleType, monkeypatch: pytest.MonkeyPatc
     assert lab.choose_mode("p22", ["--fused", "--backward"]) == "--backward"
     with pytest.raises(SystemExit):
         lab.expect_no_flags("p17")
+
+
+@pytest.mark.parametrize(("arguments", "chosen"), [([], ""), (["--benchmark"], "--benchmark")])
+def test_a_mode_may_do_without_a_flag(
+    lab: ModuleType, monkeypatch: pytest.MonkeyPatch, arguments: list[str], chosen: str
+) -> None:
+    monkeypatch.setattr("sys.argv", ["p21.py", *arguments])
+    assert lab.choose_mode("p21", ["--benchmark"], without=True) == chosen
+    monkeypatch.setattr("sys.argv", ["p21.py", "--other"])
+    with pytest.raises(SystemExit) as ended:
+        lab.choose_mode("p21", ["--benchmark"], without=True)
+    assert ended.value.code == 2
+
+
+def test_each_timed_call_is_waited_for(
+    timing: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(timing.SIMULATOR_VARIABLE, raising=False)
+    done: list[str] = []
+    mean = timing.print_time("copy", lambda: done.append("call"), lambda: done.append("wait"), calls=3)
+    assert mean is not None
+    assert mean > 0
+    assert done == ["call"] * timing.WARM_UP + ["wait"] + ["call", "wait"] * 3
+    assert re.fullmatch(r"copy: \d+\.\d us \(standard error .*%, 3 calls\)\n", capsys.readouterr().out)
+
+
+def test_the_simulated_gpu_is_never_timed(
+    timing: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(timing.SIMULATOR_VARIABLE, "/somewhere")
+    done: list[str] = []
+    mean = timing.print_time("copy", lambda: done.append("call"), lambda: done.append("wait"), calls=3)
+    assert mean is None
+    assert done == ["call", "wait"]
+    assert capsys.readouterr().out == "copy: no time on the simulated GPU\n"

@@ -1,0 +1,58 @@
+"""How the puzzles that are Python programs measure time; benchmark.mojo is the same for Mojo.
+
+    from lab.timing import print_time
+
+A call includes the start of its graph from Python, some ten microseconds: what is to be compared must take
+longer than that, or be the start itself.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+
+SIMULATOR_VARIABLE = "GPU_SIM_SOCKET"
+WARM_UP = 5
+
+
+def on_simulated_gpu() -> bool:
+    """Whether the GPU is a simulated one: it counts, but its time means nothing."""
+    return bool(os.environ.get(SIMULATOR_VARIABLE))
+
+
+def print_time(
+    name: str, call: Callable[[], object], wait: Callable[[], None], *, calls: int
+) -> float | None:
+    """Times a call, and prints the mean with its standard error as a share of it.
+
+    Five calls that warm up come first. On the simulated GPU there is one call and no time.
+
+    Args:
+        name: what the line begins with.
+        call: starts the work.
+        wait: returns once all work that was started is done.
+        calls: how many calls to time, each with its own wait; 2 or more.
+
+    Returns:
+        The mean in microseconds; None on the simulated GPU.
+    """
+    if on_simulated_gpu():
+        call()
+        wait()
+        print(f"{name}: no time on the simulated GPU")
+        return None
+    for _ in range(WARM_UP):
+        call()
+    wait()
+    times = []
+    for _ in range(calls):
+        start = time.perf_counter()
+        call()
+        wait()
+        times.append((time.perf_counter() - start) * 1e6)
+    mean = sum(times) / calls
+    deviation = math.sqrt(sum((each - mean) ** 2 for each in times) / (calls - 1))
+    print(f"{name}: {mean:.1f} us (standard error {deviation / math.sqrt(calls) / mean:.1%}, {calls} calls)")
+    return mean
