@@ -96,7 +96,7 @@ def test_a_program_that_only_prints_success_is_judged_wrong(selection: Selection
         pytest.skip("the simulated GPU needs x86-64 Linux")
     target = SIMULATED if simulated else GPU
     reference = load_reference(selection.puzzle)
-    sized = mode.simulated() if simulated else mode
+    sized = target.sized(mode)
     cases = {dataset: reference.case(sized, dataset, simulated=simulated) for dataset in mode.datasets}
     texts = {dataset: printed(case, selection.puzzle.number) for dataset, case in cases.items()}
     book = cases["book"]

@@ -172,15 +172,16 @@ def _run_case(
     environment = environment_of(executable)
     if reference is not None:
         environment[VARIABLE] = str(lab.root)
-    simulated = trial.choice.target.simulated
-    if simulated:
-        mode = mode.simulated()
-    case = reference.case(mode, dataset, simulated=simulated) if reference else None
+    target = trial.choice.target
+    mode = target.sized(mode)
+    case = (
+        reference.case(mode, dataset, simulated=target.simulated, lanes=target.lanes) if reference else None
+    )
     if case and dataset != "book":
         lab.stage(case.inputs)
     run = run_on_target(
         command,
-        trial.choice.target,
+        target,
         environment,
         time_limit=trial.limit,
         stream=stream,

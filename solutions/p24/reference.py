@@ -7,17 +7,18 @@ from numpy.typing import NDArray
 
 Buffers = dict[str, NDArray[np.float32]]
 
-WARP_SIZE = 32  # NVIDIA's, Apple's and the simulated GPU's
 POISON = np.float32(-777.25)
 
 
-def inputs(mode: str, dataset: str) -> Buffers:
+def inputs(mode: str, dataset: str, lanes: int = 32) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content; the same in each mode.
+
+    The vectors are as long as a warp has lanes: 64 on AMD's CDNA GPUs.
 
     The probe has terms of both signs and different vectors, so that a term left out, doubled or taken
     from another lane changes the sum.
     """
-    lane = np.arange(WARP_SIZE)
+    lane = np.arange(lanes)
     if dataset == "book":
         ramp = lane.astype(np.float32)
         return {"a": ramp, "b": ramp.copy(), "out": np.zeros(1, np.float32)}

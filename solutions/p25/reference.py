@@ -7,18 +7,19 @@ from numpy.typing import NDArray
 
 Buffers = dict[str, NDArray[np.float32]]
 
-WARP_SIZE = 32  # NVIDIA's, Apple's and the simulated GPU's
 SIZE_2 = 64
 POISON = np.float32(-777.25)
 
 
-def inputs(mode: str, dataset: str) -> Buffers:
+def inputs(mode: str, dataset: str, lanes: int = 32) -> Buffers:
     """Every buffer that the program stages, outputs with their initial content.
+
+    All modes but one work on as many elements as a warp has lanes: 64 on AMD's CDNA GPUs.
 
     The probe's elements are different, in no order and of both signs. The largest of the first eight is
     the eighth, a larger one follows later, and one element is exactly half of it.
     """
-    size = SIZE_2 if mode == "average" else WARP_SIZE
+    size = SIZE_2 if mode == "average" else lanes
     i = np.arange(size)
     if dataset == "book":
         return {"a": _book(mode, i).astype(np.float32), "out": np.zeros(size, np.float32)}
@@ -39,16 +40,16 @@ def _book(mode: str, i: NDArray[np.int64]) -> NDArray[np.int64]:
     return 2 * (i % 4) + np.where(i < 4, 2, 1)
 
 
-def expected(mode: str, inputs: Buffers) -> Buffers:
+def expected(mode: str, inputs: Buffers, lanes: int = 32) -> Buffers:
     """The whole result; all numbers but thirds are exact."""
     a = inputs["a"].astype(np.float64)
-    warps = a.reshape(-1, WARP_SIZE)
+    warps = a.reshape(-1, lanes)
     upper = np.pad(warps[:, 1:], ((0, 0), (0, 1)))  # the next lane's element, 0 behind the end of the warp
     if mode == "neighbor":
-        out = np.where(np.arange(WARP_SIZE) < WARP_SIZE - 1, upper - warps, 0)
+        out = np.where(np.arange(lanes) < lanes - 1, upper - warps, 0)
     elif mode == "average":
         third = np.pad(warps[:, 2:], ((0, 0), (0, 2)))
-        out = (warps + upper + third) / np.minimum(WARP_SIZE - np.arange(WARP_SIZE), 3)
+        out = (warps + upper + third) / np.minimum(lanes - np.arange(lanes), 3)
     elif mode == "broadcast-basic":
         out = a[:4].sum() + a
     elif mode == "broadcast-conditional":

@@ -7,15 +7,17 @@ from numpy.typing import NDArray
 
 Buffers = dict[str, NDArray[np.float32]]
 
-WARP_SIZE = 32  # NVIDIA's, Apple's and the simulated GPU's
 SIZE_2 = 64
 PIVOT = 5
 POISON = np.float32(-777.25)
 
 
-def inputs(mode: str, dataset: str) -> Buffers:
-    """Every buffer that the program stages, outputs with their initial content."""
-    size = SIZE_2 if mode == "conditional-max" else WARP_SIZE
+def inputs(mode: str, dataset: str, lanes: int = 32) -> Buffers:
+    """Every buffer that the program stages, outputs with their initial content.
+
+    All modes but one work on as many elements as a warp has lanes: 64 on AMD's CDNA GPUs.
+    """
+    size = SIZE_2 if mode == "conditional-max" else lanes
     if dataset == "book":
         return {"a": _book(mode, np.arange(size)).astype(np.float32), "out": np.zeros(size, np.float32)}
     return {"a": _probe(mode, np.arange(size)).astype(np.float32), "out": np.full(size, POISON, np.float32)}
@@ -42,7 +44,7 @@ def _probe(mode: str, lane: NDArray[np.int64]) -> NDArray[np.float64]:
     """
     i = lane.astype(np.float64)
     if mode == "parallel-max":
-        a = -20.5 - (i * 7 + 3) % 32
+        a = -20.5 - (i * 7 + 3) % i.size
         a[11] = 40.25
         a[30] = -3.5
         return a
@@ -53,10 +55,10 @@ def _probe(mode: str, lane: NDArray[np.int64]) -> NDArray[np.float64]:
         return a
     if mode == "partition":
         return (i * 5 + 3) % 11 + np.where(i % 7 == 2, 0.5, 0.0)
-    return ((i * 13 + 6) % 32) / 2 - 6
+    return ((i * 13 + 6) % i.size) / 2 - 6
 
 
-def expected(mode: str, inputs: Buffers) -> Buffers:
+def expected(mode: str, inputs: Buffers, lanes: int = 32) -> Buffers:
     """The whole result; exact, as all sums are multiples of 1/2."""
     a = inputs["a"]
     if mode == "pair-swap":
@@ -64,8 +66,8 @@ def expected(mode: str, inputs: Buffers) -> Buffers:
     if mode == "parallel-max":
         return {"out": np.full_like(a, a.max())}
     if mode == "conditional-max":
-        warps = a.reshape(-1, WARP_SIZE)
-        even = np.arange(WARP_SIZE) % 2 == 0
+        warps = a.reshape(-1, lanes)
+        even = np.arange(lanes) % 2 == 0
         return {"out": np.where(even, warps.max(1, keepdims=True), warps.min(1, keepdims=True)).ravel()}
     if mode == "prefix-sum":
         return {"out": np.cumsum(a)}

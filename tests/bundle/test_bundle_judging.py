@@ -13,11 +13,20 @@ import numpy as np
 import pytest
 
 from tooling.bundle.judging import Judged, judge_results
-from tooling.catalog.catalogue import Selection
+from tooling.catalog.catalogue import Selection, every_selection, load_catalogue
 from tooling.catalog.manifest import load_puzzle
+from tooling.catalog.model import ModeKind
+from tooling.judging.reference import load_reference
 from tooling.project import Project
+from tooling.targets.accelerators import target_for
 from tooling.verify.plan import Subject, Task, Trial
 
+ROOT = Path(__file__).parents[2]
+WARPS = [
+    each
+    for each in every_selection(load_catalogue(Project(ROOT)))
+    if each.puzzle.id in ("p24", "p25", "p26") and each.mode.kind is not ModeKind.BENCHMARK
+]
 MANIFEST = """\
 id: p01
 number: 1
@@ -43,6 +52,7 @@ def inputs(mode, dataset):
 def expected(mode, inputs):
     return {"out": inputs["a"] + 10, "total": np.array([inputs["a"].sum()])}
 """
+Values = np.ndarray[Any, np.dtype[np.float32]]
 A = np.arange(8, dtype=np.float32)
 OUT, TOTAL = A + 10, np.array([28], np.float32)
 NEARLY, SHIFTED = OUT * np.float32(1.0001), np.roll(OUT, 1)
@@ -69,7 +79,9 @@ def selection(tmp_path: Path) -> Selection:
     return Selection(puzzle, puzzle.programs[0], puzzle.modes[0])
 
 
-def judged(selection: Selection, folder: Path, trial: Trial, **run: object) -> Judged:
+def judged(
+    selection: Selection, folder: Path, trial: Trial, accelerator: str = "sm_90a", **run: Any
+) -> Judged:
     """The one trial, of a run that ended well unless `run` says otherwise."""
     zeros = np.zeros(8, np.float32), np.zeros(1, np.float32)
     result = {
@@ -85,7 +97,7 @@ def judged(selection: Selection, folder: Path, trial: Trial, **run: object) -> J
         **run,
     }
     path = folder / "results.json"
-    report = {"version": 1, "bundle": "sm_90a", "device": "a GPU", "seconds": 1, "results": [result]}
+    report = {"version": 1, "bundle": accelerator, "device": "a GPU", "seconds": 1, "results": [result]}
     path.write_text(json.dumps(report))
     (only,) = judge_results(path, [Task(selection.program.solution, (trial,))])
     return only
@@ -116,7 +128,7 @@ UNKNOWN = ("undecided", "`out` is not what was expected, bit for bit, and was to
     ],
 )
 def test_a_solution_is_undecided_only_where_the_missing_buffer_decides(
-    selection: Selection, tmp_path: Path, run: dict[str, object], says: tuple[str, str]
+    selection: Selection, tmp_path: Path, run: dict[str, Any], says: tuple[str, str]
 ) -> None:
     got = judged(selection, tmp_path, Trial(Subject.SOLUTION, selection), **run)
     kind, text = says
@@ -137,7 +149,7 @@ def test_a_solution_is_undecided_only_where_the_missing_buffer_decides(
     ],
 )
 def test_a_mutant_is_undecided_only_where_the_missing_buffer_decides(
-    selection: Selection, tmp_path: Path, expect: str, run: dict[str, object], says: tuple[str, str]
+    selection: Selection, tmp_path: Path, expect: str, run: dict[str, Any], says: tuple[str, str]
 ) -> None:
     got = judged(selection, tmp_path, Trial(Subject.MUTANT, selection, "m", (expect,)), **run)
     kind, text = says
@@ -150,3 +162,51 @@ def test_a_skeleton_that_may_be_right_has_not_been_rejected(selection: Selection
     assert judged(selection, tmp_path, skeleton, out=LEFT).undecided
     refused = judged(selection, tmp_path, skeleton, out=LEFT, status=1)  # by the program itself
     assert (refused.complaint, refused.undecided) == ("", "")
+
+
+def chosen(command: str) -> Selection:
+    return next(each for each in WARPS if each.command == command)
+
+
+def ran(selection: Selection, folder: Path, accelerator: str, a: Values, out: Values) -> Judged:
+    """A solution's run on the book's data, with these buffers; p24 has a second factor, which is the same."""
+    used = {"a": record(a), "b": record(a), "out": record(np.zeros_like(out))}
+    trial = Trial(Subject.SOLUTION, selection)
+    return judged(selection, folder, trial, accelerator, used=used, out={"out": record(out)})
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "lanes", "total"),
+    [("gfx942", 64, 85344), ("gfx1100", 32, 10416), ("apple-m4", 32, 10416), ("sm_90a", 32, 10416)],
+)
+def test_a_warp_has_as_many_lanes_as_the_gpu_that_ran_it(
+    tmp_path: Path, accelerator: str, lanes: int, total: int
+) -> None:
+    dot, scan = chosen("p24 --kernel"), chosen("p26 --prefix-sum")
+    ramp = np.arange(lanes, dtype=np.float32)
+    right = np.array([total], np.float32)
+    assert not ran(dot, tmp_path, accelerator, ramp, right).complaint
+    assert "must pass" in ran(dot, tmp_path, accelerator, ramp, right - 1).complaint
+    assert not ran(scan, tmp_path, accelerator, ramp + 1, np.cumsum(ramp + 1)).complaint
+    assert "shifted" in ran(scan, tmp_path, accelerator, ramp + 1, np.cumsum(ramp)).complaint
+    # What the other kind of GPU computes is wrong here, be it ever so right there.
+    other = np.arange(96 - lanes, dtype=np.float32)
+    there = np.array([85344 + 10416 - total], np.float32)
+    assert "input-changed" in ran(dot, tmp_path, accelerator, other, there).complaint
+    assert ran(dot, tmp_path, accelerator, ramp, there).complaint
+    assert ran(scan, tmp_path, accelerator, other + 1, np.cumsum(other + 1)).complaint
+
+
+@pytest.mark.parametrize("accelerator", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("selection", WARPS, ids=lambda selection: selection.command)
+def test_references_and_manifests_agree_for_both_lengths_of_a_warp(
+    selection: Selection, accelerator: str
+) -> None:
+    target = target_for(accelerator)
+    mode = target.sized(selection.mode)
+    reference = load_reference(selection.puzzle)
+    for dataset in mode.datasets:
+        case = reference.case(mode, dataset, lanes=target.lanes)  # raises where they do not
+        fixed = mode.name in ("average", "conditional-max")
+        assert case.inputs["a"].size == (64 if fixed else target.lanes)
+        assert not np.array_equal(case.inputs["out"], case.expected["out"])

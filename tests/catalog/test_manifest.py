@@ -64,7 +64,14 @@ def test_counters_and_the_simulated_shape(tmp_path: Path) -> None:
     assert criterion.met_by(1.0)
     assert not criterion.met_by(0.8)
     assert mode.scaled
-    assert (mode.outputs[0].shape, mode.simulated().outputs[0].shape) == ((8,), (4,))
+    assert (mode.outputs[0].shape, mode.sized(simulated=True).outputs[0].shape) == ((8,), (4,))
+
+
+def test_an_extent_may_be_the_length_of_a_warp(tmp_path: Path) -> None:
+    (mode,) = load(tmp_path, MANIFEST.replace("shape: [8]", "shape: [3, warp, 32]")).modes
+    assert mode.outputs[0].shape == (3, 32, 32)
+    assert mode.sized(lanes=64).outputs[0].shape == (3, 64, 32)
+    assert mode.sized(simulated=True).outputs[0].shape == (3, 32, 32)
 
 
 @pytest.mark.parametrize(
@@ -81,6 +88,8 @@ def test_counters_and_the_simulated_shape(tmp_path: Path) -> None:
         (("name: p01,", "name: p02,"), (8, 12), "must be `p01` or begin with `p01_`"),
         (("dtype: float32", "dtype: float"), (13, 28), "unknown element type `float`"),
         (("shape: [8]", "shape: [0]"), (13, 45), "shape[0]: must be at least 1, not 0"),
+        (("shape: [8]", "shape: [wrap]"), (13, 45), "shape[0]: must be a whole number, not `wrap`"),
+        (("shape: [8]", "shape: [8], simulated: [warp]"), (13, 61), "must be a whole number, not `warp`"),
         (("shape: [8]", "shape: 8"), (13, 44), "shape: must be a list, not a text"),
         (("time_limit: 10", "time_limit: -1"), (6, 13), "must be finite and not negative"),
         (("modes:", "modes: ["), (10, 3), "not valid YAML"),

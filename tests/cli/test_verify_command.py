@@ -245,6 +245,18 @@ def test_a_bundle_holds_what_its_own_vendor_runs(bundled: Workbench, tmp_path: P
     assert (strange.status, "`h200` names no accelerator" in strange.stderr) == (ExitCode.USAGE, True)
 
 
+def test_a_bundle_stages_as_much_as_a_warp_has_lanes_there(bundled: Workbench, tmp_path: Path) -> None:
+    bundled.manifest.write_text(bundled.manifest.read_text().replace("shape: [8]", "shape: [warp]"))
+    reference = bundled.solution.parent / "reference.py"
+    text = reference.read_text().replace("(mode, dataset):", "(mode, dataset, lanes):").replace("8", "lanes")
+    reference.write_text(text)
+    for accelerator, lanes in (("gfx942", 64), ("gfx1100", 32), ("sm_90a", 32)):
+        folder = tmp_path / accelerator
+        made = bundled.run("bundle", str(folder), "--accelerator", accelerator, "--only", "solution")
+        assert made.status == ExitCode.PASSED, made.stderr
+        assert (folder / "inputs" / "p01" / "default" / "probe" / "a.bin").stat().st_size == 4 * lanes
+
+
 def test_a_folder_with_other_things_is_not_overwritten(verified: Workbench) -> None:
     result = verified.run("bundle", str(verified.root))
     assert result.status == ExitCode.USAGE

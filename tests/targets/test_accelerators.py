@@ -29,3 +29,14 @@ def test_names_of_accelerators(name: str, kind: TargetKind, compute: tuple[int, 
 def test_other_names_are_refused(name: str) -> None:
     with pytest.raises(UnknownAccelerator, match="such as sm_90a, gfx942 or apple-m4"):
         target_for(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "lanes"),
+    [
+        *(("gfx90a", 64), ("gfx942", 64), ("gfx950", 64), ("gfx1030", 32), ("gfx1100", 32), ("gfx1201", 32)),
+        *(("sm_80", 32), ("sm_90a", 32), ("apple-m1", 32)),
+    ],
+)
+def test_lanes_of_a_warp(name: str, lanes: int) -> None:
+    assert target_for(name).lanes == lanes

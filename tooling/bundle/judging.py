@@ -24,7 +24,7 @@ from tooling.judging.judge import judge_case, judge_unjudged, outcome_of
 from tooling.judging.reference import load_reference
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
 from tooling.targets.accelerators import target_for
-from tooling.targets.model import Choice
+from tooling.targets.model import Choice, Target
 from tooling.verify.plan import Task, Trial
 
 _VERSION = 1
@@ -77,7 +77,7 @@ def _judge(trial: Trial, results: Sequence[dict[str, Any]], choice: Choice) -> J
     from tooling.verify.trying import complaint_about  # noqa: PLC0415 - brings multiprocessing
 
     mode = trial.selection.mode
-    brought = [_brought(trial, result) for result in results]
+    brought = [_brought(trial, result, choice.target) for result in results]
     cases = tuple(each.verdict for each in brought)
     verdict = Verdict(
         trial.selection,
@@ -120,7 +120,7 @@ class _Brought:
         )
 
 
-def _brought(trial: Trial, result: dict[str, Any]) -> _Brought:
+def _brought(trial: Trial, result: dict[str, Any], target: Target) -> _Brought:
     transcript = Transcript(
         result["stdout"],
         result["stderr"],
@@ -131,7 +131,8 @@ def _brought(trial: Trial, result: dict[str, Any]) -> _Brought:
     mode = trial.selection.mode
     if mode.kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
         return _Brought(judge_unjudged(result["dataset"], transcript))
-    case = load_reference(trial.selection.puzzle).case(mode, result["dataset"])
+    mode = target.sized(mode)
+    case = load_reference(trial.selection.puzzle).case(mode, result["dataset"], lanes=target.lanes)
     used, out = _buffers(result["used"], case.inputs), _buffers(result["out"], case.expected)
     missing = frozenset(
         output.name

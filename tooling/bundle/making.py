@@ -141,7 +141,8 @@ def make_bundle(
                     puzzle = trial.selection.puzzle
                     if puzzle.id not in references and _judged(trial):
                         references[puzzle.id] = load_reference(puzzle)
-                    entries.append(_entry(trial, executable, references.get(puzzle.id), partial))
+                    reference = references.get(puzzle.id)
+                    entries.append(_entry(trial, target, executable, reference, partial))
         description = {"version": VERSION, "accelerator": target.accelerator, "entries": entries}
         (partial / "bundle.json").write_text(json.dumps(description, indent=1, ensure_ascii=False), "utf-8")
         shutil.copyfile(Path(__file__).with_name("run_bundle.py"), partial / "run_bundle.py")
@@ -193,14 +194,17 @@ def _store(executable: Path, folder: Path) -> str:
     return f"bin/{name}"
 
 
-def _entry(trial: Trial, executable: str, reference: Reference | None, folder: Path) -> dict[str, Any]:
+def _entry(
+    trial: Trial, target: Target, executable: str, reference: Reference | None, folder: Path
+) -> dict[str, Any]:
     mode = trial.selection.mode
     datasets: dict[str, str | None] = {}
     if not _judged(trial) or reference is None:
         datasets["book"] = None
     else:
         for dataset in mode.datasets:
-            datasets[dataset] = None if dataset == "book" else _stage(trial, dataset, reference, folder)
+            staged = None if dataset == "book" else _stage(trial, target, dataset, reference, folder)
+            datasets[dataset] = staged
     return {
         "id": trial.id,
         "subject": trial.subject.value,
@@ -216,13 +220,13 @@ def _entry(trial: Trial, executable: str, reference: Reference | None, folder: P
     }
 
 
-def _stage(trial: Trial, dataset: str, reference: Reference, folder: Path) -> str:
-    mode = trial.selection.mode
+def _stage(trial: Trial, target: Target, dataset: str, reference: Reference, folder: Path) -> str:
+    mode = target.sized(trial.selection.mode)
     name = f"inputs/{trial.selection.puzzle.id}/{mode.name}/{dataset}"
     place = folder / name
     if not place.is_dir():
         place.mkdir(parents=True)
-        for buffer, array in reference.case(mode, dataset).inputs.items():
+        for buffer, array in reference.case(mode, dataset, lanes=target.lanes).inputs.items():
             content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
             (place / f"{buffer}.bin").write_bytes(content)
     return name

@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from tooling.catalog.model import (
+    LANES,
     Bound,
     CounterMetric,
     Criterion,
@@ -243,21 +244,31 @@ def _outputs(value: Value) -> tuple[Output, ...]:
             Output(
                 name=keys["name"].text(),
                 dtype=keys["dtype"].one_of(_DTYPES, "element type"),
-                shape=_shape(keys["shape"]),
+                shape=_shape(keys["shape"], lanes=True),
                 rtol=keys["rtol"].number() if "rtol" in keys else 0.0,
                 atol=keys["atol"].number() if "atol" in keys else 0.0,
                 simulated=_shape(keys["simulated"]) if "simulated" in keys else None,
+                lane_axes=_lane_axes(keys["shape"]),
             )
         )
     _refuse_twice(value, [output.name for output in found], "output")
     return tuple(found)
 
 
-def _shape(value: Value) -> tuple[int, ...]:
-    shape = tuple(extent.integer(1) for extent in value.items())
+def _shape(value: Value, *, lanes: bool = False) -> tuple[int, ...]:
+    """The extents; with `lanes`, one may be `warp`: as many as a warp has lanes."""
+    shape = tuple(LANES if lanes and _is_warp(extent) else extent.integer(1) for extent in value.items())
     if not shape:
         raise value.error("must name at least one extent")
     return shape
+
+
+def _lane_axes(shape: Value) -> tuple[int, ...]:
+    return tuple(axis for axis, extent in enumerate(shape.items()) if _is_warp(extent))
+
+
+def _is_warp(extent: Value) -> bool:
+    return extent.text() == "warp"
 
 
 def _check_modes(value: Value, modes: tuple[Mode, ...], programs: tuple[str, ...]) -> None:

@@ -73,16 +73,32 @@ class Requirement:
     because: Text | None = None  # stated wherever there is a limit
 
 
+LANES = 32
+"""Threads of a warp, of every GPU but AMD's CDNA ones, whose warps have 64."""
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """A buffer that the program hands over to the judge."""
 
     name: str
     dtype: str  # NumPy name: float32, int32, ...
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # where a warp has LANES lanes
     rtol: float = 0.0
     atol: float = 0.0
     simulated: tuple[int, ...] | None = None  # its shape on the simulated GPU, where that is another one
+    lane_axes: tuple[int, ...] = ()  # axes of the shape that are as long as a warp has lanes
+
+    def sized(self, *, simulated: bool, lanes: int) -> Output:
+        """The output as it is on one GPU."""
+        if simulated and self.simulated:
+            return replace(self, shape=self.simulated)
+        return replace(
+            self,
+            shape=tuple(
+                lanes if axis in self.lane_axes else extent for axis, extent in enumerate(self.shape)
+            ),
+        )
 
 
 class CounterMetric(Enum):
@@ -180,9 +196,14 @@ class Mode:
         """Whether it works on fewer elements on the simulated GPU; the program says so."""
         return any(output.simulated is not None for output in self.outputs)
 
-    def simulated(self) -> Mode:
-        """The mode as it is on the simulated GPU: its outputs have the shapes that they have there."""
-        outputs = tuple(replace(each, shape=each.simulated or each.shape) for each in self.outputs)
+    def sized(self, *, simulated: bool = False, lanes: int = LANES) -> Mode:
+        """The mode as it is on one GPU: its outputs have the shapes that they have there.
+
+        Args:
+            simulated: it is the simulated GPU.
+            lanes: how many threads a warp of it has.
+        """
+        outputs = tuple(each.sized(simulated=simulated, lanes=lanes) for each in self.outputs)
         return replace(self, outputs=outputs)
 
     def requirement(self, vendor: Vendor) -> Requirement:

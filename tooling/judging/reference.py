@@ -1,13 +1,14 @@
 """The NumPy reference of a puzzle: solutions/pXX/reference.py.
 
 It defines `inputs(mode, dataset)` (every staged buffer by name, initial content of outputs included) and
-`expected(mode, inputs)` (the whole outputs). Where the manifest gives an output a `simulated` shape, `inputs`
-takes a third argument that says whether it is the simulated GPU.
+`expected(mode, inputs)` (the whole outputs). Where sizes depend on the GPU, a function has one parameter more
+or two: `simulated` says whether it is the simulated GPU, `lanes` how many threads a warp has.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.catalog.model import Mode, Puzzle
+from tooling.catalog.model import LANES, Mode, Puzzle
 from tooling.errors import Location, ToolingError
 
 Array = NDArray[np.generic]
@@ -42,25 +43,26 @@ class Reference:
 
     path: Path
     make_inputs: Callable[..., Mapping[str, Array]]
-    make_expected: Callable[[str, Mapping[str, Array]], Mapping[str, Array]]
+    make_expected: Callable[..., Mapping[str, Array]]
 
-    def case(self, mode: Mode, dataset: str, *, simulated: bool = False) -> ReferenceCase:
+    def case(self, mode: Mode, dataset: str, *, simulated: bool = False, lanes: int = LANES) -> ReferenceCase:
         """Inputs and expected outputs of a data set.
 
         Args:
-            simulated: for the simulated GPU; counts for a mode that is smaller there (`Mode.scaled`), whose
-                reference takes it as a third argument.
+            mode: with the sizes that it has on the GPU (`Mode.sized`).
+            simulated, lanes: of the GPU; handed on to a function that has such a parameter.
 
         Raises:
             ReferenceUnusable: a function fails, or an output is missing or has another type or shape
                 than the manifest says.
         """
-        sized = (simulated,) if mode.scaled else ()
+        gpu = {"simulated": simulated, "lanes": lanes}
         try:
-            made = self.make_inputs(mode.name, dataset, *sized)
+            made = _call(self.make_inputs, gpu, mode.name, dataset)
             inputs = {name: np.asarray(array) for name, array in made.items()}
             copies = {name: array.copy() for name, array in inputs.items()}
-            found = {name: np.asarray(array) for name, array in self.make_expected(mode.name, copies).items()}
+            outputs = _call(self.make_expected, gpu, mode.name, copies)
+            found = {name: np.asarray(array) for name, array in outputs.items()}
         except Exception as error:  # whatever a reference raises, the answer is the same
             raise ReferenceUnusable(
                 f"the reference fails for mode `{mode.name}`, data set `{dataset}`",
@@ -87,6 +89,14 @@ class Reference:
                 )
             expected[output.name] = array.reshape(output.shape)
         return ReferenceCase(dataset, inputs, expected)
+
+
+def _call(
+    function: Callable[..., Mapping[str, Array]], gpu: Mapping[str, int], *arguments: object
+) -> Mapping[str, Array]:
+    """Calls a function of the reference with those facts of the GPU that it asks for."""
+    asked = inspect.signature(function).parameters
+    return function(*arguments, **{name: value for name, value in gpu.items() if name in asked})
 
 
 def load_reference(puzzle: Puzzle) -> Reference:

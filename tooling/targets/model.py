@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from tooling.catalog.model import Vendor
+from tooling.catalog.model import LANES, Mode, Vendor
 
 
 class TargetKind(Enum):
@@ -34,6 +34,15 @@ class Target:
     @property
     def simulated(self) -> bool:
         return self.kind is TargetKind.SIM
+
+    @property
+    def lanes(self) -> int:
+        """Threads of a warp, as Mojo's WARP_SIZE has it: 64 on AMD's gfx9 (CDNA), 32 elsewhere."""
+        return 64 if self.accelerator.startswith("gfx9") else LANES
+
+    def sized(self, mode: Mode) -> Mode:
+        """The mode with the shapes that its outputs have here."""
+        return mode.sized(simulated=self.simulated, lanes=self.lanes)
 
 
 @dataclass(frozen=True, slots=True)
