@@ -16,7 +16,17 @@ from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.reduction import stride
 from tooling.book.figures.requests import draw_request, request
-from tooling.book.figures.traces import BARRIER, SHARED, Event, Trace, as_text, load, shared_moves, trace_path
+from tooling.book.figures.traces import (
+    BARRIER,
+    SHARED,
+    Event,
+    Trace,
+    as_text,
+    load,
+    shared_moves,
+    trace_path,
+    traced_run,
+)
 from tooling.book.recordings import digest, fold
 from tooling.book.runs import Shown, shown_outputs
 from tooling.book.shelf import Shelf
@@ -47,7 +57,7 @@ def test_the_axis_sum_shows_its_sums(real: Project) -> None:
 
 
 def test_a_reduction_is_drawn_from_what_the_threads_did(real: Project) -> None:
-    moves = shared_moves(Facts(Shelf(real), "p15").trace(), block=0)
+    moves = shared_moves(Facts(Shelf(real), "p15").trace("p15"), block=0)
     assert moves[0].cells == (0, 1, 2, 3, 4, 5, 0, 0)
     assert [(stride(move), sorted(move.written), move.cells[: len(move.written)]) for move in moves[1:]] == [
         (4, [0, 1, 2, 3], (4, 6, 2, 3)),
@@ -60,7 +70,7 @@ def test_a_reduction_is_drawn_from_what_the_threads_did(real: Project) -> None:
 def test_traces_agree_with_the_references(real: Project) -> None:
     facts = Facts(Shelf(real), "p23")
     stored: dict[int, float] = {}
-    for event in facts.trace("--tiled").events:
+    for event in facts.trace("p23 --tiled").events:
         if event.action == "store":
             stored.update(zip(event.elements, event.values, strict=True))
     (expected,) = facts.expected("tiled").values()
@@ -69,8 +79,7 @@ def test_traces_agree_with_the_references(real: Project) -> None:
 
 @pytest.mark.parametrize("run", sorted({run for figure in FIGURES for run in figure.traces}))
 def test_a_trace_is_written_as_it_was_read(real: Project, run: str) -> None:
-    name, *flags = run.split()
-    path = trace_path(real, Shelf(real).selection(name, flags))
+    path = trace_path(real, *traced_run(Shelf(real), run))
     assert as_text(load(path)) == path.read_text(encoding="utf-8")
 
 
@@ -96,13 +105,18 @@ def test_a_request_holds_the_lanes_of_its_warp() -> None:
 
 
 def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
-    trace = Facts(Shelf(real), "p12").trace()
+    trace = Facts(Shelf(real), "p12").trace("p12")
     store = next(event for event in trace.events if event.buffer == SHARED and event.action == "store")
     for shade in SHADES:
         drawn = draw_request(partial(Canvas, shade=shade, language="ko"), request(trace, store)).svg("x")
         ElementTree.fromstring(drawn)
         assert "뱅크" in drawn
         assert drawn.count('class="lane"') == 8
+    crowded = Facts(Shelf(real), "p12").trace("p32 --two-way unsolved")
+    store = next(event for event in crowded.events if event.buffer == SHARED)
+    drawn = draw_request(partial(Canvas, shade=SHADES[0], language="en"), request(crowded, store)).svg("x")
+    assert drawn.count('class="lane"') == 32
+    assert (drawn.count('class="first"'), drawn.count('class="again"')) == (1, 1)
     barrier = next(event for event in trace.events if event.action == BARRIER)
     with pytest.raises(ValueError, match="asks for no words"):
         request(trace, barrier)
@@ -112,7 +126,7 @@ def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
     solution = checkout.solutions / "p01" / "p01.mojo"
     solution.write_text(solution.read_text(encoding="utf-8").replace("+ 10", "+ 11"), encoding="utf-8")
     with pytest.raises(BookError, match="has changed since it was traced") as refusal:
-        Facts(Shelf(checkout), "p01").trace()
+        Facts(Shelf(checkout), "p01").trace("p01")
     assert refusal.value.hint == "tooling figure p01 --trace"
 
 
@@ -120,8 +134,8 @@ def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
 def test_a_solution_still_does_what_its_trace_says(real: Project) -> None:
     from tooling.book.figures.tracing import record
 
-    selection = Shelf(real).selection("p01", [])
-    assert as_text(record(real, selection)) == trace_path(real, selection).read_text(encoding="utf-8")
+    run = traced_run(Shelf(real), "p01")
+    assert as_text(record(real, *run)) == trace_path(real, *run).read_text(encoding="utf-8")
 
 
 def test_a_verdict_is_wrapped_like_in_a_narrow_terminal() -> None:

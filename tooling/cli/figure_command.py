@@ -18,7 +18,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = subparsers.add_parser(
         "figure",
         help="draw the book's figures",
-        description="Draws figures as SVG from the puzzles' data and from traces of the solutions on the "
+        description="Draws figures as SVG from the puzzles' data and from traces of the programs on the "
         "simulated GPU: light and dark, in every language.",
     )
     parser.add_argument(
@@ -30,7 +30,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--trace",
         action="store_true",
-        help="run the solutions again first, and write down what their threads do",
+        help="run the programs again first, and write down what their threads do",
     )
     parser.set_defaults(command=command)
 
@@ -68,14 +68,13 @@ def command(arguments: argparse.Namespace) -> int:
 def _traces(shelf: Shelf, figures: Sequence[Figure], check: bool) -> int:
     """Traces the runs that figures show; gives back how many of them differ from what was kept."""
     from tooling.book.figures import tracing
-    from tooling.book.figures.traces import as_text, save, trace_path
+    from tooling.book.figures.traces import as_text, save, trace_path, traced_run
 
     changed = 0
     for run in dict.fromkeys(run for figure in figures for run in figure.traces):
-        name, *flags = run.split()
-        selection = shelf.selection(name, flags)
-        path = trace_path(shelf.project, selection)
-        trace = tracing.record(shelf.project, selection)
+        selection, state = traced_run(shelf, run)
+        path = trace_path(shelf.project, selection, state)
+        trace = tracing.record(shelf.project, selection, state)
         if path.is_file() and path.read_text(encoding="utf-8") == as_text(trace):
             print(f"as traced: {run}")
             continue

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tooling.book.errors import BookError
-from tooling.book.figures.traces import Trace, load, trace_path
+from tooling.book.figures.traces import Trace, load, trace_path, traced_run
 from tooling.book.recordings import digest, program_files
 from tooling.book.shelf import Shelf
 from tooling.errors import Location
@@ -38,18 +38,18 @@ class Facts:
         found: dict[str, np.ndarray] = self._reference().expected(mode, self.inputs(mode))
         return found
 
-    def trace(self, *flags: str, program: str | None = None) -> Trace:
-        """What the solution's threads did, as recorded.
+    def trace(self, run: str) -> Trace:
+        """What a program's threads did, as recorded; the run is called as in `Figure.traces`.
 
         Raises:
-            BookError: it was never traced, or the solution has changed since.
+            BookError: it was never traced, or the program has changed since.
         """
-        selection = self.shelf.selection(program or self.puzzle, flags)
-        path = trace_path(self.shelf.project, selection)
+        selection, state = traced_run(self.shelf, run)
+        path = trace_path(self.shelf.project, selection, state)
         trace = load(path)
-        if trace.program != digest(*program_files(selection.program, "solved")):
+        if trace.program != digest(*program_files(selection.program, state)):
             raise BookError(
-                "the solution has changed since it was traced",
+                f"the {'solution' if state == 'solved' else 'problem'} has changed since it was traced",
                 where=Location(path),
                 hint=f"tooling figure {self.puzzle} --trace",
             )

@@ -21,7 +21,7 @@ class Figure:
         caption: the line below it.
         description: what it shows, for those who cannot see it.
         draw: draws it; labels come from `Canvas.say`.
-        traces: the runs that it shows, as `tooling run` takes them: `p23 --tiled`.
+        traces: the runs that it shows: `p23 --tiled` for a solution, `p32 --two-way unsolved` for a problem.
         narrow: draws it for narrow screens, where it would otherwise have to be scrolled.
     """
 

@@ -14,7 +14,7 @@ from tooling.catalog.model import Text
 def draw_add_ten(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
     """`a`, the threads, and what they wrote."""
     a = facts.inputs("default")["a"].reshape(-1).tolist()
-    return draw_map(sheet, facts.trace(), {(1, "a"): a}, (0, "output"))
+    return draw_map(sheet, facts.trace("p01"), {(1, "a"): a}, (0, "output"))
 
 
 FIGURES = (

@@ -1,4 +1,4 @@
-"""Puzzle 12: products in shared memory, then the tree that sums them."""
+"""Puzzle 12: products in shared memory, the banks that they lie in, and the tree that sums them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from tooling.book.figures.canvas import Canvas
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.reduction import CELL, ROW, draw_reduction
+from tooling.book.figures.traces import SHARED
 from tooling.catalog.model import Text
 
 
@@ -29,8 +30,27 @@ def draw_dot_product(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canva
         middle = left + index * CELL + CELL / 2
         canvas.arrow(middle, below - 8, middle, below + 22)
     first = Text("products, shared", "곱 (공유 메모리)")
-    draw_reduction(canvas, left, below + 26, facts.trace(), first=first)
+    draw_reduction(canvas, left, below + 26, facts.trace("p12"), first=first)
     return canvas
+
+
+def draw_banks(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+    """How the banks serve the first store to shared memory: here, and in a kernel that leaves gaps."""
+    from tooling.book.figures.requests import draw_requests, request  # noqa: PLC0415 - brings NumPy
+
+    rows = (
+        (Text("Here: thread i stores to cell i", "이 퍼즐: 스레드 i가 칸 i에 저장"), "p12"),
+        (
+            Text("Puzzle 32: thread i stores to cell 2i", "퍼즐 32: 스레드 i가 칸 2i에 저장"),
+            "p32 --two-way unsolved",
+        ),
+    )
+    pictures = []
+    for heading, run in rows:
+        trace = facts.trace(run)
+        store = next(each for each in trace.events if (each.action, each.buffer) == ("store", SHARED))
+        pictures.append((heading, request(trace, store)))
+    return draw_requests(sheet, pictures)
 
 
 FIGURES = (
@@ -52,5 +72,28 @@ FIGURES = (
         ),
         draw_dot_product,
         traces=("p12",),
+    ),
+    Figure(
+        "p12-banks",
+        Text(
+            "Which bank serves which thread of a warp. Above, every cell has a bank of its own, and one "
+            "pass serves all. Below, the threads of puzzle 32 leave every other cell empty: they meet in "
+            "pairs in half of the banks, and the warp waits for a second pass.",
+            "어느 뱅크가 워프의 어느 스레드를 처리하는지 보여 줍니다. 위에서는 칸마다 뱅크가 따로 있어 "
+            "한 번에 끝납니다. 아래는 퍼즐 32입니다. 스레드가 칸을 하나씩 건너뛰며 쓰기 때문에 뱅크 "
+            "절반에 둘씩 몰리고, 워프는 두 번째 차례까지 기다립니다.",
+        ),
+        Text(
+            "Two maps with a column for each of the 32 banks. The upper one has a single row: threads 0 "
+            "to 7 in banks 0 to 7. The lower one has two rows: threads 0 to 15 in the banks with even "
+            "numbers, and in a second row, marked as a conflict, threads 16 to 31 in the same banks. "
+            "The banks with odd numbers stay empty.",
+            "뱅크 32개마다 열이 하나씩 있는 지도 둘. 위 지도는 한 줄입니다. 스레드 0에서 7까지 뱅크 "
+            "0에서 7까지에 있습니다. 아래 지도는 두 줄입니다. 스레드 0에서 15까지 짝수 번호 뱅크에 있고, "
+            "충돌로 표시한 둘째 줄에 스레드 16에서 31까지 같은 뱅크에 있습니다. 홀수 번호 뱅크는 비어 "
+            "있습니다.",
+        ),
+        draw_banks,
+        traces=("p12", "p32 --two-way unsolved"),
     ),
 )

@@ -60,7 +60,7 @@ def draw_steps(facts: Facts, sheet: Sheet) -> Canvas:
     canvas = sheet(150 + threads * 44 + 24, 34 + 4 * ROW - 28)
     for thread in range(threads):
         canvas.label(150 + thread * 44 + 22, 16, f"T{thread}", "middle", size=12, quiet=True)
-    draw_reduction(canvas, 150, 34, facts.trace(), first=Text("loaded", "읽어 온 뒤"))
+    draw_reduction(canvas, 150, 34, facts.trace("p15"), first=Text("loaded", "읽어 온 뒤"))
     return canvas
 
 

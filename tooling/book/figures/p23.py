@@ -65,7 +65,7 @@ def draw_step(facts: Facts, sheet: Sheet) -> Canvas:
     """The request that a warp makes in the first step of its loop."""
     from tooling.book.figures.requests import draw_request, request  # noqa: PLC0415 - brings NumPy
 
-    trace = facts.trace("--tiled")
+    trace = facts.trace("p23 --tiled")
     first = next(event for event in trace.events if event.action == "load")
     return draw_request(sheet, request(trace, first))
 

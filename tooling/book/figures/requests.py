@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from tooling.book.figures.canvas import FONT, Canvas
 from tooling.book.figures.traces import SHARED, Event, Trace
+from tooling.catalog.model import Text
 from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.drawing import bank_map, memory_map
 from tooling.simulator.counters.hook import Sample
@@ -16,14 +17,16 @@ from tooling.simulator.counters.profile import Picture
 from tooling.simulator.counters.warp_rows import LANES, NONE
 from tooling.simulator.launch import Dim3
 
+_HEADING = 30
+_GAP = 22
 _COLOURS = {
     "w": {"soft": "#515b66", "moved": "#fdeeca", "line": "#d9b45c", "still": "#e9ebe6", "bad": "#fae4e1"},
     "b": {"soft": "#a2aeba", "moved": "#453713", "line": "#8a6d22", "still": "#242d37", "bad": "#3d2124"},
 }
 _STYLE = """
-text {{ font: 13px {font}; fill: {soft}; }}
-.axis {{ font-size: 12px; text-anchor: middle; }} .end {{ text-anchor: end; }}
-.lane {{ fill: #fff; text-anchor: middle; font-size: 13px; font-weight: 600; }}
+.map text {{ font: 13px {font}; fill: {soft}; }}
+.map .axis {{ font-size: 12px; text-anchor: middle; }} .map .end {{ text-anchor: end; }}
+.map .lane {{ fill: #fff; text-anchor: middle; font-size: 13px; font-weight: 600; }}
 .moved {{ fill: {moved}; stroke: {line}; }} .word {{ stroke: {line}; opacity: .45; }}
 .still, .first {{ fill: {still}; }} .again {{ fill: {bad}; }}
 """
@@ -48,12 +51,29 @@ def request(trace: Trace, event: Event, warp: int = 0) -> Picture:
 
 def draw_request(sheet: Callable[[int, int], Canvas], picture: Picture) -> Canvas:
     """The memory map of a request to global memory, the bank map of one to shared memory."""
+    return _draw(sheet, [("", picture)])
+
+
+def draw_requests(sheet: Callable[[int, int], Canvas], pictures: Sequence[tuple[Text, Picture]]) -> Canvas:
+    """The maps of several requests one below the other, each with a line that says which."""
+    return _draw(sheet, pictures)
+
+
+def _draw(sheet: Callable[[int, int], Canvas], pictures: Sequence[tuple[Text | str, Picture]]) -> Canvas:
     canvas = sheet(0, 0)
-    drawn = (bank_map if picture.sample.service else memory_map)(picture, canvas.language)
-    size = re.search(r'width="(\d+)" height="(\d+)"', drawn)
-    if size is None:
-        raise ValueError("the map has no size")
-    canvas.width, canvas.height = int(size[1]), int(size[2])
-    style = _STYLE.format(font=FONT.replace("'", ""), **_COLOURS[canvas.shade.name])
-    canvas.embed(f"<style>{style}</style>{drawn.partition('</title>')[2].removesuffix('</svg>')}")
+    canvas.embed(
+        f"<style>{_STYLE.format(font=FONT.replace(chr(39), ''), **_COLOURS[canvas.shade.name])}</style>"
+    )
+    for heading, picture in pictures:
+        drawn = (bank_map if picture.sample.service else memory_map)(picture, canvas.language)
+        size = re.search(r'width="(\d+)" height="(\d+)"', drawn)
+        if size is None:
+            raise ValueError("the map has no size")
+        if heading:
+            canvas.label(8, canvas.height + 12, heading, bold=True)
+            canvas.height += _HEADING
+        inside = drawn.partition("</title>")[2].removesuffix("</svg>")
+        canvas.embed(f'<g class="map" transform="translate(0 {canvas.height})">{inside}</g>')
+        canvas.width, canvas.height = max(canvas.width, int(size[1])), canvas.height + int(size[2])
+        canvas.height += _GAP if picture is not pictures[-1][1] else 0
     return canvas

@@ -1,8 +1,8 @@
-"""What a solution did, step by step, on the simulated GPU: recorded once, and drawn from ever after.
+"""What a program did, step by step, on the simulated GPU: recorded once, and drawn from ever after.
 
-One trace is one file, `tests/data/traces/<program>[.<flags>].json`, with one event a line, in the order in
-which the simulator performed them. It carries a digest of the program that it was made with, so that a trace
-of an older program is noticed without running anything.
+One trace is one file, `tests/data/traces/<program>[.<flags>][.unsolved].json`, with one event a line, in the
+order in which the simulator performed them. It carries a digest of the program that it was made with, so that
+a trace of an older program is noticed without running anything.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tooling.book.errors import BookError
+from tooling.book.shelf import Shelf
 from tooling.catalog.catalogue import Selection
 from tooling.errors import Location
 from tooling.project import Project
@@ -35,7 +36,7 @@ class Event:
         threads: linear numbers in the block.
         elements: for each thread, the element that it touches, counted from the buffer's start.
         values: for each thread, what it stores; empty for loads.
-        line: in the solution; 0 where the compiler says none.
+        line: in the program; 0 where the compiler says none.
     """
 
     action: str
@@ -52,7 +53,7 @@ class Trace:
     """The first launch of a program.
 
     Attributes:
-        program: digest of the solution, see `recordings.digest`.
+        program: digest of the program, see `recordings.digest`.
         mojo: the toolchain's version.
         grid, block, cluster: the launch's shape.
         element_bytes: of the buffers' elements.
@@ -113,10 +114,26 @@ def shared_moves(trace: Trace, block: int) -> list[Move]:
     return moves
 
 
-def trace_path(project: Project, selection: Selection) -> Path:
+def traced_run(shelf: Shelf, run: str) -> tuple[Selection, str]:
+    """What a run is called in a figure: `p23 --tiled`, or `p32 --two-way unsolved` for the problem file.
+
+    Returns:
+        Program and mode, and `solved` or `unsolved`.
+
+    Raises:
+        UnknownPuzzle, UnknownMode, ManifestError: as `catalog` does.
+    """
+    name, *flags = run.split()
+    state = flags.pop() if flags[-1:] == ["unsolved"] else "solved"
+    return shelf.selection(name, flags), state
+
+
+def trace_path(project: Project, selection: Selection, state: str) -> Path:
     """The file of a trace."""
-    flags = "".join("." + flag.lstrip("-") for flag in selection.mode.flags)
-    return project.recordings / "traces" / f"{selection.program.name}{flags}.json"
+    parts = [selection.program.name, *(flag.lstrip("-") for flag in selection.mode.flags)]
+    if state == "unsolved":
+        parts.append(state)
+    return project.recordings / "traces" / f"{'.'.join(parts)}.json"
 
 
 def load(path: Path) -> Trace:

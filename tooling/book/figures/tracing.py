@@ -1,4 +1,4 @@
-"""Runs a solution on the simulated GPU and writes down what its threads do to memory."""
+"""Runs a program on the simulated GPU and writes down what its threads do to memory."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from tooling.simulator.launch import LaunchResult
 from tooling.simulator.ptx_model import Instruction
 
 _MOST_EVENTS = 4000  # a figure of more would show nothing
+_BLOCKS = 4  # of a launch, the first ones: no figure shows more
 _WORD = 4  # bytes; the figures' buffers hold float32
 
 
@@ -44,12 +45,15 @@ class TraceHook(Hook):
         if access.space is Space.LOCAL or self.context is None:
             return
         blocks, threads = np.divmod(access.threads, self.context.threads_per_block)
-        for block in np.unique(blocks).tolist():
+        for block in np.unique(blocks[blocks < _BLOCKS]).tolist():
             chosen = blocks == block
             self._add(access, int(block), threads[chosen], chosen)
 
     def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
-        self.events += [Event(BARRIER, block, line=_line(instruction)) for block in np.sort(blocks).tolist()]
+        self.events += [
+            Event(BARRIER, block, line=_line(instruction))
+            for block in np.sort(blocks[blocks < _BLOCKS]).tolist()
+        ]
 
     def _add(self, access: Access, block: int, threads: Ints, chosen: np.ndarray) -> None:
         addresses = access.addresses[chosen]
@@ -100,8 +104,11 @@ class Tracer(Engine):
         return super().run(job)
 
 
-def record(project: Project, selection: Selection) -> Trace:
-    """Builds a solution, runs it on the simulated GPU and traces its first launch.
+def record(project: Project, selection: Selection, state: str) -> Trace:
+    """Builds a program, runs it on the simulated GPU and traces its first launch.
+
+    Args:
+        state: `solved` (the solution file) or `unsolved` (the problem file).
 
     Raises:
         BookError: it launches nothing, does too much for a picture, or fails.
@@ -114,7 +121,8 @@ def record(project: Project, selection: Selection) -> Trace:
     from tooling.trials import Trial, build_trial  # noqa: PLC0415
 
     toolchain = find_toolchain()
-    trial = Trial(selection, choose(selection, "sim"), selection.program.solution, solution=True)
+    files = program_files(selection.program, state)
+    trial = Trial(selection, choose(selection, "sim"), files[0], solution=state == "solved")
     executable = build_trial(project, trial, toolchain, open_cache())
     tracer = Tracer()
     with Simulation(SimulationOptions(checks=frozenset({Check.MEMORY})), executor=tracer) as simulation:
@@ -139,7 +147,7 @@ def record(project: Project, selection: Selection) -> Trace:
         )
     launch = hook.context.launch
     return Trace(
-        digest(*program_files(selection.program, "solved")),
+        digest(*files),
         toolchain.version,
         tuple(launch.grid),
         tuple(launch.block),
