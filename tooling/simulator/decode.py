@@ -24,6 +24,7 @@ from tooling.simulator.ptx_model import (
     Symbol,
     Variable,
 )
+from tooling.simulator.register_reads import registers_read
 from tooling.simulator.semantics import DTYPES
 from tooling.simulator.shared_arrays import SharedArray
 from tooling.simulator.specials import SCALARS, VECTORS
@@ -81,6 +82,7 @@ class Decoder:
         self._shared_end = 0
         self._local_end = 0
         self._dynamic: list[str] = []
+        self._read: dict[str, frozenset[str]] = {}
 
     def decode(self) -> Program:
         """Decode the kernel and, after it, every function it calls.
@@ -289,6 +291,13 @@ class Decoder:
         if name in self.module.functions:
             return self.constant(self.module.code_addresses()[name] + offset, dtype)
         raise self.unknown(instruction, f"there is no variable `{name}`")
+
+    def is_read(self, register: str) -> bool:
+        """Whether some instruction of the function reads a register."""
+        name = self.function.name
+        if name not in self._read:
+            self._read[name] = registers_read([self.function])
+        return register in self._read[name]
 
     def parameter_block(self) -> int:
         """The slot of the device address at which the launch's parameters lie."""

@@ -64,6 +64,7 @@ class Kind(StrEnum):
     DEADLOCK = "deadlock"
     MBARRIER_STUCK = "mbarrier-stuck"
     MBARRIER_NOT_READY = "mbarrier-not-ready"
+    MBARRIER_UNHEEDED = "mbarrier-unheeded"
     CLUSTER_WAIT_MISSING = "cluster-wait-missing"
     CLUSTER_ARRIVE_MISSING = "cluster-arrive-missing"
     CLUSTER_BLOCK_GONE = "cluster-block-gone"

@@ -204,7 +204,12 @@ class Hook:
         """
 
     def mbarrier(self, action: str, threads: Ints, addresses: Ints, instruction: Instruction) -> None:
-        """An mbarrier operation in shared memory: init, inval, arrive, passed (a wait that succeeded)."""
+        """An mbarrier operation in shared memory.
+
+        Args:
+            action: `init`, `inval`, `arrive`, …; of test_wait and try_wait `passed`, told of those that found
+                the phase complete, or `unheeded`, where the kernel asks and never looks at the answer.
+        """
 
     def threads_exit(self, threads: Ints, instruction: Instruction | None) -> None:
         """These threads are done; `instruction` is their `ret` or `exit` (None: the text ended)."""

@@ -100,6 +100,7 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
     guarding = guard(decoder, instruction)
     wanted = result is not None and not (isinstance(result, Register) and result.name == "_")
     target = write(decoder, result, instruction) if wanted and result is not None else None
+    heeded = wanted and isinstance(result, Register) and decoder.is_read(result.name)
     expects = "expect_tx" in flags
     window = np.uint64(0 if name == "shared" else SHARED_WINDOW)
 
@@ -123,7 +124,9 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
             now = view[places] >> np.uint64(63)
             asked = values.astype(U64) & np.uint64(1) if parity else values >> np.uint64(63)
             done = now != asked
-            if done.any():
+            if not heeded:  # whatever the answer is, lanes go on: they have not waited
+                _tell(batch, "unheeded", threads, address, instruction)
+            elif done.any():
                 _tell(batch, "passed", threads[done], address[done], instruction)
             found: Array = done
             dtype: np.dtype[Any] = PRED

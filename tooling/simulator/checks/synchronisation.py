@@ -211,6 +211,9 @@ class SynchronisationCheck(CheckHook):
                 self._note(Kind.MBARRIER_NOT_READY, line, tuple(parties))
             elif action == "arrive":
                 known.arrived += 1
+        if action == "unheeded":
+            party = self.party(int(threads[0]), Action.MBARRIER, instruction, len(threads))
+            self._note(Kind.MBARRIER_UNHEEDED, instruction.ptx_line, (party,), severity=Severity.WARNING)
 
     def _visible(self, known: _MBarrier, thread: int) -> bool:
         """A barrier of the block, or being in the same warp, lets a thread see the initialisation."""
@@ -278,11 +281,12 @@ class SynchronisationCheck(CheckHook):
         arrived: int = 0,
         count: int = 1,
         buffer: Buffer | None = None,
+        severity: Severity = Severity.ERROR,
     ) -> None:
         finding = Finding(
             self.check,
             kind,
-            Severity.ERROR,
+            severity,
             self.kernel(),
             parties,
             buffer,

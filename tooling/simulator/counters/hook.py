@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +13,8 @@ from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.traffic import Counts, Route
 from tooling.simulator.counters.warp_rows import warp_rows, warps_and_lanes
 from tooling.simulator.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
-from tooling.simulator.ptx_model import Address, Function, Instruction, Integer, Operand, Register, Vector
+from tooling.simulator.ptx_model import Instruction, Integer, Register
+from tooling.simulator.register_reads import registers_read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,32 +141,6 @@ def is_barrier(instruction: Instruction) -> bool:
     if instruction.opcode not in ("bar", "barrier") or instruction.modifiers[:1] == ("warp",):
         return False
     return "arrive" not in instruction.modifiers
-
-
-def registers_read(functions: Iterable[Function]) -> frozenset[str]:
-    """Names of all registers that some instruction reads (registers of two functions may share a name)."""
-    found: set[str] = set()
-
-    def visit(operand: Operand) -> None:
-        match operand:
-            case Register(name):
-                found.add(name)
-            case Address(Register(name)):
-                found.add(name)
-            case Vector(elements):
-                for element in elements:
-                    visit(element)
-
-    for function in functions:
-        for statement in function.body:
-            if isinstance(statement, Instruction):
-                # The first operand of a store or reduction is an address; of all others, the result.
-                first = 0 if statement.opcode in ("st", "red", "call", "ret", "bra", "brx") else 1
-                for operand in statement.operands[first:]:
-                    visit(operand)
-                if statement.predicate is not None:
-                    found.add(statement.predicate.register)
-    return frozenset(found)
 
 
 def _returns(instruction: Instruction, read: frozenset[str]) -> bool:

@@ -157,6 +157,12 @@ _TEXTS = {
         "Its count and phase are then whatever the shared memory held before.",
         "Let one thread initialise it, then call `barrier()` before anyone arrives or waits.",
     ),
+    "mbarrier-unheeded": Text(
+        "an mbarrier is asked whether its phase is complete, and nobody looks at the answer",
+        "`mbarrier_test_wait` does not wait: it answers at once, and here the threads go on whatever it "
+        "says, even before the others have arrived.",
+        "Ask until the answer is true: `while not mbarrier_test_wait(barrier, token): pass`.",
+    ),
     "cluster-wait-missing": Text(
         "{arrived} threads arrived at the cluster barrier and exited without `cluster_wait()`",
         "The block may be gone while another block of the cluster still counts on it or on its shared "

@@ -154,6 +154,12 @@ _TEXTS = {
         "그러면 mbarrier의 횟수와 단계는 공유 메모리에 이전에 있던 값입니다.",
         "한 스레드가 초기화한 다음, 누구든 도착하거나 기다리기 전에 `barrier()`를 호출하세요.",
     ),
+    "mbarrier-unheeded": Text(
+        "mbarrier에 단계가 끝났는지 묻고는 아무도 그 답을 보지 않습니다",
+        "`mbarrier_test_wait`는 기다리지 않고 바로 답합니다. 여기서는 답이 무엇이든, 다른 스레드가 도착하기 "
+        "전이라도 스레드가 그대로 나아갑니다.",
+        "참이라는 답이 나올 때까지 물으세요: `while not mbarrier_test_wait(barrier, token): pass`.",
+    ),
     "cluster-wait-missing": Text(
         "스레드 {arrived}개가 클러스터 배리어에 도착한 뒤 `cluster_wait()` 없이 끝났습니다",
         "클러스터의 다른 블록이 아직 이 블록이나 이 블록의 공유 메모리에 기대고 있는데 블록이 사라질 수 "
