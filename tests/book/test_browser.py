@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tooling.book.build import build
+from tooling.book.summary import read_summary
 from tooling.project import Project
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -25,20 +26,8 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
 ]
 
-PAGES = [
-    "introduction.html",
-    "howto.html",
-    "puzzle_01/puzzle_01.html",
-    "puzzle_01/raw.html",
-    "puzzle_12/puzzle_12.html",
-    "puzzle_12/raw.html",
-    "puzzle_12/layout_tensor.html",
-    "puzzle_15/puzzle_15.html",
-    "puzzle_23/puzzle_23.html",
-    "puzzle_23/tile.html",
-    "puzzle_34/puzzle_34.html",
-    "puzzle_34/cluster_coordination_basics.html",
-]
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [entry.page for entry in read_summary(ROOT / "book" / "src")]
 BOTH = [*PAGES, *(f"ko/{page}" for page in PAGES)]
 FLAGS = [
     "--no-sandbox",
@@ -57,7 +46,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site(real: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(real, tmp_path_factory.mktemp("site") / "site").folder
+    return build(real, tmp_path_factory.mktemp("site") / "site", "http://127.0.0.1/").folder
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +93,7 @@ def page(browser: Any) -> Iterator[Any]:
     assert complaints == []
 
 
-@pytest.mark.parametrize("path", BOTH)
+@pytest.mark.parametrize("path", [*BOTH, "404.html"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_serious_for_axe_and_no_sideways_scroll(
     page: Any, address: str, path: str, scheme: str
