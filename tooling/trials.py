@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tooling.judging.reference import Reference
     from tooling.judging.verdict import CaseVerdict, Verdict
     from tooling.simulator.counters.profile import KernelProfile
+    from tooling.simulator.counters.profiler import Profiler
     from tooling.simulator.findings import Finding
 
 SIMULATED_TIME_FACTOR = 3.0
@@ -244,11 +245,10 @@ def run_on_target(
     merged = {**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **environment}
     if not target.simulated:
         return TargetRun(run_program(command, environment=merged, time_limit=time_limit, stream=stream))
-    from tooling.simulator.counters.profiler import Profiler  # noqa: PLC0415 - brings NumPy
-    from tooling.simulator.findings import Check  # noqa: PLC0415
+    from tooling.simulator.findings import Check  # noqa: PLC0415 - brings NumPy
     from tooling.simulator.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
 
-    profiler = Profiler() if count else None
+    profiler = _profiler() if count else None
     watching = ALL_CHECKS if checks is None else frozenset(Check(name) for name in checks)
     options = SimulationOptions(checks=watching, graph_cache=graph_cache() if graphs else None)
     with Simulation(options, executor=profiler) as simulation:
@@ -259,6 +259,12 @@ def run_on_target(
     findings = tuple(relevant_findings(simulation.findings, transcript))
     kernels = tuple(profiler.profiles.kernels) if profiler else None
     return TargetRun(transcript, findings, len(simulation.launches), kernels)
+
+
+def _profiler() -> Profiler:
+    from tooling.simulator.counters.profiler import Profiler  # noqa: PLC0415 - few modes are judged by counters
+
+    return Profiler()
 
 
 def relevant_findings(findings: Sequence[Finding], transcript: Transcript) -> list[Finding]:

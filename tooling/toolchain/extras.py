@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from dataclasses import dataclass
 
 from tooling.catalog.model import Extra
@@ -50,6 +49,8 @@ def require_extra(program: str, extra: Extra) -> None:
     Raises:
         ExtraMissing: it is not, with the commands that install it.
     """
+    import importlib.metadata  # noqa: PLC0415 - slow to import, and few programs ask
+
     hint = f"uv run --extra {extra.value} poe {program}, or: pixi run -e {extra.value} {program}"
     for package in _PACKAGES[extra]:
         try:
