@@ -4,12 +4,14 @@ It understands what `tooling` passes: `--version`, and `build SOURCE … -o OUTP
 steer it: `# compile error` is reported as an error at its place, `# deprecated` as a warning, `# slow build`
 takes long, `# not for gfx` is refused for accelerators that begin so, in a library that the line calls, and
 `# needs xcrun` fails for want of a tool.
-Every build is noted in the file that FAKE_MOJO_LOG names.
+Every build is noted in the file that FAKE_MOJO_LOG names. Like the real one it leaves a file in the
+temporary folder.
 """
 
 import json
 import os
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -23,6 +25,7 @@ def main() -> int:
     if log := os.environ.get("FAKE_MOJO_LOG"):
         with Path(log).open("a") as file:
             file.write(" ".join(sys.argv[1:]) + "\n")
+    Path(tempfile.gettempdir(), f"{source.name}.offloaded.so").touch()
     accelerator = sys.argv[sys.argv.index("--target-accelerator") + 1]
     failed = False
     for number, line in enumerate(source.read_text().splitlines(), start=1):

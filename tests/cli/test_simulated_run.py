@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -13,15 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import REPOSITORY
+from tests.machine import needs_simulated_gpu
 from tooling.exit_codes import ExitCode
 
-pytestmark = [
-    pytest.mark.mojo,
-    pytest.mark.skipif(
-        sys.platform != "linux" or platform.machine() != "x86_64",
-        reason="the simulated GPU needs x86-64 Linux",
-    ),
-]
+pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
 
 
 def tooling(*arguments: str, prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine import needs_simulated_gpu
 from tests.simulator.driver_cases import GROUPS, PTX
 from tests.simulator.driver_lab import (
     CASES,
@@ -28,7 +29,7 @@ from tooling.simulator.libraries import CUDA, NVML, NVPTX, Libraries
 from tooling.simulator.protocol import ARENA_BASE, ARENA_BYTES
 from tooling.simulator.session import Simulation, SimulationOptions
 
-pytestmark = pytest.mark.mojo
+pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
 
 RECORDED = json.loads((HERE / "data" / "driver_answers.json").read_text(encoding="utf-8"))
 

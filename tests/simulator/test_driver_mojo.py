@@ -6,10 +6,11 @@ import subprocess
 
 import pytest
 
+from tests.machine import needs_simulated_gpu
 from tests.simulator.driver_lab import program, run, stand_ins
 from tooling.simulator.session import Simulation, SimulationOptions
 
-pytestmark = pytest.mark.mojo
+pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
 
 EXPECTED = {
     "copies": """\

@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.max, pytest.mark.slow, pytest.mark.mojo]
+from tests.machine import needs_simulated_gpu
+
+pytestmark = [pytest.mark.max, pytest.mark.slow, pytest.mark.mojo, needs_simulated_gpu]
 ROOT = Path(__file__).parents[2]
 
 

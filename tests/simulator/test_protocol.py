@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.machine import needs_simulated_gpu
 from tests.simulator.driver_lab import NO_LIBRARIES, Client, connect
 from tooling.simulator.executor import RecordOnly
 from tooling.simulator.protocol import (
@@ -26,6 +27,8 @@ from tooling.simulator.protocol import (
     mojo_table,
 )
 from tooling.simulator.session import Simulation
+
+pytestmark = needs_simulated_gpu  # its server and its arena are Linux's
 
 
 def simulation() -> Simulation:

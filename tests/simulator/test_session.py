@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine import needs_simulated_gpu
 from tests.simulator.driver_cases import PTX
 from tests.simulator.driver_lab import NO_LIBRARIES, Client
 from tooling.simulator.executor import Job, RecordOnly
@@ -20,6 +21,8 @@ from tooling.simulator.launch import Dim3, FaultKind, KernelFault, LaunchResult
 from tooling.simulator.protocol import MemoryKind, Opcode
 from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.session import Simulation, SimulationOptions
+
+pytestmark = needs_simulated_gpu  # its server and its arena are Linux's
 
 _U64 = struct.Struct("<Q")
 _ONE = (1, 1, 1)

@@ -6,14 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from tests.machine import needs_simulated_gpu
 from tests.simulator.driver_lab import program
 from tests.simulator.test_driver_mojo import EXPECTED
 
-pytestmark = [pytest.mark.mojo, pytest.mark.slow]
+pytestmark = [pytest.mark.mojo, pytest.mark.slow, needs_simulated_gpu]
 
 NOBODY = 65534
 MODE = "grids"
@@ -38,9 +40,8 @@ def as_nobody() -> list[str]:
 
 def test_another_user_with_a_read_only_install_in_a_path_with_spaces_and_hangul() -> None:
     prefix = as_nobody()
-    home = Path("/tmp") / f"gpu puzzle lab 빈 칸 {os.getpid()}"
-    home.mkdir()
-    try:
+    with tempfile.TemporaryDirectory(prefix="gpu puzzle lab 빈 칸 ") as folder:  # pytest's are root's alone
+        home = Path(folder)
         copy = home / "프로 그램"
         shutil.copy(program(), copy)
         if prefix:
@@ -63,8 +64,6 @@ def test_another_user_with_a_read_only_install_in_a_path_with_spaces_and_hangul(
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert EXPECTED[MODE].strip().splitlines()[0] in done.stdout
-    finally:
-        shutil.rmtree(home)
 
 
 def test_two_runs_at_once_do_not_disturb_each_other() -> None:

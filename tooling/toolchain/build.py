@@ -217,10 +217,11 @@ def _build_locked(
         environment["PATH"] = linker_path(toolchain, cache.root, environment.get("PATH", os.defpath))
     name = request.product
     cache.sweep()
-    with cache.partial() as folder, cache.partial() as own_cache:
+    with cache.partial() as folder, cache.partial() as scratch:
         # Mojo's own cache goes by the program without its comments and its path: what it finds there has the
         # line numbers and the file name of an older text. Ours goes by every byte, so its is not missed.
-        environment["MODULAR_CACHE_DIR"] = str(own_cache)
+        environment["MODULAR_CACHE_DIR"] = str(scratch)
+        environment["TMPDIR"] = str(scratch)  # for AMD GPUs it leaves a library there for each kernel
         try:
             result = run_captured(
                 [toolchain.mojo, *request.arguments(), "-o", folder / name],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from tests.machine import needs_simulated_gpu
 from tooling.exit_codes import ExitCode
 
 REPOSITORY = Path(__file__).parents[3]
@@ -24,9 +24,7 @@ RECORDED = json.loads((REPOSITORY / "tests/data/h200/counters.json").read_text("
 
 def on_the_simulated_gpu(test: Test) -> Test:
     """Mark a test that builds a Mojo program and runs it here."""
-    possible = sys.platform == "linux" and platform.machine() == "x86_64"
-    skip = pytest.mark.skipif(not possible, reason="the simulated GPU needs x86-64 Linux")
-    marked: Test = pytest.mark.mojo(skip(test))
+    marked: Test = pytest.mark.mojo(needs_simulated_gpu(test))
     return marked
 
 

@@ -1,0 +1,31 @@
+"""What tests need of the machine they run on; each mark says why it skips."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tooling.targets.model import Absence, TargetKind
+from tooling.targets.probing import probe
+
+_SIMULATED = probe(TargetKind.SIM)
+NO_SIMULATED_GPU = _SIMULATED.reason if isinstance(_SIMULATED, Absence) else ""
+needs_simulated_gpu = pytest.mark.skipif(bool(NO_SIMULATED_GPU), reason=NO_SIMULATED_GPU)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process still runs after some time to end; one that only waits to be collected does not."""
+    for _ in range(50):
+        try:
+            os.kill(pid, 0)
+            if Path("/proc/self").exists():  # elsewhere the first ancestor that lives collects it at once
+                state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+                if state == "Z":
+                    return False
+        except (ProcessLookupError, FileNotFoundError):
+            return False
+        time.sleep(0.05)
+    return True
