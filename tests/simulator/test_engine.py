@@ -608,3 +608,25 @@ def test_a_hook_that_breaks_keeps_no_other_one_from_its_end(breaks_at: str) -> N
         simulate(text, [zeros(32)], hooks=[first, second])
     assert first.told[-1] == "end"
     assert first.parameter_blocks() == [False]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%r1];",
+        "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r2};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+        "{%r2, %r3, %r4, %r5}, {%r6, %r7, %r8, %r9}, {%r10, %r11}, {%r2, %r3, %r4, %r5};",
+    ],
+)
+@pytest.mark.parametrize(("block", "threads"), [(32, 24), (40, 40), (64, 48), (64, 0)])
+def test_matrices_want_whole_warps(form: str, block: int, threads: int) -> None:
+    body = f"mov.u32 %r1, 0;\nsetp.ge.u32 %p1, %r30, {threads};\n@%p1 bra END;\n{form}\nEND:"
+    text = kernel(body, before=".shared .align 16 .b8 rows[256];")
+    result, _ = simulate(text, [zeros(1)], block=block)
+    if threads == 0:
+        assert result.error is None
+        return
+    assert result.error is not None
+    assert result.error.kind is FaultKind.ILLEGAL_INSTRUCTION
+    assert "without all 32 lanes" in result.error.what

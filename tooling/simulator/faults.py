@@ -44,6 +44,16 @@ def trapped(launch: Launch, instruction: Instruction, thread: int) -> KernelFaul
     )
 
 
+def broken_warp(launch: Launch, instruction: Instruction, thread: int) -> KernelFault:
+    """An instruction of a whole warp, some of whose 32 lanes have exited or do not exist."""
+    return KernelFault(
+        FaultKind.ILLEGAL_INSTRUCTION,
+        f"{_who(launch, thread)} came to {instruction.opcode} without all 32 lanes of its warp",
+        thread=thread,
+        instruction=instruction,
+    )
+
+
 def _who(launch: Launch, thread: int) -> str:
     block, inside = launch.position(thread)
     return f"thread {inside} of block {block}"

@@ -104,7 +104,7 @@ def _multiply(decoder: Decoder, instruction: Instruction, following: int) -> Non
         for k, target in enumerate(destinations):
             assign(group, target, np.ascontiguousarray(registers[:, :, k]).reshape(-1), None, word)
 
-    together(decoder, instruction, following, mask, perform)
+    together(decoder, instruction, following, mask, perform, whole=True)
 
 
 def _shape(shape: str, left: str) -> tuple[int, int]:

@@ -62,7 +62,7 @@ def _matrix(decoder: Decoder, instruction: Instruction, following: int) -> None:
                 held = np.ascontiguousarray(matrix).reshape(-1).view(U32)
                 assign(group, target, held, None, U32)
 
-        together(decoder, instruction, following, mask, load)
+        together(decoder, instruction, following, mask, load, whole=True)
         return
     sources = [decoder.value(element, U32, instruction) for element in elements]
 
@@ -74,4 +74,4 @@ def _matrix(decoder: Decoder, instruction: Instruction, following: int) -> None:
         words = np.ascontiguousarray(matrices).view(U32).reshape(-1, 4)
         batch.spaces.store(Space.SHARED, *request(group, batch), [words[:, k].copy() for k in range(4)])
 
-    together(decoder, instruction, following, mask, store)
+    together(decoder, instruction, following, mask, store, whole=True)

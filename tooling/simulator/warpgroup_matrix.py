@@ -84,7 +84,7 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
         for k, target in enumerate(targets):
             assign(group, target, np.ascontiguousarray(registers[:, :, k]).reshape(-1), None, U32)
 
-    together(decoder, instruction, following, mask, perform)
+    together(decoder, instruction, following, mask, perform, whole=True)
 
 
 def _condition(decoder: Decoder, instruction: Instruction, operand: Operand) -> int:
