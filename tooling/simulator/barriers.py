@@ -90,6 +90,7 @@ def _warp_barrier(decoder: Decoder, instruction: Instruction, following: int) ->
         batch.resume(ready)
         return False
 
+    decoder.block.gathers = True
     decoder.block.successors.append(following)
     end_guarded(decoder, instruction, following, wait)
 

@@ -156,7 +156,8 @@ class Batch:
                 runner.issued += count
                 runner.lane_instructions += count * lanes
                 for hook in issue:
-                    hook.issue(block.instructions, lanes)
+                    if not block.gathers:
+                        hook.issue(block.instructions, group.lanes)
             for step in block.steps:
                 step(group, self)
             end = block.end

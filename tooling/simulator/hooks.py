@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.simulator.lanes import Lanes
 from tooling.simulator.launch import Launch
 from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.ptx_model import Instruction, Module
@@ -158,8 +159,11 @@ class Hook:
     def batch_end(self, first_block: int, blocks: int) -> None:
         """These blocks ended."""
 
-    def issue(self, instructions: Sequence[Instruction], lanes: int) -> None:
-        """A run of instructions without a jump was executed by so many lanes together."""
+    def issue(self, instructions: Sequence[Instruction], lanes: Lanes) -> None:
+        """A run of instructions without a jump is executed by these lanes of the batch together.
+
+        Not told of instructions at which lanes of a warp wait for each other: see `warp_sync`.
+        """
 
     def access(self, access: Access) -> None:
         """Every ld, st, atom, red and cp.async, before it is performed. May raise KernelFault."""

@@ -85,11 +85,7 @@ class Group:
 
     def indices(self, batch_size: int) -> NDArray[np.intp]:
         """The lane numbers in the batch, sorted."""
-        if self.lanes is None:
-            return np.arange(batch_size)
-        if isinstance(self.lanes, slice):
-            return np.arange(self.lanes.start, self.lanes.stop)
-        return self.lanes
+        return np.arange(batch_size) if self.lanes is None else numbers_of(self.lanes)
 
     def pick(self, values: Array) -> Array:
         """This group's part of an array over all lanes of the batch."""
@@ -116,6 +112,11 @@ class Group:
                 if value is not None:
                     registers[slot] = value if len(value) == 1 else value[select]
         return Group(pc, self.stack, lanes, len(positions), registers, base=self.base, missing=self.missing)
+
+
+def numbers_of(lanes: slice | NDArray[np.intp]) -> NDArray[np.intp]:
+    """The lane numbers, sorted."""
+    return np.arange(lanes.start, lanes.stop) if isinstance(lanes, slice) else lanes
 
 
 def as_slice(positions: NDArray[np.intp]) -> slice | NDArray[np.intp]:

@@ -32,6 +32,7 @@ class BasicBlock(Record, frozen=False):
         steps: bound instructions; `end` does the last one where that is a jump or a wait.
         uses, defines: slots read before written, and slots surely written (for liveness).
         successors: numbers of the blocks that may follow inside the function.
+        gathers: lanes of a warp wait for each other here, and may come back to it until all are there.
     """
 
     number: int
@@ -42,6 +43,7 @@ class BasicBlock(Record, frozen=False):
     uses: set[int] = made(default_factory=set)
     defines: set[int] = made(default_factory=set)
     successors: list[int] = made(default_factory=list)
+    gathers: bool = False
 
     def reads(self, slot: int) -> None:
         """Note that the block reads a slot."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decode import Decoder
+from tooling.simulator.faults import broken_warp
 from tooling.simulator.guards import end_guarded
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import PRED, S32, U32
@@ -18,6 +19,8 @@ from tooling.simulator.semantics import DTYPES
 
 Array = NDArray[Any]
 
+_ALL_LANES = np.uint32(0xFFFFFFFF)
+
 
 def together(
     decoder: Decoder,
@@ -25,13 +28,21 @@ def together(
     following: int,
     mask: int,
     perform: Callable[[Group, Any], None],
+    *,
+    whole: bool = False,
 ) -> None:
-    """Perform for the lanes of each warp once all lanes of their mask are here."""
+    """Perform for the lanes of each warp once all lanes of their mask are here.
+
+    Args:
+        whole: the instruction takes all 32 lanes of a warp; without some of them it stops the kernel.
+    """
 
     def wait(group: Group, batch: Any) -> bool:
         ready = batch.gather_warps(group, mask, instruction)
         if ready is None:
             return False
+        if whole and not batch.warps.whole(ready):
+            raise broken_warp(batch.context.launch, instruction, int(ready.pick(batch.spaces.threads)[0]))
         perform(ready, batch)
         ready.pc = following
         if ready is group:
@@ -39,6 +50,7 @@ def together(
         batch.resume(ready)
         return False
 
+    decoder.block.gathers = True
     decoder.block.successors.append(following)
     end_guarded(decoder, instruction, following, wait)
 
@@ -228,6 +240,13 @@ class Warps:
             starts = np.flatnonzero(np.concatenate([[True], warp[1:] != warp[:-1]]))
             result[warp[starts]] = np.bitwise_or.reduceat(np.uint32(1) << self.lane_in_warp[lanes], starts)
         return result
+
+    def whole(self, group: Group) -> bool:
+        """Whether the group holds all 32 lanes of each of its warps."""
+        if group.lanes is None:
+            return self.size == 32 * self.count
+        lanes = group.indices(self.size)
+        return bool((self.masks(lanes)[self.warp_of_lane[lanes]] == _ALL_LANES).all())
 
     def ballot(self, group: Group, predicate: Array) -> Array:
         """Per lane of the group, the mask of the group's lanes in its warp whose predicate holds."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from tooling.simulator.checks.base import lanes_of, survivors
 from tooling.simulator.counters.banks import Service
-from tooling.simulator.counters.issue import IssueCounter, counts_when_passed
+from tooling.simulator.counters.issue import IssueCounter
 from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.traffic import Counts, Route
 from tooling.simulator.counters.warp_rows import warp_rows, warps_and_lanes
 from tooling.simulator.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
+from tooling.simulator.lanes import Lanes
 from tooling.simulator.ptx_model import Instruction, Integer, Register
 from tooling.simulator.register_reads import registers_read
 
@@ -53,26 +55,30 @@ class CounterHook(Hook):
 
     def __init__(self) -> None:
         self.tallies: dict[int, Tally] = {}
-        self._issue = IssueCounter()
+        self._issue = IssueCounter(1)
         self._threads_per_block = 1
         self._read: frozenset[str] = frozenset()
 
     def launch_begin(self, context: LaunchContext) -> None:
         self._threads_per_block = context.threads_per_block
         self._read = registers_read([context.launch.function, *context.module.functions.values()])
-        self._issue.start(context)
+        self._issue = IssueCounter(context.threads_per_block)
 
     def launch_end(self, context: LaunchContext) -> None:
-        for instruction, warps, lanes in self._issue.stop():
+        for instruction, warps, lanes in self._issue.counted():
             counts = self._tally(instruction).counts
             counts.instructions += warps
             counts.lanes += lanes
             if is_barrier(instruction):
                 counts.barriers += warps
 
+    def batch_begin(self, first_block: int, blocks: int) -> None:
+        self._issue.batch(blocks)
+
+    def issue(self, instructions: Sequence[Instruction], lanes: Lanes) -> None:
+        self._issue.issue(instructions, lanes)
+
     def warp_sync(self, threads: Ints, masks: np.ndarray, instruction: Instruction) -> None:
-        if not counts_when_passed(instruction):
-            return
         warps, _ = warps_and_lanes(threads, self._threads_per_block)
         counts = self._tally(instruction).counts
         counts.instructions += 1 + int(np.count_nonzero(np.diff(warps)))
