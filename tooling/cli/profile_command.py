@@ -44,6 +44,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def command(arguments: argparse.Namespace) -> int:
+    from tooling.reports.files import write_report
     from tooling.reports.terminal import open_terminal
     from tooling.simulator.counters.document import to_json
     from tooling.simulator.counters.page import to_html
@@ -60,9 +61,9 @@ def command(arguments: argparse.Namespace) -> int:
     if status:
         terminal.line(terminal.paint(say("program_failed", arguments.lang, status=status), "yellow"))
     if arguments.json:
-        _write(arguments.json, to_json(kernels, name, status))
+        write_report(arguments.json, to_json(kernels, name, status))
     if arguments.html:
-        _write(arguments.html, to_html(kernels, name, arguments.lang))
+        write_report(arguments.html, to_html(kernels, name, arguments.lang))
     return _exit_code(transcript)
 
 
@@ -150,21 +151,6 @@ def _show(kernels: list[KernelProfile], terminal: Terminal, language: str) -> No
     width = None if terminal.stream.isatty() or "COLUMNS" in os.environ else 140
     terminal.stream.flush()
     show(kernels, Console(file=terminal.stream, width=width, no_color=not terminal.colour), language)
-
-
-def _write(path: str, text: str) -> None:
-    from tooling.errors import Location
-    from tooling.reports.files import ReportNotWritten
-
-    if path == "-":
-        sys.stdout.write(text)
-        return
-    try:
-        Path(path).write_text(text, "utf-8")
-    except OSError as error:
-        raise ReportNotWritten(
-            "a report cannot be written", where=Location(Path(path)), why=error.strerror
-        ) from error
 
 
 def _exit_code(transcript: Transcript) -> ExitCode:

@@ -22,7 +22,7 @@ def write_json(path: str, command: str, records: Sequence[Record]) -> None:
     """
     import json  # noqa: PLC0415 - only where a report is asked for
 
-    _write(path, json.dumps(report_data(command, list(records)), indent=2, ensure_ascii=False) + "\n")
+    write_report(path, json.dumps(report_data(command, list(records)), indent=2, ensure_ascii=False) + "\n")
 
 
 def write_junit(path: str, command: str, records: Sequence[Record]) -> None:
@@ -54,7 +54,9 @@ def write_junit(path: str, command: str, records: Sequence[Record]) -> None:
             if tag:
                 ET.SubElement(case, tag, message=_printable(record.message)).text = _printable(record.details)
     ET.indent(top)
-    _write(path, '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(top, encoding="unicode") + "\n")
+    write_report(
+        path, '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(top, encoding="unicode") + "\n"
+    )
 
 
 def _printable(text: str) -> str:
@@ -62,7 +64,12 @@ def _printable(text: str) -> str:
     return "".join(letter if letter >= " " or letter in "\t\n" else "\ufffd" for letter in text)
 
 
-def _write(path: str, text: str) -> None:
+def write_report(path: str, text: str) -> None:
+    """Writes a report to a file, or to stdout where the path is `-`.
+
+    Raises:
+        ReportNotWritten: the file cannot be written.
+    """
     if path == "-":
         sys.stdout.write(text)
         return
