@@ -10,7 +10,6 @@ tool runs it on two data sets and judges. Again: everything built, the best and 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -20,6 +19,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.figures import show_figures
 from tooling.project import find_project
 from tooling.simulator.session import Simulation
 from tooling.toolchain import find_toolchain
@@ -83,10 +83,7 @@ def main() -> int:
         "tooling --help, median, s": statistics.median(helps),
         "again over cold, ratio": min(again) / min(tools),
     }
-    for name, value in figures.items():
-        print(f"{name:36}{value:8.3f}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
+    show_figures(figures, arguments.json)
     return 0
 
 

@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.figures import show_figures
 from tooling.catalog.catalogue import Selection, every_selection, load_catalogue
 from tooling.catalog.model import Language, ModeKind
 from tooling.project import Project, find_project
@@ -116,10 +117,7 @@ def main() -> int:
         "ratio (extrapolated)": mean * verified.trials / verified.seconds,
     }
     print("sampled: " + ", ".join(each.command for each in sample))
-    for name, value in figures.items():
-        print(f"{name:44}{value:10.3f}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
+    show_figures(figures, arguments.json)
     return 0
 
 
