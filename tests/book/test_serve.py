@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from tests.book.web_server import serving
 from tooling.book.serve import Changes, Handler, solved_puzzles
 from tooling.progress import progress_path, record_solved
 from tooling.project import Project
@@ -22,13 +21,8 @@ def address(tmp_path: Path) -> Iterator[str]:
     (tmp_path / "page.html").write_text("<body>page</body>", encoding="utf-8")
     (tmp_path / "404.html").write_text("<body>nothing</body>", encoding="utf-8")
     handler = partial(Handler, site=tmp_path, changes=Changes(), solved=lambda: ("p01", "p15"))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(handler) as running:
+        yield running
 
 
 def test_a_page_knows_what_its_reader_has_solved(address: str, tmp_path: Path) -> None:

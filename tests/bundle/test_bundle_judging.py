@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cli.conftest import MANIFEST
 from tooling.bundle.judging import Judged, judge_results
 from tooling.catalog.catalogue import Selection, every_selection, load_catalogue
 from tooling.catalog.manifest import load_puzzle
@@ -27,21 +28,10 @@ WARPS = [
     for each in every_selection(load_catalogue(Project(ROOT)))
     if each.puzzle.id in ("p24", "p25", "p26") and each.mode.kind is not ModeKind.BENCHMARK
 ]
-MANIFEST = """\
-id: p01
-number: 1
-title: {en: Map, ko: 맵}
-part: I
-chapters: [puzzle_01/puzzle_01.md]
-programs: [{name: p01, api: raw}]
-modes:
-  - name: default
-    datasets: [book]
-    outputs:
-      - {name: out, dtype: float32, shape: [8], rtol: 1e-3}
-      - {name: total, dtype: float32, shape: [1]}
-    hints: [{en: a, ko: a}, {en: b, ko: b}, {en: c, ko: c}]
-"""
+TWO_OUTPUTS = MANIFEST.replace("    anchors: [add_10]\n", "    datasets: [book]\n").replace(
+    "shape: [8]}",
+    "shape: [8], rtol: 1e-3}\n      - {name: total, dtype: float32, shape: [1]}",
+)
 REFERENCE = """\
 import numpy as np
 
@@ -74,7 +64,7 @@ def selection(tmp_path: Path) -> Selection:
         (tmp_path / kind / "p01").mkdir(parents=True)
     (tmp_path / "solutions" / "p01" / "reference.py").write_text(REFERENCE)
     manifest = tmp_path / "problems" / "p01" / "puzzle.yaml"
-    manifest.write_text(MANIFEST, encoding="utf-8")
+    manifest.write_text(TWO_OUTPUTS, encoding="utf-8")
     puzzle = load_puzzle(manifest, Project(tmp_path))
     return Selection(puzzle, puzzle.programs[0], puzzle.modes[0])
 

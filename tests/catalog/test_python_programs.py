@@ -16,7 +16,7 @@ from tests.cli.conftest import MANIFEST, REFERENCE
 from tooling import trials
 from tooling.book import runs
 from tooling.bundle.making import left_out
-from tooling.catalog.catalogue import every_selection
+from tooling.catalog.catalogue import Selection, every_selection
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Extra, Language, Puzzle
 from tooling.catalog.mutants import Edit, Mutant, MutantError
@@ -32,6 +32,7 @@ from tooling.verify.plan import Subject, Task, Trial
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = "{name: p01, api: tile_tensor, language: python, files: [op/__init__.mojo, op/add.mojo]}"
+GPU = Choice(Target(TargetKind.NVIDIA, "test GPU", "sm_90a"), "the first GPU found")
 NOWHERE = Toolchain(Path("/nowhere/mojo"), "1.2.0", Path("/nowhere"), None)
 
 
@@ -174,20 +175,23 @@ def test_a_bundle_of_nothing_else_is_refused(tmp_path: Path) -> None:
     assert "uv run --extra max tooling verify p17" in result.stderr
 
 
+def script(folder: Path, text: str) -> Selection:
+    """The one mode of a puzzle whose solution is this Python text."""
+    (selection,) = every_selection([puzzle_of(folder, "{name: p01, api: tile_tensor, language: python}")])
+    selection.program.solution.parent.mkdir(parents=True)
+    selection.program.solution.write_text(text)
+    return selection
+
+
 def test_a_page_shows_what_a_program_in_python_prints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    puzzle = puzzle_of(tmp_path, "{name: p01, api: tile_tensor, language: python}")
-    solution = puzzle.program("p01").solution
-    solution.parent.mkdir(parents=True)
-    solution.write_text("import shared\nprint(shared.GREETING)\n")
+    selection = script(tmp_path, "import shared\nprint(shared.GREETING)\n")
     (tmp_path / "problems" / "shared.py").write_text("GREETING = 'hello'\n")
-    gpu = Choice(Target(TargetKind.NVIDIA, "test GPU", "sm_90a"), "the first GPU found")
-    monkeypatch.setattr(runs, "choose", lambda *_: gpu)
+    monkeypatch.setattr(runs, "choose", lambda *_: GPU)
     monkeypatch.setattr(runs, "find_toolchain", lambda: NOWHERE)
     monkeypatch.setattr(trials, "require_extra", lambda *_: None)
     monkeypatch.setenv("PUZZLE_CACHE_DIR", str(tmp_path / "cache"))
-    (selection,) = every_selection([puzzle])
     shown = runs.Shown(selection, "solved", tmp_path / "p01.solved.json")
     recording = runs.run(Project(tmp_path), shown, "nvidia")
     assert (recording.lines, recording.exit_status) == (("hello",), 0)
@@ -196,19 +200,14 @@ def test_a_page_shows_what_a_program_in_python_prints(
 def test_an_interrupt_starts_no_run_on_the_other_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    puzzle = puzzle_of(tmp_path, "{name: p01, api: tile_tensor, language: python}")
-    program = puzzle.program("p01").solution
-    program.parent.mkdir(parents=True)
-    program.with_name("reference.py").write_text(REFERENCE)
     started = tmp_path / "started"
-    program.write_text(
-        f"import time\nprint('run', file=open({str(started)!r}, 'a'), flush=True)\ntime.sleep(60)\n"
-    )
+    text = f"import time\nprint('run', file=open({str(started)!r}, 'a'), flush=True)\ntime.sleep(60)\n"
+    selection = script(tmp_path, text)
+    program = selection.program.solution
+    program.with_name("reference.py").write_text(REFERENCE)
     monkeypatch.setattr(trials, "require_extra", lambda *_: None)
-    (selection,) = every_selection([puzzle])
     assert len(selection.mode.datasets) == 2
-    gpu = Choice(Target(TargetKind.NVIDIA, "test GPU", "sm_90a"), "the first GPU found")
-    trial = trials.Trial(selection, gpu, program)
+    trial = trials.Trial(selection, GPU, program)
     executable = prepare_script(program, [], [tmp_path], NOWHERE, BuildCache(tmp_path / "cache"))
 
     main = threading.get_ident()
