@@ -108,6 +108,10 @@ def _edit_lines(
     return mutate
 
 
+# Neither in a directive nor between backticks: a word there is code.
+_NOT_IN_CODE = r"(?![^{}]*\}\})(?=(?:[^`]*`[^`]*`)*[^`]*\Z)"
+
+
 def _shuffled(blocks: list[Block], rng: random.Random) -> list[Block]:
     return rng.sample(blocks, len(blocks))
 
@@ -161,7 +165,7 @@ BREAKING = (
     Family(
         "word replaced",
         ChangeClass.PROSE,
-        _edit_lines(r"(?<![\w`/(\[{.#-])[a-z]{4,}(?![\w`/)\]}.-])", "otherwise", *_PROSE),
+        _edit_lines(rf"(?<![\w`/(\[{{.#-])[a-z]{{4,}}(?![\w`/)\]}}.-]){_NOT_IN_CODE}", "otherwise", *_PROSE),
     ),
     Family(
         "number changed",
