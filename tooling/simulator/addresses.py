@@ -14,7 +14,7 @@ from tooling.simulator.memory_access import SPACES, active
 from tooling.simulator.numerics import PRED, U32, U64
 from tooling.simulator.ptx_model import Instruction
 from tooling.simulator.semantics import DTYPES
-from tooling.simulator.spaces import CLUSTER_SHIFT, LOCAL_WINDOW, SHARED_WINDOW
+from tooling.simulator.windows import CLUSTER_SHIFT, LOCAL_WINDOW, SHARED_WINDOW, by_space
 
 
 @binds("cvta")
@@ -80,7 +80,7 @@ def _is_space(decoder: Decoder, instruction: Instruction, _following: int) -> No
     def step(group: Group, batch: Any) -> None:
         address = group.get(slot).view(U64)
         result = np.zeros(len(address), PRED)
-        for found, which, _ in batch.spaces.space_of(address):
+        for found, which, _ in by_space(address):
             if found is wanted:
                 result |= True if which is None else which
         group.registers[target] = result

@@ -18,9 +18,9 @@ from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.mbarriers import BARRIER, change_at
 from tooling.simulator.memory_access import active, pointer, vector_count
+from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.ptx_model import Instruction, Vector
 from tooling.simulator.semantics import DTYPES
-from tooling.simulator.spaces import Request, Width
 
 Array = NDArray[Any]
 

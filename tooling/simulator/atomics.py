@@ -14,12 +14,12 @@ from tooling.simulator.guards import guard
 from tooling.simulator.hooks import AccessKind, Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.memory_access import active, for_spaces, pointer, space_of, vector_count
+from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.modifiers import ATOMIC, stand_in_order
 from tooling.simulator.numerics import canonical32, flush32
 from tooling.simulator.ptx_model import Instruction, Operand, Register, Vector
 from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES, lookup
-from tooling.simulator.spaces import Request, Width
 
 Array = NDArray[Any]
 Update = Callable[[Array, Array, "Array | None"], Array]

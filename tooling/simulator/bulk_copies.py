@@ -17,10 +17,10 @@ from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.mbarriers import BARRIER, change_at
 from tooling.simulator.memory_access import active, pointer
+from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.modifiers import BULK, stand_in_order
 from tooling.simulator.numerics import U32
 from tooling.simulator.ptx_model import Instruction, Integer
-from tooling.simulator.spaces import Request, Width
 from tooling.simulator.tensor_copies import bind_tensor
 
 Array = NDArray[Any]

@@ -21,6 +21,7 @@ from tooling.simulator.clusters import blocks_together
 from tooling.simulator.decode import PARAMETER_BLOCK, decode
 from tooling.simulator.heap import keep_freed_memory
 from tooling.simulator.hooks import Hook, LaunchContext
+from tooling.simulator.lanes import Shape
 from tooling.simulator.launch import FaultKind, KernelFault, Launch, LaunchResult
 from tooling.simulator.listeners import Listeners
 from tooling.simulator.memory import DeviceMemory
@@ -28,7 +29,6 @@ from tooling.simulator.program import Program
 from tooling.simulator.ptx_model import Module
 from tooling.simulator.record import Record
 from tooling.simulator.schedule import order_of_batches
-from tooling.simulator.spaces import Shape
 from tooling.simulator.warps import Warps
 
 Array = NDArray[Any]

@@ -8,7 +8,7 @@ from tooling.simulator.launch import FaultKind, KernelFault, Launch
 from tooling.simulator.ptx_model import Instruction
 
 if TYPE_CHECKING:
-    from tooling.simulator.spaces import Request
+    from tooling.simulator.memory_requests import Request
 
 
 def illegal_address(launch: Launch, request: Request, thread: int, address: int, space: str) -> KernelFault:

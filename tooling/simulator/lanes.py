@@ -166,3 +166,27 @@ def _join(values: list[Array], groups: Sequence[Group], merged: Group, batch_siz
     for value, group in zip(same, groups, strict=True):
         whole[group.lanes] = value
     return merged.pick(whole)
+
+
+class Shape:
+    """Arrays that depend only on how many blocks of how many threads execute together.
+
+    Attributes:
+        lanes: how many; block_of_lane: (lanes,) block in the batch; numbers: (lanes,) 0, 1, 2, …
+    """
+
+    def __init__(self, blocks: int, threads: int) -> None:
+        self.blocks = blocks
+        self.lanes = blocks * threads
+        self.numbers: NDArray[np.int64] = np.arange(self.lanes, dtype=np.int64)
+        self.block_of_lane: NDArray[np.int64] = np.repeat(np.arange(blocks, dtype=np.int64), threads)
+        self._ramps: dict[int, Array] = {}
+
+    def ramp(self, size: int, count: int) -> Array:
+        """`count` multiples of `size`, from 0."""
+        if count > self.lanes:  # a copy in bulk: one lane moves more than there are lanes
+            return np.arange(count, dtype=np.uint64) * np.uint64(size)
+        known = self._ramps.get(size)
+        if known is None:
+            known = self._ramps[size] = self.numbers.view(np.uint64) * np.uint64(size)
+        return known[:count]

@@ -16,11 +16,12 @@ from tooling.simulator.decode import Decoder
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.memory_access import pointer
+from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.modifiers import MATRIX, stand_in_order
 from tooling.simulator.numerics import U16, U32
 from tooling.simulator.ptx_model import Instruction, Vector
-from tooling.simulator.spaces import SHARED_WINDOW, Request, Width
 from tooling.simulator.warps import together
+from tooling.simulator.windows import SHARED_WINDOW
 
 Array = NDArray[Any]
 _ROW = Width(4, 4)

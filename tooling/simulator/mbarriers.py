@@ -17,10 +17,11 @@ from tooling.simulator.guards import guard
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.memory_access import active, pointer, space_of
+from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.numerics import PRED, U32, U64
 from tooling.simulator.ptx_model import Instruction, Operand, Register
 from tooling.simulator.record import Record
-from tooling.simulator.spaces import SHARED_WINDOW, Request, Width
+from tooling.simulator.windows import SHARED_WINDOW
 
 Array = NDArray[Any]
 

@@ -14,12 +14,13 @@ from tooling.simulator.faults import illegal_address
 from tooling.simulator.guards import guard, guarded_lanes
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
+from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.modifiers import LOAD, STORE, is_load_or_store
 from tooling.simulator.numerics import U32, U64
 from tooling.simulator.ptx_model import Address, Instruction, Integer, Operand, Register, Symbol, Vector
 from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES
-from tooling.simulator.spaces import Request, Width
+from tooling.simulator.windows import by_space
 
 Array = NDArray[Any]
 
@@ -97,7 +98,7 @@ def for_spaces(
     if space is not None:
         action(space, request, address, None)
         return
-    for found, which, inside in batch.spaces.space_of(address):
+    for found, which, inside in by_space(address):
         if which is None:
             action(found, request, inside, None)
         else:

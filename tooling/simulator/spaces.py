@@ -1,9 +1,4 @@
-"""Memory as instructions see it: loads and stores of many lanes in global, shared, local and generic space.
-
-Generic addresses: local and shared memory have a window of their own each, told by the upper 32 bits;
-everything else is global. A shared address with an upper byte names another block of the cluster: its rank
-plus one (`mapa`).
-"""
+"""Memory as instructions see it: loads and stores of many lanes in global, shared and local space."""
 
 from __future__ import annotations
 
@@ -16,16 +11,11 @@ from numpy.typing import NDArray
 from tooling.simulator.clusters import Clusters
 from tooling.simulator.faults import illegal_address, misaligned
 from tooling.simulator.hooks import Access, AccessKind, Hook, LaunchContext, Space
-from tooling.simulator.lanes import Group
-from tooling.simulator.ptx_model import Instruction
-from tooling.simulator.record import Record
+from tooling.simulator.lanes import Group, Shape
+from tooling.simulator.memory_requests import Request
+from tooling.simulator.windows import CLUSTER_SHIFT
 
 Array = NDArray[Any]
-
-SHARED_WINDOW = 1 << 61
-LOCAL_WINDOW = 1 << 60
-CLUSTER_SHIFT = 24
-"""Shared addresses: offset in the lower 24 bits, rank + 1 of another block of the cluster above them."""
 
 _UNSIGNED: dict[int, np.dtype[Any]] = {
     1: np.dtype(np.uint8),
@@ -34,77 +24,6 @@ _UNSIGNED: dict[int, np.dtype[Any]] = {
     8: np.dtype(np.uint64),
 }
 _NAMES = {Space.GLOBAL: "global", Space.SHARED: "shared", Space.LOCAL: "local"}
-
-
-class Width(Record):
-    """Size of an access: `count` elements of `element` bytes per lane."""
-
-    element: int
-    count: int
-
-    @property
-    def bytes(self) -> int:
-        """Bytes per lane."""
-        return self.element * self.count
-
-
-class Request(Record, frozen=False, eq=False):
-    """Who accesses memory, by which instruction and how wide.
-
-    Attributes:
-        lanes: numbers of the active lanes in the batch, or None for all of the group.
-        asynchronous: part of a cp.async.
-        run: whether the addresses are known to be consecutive; None when nobody looked yet.
-    """
-
-    group: Group
-    instruction: Instruction
-    width: Width
-    lanes: NDArray[np.intp] | None = None
-    asynchronous: bool = False
-    run: bool | None = None
-
-    @property
-    def count(self) -> int:
-        """Active lanes."""
-        return self.group.count if self.lanes is None else len(self.lanes)
-
-    def indices(self, batch_size: int) -> NDArray[np.intp]:
-        """Numbers of the active lanes in the batch."""
-        return self.group.indices(batch_size) if self.lanes is None else self.lanes
-
-    def pick(self, values: Array) -> Array:
-        """The active lanes' part of an array over all lanes of the batch."""
-        return self.group.pick(values) if self.lanes is None else values[self.lanes]
-
-    def only(self, positions: NDArray[np.intp], batch_size: int) -> Request:
-        """The same request for some of its active lanes, by position."""
-        chosen = self.indices(batch_size)[positions]
-        return Request(self.group, self.instruction, self.width, chosen, self.asynchronous)
-
-
-class Shape:
-    """Arrays that depend only on how many blocks of how many threads execute together.
-
-    Attributes:
-        lanes: how many; block_of_lane: (lanes,) block in the batch; numbers: (lanes,) 0, 1, 2, …
-    """
-
-    def __init__(self, blocks: int, threads: int) -> None:
-        self.blocks = blocks
-        self.lanes = blocks * threads
-        self.numbers: NDArray[np.int64] = np.arange(self.lanes, dtype=np.int64)
-        self.block_of_lane: NDArray[np.int64] = np.repeat(np.arange(blocks, dtype=np.int64), threads)
-        self._ramps: dict[int, Array] = {}
-
-    def ramp(self, size: int, count: int) -> Array:
-        """`count` multiples of `size`, from 0."""
-        if count > self.lanes:  # a copy in bulk: one lane moves more than there are lanes
-            return np.arange(count, dtype=np.uint64) * np.uint64(size)
-        known = self._ramps.get(size)
-        if known is None:
-            known = self._ramps[size] = self.numbers.view(np.uint64) * np.uint64(size)
-        return known[:count]
 
 
 class Spaces:
@@ -164,29 +83,6 @@ class Spaces:
             whole: Array = self._buffers[space]
             known = self._views[key] = whole[: len(whole) // size * size].view(_UNSIGNED[size])
         return known
-
-    # -- generic addresses ---------------------------------------------------------------------------
-
-    def space_of(self, address: Array) -> list[tuple[Space, NDArray[np.bool_] | None, Array]]:
-        """Generic addresses sorted out: (space, lanes or None for all, address in that space).
-
-        A window reaches from 2 GiB below its beginning to 2 GiB above, so that an index below zero is told
-        as what it is.
-        """
-        upper = (address + np.uint64(1 << 31)) >> np.uint64(32)
-        found: list[tuple[Space, NDArray[np.bool_] | None, Array]] = []
-        shared = upper == (SHARED_WINDOW >> 32)
-        local = upper == (LOCAL_WINDOW >> 32)
-        for space, lanes, window in (
-            (Space.SHARED, shared, SHARED_WINDOW),
-            (Space.LOCAL, local, LOCAL_WINDOW),
-            (Space.GLOBAL, ~(shared | local), 0),
-        ):
-            if lanes.all():
-                return [(space, None, address - np.uint64(window))]
-            if lanes.any():
-                found.append((space, lanes, (address - np.uint64(window))[lanes]))
-        return found
 
     # -- placing -------------------------------------------------------------------------------------
 

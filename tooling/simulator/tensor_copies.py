@@ -20,12 +20,13 @@ from tooling.simulator.lanes import Group
 from tooling.simulator.launch import FaultKind, KernelFault
 from tooling.simulator.mbarriers import BARRIER, change_at
 from tooling.simulator.memory_access import Pointer, active, pointer
+from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.numerics import S32, U32, U64
 from tooling.simulator.ptx_model import Address, Instruction, Operand
 from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES
-from tooling.simulator.spaces import CLUSTER_SHIFT, Request, Width
 from tooling.simulator.tensor_maps import BYTES, TensorMap
+from tooling.simulator.windows import CLUSTER_SHIFT
 
 Array = NDArray[Any]
 

@@ -16,7 +16,7 @@ from tooling.simulator.decode import Decoder
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.ptx_model import Arguments, Instruction, Symbol
-from tooling.simulator.spaces import LOCAL_WINDOW, SHARED_WINDOW
+from tooling.simulator.windows import LOCAL_WINDOW, SHARED_WINDOW
 
 _CONVERSION = re.compile(rb"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L|q)?([diouxXcsfFeEgGaAp%])")
 _LONGEST = 1 << 20

@@ -17,10 +17,10 @@ from tooling.simulator.decode import Decoder
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.matrix import ELEMENTS, RESULTS, Element, add_rounded, mixes, spread
+from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.numerics import PRED, U32, U64
 from tooling.simulator.ptx_model import Instruction, Integer, Operand, Vector
 from tooling.simulator.record import Record
-from tooling.simulator.spaces import Request, Width
 from tooling.simulator.warps import together
 
 Array = NDArray[Any]
