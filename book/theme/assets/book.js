@@ -139,11 +139,11 @@ if (navigator.clipboard) {
 const reachable = () => document.querySelectorAll("article pre > code, article .table-wrapper, article .figure-scroll, article .formula").forEach((box) => {
   const wide = box.scrollWidth > box.clientWidth;
   if (wide) box.tabIndex = 0; else box.removeAttribute("tabindex");
-  // A picture that goes on beyond the edge says so by fading out there.
+  // A picture or table that goes on beyond the edge says so by fading out there.
   box.toggleAttribute("data-more", wide && box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
 });
 reachable();
-addEventListener("scroll", (event) => { if (event.target.classList?.contains("figure-scroll")) reachable(); }, true);
+addEventListener("scroll", (event) => { if (event.target.matches?.(".figure-scroll, .table-wrapper")) reachable(); }, true);
 addEventListener("load", reachable); // pictures have their sizes now
 addEventListener("resize", reachable);
 document.addEventListener("click", () => requestAnimationFrame(reachable)); // a tab or fold may have opened

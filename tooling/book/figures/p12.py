@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tooling.book.figures.canvas import Canvas
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.reduction import CELL, ROW, draw_reduction
+from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, draw_reduction
 from tooling.book.figures.traces import SHARED
 from tooling.catalog.model import Text
 
 
-def draw_dot_product(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+def draw_dot_product(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
     """Both vectors, their products, and the tree."""
     size = facts.constant("SIZE")
     data = facts.inputs("default")
-    left = 170
-    canvas = sheet(left + size * CELL + 24, 34 + 2 * 54 + 26 + 4 * ROW - 28)
+    left, side, gap = (28, NARROW_CELL, 44) if narrow else (170, CELL, 26)
+    rows = 34 + 2 * (side + 10)
+    canvas = sheet(left + size * side + (4 if narrow else 24), rows + gap + 3 * ROW + side + 8)
     for index in range(size):
-        canvas.label(left + index * CELL + CELL / 2, 16, f"T{index}", "middle", size=12, quiet=True)
+        canvas.label(left + index * side + side / 2, 16, f"T{index}", "middle", size=12, quiet=True)
     for row, name in enumerate(("a", "b")):
-        top = 34 + row * 54
-        canvas.label(left - 16, top + CELL / 2, name, "end", mono=True)
+        top = 34 + row * (side + 10)
+        canvas.label(left - 16, top + side / 2, name, "end", mono=True)
         for index in range(size):
-            canvas.cell(left + index * CELL, top, CELL, CELL, number(data[name].reshape(-1)[index]))
-    below = 34 + 2 * 54
+            canvas.cell(left + index * side, top, side, side, number(data[name].reshape(-1)[index]))
     for index in range(size):
-        middle = left + index * CELL + CELL / 2
-        canvas.arrow(middle, below - 8, middle, below + 22)
+        middle = left + index * side + side / 2
+        canvas.arrow(middle, rows - 8, middle, rows + 22)
     first = Text("products, shared", "곱 (공유 메모리)")
-    draw_reduction(canvas, left, below + 26, facts.trace("p12"), first=first)
+    draw_reduction(canvas, left, rows + gap, facts.trace("p12"), first=first, narrow=narrow)
     return canvas
 
 
@@ -72,6 +73,7 @@ FIGURES = (
         ),
         draw_dot_product,
         traces=("p12",),
+        narrow=partial(draw_dot_product, narrow=True),
     ),
     Figure(
         "p12-banks",

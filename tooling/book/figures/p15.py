@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.reduction import ROW, draw_reduction
+from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, draw_reduction
 from tooling.catalog.model import Text
 
-CELL = 36
+_SIDE = 36  # of a cell of the matrix
 Sheet = Callable[[int, int], Canvas]
 
 
@@ -19,12 +20,12 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
     batch, size, threads = (facts.constant(name) for name in ("BATCH", "SIZE", "TPB"))
     a = facts.inputs("default")["a"].reshape(batch, size)
     sums = facts.expected("default")["out"].reshape(batch)
-    matrix, shared = 120, 120 + size * CELL + 56
-    output = shared + threads * CELL + 52
+    matrix, shared = 120, 120 + size * _SIDE + 56
+    output = shared + threads * _SIDE + 52
     canvas = sheet(output + 66, 64 + batch * 62 - 14)
-    canvas.label(matrix + size * CELL / 2, 18, Text("matrix a", "행렬 a"), "middle", bold=True)
+    canvas.label(matrix + size * _SIDE / 2, 18, Text("matrix a", "행렬 a"), "middle", bold=True)
     canvas.label(
-        shared + threads * CELL / 2,
+        shared + threads * _SIDE / 2,
         18,
         Text("shared memory of the block", "블록의 공유 메모리"),
         "middle",
@@ -32,35 +33,63 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
     )
     canvas.label(output + 28, 18, "output", "middle", bold=True)
     for thread in range(threads):
-        canvas.label(shared + thread * CELL + CELL / 2, 44, f"T{thread}", "middle", size=12, quiet=True)
+        canvas.label(shared + thread * _SIDE + _SIDE / 2, 44, f"T{thread}", "middle", size=12, quiet=True)
     for column in range(size):
-        canvas.label(matrix + column * CELL + CELL / 2, 44, str(column), "middle", size=12, quiet=True)
+        canvas.label(matrix + column * _SIDE + _SIDE / 2, 44, str(column), "middle", size=12, quiet=True)
     for row in range(batch):
         top = 64 + row * 62
-        middle = top + CELL / 2
+        middle = top + _SIDE / 2
         canvas.label(matrix - 14, middle - 9, Text(f"block (0, {row})", f"블록 (0, {row})"), "end")
         canvas.label(matrix - 14, middle + 10, f"batch = {row}", "end", size=12, quiet=True, mono=True)
-        canvas.frame(shared - 8, top - 8, threads * CELL + 16, CELL + 16)
+        canvas.frame(shared - 8, top - 8, threads * _SIDE + 16, _SIDE + 16)
         for column in range(size):
-            canvas.cell(matrix + column * CELL, top, CELL, CELL, number(a[row, column]))
+            canvas.cell(matrix + column * _SIDE, top, _SIDE, _SIDE, number(a[row, column]))
         for thread in range(threads):
             loaded = thread < size
             value = number(a[row, thread]) if loaded else "0"
             ink = Ink.LIVE if loaded else Ink.SPARE
-            canvas.cell(shared + thread * CELL, top, CELL, CELL, value, ink=ink)
-        canvas.arrow(matrix + size * CELL + 8, middle, shared - 12, middle)
-        canvas.arrow(shared + threads * CELL + 12, middle, output - 4, middle)
-        canvas.cell(output, top, 56, CELL, number(sums[row]), ink=Ink.RESULT)
+            canvas.cell(shared + thread * _SIDE, top, _SIDE, _SIDE, value, ink=ink)
+        canvas.arrow(matrix + size * _SIDE + 8, middle, shared - 12, middle)
+        canvas.arrow(shared + threads * _SIDE + 12, middle, output - 4, middle)
+        canvas.cell(output, top, 56, _SIDE, number(sums[row]), ink=Ink.RESULT)
     return canvas
 
 
-def draw_steps(facts: Facts, sheet: Sheet) -> Canvas:
+def draw_rows_narrow(facts: Facts, sheet: Sheet) -> Canvas:
+    """Blocks with their shared memory, and the output: the matrix is what their live cells hold."""
+    batch, size, threads = (facts.constant(name) for name in ("BATCH", "SIZE", "TPB"))
+    a = facts.inputs("default")["a"].reshape(batch, size)
+    sums = facts.expected("default")["out"].reshape(batch)
+    side, left = 28, 6
+    output = left + threads * side + 34
+    canvas = sheet(output + 54, 62 + batch * 76 - 24)
+    shared = Text("shared memory of the block", "블록의 공유 메모리")
+    canvas.label(left, 14, shared, bold=True, size=13)
+    canvas.label(output + 25, 14, "output", "middle", bold=True, size=13)
+    for row in range(batch):
+        top = 62 + row * 76
+        name = Text(f"block (0, {row}), batch = {row}", f"블록 (0, {row}), batch = {row}")
+        canvas.label(left, top - 18, name, size=12, quiet=True)
+        canvas.frame(left - 4, top - 6, threads * side + 8, side + 12)
+        for thread in range(threads):
+            loaded = thread < size
+            value = number(a[row, thread]) if loaded else "0"
+            ink = Ink.LIVE if loaded else Ink.SPARE
+            canvas.cell(left + thread * side, top, side, side, value, ink=ink, size=13)
+        canvas.arrow(left + threads * side + 8, top + side / 2, output - 3, top + side / 2)
+        canvas.cell(output, top, 50, side, number(sums[row]), ink=Ink.RESULT)
+    return canvas
+
+
+def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Row 0 through the tree."""
     threads = facts.constant("TPB")
-    canvas = sheet(150 + threads * 44 + 24, 34 + 4 * ROW - 28)
+    left, top, side = (2, 50, NARROW_CELL) if narrow else (150, 34, CELL)
+    canvas = sheet(left + threads * side + (4 if narrow else 24), top + 3 * ROW + side + 8)
     for thread in range(threads):
-        canvas.label(150 + thread * 44 + 22, 16, f"T{thread}", "middle", size=12, quiet=True)
-    draw_reduction(canvas, 150, 34, facts.trace("p15"), first=Text("loaded", "읽어 온 뒤"))
+        canvas.label(left + thread * side + side / 2, 16, f"T{thread}", "middle", size=12, quiet=True)
+    loaded = Text("loaded", "읽어 온 뒤")
+    draw_reduction(canvas, left, top, facts.trace("p15"), first=loaded, narrow=narrow)
     return canvas
 
 
@@ -80,6 +109,7 @@ FIGURES = (
             "하나가 됩니다. 출력은 15, 51, 87, 123입니다.",
         ),
         draw_rows,
+        narrow=draw_rows_narrow,
     ),
     Figure(
         "p15-steps",
@@ -97,5 +127,6 @@ FIGURES = (
         ),
         draw_steps,
         traces=("p15",),
+        narrow=partial(draw_steps, narrow=True),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts
@@ -12,47 +13,45 @@ from tooling.catalog.model import Text
 Sheet = Callable[[int, int], Canvas]
 
 
-def draw_tiles(facts: Facts, sheet: Sheet) -> Canvas:
+def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """All tiles in a strip; one of them enlarged, with the steps of its thread."""
     size, tile = facts.constant("SIZE"), facts.constant("TILE_SIZE")
     tiles = size // tile
-    canvas = sheet(720, 300)
+    strip: tuple[int | None, ...] = (0, 1, None, tiles - 1) if narrow else (0, 1, 2, 3, None, tiles - 1)
+    steps: tuple[int | None, ...] = (0, 1, 2, 3, 4, None, tile - 2, tile - 1)
+    if narrow:
+        steps = (0, 1, 2, None, tile - 1)
+    left, width = (4, 79) if narrow else (24, 112)
+    whole = len(strip) * width
+    canvas = sheet(left + whole + left, 300)
     canvas.label(
-        24, 22, Text(f"{size} elements in {tiles} tiles", f"원소 {size}개를 타일 {tiles}개로"), bold=True
+        left, 22, Text(f"{size} elements in {tiles} tiles", f"원소 {size}개를 타일 {tiles}개로"), bold=True
     )
-    strip: list[tuple[int | None, Ink]] = [
-        (0, Ink.PLAIN),
-        (1, Ink.LIVE),
-        (2, Ink.PLAIN),
-        (3, Ink.PLAIN),
-        (None, Ink.SPARE),
-        (tiles - 1, Ink.PLAIN),
-    ]
-    width = 112
-    for place, (number, ink) in enumerate(strip):
-        x: float = 24 + place * width
+    for place, number in enumerate(strip):
+        x: float = left + place * width
         if number is None:
             canvas.label(x + width / 2, 104, "…", "middle", size=20, quiet=True)
             continue
-        canvas.label(
-            x + width / 2, 54, Text(f"thread {number}", f"스레드 {number}"), "middle", size=13, quiet=True
-        )
+        name = Text(f"thread {number}", f"스레드 {number}")
+        canvas.label(x + width / 2, 54, name, "middle", size=13, quiet=True)
         canvas.arrow(x + width / 2, 64, x + width / 2, 82)
-        canvas.cell(x + 3, 86, width - 6, 38, f"{number * tile}–{number * tile + tile - 1}", ink=ink)
-        canvas.label(x + width / 2, 138, f"tile_id = {number}", "middle", size=12, quiet=True, mono=True)
-    canvas.arrow(24 + width + 3, 150, 24, 192, head=False, dashed=True)
-    canvas.arrow(24 + 2 * width - 3, 150, 24 + 6 * width, 192, head=False, dashed=True)
-    cells: list[int | None] = [0, 1, 2, 3, 4, None, tile - 2, tile - 1]
-    cell = 6 * width / len(cells)
-    for place, step in enumerate(cells):
-        x = 24 + place * cell
+        ink = Ink.LIVE if number == 1 else Ink.PLAIN
+        span = f"{number * tile}–{number * tile + tile - 1}"
+        canvas.cell(x + 3, 86, width - 6, 38, span, ink=ink, size=13 if narrow else 14)
+        tile_id, small = f"tile_id = {number}", 10 if narrow else 12
+        canvas.label(x + width / 2, 138, tile_id, "middle", size=small, quiet=True, mono=True)
+    canvas.arrow(left + width + 3, 150, left, 192, head=False, dashed=True)
+    canvas.arrow(left + 2 * width - 3, 150, left + whole, 192, head=False, dashed=True)
+    cell = whole / len(steps)
+    for place, step in enumerate(steps):
+        x = left + place * cell
         if step is None:
             canvas.label(x + cell / 2, 218, "…", "middle", size=20, quiet=True)
             continue
         canvas.cell(x + 2, 198, cell - 4, 40, str(tile + step), ink=Ink.LIVE)
         canvas.label(x + cell / 2, 254, Text(f"step {step}", f"{step}단계"), "middle", size=12, quiet=True)
     canvas.label(
-        360,
+        left + whole / 2,
         282,
         Text("thread 1, one element after the other", "스레드 1이 원소를 하나씩 차례로"),
         "middle",
@@ -88,6 +87,7 @@ FIGURES = (
             "31단계에 63을 더합니다.",
         ),
         draw_tiles,
+        narrow=partial(draw_tiles, narrow=True),
     ),
     Figure(
         "p23-memory",

@@ -8,10 +8,13 @@ from tooling.book.figures.traces import SHARED, Move, Trace, shared_moves
 from tooling.catalog.model import Text
 
 CELL = 44
+NARROW_CELL = 34
 ROW = 80
 
 
-def draw_reduction(canvas: Canvas, x: float, y: float, trace: Trace, *, block: int = 0, first: Text) -> float:
+def draw_reduction(
+    canvas: Canvas, x: float, y: float, trace: Trace, *, first: Text, block: int = 0, narrow: bool = False
+) -> float:
     """Draws the cells after each barrier that follows a change, with arrows for what was read and added.
 
     Cells that a step did not write are pale. So are cells of the first row that belong to threads which read
@@ -19,10 +22,11 @@ def draw_reduction(canvas: Canvas, x: float, y: float, trace: Trace, *, block: i
 
     Args:
         canvas: the picture.
-        x, y: the upper left corner of the first cell; labels stand to the left of it.
+        x, y: the upper left corner of the first cell.
         trace: of the solution.
-        block: which block's shared memory is shown.
         first: the label of the first row.
+        block: which block's shared memory is shown.
+        narrow: smaller cells, and labels above the ends of the rows instead of to the left of them.
 
     Returns:
         The y below the last row.
@@ -34,10 +38,14 @@ def draw_reduction(canvas: Canvas, x: float, y: float, trace: Trace, *, block: i
         if event.action == "load" and event.buffer != SHARED
         for thread in event.threads
     }
+    side = NARROW_CELL if narrow else CELL
     for index, move in enumerate(moves):
         top = y + index * ROW
         label = Text(f"after stride {stride(move)}", f"스트라이드 {stride(move)} 다음") if index else first
-        canvas.label(x - 16, top + CELL / 2, label, "end", quiet=True)
+        if narrow:
+            canvas.label(x + len(move.cells) * side, top - 11, label, "end", size=12, quiet=True)
+        else:
+            canvas.label(x - 16, top + side / 2, label, "end", quiet=True)
         for cell, value in enumerate(move.cells):
             if index == 0:
                 ink = Ink.PLAIN if cell in loaded else Ink.SPARE
@@ -45,12 +53,12 @@ def draw_reduction(canvas: Canvas, x: float, y: float, trace: Trace, *, block: i
                 ink = Ink.SPARE
             else:
                 ink = Ink.RESULT if len(move.written) == 1 else Ink.LIVE
-            canvas.cell(x + cell * CELL, top, CELL, CELL, "" if value is None else number(value), ink=ink)
+            canvas.cell(x + cell * side, top, side, side, "" if value is None else number(value), ink=ink)
         for thread, cells in move.read.items() if index else ():
             for cell in cells:
-                to = x + thread * CELL + CELL / 2
-                start = x + cell * CELL + CELL / 2
-                canvas.arrow(start, top - ROW + CELL + 2, to + (7 if cell != thread else 0), top - 3)
+                to = x + thread * side + side / 2
+                start = x + cell * side + side / 2
+                canvas.arrow(start, top - ROW + side + 2, to + (7 if cell != thread else 0), top - 3)
     return y + len(moves) * ROW
 
 
