@@ -241,13 +241,18 @@ class Context:
         return set_attribute(kernel, attribute, value), b""
 
     def _occupancy(self, request: Request) -> Reply:
+        """Registers are left out, as PTX tells none: a kernel that needs many has fewer blocks on hardware."""
+        from tooling.simulator.counters.occupancy import theoretical_occupancy  # noqa: PLC0415 - few ask
+
         handle, threads, dynamic_shared = request.fields
         kernel = self._kernels.get(handle)
         if kernel is None:
             return CudaResult.INVALID_HANDLE, b""
         if threads <= 0:
             return INVALID
-        blocks = device.blocks_per_multiprocessor(threads, kernel.static_shared + dynamic_shared)
+        shared = kernel.static_shared + dynamic_shared
+        fits = threads <= device.MAX_THREADS_PER_BLOCK and shared <= device.MAX_SHARED_PER_BLOCK_OPT_IN
+        blocks = theoretical_occupancy(threads, shared).blocks if fits else 0
         return CudaResult.SUCCESS, REQUESTS[Opcode.OCCUPANCY].reply.pack(blocks)
 
     # Launches.

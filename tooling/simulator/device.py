@@ -51,20 +51,3 @@ ATTRIBUTES: dict[int, int] = {
 }
 # fmt: on
 """CUdevice_attribute number to value."""
-
-
-def blocks_per_multiprocessor(threads: int, shared_bytes: int) -> int:
-    """How many blocks fit a multiprocessor, by threads, block slots and shared memory.
-
-    Registers are left out: the simulator does not allocate any, so a kernel that needs many shows more
-    blocks here than on hardware.
-
-    Args:
-        threads: threads of a block; shared_bytes: its shared memory, static and dynamic.
-    """
-    if threads > MAX_THREADS_PER_BLOCK or shared_bytes > MAX_SHARED_PER_BLOCK_OPT_IN:
-        return 0
-    warps = -(-threads // WARP_SIZE)
-    by_threads = MAX_THREADS_PER_MULTIPROCESSOR // WARP_SIZE // warps
-    by_shared = SHARED_PER_MULTIPROCESSOR // (shared_bytes + RESERVED_SHARED_PER_BLOCK)
-    return min(by_threads, by_shared, MAX_BLOCKS_PER_MULTIPROCESSOR)

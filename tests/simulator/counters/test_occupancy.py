@@ -1,13 +1,22 @@
-"""Theoretical occupancy, held to CUDA's calculator and to the simulated driver's answer."""
+"""Theoretical occupancy, held to CUDA's calculator and to what an H200's driver answered."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
-from tooling.simulator import device
 from tooling.simulator.counters.occupancy import MULTIPROCESSORS, Limit, theoretical_occupancy
 
 KIB = 1024
+ANSWERS = Path(__file__).parents[1] / "data" / "driver_answers.json"
+RECORDED = [
+    (*map(int, question.split()[1:]), answer[1])
+    for question, answer in json.loads(ANSWERS.read_text(encoding="utf-8"))["attributes"].items()
+    if question.startswith("occupancy") and answer[1] > 0
+]
+"""Threads and shared bytes of a block whose registers do not bind, and what an H200's driver answered."""
 
 
 @pytest.mark.parametrize(
@@ -36,10 +45,14 @@ def test_the_scarcest_resource_decides(
     assert found.exact == (registers is not None)
 
 
-@pytest.mark.parametrize("threads", [1, 32, 96, 256, 1000, 1024])
-@pytest.mark.parametrize("shared", [0, 128, 16 * KIB, 48 * KIB, 100 * KIB, 227 * KIB])
-def test_the_simulated_driver_says_the_same(threads: int, shared: int) -> None:
-    assert theoretical_occupancy(threads, shared).blocks == device.blocks_per_multiprocessor(threads, shared)
+@pytest.mark.parametrize(("threads", "shared", "blocks"), RECORDED)
+def test_an_h200_holds_as_many_blocks(threads: int, shared: int, blocks: int) -> None:
+    assert theoretical_occupancy(threads, shared).blocks == blocks
+
+
+def test_shared_memory_is_given_in_units() -> None:
+    assert theoretical_occupancy(32, 7 * KIB * 4 + 3 * KIB + 512).blocks == 7
+    assert theoretical_occupancy(32, 7 * KIB * 4 + 3 * KIB + 512 + 73).blocks == 6
 
 
 def test_smaller_multiprocessors_hold_less() -> None:
