@@ -241,7 +241,7 @@ class Context:
         return set_attribute(kernel, attribute, value), b""
 
     def _occupancy(self, request: Request) -> Reply:
-        """Registers are left out, as PTX tells none: a kernel that needs many has fewer blocks on hardware."""
+        """Registers are left out, as PTX tells none: a kernel with many has fewer blocks on hardware."""
         from tooling.simulator.counters.occupancy import theoretical_occupancy  # noqa: PLC0415 - few ask
 
         handle, threads, dynamic_shared = request.fields
