@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tooling.simulator.counters.profile import KernelProfile
     from tooling.simulator.counters.profiler import Profiler
     from tooling.simulator.findings import Finding
+    from tooling.simulator.stopped import StoppedKernel
 
 SIMULATED_TIME_FACTOR = 3.0
 """How much longer than a mode's limit a program may run on the simulated GPU, which interprets kernels."""
@@ -65,6 +66,7 @@ class TargetRun:
     findings: tuple[Finding, ...] = ()
     launches: int | None = None  # kernels launched; None where nobody counts
     kernels: tuple[KernelProfile, ...] | None = None  # what they did; None where nobody counted
+    stopped: StoppedKernel | None = None  # by the simulated GPU
 
 
 def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: BuildCache) -> Executable:
@@ -191,7 +193,14 @@ def _run_case(
         checks=trial.checks,
     )
     if case is None:
-        return judge_unjudged(dataset, run.transcript, run.findings, trial.language)
+        return judge_unjudged(
+            dataset,
+            run.transcript,
+            run.findings,
+            launches=run.launches,
+            stopped=run.stopped,
+            language=trial.language,
+        )
     return judge_case(
         mode,
         case,
@@ -201,6 +210,7 @@ def _run_case(
         findings=run.findings,
         launches=run.launches,
         kernels=run.kernels,
+        stopped=run.stopped,
         language=trial.language,
     )
 
@@ -247,6 +257,7 @@ def run_on_target(
         return TargetRun(run_program(command, environment=merged, time_limit=time_limit, stream=stream))
     from tooling.simulator.findings import Check  # noqa: PLC0415 - brings NumPy
     from tooling.simulator.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
+    from tooling.simulator.stopped import stopped_kernel  # noqa: PLC0415
 
     profiler = _profiler() if count else None
     watching = ALL_CHECKS if checks is None else frozenset(Check(name) for name in checks)
@@ -258,7 +269,8 @@ def run_on_target(
         raise simulation.errors[0]
     findings = tuple(relevant_findings(simulation.findings, transcript))
     kernels = tuple(profiler.profiles.kernels) if profiler else None
-    return TargetRun(transcript, findings, len(simulation.launches), kernels)
+    stopped = stopped_kernel(simulation.records)
+    return TargetRun(transcript, findings, len(simulation.launches), kernels, stopped)
 
 
 def _profiler() -> Profiler:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -109,6 +110,8 @@ def test_a_kernel_that_never_ends_is_stopped(tmp_path: Path) -> None:
     result = tooling("simulate", "--timeout", "2", "--", str(source))
     assert result.returncode == ExitCode.TIME_LIMIT, result.stdout + result.stderr
     assert "stopped after 2 s" in result.stdout + result.stderr
+    line = next(line for line in result.stdout.splitlines() if line.startswith("error: "))
+    assert re.match(r"error: kernel was stopped at .*endless\.mojo:[456]:", line)
 
 
 def test_a_run_says_which_checks_watched() -> None:

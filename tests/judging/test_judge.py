@@ -10,8 +10,11 @@ import pytest
 from tooling.catalog.model import Mode, ModeKind, Output
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
-from tooling.judging.judge import judge_case
+from tooling.judging.judge import judge_case, judge_unjudged
 from tooling.judging.reference import ReferenceCase
+from tooling.simulator.findings import Place
+from tooling.simulator.launch import FaultKind
+from tooling.simulator.stopped import StoppedKernel
 
 A = np.arange(4, dtype=np.float32)
 CASE = ReferenceCase("book", {"a": A, "out": np.zeros(4, np.float32)}, {"out": A + 1})
@@ -51,6 +54,74 @@ def test_a_right_result_without_a_launch_was_not_computed_on_the_gpu() -> None:
 )
 def test_another_type_or_size_is_not_the_output(submitted: Buffer | None) -> None:
     assert names(submitted) == ["not-submitted"]
+
+
+@pytest.mark.parametrize(
+    ("submitted", "says"),
+    [
+        (None, "the program did not hand in `out`"),
+        (Buffer("int32", A.tobytes()), "`out` has elements of int32, and the puzzle's are float32"),
+        (Buffer("float32", A[:3].tobytes()), "`out` has 3 elements, and the puzzle's has 4"),
+    ],
+)
+def test_what_is_wrong_with_a_buffer_as_such_is_named(submitted: Buffer | None, says: str) -> None:
+    transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
+    buffers = {"out": submitted} if submitted else {}
+    (problem,) = judge_case(MODE, CASE, transcript, USED, buffers).problems
+    assert (problem.name, problem.what) == ("not-submitted", says)
+
+
+def test_an_input_of_another_type_is_named() -> None:
+    used = {**USED, "a": Buffer("float64", A.astype(np.float64).tobytes())}
+    transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
+    (problem,) = judge_case(MODE, CASE, transcript, used, {"out": RIGHT}).problems
+    assert problem.name == "input-changed"
+    assert problem.what == "`a` has elements of float64, and the puzzle's are float32"
+    assert "`dtype`" in problem.advice
+
+
+LOOP = StoppedKernel(
+    name="add_10",
+    place=Place("/far/p01.mojo", 12, 9, 40),
+    text="while i < 4:",
+    thread=(3, 0, 0),
+    block=(0, 0, 0),
+    kind=FaultKind.TIME_LIMIT,
+    why="the kernel did not end within its limit",
+)
+HUNG = Transcript("", "", Ending.TIME_LIMIT, 9, 20.0)
+TRAPPED = Transcript("", "CUDA_ERROR_LAUNCH_FAILED", Ending.EXITED, 1, 0.1)
+CRASHED = Transcript("", "", Ending.SIGNALLED, 11, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("transcript", "launches", "stopped", "says"),
+    [
+        (
+            HUNG,
+            1,
+            LOOP,
+            "thread (3, 0, 0) of block (0, 0, 0) was in `add_10` at /far/p01.mojo:12:9 (`while i < 4:",
+        ),
+        (HUNG, 1, None, "a loop does not end"),
+        (TRAPPED, 1, LOOP, "the simulated GPU stopped `add_10` at /far/p01.mojo:12:9 (`while i < 4:`)"),
+        (CRASHED, 1, None, "it happened in `main`, on the CPU"),
+        (CRASHED, None, None, "run it with `--target sim`"),
+        (TRAPPED, None, None, "run it with `--target sim`"),
+    ],
+)
+def test_a_program_that_did_not_come_to_its_end_is_told_where(
+    transcript: Transcript, launches: int | None, stopped: StoppedKernel | None, says: str
+) -> None:
+    verdicts = [
+        judge_case(MODE, CASE, transcript, USED, {}, launches=launches, stopped=stopped),
+        judge_unjudged("book", transcript, launches=launches, stopped=stopped),
+    ]
+    for verdict in verdicts:
+        (problem,) = verdict.problems
+        assert says in f"{problem.what}; {problem.cause}; {problem.advice}"
+        on_simulator = launches is not None
+        assert not (on_simulator and "--target sim" in problem.advice)
 
 
 @pytest.mark.parametrize(

@@ -262,6 +262,9 @@ def test_a_kernel_that_never_ends_is_stopped() -> None:
     result, _ = simulate(kernel("LOOP:\nbra LOOP;"), [zeros(1)])
     assert result.error is not None
     assert result.error.kind is FaultKind.TIME_LIMIT
+    assert result.error.thread == 0
+    assert result.error.instruction is not None
+    assert result.error.instruction.opcode == "bra"  # where it was then
 
 
 @pytest.mark.parametrize(

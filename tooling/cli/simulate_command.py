@@ -6,13 +6,9 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tooling.cli.options import CHECKS, add_checks, add_language, seconds
 from tooling.exit_codes import ExitCode
-
-if TYPE_CHECKING:
-    from tooling.simulator.context import LaunchRecord
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -54,6 +50,7 @@ def command(arguments: argparse.Namespace) -> int:
 
     from tooling.simulator.findings import Check, render
     from tooling.simulator.session import Simulation, SimulationOptions
+    from tooling.simulator.stopped import stopped_kernel
 
     if program[0].endswith(".mojo"):
         program = [_built(Path(program[0]), simulated.accelerator), *program[1:]]
@@ -80,9 +77,9 @@ def command(arguments: argparse.Namespace) -> int:
     for finding in findings:
         terminal.line(render(finding, arguments.lang))
     errors = [finding for finding in findings if finding.severity.value == "error"]
-    stopped = [record for record in simulation.records if record.result.error is not None]
+    stopped = stopped_kernel(simulation.records)
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
-        terminal.line(_fault(stopped[0]))
+        terminal.line(f"error: {stopped.name} was stopped at {stopped.place}\n  why: {stopped.why}")
     ended = {
         Ending.EXITED: f"the program ended with status {transcript.status}",
         Ending.SIGNALLED: f"the program was ended by {transcript.signal_name}",
@@ -97,21 +94,6 @@ def command(arguments: argparse.Namespace) -> int:
         return ExitCode.TIME_LIMIT
     failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
     return ExitCode.WRONG if errors or failed else ExitCode.PASSED
-
-
-def _fault(record: LaunchRecord) -> str:
-    """Why a kernel was stopped, and where."""
-    from tooling.simulator.checks.base import readable_kernel
-
-    fault = record.result.error
-    assert fault is not None, "the caller chose a launch that failed"
-    place = fault.source
-    if place is None and fault.instruction is not None:
-        where = f"PTX:{fault.instruction.ptx_line}"
-    else:
-        where = str(place or "the launch")
-    kernel = readable_kernel(record.launch.function.name, tuple(record.module.files.values()))
-    return f"error: {kernel} was stopped at {where}\n  why: {fault.what}"
 
 
 def _count(number: int, one: str, many: str = "") -> str:
@@ -133,13 +115,7 @@ def _built(source: Path, accelerator: str) -> str:
 def _write_json(path: str, findings: list[dict[str, object]], status: int) -> None:
     import json
 
-    from tooling.errors import Location
-    from tooling.reports.files import ReportNotWritten
+    from tooling.reports.files import write_report
 
     text = json.dumps({"version": 1, "status": status, "findings": findings}, indent=2, ensure_ascii=False)
-    try:
-        Path(path).write_text(text + "\n", "utf-8")
-    except OSError as error:
-        raise ReportNotWritten(
-            "a report cannot be written", where=Location(Path(path)), why=error.strerror
-        ) from error
+    write_report(path, text + "\n")

@@ -15,12 +15,13 @@ from tooling.execution.program import Ending, Transcript
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD, Evidence, diagnose
 from tooling.judging.reference import Array, ReferenceCase
-from tooling.judging.texts import EXPLANATIONS
+from tooling.judging.texts import EXPLANATIONS, HUNG_IN_KERNEL
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem
 
 if TYPE_CHECKING:
     from tooling.simulator.counters.profile import KernelProfile
     from tooling.simulator.findings import Finding
+    from tooling.simulator.stopped import StoppedKernel
 
 _GPU_FAILURE = re.compile(
     r"CUDA_ERROR_(?:ILLEGAL|LAUNCH|MISALIGNED|INVALID_PC|ASSERT|HARDWARE)\w*|hipErrorIllegal\w*"
@@ -39,6 +40,7 @@ def judge_case(
     findings: Sequence[Finding] = (),
     launches: int | None = None,
     kernels: Sequence[KernelProfile] | None = None,
+    stopped: StoppedKernel | None = None,
     language: str = "en",
 ) -> CaseVerdict:
     """The verdict on one data set of a judged mode.
@@ -52,9 +54,10 @@ def judge_case(
         findings: what the simulated GPU's checks reported.
         launches: how many kernels were launched, where that is known.
         kernels: what they did to memory; None where nobody counted.
+        stopped: the kernel that the simulated GPU stopped.
         language: `en` or `ko`.
     """
-    problems = [*_ending_problems(transcript, language)]
+    problems = [*_ending_problems(transcript, launches, stopped, language)]
     stopped_early = bool(problems)
     if not stopped_early or used:
         problems += _input_problems(case, used, language, complete=not stopped_early)
@@ -82,10 +85,16 @@ def judge_case(
 
 
 def judge_unjudged(
-    dataset: str, transcript: Transcript, findings: Sequence[Finding] = (), language: str = "en"
+    dataset: str,
+    transcript: Transcript,
+    findings: Sequence[Finding] = (),
+    *,
+    launches: int | None = None,
+    stopped: StoppedKernel | None = None,
+    language: str = "en",
 ) -> CaseVerdict:
-    """The verdict on a demo or a benchmark: only how it ended counts."""
-    problems = list(_ending_problems(transcript, language))
+    """The verdict on a demo or a benchmark: only how it ended counts. Arguments as of `judge_case`."""
+    problems = list(_ending_problems(transcript, launches, stopped, language))
     if transcript.ending is Ending.EXITED and transcript.status != 0 and not problems:
         problems.append(_problem("program-error", language, detail=_failure(transcript)))
     return CaseVerdict(dataset, transcript, tuple(problems), tuple(findings))
@@ -103,22 +112,44 @@ def outcome_of(mode: Mode, cases: Sequence[CaseVerdict]) -> Outcome:
     return Outcome.PASSED if judged else Outcome.UNJUDGED
 
 
-def _ending_problems(transcript: Transcript, language: str) -> list[Problem]:
+def _ending_problems(
+    transcript: Transcript, launches: int | None, stopped: StoppedKernel | None, language: str
+) -> list[Problem]:
     if transcript.ending is Ending.TIME_LIMIT:
         detail = {
             "en": f"stopped after {transcript.seconds:.0f} s",
             "ko": f"{transcript.seconds:.0f}초 뒤에 중단했습니다",
         }
-        return [_problem("time-limit", language, detail=detail[language])]
+        where = _where_it_hung(stopped, language)
+        return [_problem("time-limit", language, detail=detail[language], where=where)]
     if transcript.ending is Ending.OUTPUT_LIMIT:
         detail = {"en": "it printed without end", "ko": "출력이 끝없이 이어졌습니다"}
-        return [_problem("time-limit", language, detail=detail[language])]
-    if transcript.ending is Ending.SIGNALLED:
-        return [_problem("crash", language, detail=transcript.signal_name)]
+        return [_problem("time-limit", language, detail=detail[language], where="")]
     gpu_failure = _GPU_FAILURE.search(transcript.stderr)
-    if gpu_failure and transcript.status != 0:
-        return [_problem("crash", language, detail=gpu_failure.group(0))]
-    return []
+    if transcript.ending is Ending.SIGNALLED:
+        detail_of_crash = transcript.signal_name
+    elif gpu_failure and transcript.status != 0:
+        detail_of_crash = gpu_failure.group(0)
+    else:
+        return []
+    if stopped:
+        told = {"kernel": stopped.name, "place": _place(stopped), "detail": stopped.why}
+        return [_problem("crash", language, text="kernel-stopped", **told)]
+    on_host = launches is not None  # the simulated GPU would know of a kernel
+    return [_problem("crash", language, text="crash-on-host" if on_host else "", detail=detail_of_crash)]
+
+
+def _where_it_hung(stopped: StoppedKernel | None, language: str) -> str:
+    """The beginning of a sentence, where the simulated GPU knows it."""
+    if stopped is None:
+        return ""
+    return HUNG_IN_KERNEL.in_language(language).format(
+        kernel=stopped.name, place=_place(stopped), thread=stopped.thread, block=stopped.block
+    )
+
+
+def _place(stopped: StoppedKernel) -> str:
+    return f"{stopped.place} (`{stopped.text}`)" if stopped.text else str(stopped.place)
 
 
 def _input_problems(
@@ -132,11 +163,8 @@ def _input_problems(
                 return [_problem("input-changed", language, output=name, detail=detail[language])]
             continue
         if buffer.dtype not in (wanted.dtype.name, "bfloat16"):
-            detail = {
-                "en": f"has elements of {buffer.dtype}, not {wanted.dtype.name}",
-                "ko": f"의 원소 형식이 {wanted.dtype.name}이 아니라 {buffer.dtype}입니다",
-            }
-            return [_problem("input-changed", language, output=name, detail=detail[language])]
+            types = {"got": buffer.dtype, "wanted": wanted.dtype.name}
+            return [_problem("input-changed", language, text="other-type", output=name, **types)]
         if buffer.content != np.ascontiguousarray(wanted).tobytes():
             detail = {"en": "holds other values", "ko": "의 값이 다릅니다"}
             return [_problem("input-changed", language, output=name, detail=detail[language])]
@@ -153,14 +181,14 @@ def _output_problems(
     expected = case.expected[output.name]
     buffer = submitted.get(output.name)
     if buffer is None:
-        return [_problem("not-submitted", language, output=output.name, detail="")]
+        return [_problem("not-submitted", language, output=output.name)]
     if buffer.dtype != output.dtype:
-        detail = f": {buffer.dtype} ≠ {output.dtype}"
-        return [_problem("not-submitted", language, output=output.name, detail=detail)]
+        types = {"got": buffer.dtype, "wanted": output.dtype}
+        return [_problem("not-submitted", language, text="other-type", output=output.name, **types)]
     flat = buffer.array()
     if flat.size != expected.size:
-        detail = f": {flat.size} ≠ {expected.size}"
-        return [_problem("not-submitted", language, output=output.name, detail=detail)]
+        sizes = {"got": flat.size, "wanted": expected.size}
+        return [_problem("not-submitted", language, text="other-size", output=output.name, **sizes)]
     got = flat.reshape(output.shape)
     comparison = compare(got, expected, output.rtol, output.atol)
     if not comparison.equal:
@@ -231,6 +259,7 @@ def _failure(transcript: Transcript) -> str:
     return f"exit status {transcript.status}" + (f": {lines[-1].strip()}" if lines else "")
 
 
-def _problem(name: str, language: str, *, output: str = "", **detail: object) -> Problem:
-    what, cause, advice = EXPLANATIONS[name].render(language, {"output": output, **detail})
+def _problem(name: str, language: str, *, text: str = "", output: str = "", **detail: object) -> Problem:
+    """A problem with the sentences of its name, or with those of `text`."""
+    what, cause, advice = EXPLANATIONS[text or name].render(language, {"output": output, **detail})
     return Problem(name, what, cause, advice, output)

@@ -40,7 +40,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     ),
     "written-beyond-the-end": Explanation(
         Text(
-            "the kernel wrote beyond the end of its result: {count} of the cells behind it have changed",
+            "the kernel wrote beyond the end of its result, into {count} of the cells behind it",
             "커널이 결과의 끝을 넘어서 썼습니다. 그 뒤의 칸 {count}개가 바뀌었습니다",
         ),
         Text(
@@ -120,7 +120,12 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "row and column have changed places: `x` runs along a row, `y` goes from row to row",
             "행과 열이 바뀌었습니다. `x`는 행을 따라가고 `y`는 행을 건너갑니다",
         ),
-        Text("index as `[row, col]`, with row from `y`", "`row`를 `y`에서 구해 `[row, col]`로 접근하세요"),
+        Text(
+            "take `row` from `y` and `col` from `x`; the element stands at `[row, col]`, in raw memory at "
+            "`row * width + col`",
+            "`row`는 `y`에서, `col`은 `x`에서 구하세요. 원소의 자리는 `[row, col]`이고, 메모리에서는 "
+            "`row * width + col`입니다",
+        ),
     ),
     "tile-repeated": Explanation(
         Text(
@@ -192,8 +197,8 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     ),
     "not-submitted": Explanation(
         Text(
-            "the program did not hand in `{output}`{detail}",
-            "프로그램이 `{output}`을 제출하지 않았습니다{detail}",
+            "the program did not hand in `{output}`",
+            "프로그램이 `{output}`을 제출하지 않았습니다",
         ),
         Text(
             "results are judged from the buffer itself, not from what is printed",
@@ -202,6 +207,34 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text(
             'keep the line `submit("{output}", …)` of the problem file as it was',
             '문제 파일의 `submit("{output}", …)` 줄을 그대로 두세요',
+        ),
+    ),
+    "other-type": Explanation(
+        Text(
+            "`{output}` has elements of {got}, and the puzzle's are {wanted}",
+            "`{output}`의 원소 형식이 {got}입니다. 이 퍼즐의 형식은 {wanted}입니다",
+        ),
+        Text(
+            "the judge's data and its answer are of the puzzle's own type, and values are compared in it",
+            "판정용 데이터와 정답은 퍼즐이 정한 형식이며, 값도 그 형식으로 비교합니다",
+        ),
+        Text(
+            "restore `dtype`, or the type where the buffer is made (`git diff` shows what you changed)",
+            "`dtype`이나 버퍼를 만드는 줄의 형식을 되돌리세요 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
+        ),
+    ),
+    "other-size": Explanation(
+        Text(
+            "`{output}` has {got} elements, and the puzzle's has {wanted}",
+            "`{output}`의 원소가 {got}개입니다. 이 퍼즐에서는 {wanted}개입니다",
+        ),
+        Text(
+            "results are compared element by element, so none may be left out or added",
+            "결과는 원소별로 비교하므로 빠지거나 더해진 것이 없어야 합니다",
+        ),
+        Text(
+            "restore the sizes at the top and where the buffer is made (`git diff` shows what you changed)",
+            "파일 첫머리와 버퍼를 만드는 줄의 크기를 되돌리세요 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
         ),
     ),
     "text-disagrees": Explanation(
@@ -251,11 +284,37 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "`--target sim`으로 실행하면 시뮬레이션 GPU가 잘못된 줄을 알려 줍니다",
         ),
     ),
+    "kernel-stopped": Explanation(
+        Text(
+            "the simulated GPU stopped `{kernel}` at {place}: {detail}",
+            "시뮬레이션 GPU가 {place}에서 `{kernel}`을 중단했습니다: {detail}",
+        ),
+        Text(
+            "no GPU goes on from there, so what the kernel had still to write is missing",
+            "어떤 GPU도 여기서 더 나아갈 수 없어, 커널이 쓸 나머지 결과가 없습니다",
+        ),
+        Text(
+            "begin with what was found above, if anything; an assertion that fails stops a kernel as well",
+            "위에 찾은 것이 있으면 그것부터 고치세요. 실패한 assert도 커널을 중단시킵니다",
+        ),
+    ),
+    "crash-on-host": Explanation(
+        Text("the program crashed ({detail})", "프로그램이 비정상 종료했습니다 ({detail})"),
+        Text(
+            "no kernel was running: it happened in `main`, on the CPU",
+            "실행 중인 커널이 없었으므로 CPU에서 도는 `main`에서 일어난 일입니다",
+        ),
+        Text(
+            "restore the lines of `main` (`git diff` shows what you changed)",
+            "`main`의 줄을 되돌리세요 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
+        ),
+    ),
     "time-limit": Explanation(
         Text("the program did not end: {detail}", "프로그램이 끝나지 않았습니다: {detail}"),
         Text(
-            "a loop does not end, or threads wait for each other at a barrier that not all of them reach",
-            "반복문이 끝나지 않거나, 일부 스레드가 도달하지 못하는 배리어에서 서로 기다리고 있습니다",
+            "{where}a loop does not end, or threads wait for each other at a barrier that not all of them "
+            "reach",
+            "{where}반복문이 끝나지 않거나, 일부 스레드가 도달하지 못하는 배리어에서 서로 기다리고 있습니다",
         ),
         Text(
             "check each loop's condition, and that no barrier stands in an `if` that only some threads enter",
@@ -282,3 +341,9 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("its message above says where", "위의 메시지에 위치가 나와 있습니다"),
     ),
 }
+
+HUNG_IN_KERNEL = Text(
+    "thread {thread} of block {block} was in `{kernel}` at {place}: ",
+    "블록 {block}의 스레드 {thread}는 `{kernel}`의 {place}에 있었습니다. ",
+)
+"""Where a kernel was when the program's time was up, as the simulated GPU knows it."""

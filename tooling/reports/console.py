@@ -7,6 +7,7 @@ import os
 from tooling.catalog.model import Mode, ModeKind
 from tooling.execution.program import Ending
 from tooling.judging.comparison import Comparison
+from tooling.judging.diagnosis import GUARD
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.reports.invocation import run_prefix
 from tooling.reports.terminal import Terminal
@@ -28,6 +29,8 @@ _WORDS: dict[str, Words] = {
         "probe": "other data",
         "with": "with {dataset}",
         "differ": "{differing} of {total} elements differ:",
+        "beyond": "{differing} of {total} cells behind the end changed:",
+        "before": "before",
         "index": "index",
         "got": "got",
         "expected": "expected",
@@ -41,6 +44,7 @@ _WORDS: dict[str, Words] = {
         "last-hint": "that was the last one; the solution: `{run} {command} --solution`",
         "stderr": "what it wrote to stderr",
         "simulator": "the simulated GPU found:",
+        "by-luck": "the values are right this time, but by luck; the simulated GPU found:",
         "also": "also possible",
     },
     "ko": {
@@ -56,6 +60,8 @@ _WORDS: dict[str, Words] = {
         "probe": "다른 데이터",
         "with": "{dataset}",
         "differ": "원소 {total}개 중 {differing}개가 다릅니다:",
+        "beyond": "끝 뒤의 칸 {total}개 중 {differing}개가 바뀌었습니다:",
+        "before": "이전 값",
         "index": "인덱스",
         "got": "결과",
         "expected": "정답",
@@ -69,6 +75,7 @@ _WORDS: dict[str, Words] = {
         "last-hint": "마지막 힌트입니다. 해답: `{run} {command} --solution`",
         "stderr": "stderr에 남긴 내용",
         "simulator": "시뮬레이션 GPU가 찾은 것:",
+        "by-luck": "이번에는 값이 맞았지만 우연입니다. 시뮬레이션 GPU가 찾은 것:",
         "also": "다른 가능성",
     },
 }
@@ -160,14 +167,18 @@ def _show_case(case: CaseVerdict, terminal: Terminal, words: Words, language: st
 def _show_problem(problem: Problem, dataset: str, terminal: Terminal, words: Words) -> None:
     terminal.line(f"  {terminal.paint(problem.what, 'bold')} ({dataset})")
     if problem.comparison:
-        for row in mismatch_table(problem.comparison, words):
+        for row in mismatch_table(problem.comparison, words, beyond=problem.output == GUARD):
             terminal.line("    " + row)
     terminal.labelled(words["why"], problem.cause)
     terminal.labelled(words["try"], problem.advice)
 
 
-def mismatch_table(comparison: Comparison, words: Words | None = None) -> list[str]:
-    """How many elements differ, and the first ones with index, got and expected, in columns."""
+def mismatch_table(comparison: Comparison, words: Words | None = None, *, beyond: bool = False) -> list[str]:
+    """How many elements differ, and the first ones with index, got and expected, in columns.
+
+    Args:
+        beyond: they are the cells behind the end of a result, which nobody should have changed.
+    """
     words = words or _WORDS["en"]
     rows = [
         (
@@ -177,9 +188,10 @@ def mismatch_table(comparison: Comparison, words: Words | None = None) -> list[s
         )
         for mismatch in comparison.first
     ]
-    head = (words["index"], words["got"], words["expected"])
+    head = (words["index"], words["got"], words["before" if beyond else "expected"])
     widths = [max(_columns(row[column]) for row in (head, *rows)) for column in range(3)]
-    lines = [words["differ"].format(differing=comparison.differing, total=comparison.total)]
+    title = words["beyond" if beyond else "differ"]
+    lines = [title.format(differing=comparison.differing, total=comparison.total)]
     for row in (head, *rows):
         padded = (" " * (width - _columns(cell)) + cell for cell, width in zip(row, widths, strict=True))
         lines.append("  " + "  ".join(padded))
@@ -199,10 +211,11 @@ def _columns(text: str) -> int:
 def _show_findings(case: CaseVerdict, terminal: Terminal, words: Words, language: str) -> None:
     from tooling.simulator.findings import render  # noqa: PLC0415 - only simulated runs have findings
 
-    terminal.line("  " + terminal.paint(words["simulator"], "bold"))
+    head = words["simulator" if case.problems else "by-luck"]
+    terminal.line("  " + terminal.paint(head, "bold"))
     for finding in case.errors[:_MOST_FINDINGS]:
         for line in render(finding, language).splitlines():
-            terminal.line("    " + line)
+            terminal.wrapped("    " + line)
     rest = len(case.errors) - _MOST_FINDINGS
     if rest > 0:
         terminal.line("    " + words["more"].format(count=rest))

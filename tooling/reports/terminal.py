@@ -39,14 +39,16 @@ class Terminal:
         """Writes one line, with signs that the stream's encoding can show."""
         self.stream.write(self.showable(text) + "\n")
 
+    def wrapped(self, text: str) -> None:
+        """Writes a line, which goes on below its own beginning, a little further in, where it is too long."""
+        indent = " " * (len(text) - len(text.lstrip()))
+        for part in _wrap(text, self.width, "", indent + "  "):
+            self.line(part)
+
     def labelled(self, label: str, text: str, style: str = "dim") -> None:
         """Writes `  label: text`, wrapped under itself."""
-        indent = " " * 4
         head = f"  {label}: "
-        width = max(30, self.width) if self.width else 10_000
-        wrapped = textwrap.wrap(
-            text, width=width, initial_indent=head, subsequent_indent=indent, break_long_words=False
-        ) or [head]
+        wrapped = _wrap(text, self.width, head, " " * 4)
         wrapped[0] = "  " + self.paint(f"{label}:", style) + wrapped[0][len(head) - 1 :]
         for part in wrapped:
             self.line(part)
@@ -70,6 +72,18 @@ class Terminal:
             self.stream.flush()
 
         return show
+
+
+def _wrap(text: str, width: int | None, first: str, others: str) -> list[str]:
+    """The lines of a text, the first and the others with something before them; at least one."""
+    return textwrap.wrap(
+        text,
+        width=max(30, width) if width else 10_000,
+        initial_indent=first,
+        subsequent_indent=others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [first]
 
 
 def open_terminal(stream: TextIO | None = None) -> Terminal:

@@ -163,7 +163,7 @@ class Batch:
             end = block.end
             assert end is not None
             if not end(group, self):
-                self._check_limits()
+                self._check_limits(self.waiting[0] if self.waiting else group)
                 return
             # While a group runs others are only added, so their number tells whether `first` still holds.
             if len(self.waiting) != known:
@@ -171,14 +171,14 @@ class Batch:
                 first = self.schedule.first_of(self.waiting)
             if known and self.schedule.yields(group, first):
                 self.waiting.append(group)
-                self._check_limits()
+                self._check_limits(group)
                 return
             if group.back_edges & 63 == 63 or count > 1000:
-                self._check_limits()
+                self._check_limits(group)
                 if not self.waiting:
                     self.watch.look([group])
 
-    def _check_limits(self) -> None:
+    def _check_limits(self, group: Group) -> None:
         limits = self.runner.limits
         over = (
             limits.lane_instructions is not None and self.runner.lane_instructions > limits.lane_instructions
@@ -186,7 +186,12 @@ class Batch:
         if not over and limits.deadline is not None:
             over = time.monotonic() > limits.deadline
         if over or (limits.stop is not None and limits.stop()):
-            raise KernelFault(FaultKind.TIME_LIMIT, "the kernel did not end within its limit")
+            raise KernelFault(
+                FaultKind.TIME_LIMIT,
+                "the kernel did not end within its limit",
+                thread=int(group.pick(self.spaces.threads)[0]) if group.count else -1,
+                instruction=next(iter(self.program.blocks[group.pc].instructions), None),
+            )
 
     def _unstick(self) -> None:
         """Nothing can run: fine when all lanes have exited, a deadlock otherwise."""

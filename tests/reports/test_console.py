@@ -1,0 +1,78 @@
+"""The verdict as a learner reads it, from cases made by hand."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.judging.test_judge import MODE
+from tooling.catalog.catalogue import Selection
+from tooling.catalog.model import Program, Puzzle, TensorApi, Text
+from tooling.execution.program import Ending, Transcript
+from tooling.judging.comparison import compare
+from tooling.judging.diagnosis import GUARD
+from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
+from tooling.reports.console import show_verdict
+from tooling.reports.terminal import Terminal
+from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Memory, Party, Place, Severity
+from tooling.targets.model import Choice
+from tooling.targets.probing import SIMULATED
+
+RACE = Finding(
+    check=Check.RACES,
+    kind=Kind.READ_AFTER_WRITE,
+    severity=Severity.ERROR,
+    kernel="add_10",
+    parties=(
+        Party(Action.READ, (1, 0, 0), (0, 0, 0), 0, 1, Place("p01.mojo", 39, 28, 1)),
+        Party(Action.WRITE, (0, 0, 0), (0, 0, 0), 0, 0, Place("p01.mojo", 32, 42, 2)),
+    ),
+    buffer=Buffer(Memory.SHARED, 32),
+)
+BEFORE = np.full(4, -777.25, np.float32)
+AFTER = np.array([10, -777.25, -777.25, -777.25], np.float32)
+WRITTEN_BEHIND = Problem("written-beyond-the-end", "what", "cause", "advice", GUARD, compare(AFTER, BEFORE))
+
+
+def shown(case: CaseVerdict, language: str = "en", width: int | None = None) -> str:
+    program = Program("p01", TensorApi.RAW, Path("p01.mojo"), Path("p01.mojo"))
+    puzzle = Puzzle("p01", 1, Text("Map", "맵"), "I", (), (program,), (MODE,), Path("puzzle.yaml"))
+    verdict = Verdict(
+        Selection(puzzle, program, MODE),
+        Choice(SIMULATED, "the test's"),
+        solution=False,
+        cases=(case,),
+        outcome=Outcome.WRONG,
+        seconds=0.1,
+    )
+    stream = io.StringIO()
+    show_verdict(verdict, Terminal(stream, colour=False, width=width), language)
+    return stream.getvalue()
+
+
+def case(*problems: Problem, findings: tuple[Finding, ...] = ()) -> CaseVerdict:
+    return CaseVerdict("book", Transcript("", "", Ending.EXITED, 0, 0.1), problems, findings)
+
+
+@pytest.mark.parametrize(("language", "luck"), [("en", "by luck"), ("ko", "우연입니다")])
+def test_right_values_despite_a_race_are_called_luck(language: str, luck: str) -> None:
+    assert luck in shown(case(findings=(RACE,)), language)
+    assert luck not in shown(case(WRITTEN_BEHIND, findings=(RACE,)), language)
+
+
+def test_cells_behind_a_result_are_not_called_elements_of_it() -> None:
+    text = shown(case(WRITTEN_BEHIND))
+    assert "1 of 4 cells behind the end changed:" in text
+    assert [line.split() for line in text.splitlines() if "before" in line] == [["index", "got", "before"]]
+    assert "elements differ" not in text
+
+
+def test_no_line_is_longer_than_the_terminal_is_wide() -> None:
+    lines = shown(case(WRITTEN_BEHIND, findings=(RACE,)), width=70).splitlines()
+    assert max(map(len, lines)) <= 70
+    whole = shown(case(WRITTEN_BEHIND, findings=(RACE,)))
+    assert max(map(len, whole.splitlines())) > 70  # nothing is wrapped where nobody reads along
+    assert " ".join(" ".join(lines).split()) == " ".join(whole.split())

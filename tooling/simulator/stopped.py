@@ -1,0 +1,56 @@
+"""The kernel that a simulation stopped: which one, where, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tooling.simulator.checks.base import place_of, readable_kernel
+from tooling.simulator.context import LaunchRecord
+from tooling.simulator.counters.profile import Line
+from tooling.simulator.counters.sources import source_text
+from tooling.simulator.findings import Index3, Place
+from tooling.simulator.launch import FaultKind
+from tooling.simulator.record import Record
+
+
+class StoppedKernel(Record):
+    """A kernel that did not come to its end.
+
+    Attributes:
+        name: as its author wrote it.
+        place: the line that was executed then; its number is 0 where nobody knows.
+        text: of that line; empty where it cannot be read.
+        thread, block: who was there; None where no single thread is meant.
+        kind, why: the reason.
+    """
+
+    name: str
+    place: Place
+    text: str
+    thread: Index3 | None
+    block: Index3 | None
+    kind: FaultKind
+    why: str
+
+
+def stopped_kernel(records: Sequence[LaunchRecord]) -> StoppedKernel | None:
+    """The first of these launches that was stopped, or None."""
+    for record in records:
+        fault = record.result.error
+        if fault is None:
+            continue
+        place = place_of(fault.instruction)
+        block = thread = None
+        if fault.thread >= 0:
+            first, second = record.launch.position(fault.thread)
+            block, thread = (first.x, first.y, first.z), (second.x, second.y, second.z)
+        return StoppedKernel(
+            readable_kernel(record.launch.function.name, tuple(record.module.files.values())),
+            place,
+            source_text(Line(place.file, place.line)),
+            thread,
+            block,
+            fault.kind,
+            fault.what,
+        )
+    return None
