@@ -182,3 +182,41 @@ def test_a_kernel_of_fifty_thousand_instructions_is_read_whole() -> None:
     lines = [f"add.f32 %r{n % 5000}, %r{(n + 1) % 5000}, %r{n % 77};" for n in range(51_000)]
     module = module_of(".reg .b32 %r<5000>;\n" + "\n".join(lines))
     assert len(module.kernels["k"].body) == 51_000
+
+
+def places_of(table: str) -> list[str]:
+    """The chain of places of the one instruction, innermost first."""
+    files = '.file 1 "a.mojo"\n.file 2 "library.mojo"\n'
+    (function,) = parse_module(f"{HEAD}{files}.entry k()\n{{\n{table}\nret;\n}}\n").kernels.values()
+    (instruction,) = (item for item in function.body if isinstance(item, Instruction))
+    chain, place = [], instruction.source
+    while place is not None:
+        chain.append(f"{place.file}:{place.line}")
+        place = place.inlined_at
+    return chain
+
+
+CALL = ".loc 2 50 1, function_name $L0, inlined_at 1 {} 5"
+INNER = ".loc 2 90 1, function_name $L0, inlined_at 2 50 1"
+
+
+@pytest.mark.parametrize(
+    ("table", "chain"),
+    [
+        (".loc 1 7 5", ["a.mojo:7"]),
+        (CALL.format(7), ["library.mojo:50", "a.mojo:7"]),
+        (f".loc 1 7 5\n{CALL.format(7)}\n{INNER}", ["library.mojo:90", "library.mojo:50", "a.mojo:7"]),
+        (
+            f"{CALL.format(7)}\n{INNER}\n{CALL.format(8)}\n{INNER}",
+            ["library.mojo:90", "library.mojo:50", "a.mojo:8"],
+        ),
+        (f"{CALL.format(7)}\n{INNER}\n.loc 1 0 0", ["library.mojo:90", "library.mojo:50", "a.mojo:7"]),
+        (INNER, ["library.mojo:90", "library.mojo:50"]),
+    ],
+)
+def test_a_place_tells_the_calls_that_were_inlined(table: str, chain: list[str]) -> None:
+    assert places_of(table) == chain
+
+
+def test_a_function_inlined_into_itself_makes_no_endless_chain() -> None:
+    assert len(places_of("\n".join([".loc 1 7 5, inlined_at 1 7 5"] * 5000))) < 100

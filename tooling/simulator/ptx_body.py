@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
 
 from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
 from tooling.simulator.ptx_model import (
@@ -40,6 +41,13 @@ class Body(Record, frozen=False):
     end: int = 0
 
 
+_Spot: TypeAlias = tuple[str, int, int]
+"""File, line and column."""
+
+_MOST_CALLS = 40
+"""So many calls that were inlined into each other are followed."""
+
+
 class BodyParser:
     """Parses bodies of one module; opcode and operand texts seen before cost one dictionary look-up."""
 
@@ -49,7 +57,8 @@ class BodyParser:
         self._opcodes: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._operands: dict[str, tuple[Operand, ...]] = {}
         self._single: dict[str, Operand] = {}
-        self._locations: dict[str, SourceLocation | None] = {}
+        self._locations: dict[str, tuple[_Spot, _Spot | None]] = {}
+        self._places: dict[_Spot, SourceLocation] = {}
 
     def parse(self, start: int) -> Body:
         """The body whose opening brace ended just before line index `start`.
@@ -58,6 +67,7 @@ class BodyParser:
             PtxError: a statement that cannot be read, or no closing brace.
         """
         self.body = Body()
+        self._places.clear()
         self._operands.clear()
         self._single.clear()
         self.source: SourceLocation | None = None
@@ -265,20 +275,25 @@ class BodyParser:
             )
 
     def _location(self, text: str, index: int) -> None:
-        if text in self._locations:
-            self.source = self._locations[text] or self.source
+        """Set the place in force; the call that was inlined is the latest `.loc` at its place."""
+        parts = self._locations.get(text)
+        if parts is None:
+            found = _LOC.match(text)
+            if found is None:
+                raise self._error(index, "a `.loc` that cannot be read")
+            file, line, column, *call = found.groups()
+            caller = (self._file(call[0]), int(call[1]), int(call[2])) if call[0] is not None else None
+            parts = self._locations[text] = (self._file(file), int(line), int(column)), caller
+        own, caller = parts
+        if own[1] == 0:  # no line of its own: the nearest preceding place stays in force
             return
-        found = _LOC.match(text)
-        if found is None:
-            raise self._error(index, "a `.loc` that cannot be read")
-        file, line, column, *inlined = found.groups()
-        outer = None
-        if inlined[0] is not None:
-            outer = SourceLocation(self._file(inlined[0]), int(inlined[1]), int(inlined[2]))
-        # Line 0 says "no line of its own": the nearest preceding place stays in force.
-        place = SourceLocation(self._file(file), int(line), int(column), outer) if int(line) else None
-        self._locations[text] = place
-        self.source = place or self.source
+        outer = None if caller is None else self._places.get(caller)
+        if caller is not None and outer is None:
+            outer = self._places[caller] = SourceLocation(*caller)
+        place = self._places.get(own)
+        if place is None or place.inlined_at is not outer:
+            place = self._places[own] = SourceLocation(*own, _shallow(outer))
+        self.source = place
 
     def _file(self, number: str) -> str:
         return self.files.get(int(number), f"file {number}")
@@ -286,3 +301,11 @@ class BodyParser:
     def _error(self, index: int, what: str) -> PtxError:
         line = self.lines[index] if index < len(self.lines) else ""
         return PtxError(what, line=index + 1, text=line, source=self.source, hint=UNKNOWN_HINT)
+
+
+def _shallow(place: SourceLocation | None) -> SourceLocation | None:
+    """The place, or None where it lies too deep in calls: a function that was inlined into itself."""
+    inner, depth = place, 0
+    while inner is not None:
+        inner, depth = inner.inlined_at, depth + 1
+    return place if depth < _MOST_CALLS else None

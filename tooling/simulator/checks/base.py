@@ -180,13 +180,21 @@ def _authors_own(source: SourceLocation) -> SourceLocation:
     return next(place for place in chain if place.file == own)
 
 
-def is_in_library(place: Place) -> bool:
-    """Whether the instruction was written in one of Mojo's packages, and not inlined into the author's text.
+def is_in_library(instruction: Instruction) -> bool:
+    """Whether the instruction was written in one of Mojo's packages, and not inlined straight into the
+    author's text.
 
     Packages were compiled elsewhere: their line tables have relative paths, such as
     `max/mojo/max/gpu/primitives/block.mojo`.
     """
-    path = PurePath(place.file)
+    inner = instruction.source
+    outer = inner.inlined_at if inner else None
+    places = [place for place in (inner, outer) if place is not None]
+    return bool(places) and all(_is_packaged(place.file) for place in places)
+
+
+def _is_packaged(file: str) -> bool:
+    path = PurePath(file)
     return not path.is_absolute() and "mojo" in path.parts[:-1]
 
 

@@ -237,7 +237,7 @@ class InitialisationCheck(CheckHook):
             offset = int(offsets[first])
         reader = self.party(int(access.threads[first]), action_of(access), access.instruction)
         # A warp of the library may read its whole scratch array and use a part of it: only the result tells.
-        scratch = home is None and is_in_library(reader.place)
+        scratch = home is None and is_in_library(access.instruction)
         finding = Finding(
             self.check,
             Kind.UNWRITTEN_LIBRARY_READ if scratch else Kind.UNWRITTEN_READ,
