@@ -70,8 +70,8 @@ FIGURES = (
     Figure(
         "p34",
         Text(
-            "Each block scales and sums its own range; the cluster's barrier has one end before the sum "
-            "and one after it.",
+            "Each block scales and sums its own range. The cluster’s barrier begins before the sum and ends "
+            "after it.",
             "블록마다 자기 구간에 배율을 곱해 더합니다. 클러스터 배리어는 합을 구하기 전에 시작해 구한 "
             "다음에 끝납니다.",
         ),
