@@ -30,7 +30,7 @@ from tooling.book.figures.traces import (
 from tooling.book.recordings import digest, fold
 from tooling.book.runs import Shown, shown_outputs
 from tooling.book.shelf import Shelf
-from tooling.book.verdicts import answer, verdict_path, wrapped
+from tooling.book.verdicts import answer, verdict_path
 from tooling.catalog.mutants import load_mutants
 from tooling.project import Project
 
@@ -136,14 +136,6 @@ def test_a_solution_still_does_what_its_trace_says(real: Project) -> None:
 
     run = traced_run(Shelf(real), "p01")
     assert as_text(record(real, *run)) == trace_path(real, *run).read_text(encoding="utf-8")
-
-
-def test_a_verdict_is_wrapped_like_in_a_narrow_terminal() -> None:
-    assert list(wrapped("  why: " + "word " * 20)) == [
-        "  why: " + " ".join(["word"] * 14),
-        "    " + " ".join(["word"] * 6) + " ",
-    ]
-    assert list(wrapped("가" * 60)) == ["가" * 60]
 
 
 def test_long_counting_is_folded() -> None:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
-from unicodedata import east_asian_width
 
 from tooling.book import recordings
 from tooling.book.errors import BookError
@@ -18,6 +16,7 @@ from tooling.book.page import Page, Words
 from tooling.book.recordings import Recording
 from tooling.catalog.catalogue import Selection
 from tooling.project import Project
+from tooling.reports.terminal import Terminal, broken
 
 if TYPE_CHECKING:
     from tooling.catalog.mutants import Mutant
@@ -30,33 +29,8 @@ def verdict(page: Page, words: Words) -> str:
     """`{{#verdict PROGRAM [FLAGS] unsolved|MUTANT}}`: what `tooling run` says of that answer, in a fence."""
     selection, answer = parse_words(page, words)
     recording = recordings.load(verdict_path(page.shelf.project, selection, answer, page.language))
-    lines = (part for line in recording.lines for part in wrapped(line))
+    lines = (part for line in recording.lines for part in broken(line, _WIDEST))
     return "```text\n" + "\n".join(lines) + "\n```\n"
-
-
-def wrapped(line: str) -> Iterator[str]:
-    """A line broken at spaces where a narrow terminal would break it, with what follows set further in."""
-    indent = " " * (len(line) - len(line.lstrip()) + 2)
-    while _columns(line) > _WIDEST:
-        cut, width = 0, 0
-        for place, letter in enumerate(line):
-            width += _columns(letter)
-            if width > _WIDEST:
-                break
-            if letter == " " and place > len(indent):
-                cut = place
-        if not cut:
-            break
-        yield line[:cut]
-        line = indent + line[cut + 1 :]
-    yield line
-
-
-def _columns(text: str) -> int:
-    """Columns of a terminal: Hangul takes two each."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def parse_words(page: Page, words: Words) -> tuple[Selection, str]:
@@ -114,7 +88,6 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
         ToolingError: it cannot be built or run here.
     """
     from tooling.reports.console import show_verdict  # noqa: PLC0415 - pages are mostly set without a run
-    from tooling.reports.terminal import Terminal  # noqa: PLC0415
     from tooling.targets.selection import choose  # noqa: PLC0415
     from tooling.toolchain import find_toolchain  # noqa: PLC0415
     from tooling.toolchain.cache import usable_cache  # noqa: PLC0415
@@ -127,7 +100,7 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
     trial = Trial(selection, choose(selection, target), source, solution=True, language=language)
     judged = run_trial(trial, build_trial(project, trial, toolchain, cache))
     said = io.StringIO()
-    show_verdict(judged, Terminal(said, colour=False, width=78), language)
+    show_verdict(judged, Terminal(said, colour=False, width=None), language)
     lines = (re.sub(r"\S*/(?=[\w.]+\.(?:mojo|py):)", "", line) for line in said.getvalue().splitlines())
     return Recording(
         command=selection.command,

@@ -10,7 +10,7 @@ from tooling.judging.comparison import Comparison
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.reports.invocation import run_prefix
-from tooling.reports.terminal import Terminal
+from tooling.reports.terminal import Terminal, columns
 from tooling.targets.model import Choice
 
 Words = dict[str, str]
@@ -189,23 +189,16 @@ def mismatch_table(comparison: Comparison, words: Words | None = None, *, beyond
         for mismatch in comparison.first
     ]
     head = (words["index"], words["got"], words["before" if beyond else "expected"])
-    widths = [max(_columns(row[column]) for row in (head, *rows)) for column in range(3)]
+    widths = [max(columns(row[column]) for row in (head, *rows)) for column in range(3)]
     title = words["beyond" if beyond else "differ"]
     lines = [title.format(differing=comparison.differing, total=comparison.total)]
     for row in (head, *rows):
-        padded = (" " * (width - _columns(cell)) + cell for cell, width in zip(row, widths, strict=True))
+        padded = (" " * (width - columns(cell)) + cell for cell, width in zip(row, widths, strict=True))
         lines.append("  " + "  ".join(padded))
     rest = comparison.differing - len(rows)
     if rest > 0:
         lines.append("  " + words["more"].format(count=rest))
     return lines
-
-
-def _columns(text: str) -> int:
-    """Columns on a terminal: Hangul takes two each."""
-    return sum(
-        2 if "\u1100" <= letter <= "\u11ff" or "\u3000" <= letter <= "\ud7ff" else 1 for letter in text
-    )
 
 
 def _show_findings(case: CaseVerdict, terminal: Terminal, words: Words, language: str) -> None:

@@ -6,10 +6,10 @@ import codecs
 import os
 import shutil
 import sys
-import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
+from unicodedata import east_asian_width
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
 _PLAIN_SIGNS = {
@@ -21,7 +21,7 @@ _PLAIN_SIGNS = {
     "→": "->",
     "—": "-",
 }
-_WIDEST = 110
+_NARROWEST, _WIDEST = 30, 110  # columns that texts are broken to
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +40,19 @@ class Terminal:
         self.stream.write(self.showable(text) + "\n")
 
     def wrapped(self, text: str) -> None:
-        """Writes a line, which goes on below its own beginning, a little further in, where it is too long."""
-        indent = " " * (len(text) - len(text.lstrip()))
-        for part in _wrap(text, self.width, "", indent + "  "):
+        """Writes a line, which goes on below itself, a little further in, where it is too long."""
+        for part in self._parts(text):
             self.line(part)
 
     def labelled(self, label: str, text: str, style: str = "dim") -> None:
         """Writes `  label: text`, wrapped under itself."""
-        head = f"  {label}: "
-        wrapped = _wrap(text, self.width, head, " " * 4)
-        wrapped[0] = "  " + self.paint(f"{label}:", style) + wrapped[0][len(head) - 1 :]
-        for part in wrapped:
+        first, *others = self._parts(f"  {label}: {text}")
+        painted = first.replace(f"{label}:", self.paint(f"{label}:", style), 1)
+        for part in (painted, *others):
             self.line(part)
+
+    def _parts(self, text: str) -> Iterator[str]:
+        return broken(text, max(_NARROWEST, self.width)) if self.width else iter((text,))
 
     def showable(self, text: str) -> str:
         encoding = getattr(self.stream, "encoding", None) or "utf-8"
@@ -74,16 +75,29 @@ class Terminal:
         return show
 
 
-def _wrap(text: str, width: int | None, first: str, others: str) -> list[str]:
-    """The lines of a text, the first and the others with something before them; at least one."""
-    return textwrap.wrap(
-        text,
-        width=max(30, width) if width else 10_000,
-        initial_indent=first,
-        subsequent_indent=others,
-        break_long_words=False,
-        break_on_hyphens=False,
-    ) or [first]
+def broken(line: str, width: int) -> Iterator[str]:
+    """A line broken at spaces to so many columns; what follows is set two columns further in."""
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    while columns(line) > width:
+        cut, used = 0, 0
+        for place, letter in enumerate(line):
+            used += columns(letter)
+            if used > width:
+                break
+            if letter == " " and place > len(indent):
+                cut = place
+        if not cut:
+            break
+        yield line[:cut]
+        line = indent + line[cut + 1 :]
+    yield line
+
+
+def columns(text: str) -> int:
+    """Columns on a terminal: Hangul takes two each."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def open_terminal(stream: TextIO | None = None) -> Terminal:

@@ -1,0 +1,31 @@
+"""What a terminal of some width and encoding is given."""
+
+from __future__ import annotations
+
+import io
+
+from tooling.reports.terminal import Terminal, broken, columns
+
+
+def test_a_line_is_broken_at_spaces_and_goes_on_further_in() -> None:
+    assert list(broken("  why: " + "word " * 20, 78)) == [
+        "  why: " + " ".join(["word"] * 14),
+        "    " + " ".join(["word"] * 6) + " ",
+    ]
+    assert list(broken("가" * 60, 78)) == ["가" * 60]
+
+
+def test_hangul_counts_twice() -> None:
+    assert columns("레인 0") == 6
+    lines = list(broken("  이유: " + "스레드가 서로 기다립니다 " * 8, 60))
+    assert len(lines) > 3
+    assert all(columns(line.rstrip()) <= 60 for line in lines)
+    assert all(line.startswith("    ") for line in lines[1:])
+
+
+def test_only_the_label_is_painted() -> None:
+    stream = io.StringIO()
+    Terminal(stream, colour=True, width=40).labelled("why", "why: " + "word " * 10, "dim")
+    first, second, *_ = stream.getvalue().splitlines()
+    assert first.startswith("  \x1b[2mwhy:\x1b[0m why: word")
+    assert second.startswith("    word")
