@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tooling.book.editions import Edition
-from tooling.book.errors import BookError
+from tooling.book.errors import malformed
 from tooling.book.phrases import say
-from tooling.errors import Location
 from tooling.project import Project
 
 if TYPE_CHECKING:
@@ -67,12 +66,8 @@ def load(project: Project, edition: Edition) -> States:
     except FileNotFoundError:
         return States(None)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BookError(
-            "this is no report of check-translations",
-            where=Location(path),
-            why=f"{type(error).__name__}: {error}",
-            hint="delete it, and `tooling book build` will write it anew",
-        ) from error
+        hint = "delete it, and `tooling book build` will write it anew"
+        raise malformed("report of check-translations", path, error, hint) from error
 
 
 def _state(page: dict[str, Any]) -> State:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from tooling.book.errors import BookError
+from tooling.book.errors import BookError, malformed
 from tooling.errors import Location
 from tooling.project import Project
 
@@ -71,12 +71,8 @@ def _languages(text: str, path: Path) -> tuple[tuple[str, str], ...]:
         rows = tomllib.loads(text).get("language", [])
         found = tuple((str(row["code"]), str(row["name"])) for row in rows)
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise BookError(
-            "this is no list of languages",
-            where=Location(path),
-            why=f"{type(error).__name__}: {error}",
-            hint='each language is a `[[language]]` with `code = "ko"` and `name = "한국어"`',
-        ) from error
+        hint = 'each language is a `[[language]]` with `code = "ko"` and `name = "한국어"`'
+        raise malformed("list of languages", path, error, hint) from error
     codes = [code for code, _ in found]
     for code in codes:
         if code == "en" or codes.count(code) > 1 or not _CODE.fullmatch(code):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from tooling.errors import ToolingError
+from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 
 
@@ -24,6 +25,13 @@ class BookErrors(BookError):
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.problems), self.what])
+
+
+def malformed(what: str, path: Path, error: Exception, hint: str | None = None) -> BookError:
+    """A file of the book's own that does not hold what it is there for."""
+    return BookError(
+        f"this is no {what}", where=Location(path), why=f"{type(error).__name__}: {error}", hint=hint
+    )
 
 
 class BuildFailed(BookError):

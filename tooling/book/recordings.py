@@ -14,11 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tooling.book.errors import BookError
+from tooling.book.errors import BookError, malformed
 from tooling.book.page import Page, Words
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program
-from tooling.errors import Location
 from tooling.project import Project
 
 STATES = ("unsolved", "solved")
@@ -91,7 +90,7 @@ def load(path: Path) -> Recording:
             hint="record it with `tooling book outputs --update`",
         ) from error
     except (ValueError, KeyError, TypeError) as error:
-        raise BookError("this is no recording", where=Location(path), why=str(error)) from error
+        raise malformed("recording", path, error) from error
 
 
 def save(path: Path, recording: Recording) -> None:

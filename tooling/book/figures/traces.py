@@ -14,10 +14,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tooling.book.errors import BookError
+from tooling.book.errors import BookError, malformed
 from tooling.book.shelf import Shelf
 from tooling.catalog.catalogue import Selection
-from tooling.errors import Location
 from tooling.project import Project
 
 BARRIER = "barrier"
@@ -154,7 +153,7 @@ def load(path: Path) -> Trace:
             hint=f"tooling figure {path.stem.split('_')[0].split('.')[0]} --trace",
         ) from error
     except (ValueError, KeyError, TypeError) as error:
-        raise BookError("this is no trace", where=Location(path), why=str(error)) from error
+        raise malformed("trace", path, error) from error
 
 
 def save(path: Path, trace: Trace) -> None:
