@@ -185,6 +185,27 @@ def test_a_spin_lock_between_lanes_of_a_warp(schedule: str) -> None:
     assert got.tolist() == [0, 80]
 
 
+def test_blocks_with_much_shared_memory_run_fewer_at_a_time() -> None:
+    class Batches(Hook):
+        def __init__(self) -> None:
+            self.blocks: list[int] = []
+
+        def batch_begin(self, first_block: int, blocks: int) -> None:
+            assert first_block == sum(self.blocks)
+            self.blocks.append(blocks)
+
+    seen: dict[int, list[int]] = {}
+    for shared in (0, 200 << 10):
+        batches = Batches()
+        result, _ = simulate(kernel(""), [np.zeros(1, np.uint32)], grid=400, shared=shared, hooks=[batches])
+        assert result.error is None and result.blocks == sum(batches.blocks) == 400
+        seen[shared] = batches.blocks
+    assert seen[0] == [400]
+    assert len(seen[200 << 10]) > 1
+    # On an H200 132 such blocks run at a time, and may wait for each other.
+    assert seen[200 << 10][0] >= 132
+
+
 def test_a_lane_waits_for_a_later_block() -> None:
     body = """
         setp.ne.s32 %p1, %r32, 0;

@@ -33,9 +33,16 @@ from tooling.simulator.warps import Warps
 
 Array = NDArray[Any]
 
-BATCH_LANES = 32768
+BATCH_LANES = 65536
 """Lanes executed together: enough to hide the interpreter's own cost, few enough that some registers of that
 size stay in a core's second-level cache."""
+
+BATCH_BYTES = 320 << 20
+"""What the memory of blocks executed together may take, unless one block alone takes more. There is room for
+all the shared memory of an H200 (132 x 227 KiB), where blocks that wait for each other must fit as well."""
+
+SHARED_COST, LOCAL_COST = 10, 2
+"""What a byte of shared and of local memory takes with what the checks keep about it."""
 
 RECURSIVE_LANES = 2048
 """The same for kernels with recursive functions, whose lanes have a stack each."""
@@ -191,7 +198,12 @@ class Runner:
         context = self.context
         unit = blocks_together(context.launch)
         lanes = RECURSIVE_LANES if self.program.frame_bytes else BATCH_LANES
-        step = max(1, lanes // (context.threads_per_block * unit)) * unit
+        together = lanes // context.threads_per_block
+        local = context.local_bytes * context.threads_per_block
+        cost = SHARED_COST * context.shared_bytes + LOCAL_COST * local
+        if cost:
+            together = min(together, BATCH_BYTES // cost)
+        step = max(1, together // unit) * unit
         for first in order_of_batches(self.schedule, range(0, context.blocks, step)):
             count = min(step, context.blocks - first)
             batch = Batch(self, first, count)
