@@ -113,6 +113,25 @@ def test_three_input_logic(a: int, b: int, c: int, table: int) -> None:
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
+def test_fused_multiply_add_treats_each_lane_by_itself() -> None:
+    ulp = 2.0**-23
+    lanes = [
+        (1.0, 1.0, ulp / 2),  # a tie, exact as a double: to even
+        (1.0, 1.0 + ulp, ulp / 2),
+        (1.0 + ulp, 1.0 + ulp, -(2.0**-80)),  # just below what a double rounds to
+        (1.0 + ulp, ulp / 2, 2.0**-100),
+        (1.5, 2.0**-149, 2.0**-149),  # subnormal
+        (3.0, 5.0, 7.0),
+        (np.inf, 0.0, 1.0),
+        (-np.inf, 1.0, np.inf),
+    ]
+    arrays = [np.array(column, np.float32) for column in zip(*lanes, strict=True)]
+    with np.errstate(all="ignore"):
+        together = fma32(*arrays).view(np.uint32)
+        apart = [fma32(*(array[k : k + 1] for array in arrays)).view(np.uint32)[0] for k in range(len(lanes))]
+    assert together.tolist() == apart
+
+
 @given(FLOATS, FLOATS, FLOATS)
 def test_fused_multiply_add_rounds_once(a: float, b: float, c: float) -> None:
     exact = Fraction(a) * Fraction(b) + Fraction(c)

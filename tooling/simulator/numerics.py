@@ -137,7 +137,10 @@ def _fma_chunk(result: Array, a: Array, b: Array, c: Array) -> None:
     if np.minimum.reduce(total.view(S64)) == _TIE or not smallest > _TINY:
         addend = np.broadcast_to(c, count).astype(F64)
         lanes = np.flatnonzero((total.view(S64) == _TIE) | ((size <= _TINY) & (product + addend != 0)))
-        result[lanes] = exact_sum(product[lanes], addend[lanes]).astype(F32)
+        sums, errors = two_sum(product[lanes], addend[lanes])
+        rounded = np.flatnonzero(errors)  # a tie of numbers with few bits is mostly the exact sum
+        if len(rounded):
+            result[lanes[rounded]] = to_odd(sums[rounded], errors[rounded]).astype(F32)
         if np.isnan(smallest):
             result[np.isnan(result)] = NAN32
 
