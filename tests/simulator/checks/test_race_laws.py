@@ -36,6 +36,36 @@ accesses = st.builds(
 barriers = st.builds(Step, st.just(False), st.just(()), st.integers(0, BLOCKS - 1))
 
 
+@dataclass(frozen=True)
+class Row:
+    """Neighbouring threads of one or both blocks, each at its own cell of its block's shared memory."""
+
+    writes: bool
+    blocks: tuple[int, ...]
+    first_thread: int
+    first_cell: int
+    lanes: int
+
+    @property
+    def threads(self) -> list[int]:
+        inside = range(self.first_thread, self.first_thread + self.lanes)
+        return [block * THREADS_PER_BLOCK + thread for block in self.blocks for thread in inside]
+
+    @property
+    def cells(self) -> list[int]:
+        return [*range(self.first_cell, self.first_cell + self.lanes)] * len(self.blocks)
+
+
+rows = st.builds(
+    Row,
+    st.booleans(),
+    st.sampled_from([(0,), (1,), (0, 1)]),
+    st.integers(0, 1),
+    st.integers(0, 1),
+    st.integers(1, THREADS_PER_BLOCK - 1),
+)
+
+
 def races(steps: list[Step]) -> bool:
     """Whether two threads touch one cell, one of them writing, with no barrier of a common block between."""
     history: list[tuple[int, int, int, bool]] = []
@@ -79,3 +109,28 @@ def test_a_race_is_found_if_and_only_if_there_is_one(steps: list[Step]) -> None:
         else:
             hand.load(who, where, space=Space.GLOBAL)
     assert bool(check.findings) == races(steps)
+
+
+@given(st.lists(st.one_of(rows, rows, barriers), max_size=10))
+def test_neighbours_in_the_shared_memory_of_blocks_race_if_and_only_if_lanes_do(
+    steps: list[Row | Step],
+) -> None:
+    check = RaceCheck(Footprints())
+    hand = HandLaunch([check], grid=Dim3(BLOCKS), block=Dim3(THREADS_PER_BLOCK)).begin()
+    told: list[Step] = []
+    for number, step in enumerate(steps):
+        if isinstance(step, Step):
+            hand.barrier(step.block)
+            told.append(step)
+            continue
+        who = step.threads
+        where = [4 * cell for cell in step.cells]
+        if step.writes:
+            hand.store(who, where, values=np.arange(len(who), dtype=np.uint32) + 100 * number + 1)
+        else:
+            hand.load(who, where)
+        cells = [
+            thread // THREADS_PER_BLOCK * CELLS + cell for thread, cell in zip(who, step.cells, strict=True)
+        ]
+        told.append(Step(step.writes, tuple(zip(who, cells, strict=True))))
+    assert bool(check.findings) == races(told)

@@ -22,10 +22,13 @@ from tooling.simulator.checks.shadow import (
     STRONG,
     THREAD,
     Keys,
+    Panel,
     Shadow,
+    enter,
+    look,
     stamps_of,
 )
-from tooling.simulator.checks.targets import Target, dense_strip, dense_target, sparse_target
+from tooling.simulator.checks.targets import Target, dense_strip, dense_target, panel_target, sparse_target
 from tooling.simulator.checks.widths import granule_of
 from tooling.simulator.checks.written import written_allocations
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
@@ -199,6 +202,10 @@ class RaceCheck(CheckHook):
     def _targets(self, access: Access, mark: int) -> Iterator[Target]:
         """What must be compared granule by granule; `mark` is common to the keys of the access."""
         if access.space is Space.SHARED:
+            panel = panel_target(access, self._shared, self._first_block, self._window, mark)
+            if panel is not None:
+                yield panel
+                return
             size = self.context.threads_per_block
             blocks = access.threads // size if access.blocks is None else access.blocks
             offsets = access.addresses + (blocks - self._first_block) * self._window
@@ -230,11 +237,11 @@ class RaceCheck(CheckHook):
         shadow.enter_writes()
         if shadow.newest_write >= floor and shadow.was_written(target.low, target.high):
             kind = Kind.WRITE_AFTER_WRITE if writes else Kind.READ_AFTER_WRITE
-            self._meet(target, shadow.writer[where], kind, strong)
+            self._meet(target, look(shadow.writer, where), kind, strong)
         if writes and shadow.was_read(target.low, target.high):
             shadow.enter_reads(floor)
             if shadow.newest_read >= floor:
-                reader, earlier = shadow.reader[where], shadow.earlier[where]
+                reader, earlier = look(shadow.reader, where), look(shadow.earlier, where)
                 self._meet(target, reader, Kind.WRITE_AFTER_READ, strong)
                 self._meet(target, np.where(earlier == reader, 0, earlier), Kind.WRITE_AFTER_READ, strong)
 
@@ -260,8 +267,8 @@ class RaceCheck(CheckHook):
         if access.space is Space.SHARED and access.values is not None:
             if self._shared_values is None:
                 self._shared_values = np.zeros(shadow.count, dtype=np.uint64)
-            self._shared_values[target.where] = target.values()
-        if access.asynchronous and not isinstance(target.where, slice):
+            enter(self._shared_values, target.where, target.values())
+        if access.asynchronous and not isinstance(target.where, slice | Panel):
             groups = self._groups_of(target.keys & THREAD)
             self._copies.append(_Copy(access.instruction, target.where, target.keys, groups))
 
@@ -291,7 +298,7 @@ class RaceCheck(CheckHook):
 
     def _meet_within(self, target: Target, displaced: NDArray[np.int64]) -> None:
         """Lanes of one instruction that wrote the same granule: a race unless they wrote the same value."""
-        known = target.shadow.writer[target.where]
+        known = look(target.shadow.writer, target.where)
         if target.access.values is not None:
             values = target.values()
             order = np.argsort(target.keys, kind="stable")

@@ -7,14 +7,12 @@ A granule is 1, 2, 4 or 8 bytes: the smallest access width of the kernel in that
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Keys: TypeAlias = NDArray[np.int64]
-Selection: TypeAlias = slice | NDArray[np.int64]
-"""The granules of an access, in the order of its keys: a slice where they are neighbours."""
 
 STAMP_SHIFT = 32
 STRONG = 1 << 31
@@ -35,6 +33,47 @@ MOST_STRIPS = 4096
 
 MOST_LATER = 64
 """So many other reads wait before they are entered."""
+
+
+class Panel(NamedTuple):
+    """Neighbouring granules, the same ones in each of some neighbouring blocks' shared memory.
+
+    The shadow is rows of `stride` granules, a block each: rows `first` up to `last`, columns `low` up to
+    `high` (both exclusive). To copy such a part costs a fraction of looking each granule up.
+    """
+
+    first: int
+    last: int
+    low: int
+    high: int
+    stride: int
+
+    def of(self, array: Keys) -> Keys:
+        """This part of an array of all granules, as a view."""
+        return array.reshape(-1, self.stride)[self.first : self.last, self.low : self.high]
+
+    def granules(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Granule numbers at some positions in it, row by row."""
+        row, column = np.divmod(positions, self.high - self.low)
+        return np.asarray((self.first + row) * self.stride + self.low + column)
+
+
+Selection: TypeAlias = slice | Panel | NDArray[np.int64]
+"""The granules of an access, in the order of its keys: a slice or panel where they are neighbours."""
+
+
+def look(array: NDArray[Any], where: Selection | NDArray[np.int32]) -> NDArray[Any]:
+    """(n,) what an array of all granules holds at some of them."""
+    return where.of(array).ravel() if isinstance(where, Panel) else array[where]
+
+
+def enter(array: NDArray[Any], where: Selection | NDArray[np.int32], values: NDArray[Any]) -> None:
+    """Set (n,) granules; of several values for one the last stays."""
+    if isinstance(where, Panel):
+        part = where.of(array)
+        part[...] = values.reshape(part.shape)
+    else:
+        array[where] = values
 
 
 class Strip(NamedTuple):
@@ -129,7 +168,7 @@ class Shadow:
         self.newest_write = self.newest_read = 0
         self._written = _Touched()
         self._read = _Touched()
-        self._later: list[tuple[slice | NDArray[np.int32], NDArray[np.int32], int]] = []
+        self._later: list[tuple[slice | Panel | NDArray[np.int32], NDArray[np.int32], int]] = []
 
     @property
     def writer(self) -> Keys:
@@ -220,7 +259,7 @@ class Shadow:
         elif len(self._later) == MOST_LATER:
             self.enter_reads(floor)
         first = int(keys[0])
-        short = target if isinstance(target, slice) else target.astype(np.int32)
+        short = target if isinstance(target, slice | Panel) else target.astype(np.int32)
         self._later.append((short, (keys & THREAD).astype(np.int32), first & ~THREAD))
         self._read.entered = _union(self._read.entered, *bounds)
         self.newest_read = max(self.newest_read, first)
@@ -231,26 +270,31 @@ class Shadow:
         Returns:
             Positions of the keys that were displaced by another lane of the same access.
         """
-        self.writer[where] = keys
+        enter(self.writer, where, keys)
         self._written.entered = _union(self._written.entered, *bounds)
         self.newest_write = max(self.newest_write, int(keys[0]))
-        if isinstance(where, slice):
+        if isinstance(where, slice | Panel):
             return np.empty(0, np.int64)
         return np.flatnonzero(self.writer[where] != keys)
 
     def _enter_read(self, where: Selection | NDArray[np.int32], keys: Keys, floor: int) -> None:
+        known = look(self.reader, where)
         if isinstance(where, slice):
-            self._displace(where, keys, self.reader[where])
+            self._displace(where, keys, known)
             self.reader[where] = keys
             return
-        known = self.reader[where]
         if int(known.max()) < floor:
             # Nothing worth keeping: of several lanes at one granule, the first and the last are remembered.
-            self.earlier[where[::-1]] = keys[::-1]
-            self.reader[where] = keys
+            if isinstance(where, Panel):
+                enter(self.earlier, where, keys)
+            else:
+                self.earlier[where[::-1]] = keys[::-1]
+            enter(self.reader, where, keys)
             return
         self._displace(where, keys, known)
-        self.reader[where] = keys
+        enter(self.reader, where, keys)
+        if isinstance(where, Panel):
+            return
         lost = np.flatnonzero(self.reader[where] != keys)
         if len(lost):
             backwards = lost[::-1]
@@ -259,9 +303,9 @@ class Shadow:
     def _displace(self, where: Selection | NDArray[np.int32], keys: Keys, known: Keys) -> None:
         other = (known ^ keys) & THREAD != 0
         if other.all():
-            self.earlier[where] = known
+            enter(self.earlier, where, known)
         elif other.any():
-            self.earlier[where] = np.where(other, known, self.earlier[where])
+            enter(self.earlier, where, np.where(other, known, look(self.earlier, where)))
 
 
 def _meet(interval: tuple[int, int], low: int, high: int) -> bool:

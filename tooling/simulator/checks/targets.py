@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.checks.shadow import Keys, Selection, Shadow, Strip
+from tooling.simulator.checks.shadow import Keys, Panel, Selection, Shadow, Strip
 from tooling.simulator.hooks import Access, Ints
 from tooling.simulator.memory import Allocation
 from tooling.simulator.record import Record
@@ -32,6 +32,8 @@ class Target(Record):
         """Granule numbers at some positions of `keys`."""
         if isinstance(self.where, slice):
             return np.asarray(positions + self.where.start)
+        if isinstance(self.where, Panel):
+            return self.where.granules(positions)
         return self.where[positions]
 
     def values(self) -> NDArray[np.uint64]:
@@ -71,6 +73,36 @@ def dense_target(
     keys = keys if each == 1 else np.repeat(keys, each)
     first = low // granule
     return Target(access, shadow, slice(first, first + len(keys)), keys, first, -(-high // granule), home)
+
+
+def panel_target(access: Access, shadow: Shadow, first_block: int, window: int, mark: int) -> Target | None:
+    """The target of an access in which each block touches the same neighbouring bytes of its shared memory.
+
+    Args:
+        first_block: the first of the batch, which `shadow` begins with; `window`: bytes from block to block.
+
+    Returns:
+        None where the addresses are others, or where a copy is under way, which is followed byte by byte.
+    """
+    addresses, blocks = access.addresses, access.blocks
+    if blocks is None or access.asynchronous:
+        return None
+    row, low = int(blocks[0]) - first_block, int(addresses[0])
+    rows = int(blocks[-1]) - int(blocks[0]) + 1
+    wide, rest = divmod(len(addresses), max(rows, 1))
+    high = low + wide * access.bytes
+    if rest or rows < 1 or int(addresses[-1]) + access.bytes != high or high > window:
+        return None
+    if not (addresses.reshape(rows, wide) == np.arange(low, high, access.bytes)).all():
+        return None
+    if not (blocks.reshape(rows, wide) == np.arange(rows)[:, None] + blocks[0]).all():
+        return None
+    granule = shadow.granule
+    each = access.bytes // granule
+    keys = access.threads | mark
+    keys = keys if each == 1 else np.repeat(keys, each)
+    where = Panel(row, row + rows, low // granule, high // granule, window // granule)
+    return Target(access, shadow, where, keys, 0, shadow.count, None)
 
 
 def sparse_target(
