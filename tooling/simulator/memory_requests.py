@@ -33,6 +33,8 @@ class Request(Record, frozen=False, eq=False):
         lanes: numbers of the active lanes in the batch, or None for all of the group.
         asynchronous: part of a cp.async.
         run: whether the addresses are known to be consecutive; None when nobody looked yet.
+        windows: addresses in shared memory with what they mean: block in the batch, and offset; None when
+            nobody looked yet.
     """
 
     group: Group
@@ -41,6 +43,7 @@ class Request(Record, frozen=False, eq=False):
     lanes: NDArray[np.intp] | None = None
     asynchronous: bool = False
     run: bool | None = None
+    windows: tuple[Array, NDArray[np.int64], Array] | None = None
 
     @property
     def count(self) -> int:

@@ -125,6 +125,12 @@ class Spaces:
 
         An address that means no window is given to the lane's own block as a signed offset outside it.
         """
+        known = request.windows
+        if known is None or known[0] is not address:
+            known = request.windows = (address, *self._find_windows(request, address))
+        return known[1:]
+
+    def _find_windows(self, request: Request, address: Array) -> tuple[NDArray[np.int64], Array]:
         blocks = request.pick(self.block_of_lane)
         if not int(address.max()) >> CLUSTER_SHIFT:
             return blocks, address
