@@ -66,7 +66,8 @@ def test_a_race_within_one_line_is_told_to_split_it() -> None:
     finding = race()
     both = tuple(replace(party, place=Place("/far/away/p15.mojo", 49, 18, 90)) for party in finding.parties)
     message = explain(replace(finding, parties=both))
-    assert message.hint.startswith("Both happen in one line: split it.")
+    assert message.hint.startswith("Both happen in one line.")
+    assert "split the line" in message.hint
     assert "write at p15.mojo:49:18" in message.why
     assert message.where[0].startswith("/far/away/p15.mojo:49:18")
 

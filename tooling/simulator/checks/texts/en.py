@@ -124,9 +124,8 @@ _TEXTS = {
         "A barrier is a meeting of the whole block: on some GPUs the block waits for ever, on others it "
         "goes on without "
         "those threads.",
-        "Do not return before the barrier: keep the guard around the work (`if i < size:`) and let every "
-        "thread reach "
-        "`barrier()`.",
+        "Let every thread reach `barrier()`: do not return before it, keep it out of an `if` and of a loop "
+        "whose length differs from thread to thread, and put a guard (`if i < size:`) around the work alone.",
     ),
     "divergent-barrier": Text(
         "threads of one block wait at different barriers: {arrived} of {expected} at {first_place}",
@@ -182,9 +181,9 @@ _TEXTS = {
 }
 
 _RACE_HINTS = {
-    "line": "Both happen in one line: split it. Read into a variable, then call `barrier()` where every "
-    "thread "
-    "passes it, then write.",
+    "line": "Both happen in one line. Where many threads add to one place, use `Atomic.fetch_add` or a "
+    "reduction; elsewhere split the line: read into a variable, call `barrier()` where every thread passes "
+    "it, then write.",
     "warp": "Put `barrier()` (or `syncwarp()`, as both threads are in one warp) between the two lines, "
     "where every thread "
     "passes it.",
