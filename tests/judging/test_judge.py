@@ -101,7 +101,7 @@ CRASHED = Transcript("", "", Ending.SIGNALLED, 11, 0.1)
             HUNG,
             1,
             LOOP,
-            "thread (3, 0, 0) of block (0, 0, 0) was in `add_10` at /far/p01.mojo:12:9 (`while i < 4:",
+            "thread (3, 0, 0) of block (0, 0, 0) was still in it, at /far/p01.mojo:12:9 (`while i",
         ),
         (HUNG, 1, None, "a loop does not end"),
         (TRAPPED, 1, LOOP, "the simulated GPU stopped `add_10` at /far/p01.mojo:12:9 (`while i < 4:`)"),

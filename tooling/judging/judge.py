@@ -15,7 +15,7 @@ from tooling.execution.program import Ending, Transcript
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD, Evidence, diagnose
 from tooling.judging.reference import Array, ReferenceCase
-from tooling.judging.texts import EXPLANATIONS, HUNG_IN_KERNEL
+from tooling.judging.texts import EXPLANATIONS
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem
 
 if TYPE_CHECKING:
@@ -120,11 +120,13 @@ def _ending_problems(
             "en": f"stopped after {transcript.seconds:.0f} s",
             "ko": f"{transcript.seconds:.0f}초 뒤에 중단했습니다",
         }
-        where = _where_it_hung(stopped, language)
-        return [_problem("time-limit", language, detail=detail[language], where=where)]
+        if stopped and stopped.kind.name == "TIME_LIMIT":
+            told = _facts(stopped, detail[language])
+            return [_problem("time-limit", language, text="kernel-endless", **told)]
+        return [_problem("time-limit", language, detail=detail[language])]
     if transcript.ending is Ending.OUTPUT_LIMIT:
         detail = {"en": "it printed without end", "ko": "출력이 끝없이 이어졌습니다"}
-        return [_problem("time-limit", language, detail=detail[language], where="")]
+        return [_problem("time-limit", language, detail=detail[language])]
     gpu_failure = _GPU_FAILURE.search(transcript.stderr)
     if transcript.ending is Ending.SIGNALLED:
         detail_of_crash = transcript.signal_name
@@ -133,23 +135,17 @@ def _ending_problems(
     else:
         return []
     if stopped:
-        told = {"kernel": stopped.name, "place": _place(stopped), "detail": stopped.why}
+        told = _facts(stopped, stopped.why)
         return [_problem("crash", language, text="kernel-stopped", **told)]
     on_host = launches is not None  # the simulated GPU would know of a kernel
     return [_problem("crash", language, text="crash-on-host" if on_host else "", detail=detail_of_crash)]
 
 
-def _where_it_hung(stopped: StoppedKernel | None, language: str) -> str:
-    """The beginning of a sentence, where the simulated GPU knows it."""
-    if stopped is None:
-        return ""
-    return HUNG_IN_KERNEL.in_language(language).format(
-        kernel=stopped.name, place=_place(stopped), thread=stopped.thread, block=stopped.block
-    )
-
-
-def _place(stopped: StoppedKernel) -> str:
-    return f"{stopped.place} (`{stopped.text}`)" if stopped.text else str(stopped.place)
+def _facts(stopped: StoppedKernel, detail: str) -> dict[str, str]:
+    """What a sentence about a kernel that was stopped may name."""
+    place = f"{stopped.place} (`{stopped.text}`)" if stopped.text else str(stopped.place)
+    thread, block = str(stopped.thread), str(stopped.block)
+    return {"kernel": stopped.name, "place": place, "thread": thread, "block": block, "detail": detail}
 
 
 def _input_problems(

@@ -312,13 +312,26 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     "time-limit": Explanation(
         Text("the program did not end: {detail}", "프로그램이 끝나지 않았습니다: {detail}"),
         Text(
-            "{where}a loop does not end, or threads wait for each other at a barrier that not all of them "
-            "reach",
-            "{where}반복문이 끝나지 않거나, 일부 스레드가 도달하지 못하는 배리어에서 서로 기다리고 있습니다",
+            "a loop does not end, or threads wait for each other at a barrier that not all of them reach",
+            "반복문이 끝나지 않거나, 일부 스레드가 도달하지 못하는 배리어에서 서로 기다리고 있습니다",
         ),
         Text(
             "check each loop's condition, and that no barrier stands in an `if` that only some threads enter",
             "반복문의 조건을 확인하고, 일부 스레드만 들어가는 `if` 안에 배리어가 없는지 보세요",
+        ),
+    ),
+    "kernel-endless": Explanation(
+        Text("the program did not end: {detail}", "프로그램이 끝나지 않았습니다: {detail}"),
+        Text(
+            "a loop in `{kernel}` does not end, or takes far too long: thread {thread} of block {block} was "
+            "still in it, at {place}",
+            "`{kernel}`의 반복문이 끝나지 않거나 너무 오래 걸립니다. 블록 {block}의 스레드 {thread}가 아직 "
+            "{place}에 있었습니다",
+        ),
+        Text(
+            "look at the loop around that line: what makes its condition false, and does every step come "
+            "nearer to that?",
+            "그 줄을 둘러싼 반복문을 보세요. 무엇이 조건을 거짓으로 만들며, 한 바퀴마다 거기에 가까워지나요?",
         ),
     ),
     "not-launched": Explanation(
@@ -341,9 +354,3 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("its message above says where", "위의 메시지에 위치가 나와 있습니다"),
     ),
 }
-
-HUNG_IN_KERNEL = Text(
-    "thread {thread} of block {block} was in `{kernel}` at {place}: ",
-    "블록 {block}의 스레드 {thread}는 `{kernel}`의 {place}에 있었습니다. ",
-)
-"""Where a kernel was when the program's time was up, as the simulated GPU knows it."""
