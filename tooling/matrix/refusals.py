@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from tooling.errors import Location
 from tooling.toolchain import BuildCache
 from tooling.toolchain.diagnostics import Diagnostic
 from tooling.whole_files import write_whole
@@ -20,12 +19,7 @@ def recall(cache: BuildCache, key: str) -> tuple[Diagnostic, ...] | None:
         state = json.loads(_path(cache, key).read_text("utf-8"))
         if state["version"] != _VERSION:
             return None
-        return tuple(
-            Diagnostic(
-                kind, message, Location(Path(place[0]), place[1], place[2]) if place else None, text, width
-            )
-            for kind, message, place, text, width in state["diagnostics"]
-        )
+        return tuple(map(Diagnostic.from_json, state["diagnostics"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None  # then the compiler is asked again
 
@@ -38,19 +32,9 @@ def remember(cache: BuildCache, key: str, diagnostics: Sequence[Diagnostic]) -> 
     """
     if not cache.writable or not any(each.kind == "error" and each.location for each in diagnostics):
         return ""
-    records = [
-        [
-            each.kind,
-            each.message,
-            [str(each.location.path), each.location.line, each.location.column] if each.location else None,
-            each.text,
-            each.width,
-        ]
-        for each in diagnostics
-    ]
-    state = json.dumps({"version": _VERSION, "diagnostics": records}, ensure_ascii=False)
+    state = {"version": _VERSION, "diagnostics": [each.to_json() for each in diagnostics]}
     try:
-        write_whole(_path(cache, key), state.encode())
+        write_whole(_path(cache, key), json.dumps(state, ensure_ascii=False).encode())
     except OSError as error:
         return f"a refusal could not be kept in {cache.root} for the next time: {error.strerror or error}"
     return ""

@@ -244,27 +244,16 @@ def _build_locked(
         diagnostics = parse_diagnostics(result.stderr)
         if result.status != 0 or not (folder / name).is_file():
             raise BuildFailed(request.source, diagnostics, result.stdout + result.stderr)
-        records = [_to_record(diagnostic) for diagnostic in diagnostics]
+        records = [diagnostic.to_json() for diagnostic in diagnostics]
         (folder / "build.json").write_text(json.dumps({"file": name, "diagnostics": records}), "utf-8")
         entry = cache.publish(folder, key)
     return Executable(entry / name, request, key, diagnostics, fresh=True)
 
 
-def _to_record(diagnostic: Diagnostic) -> list[object]:
-    place = diagnostic.location
-    spot = [str(place.path), place.line, place.column] if place else None
-    return [diagnostic.kind, diagnostic.message, spot, diagnostic.text, diagnostic.width]
-
-
 def _load(entry: Path, request: BuildRequest, key: str, note: str | None) -> Executable:
     try:
         record = json.loads((entry / "build.json").read_text("utf-8"))
-        diagnostics = tuple(
-            Diagnostic(
-                kind, message, Location(Path(spot[0]), spot[1], spot[2]) if spot else None, text, width
-            )
-            for kind, message, spot, text, width in record["diagnostics"]
-        )
+        diagnostics = tuple(map(Diagnostic.from_json, record["diagnostics"]))
         path = entry / record["file"]
         if os.access(entry, os.W_OK):
             os.utime(entry)  # the mark of the last use, which `sweep` goes by

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tooling.errors import Location
 from tooling.toolchain.renamed import hint_for
@@ -28,6 +29,25 @@ class Diagnostic:
     location: Location | None
     text: str = ""  # the source line
     width: int = 1  # columns the marked expression takes
+
+    def to_json(self) -> list[object]:
+        """The message as plain values, to be kept in a file; `from_json` reads them again."""
+        place = self.location
+        spot = [str(place.path), place.line, place.column] if place else None
+        return [self.kind, self.message, spot, self.text, self.width]
+
+    @classmethod
+    def from_json(cls, kept: Sequence[Any]) -> Diagnostic:
+        """The message that `to_json` made plain values of.
+
+        Raises:
+            ValueError, TypeError: it did not.
+        """
+        kind, message, spot, text, width = kept
+        if spot is None:
+            return cls(kind, message, None, text, width)
+        path, line, column = spot
+        return cls(kind, message, Location(Path(path), line, column), text, width)
 
     def render(self) -> str:
         """The message with file:line:column, the source line and a caret under the place."""
