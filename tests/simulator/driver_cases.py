@@ -479,6 +479,11 @@ def pools() -> Answers:
     return work.pools(Driver().start())
 
 
+def virtual_memory() -> Answers:
+    """Memory apart from its addresses."""
+    return work.virtual_memory(Driver().start())
+
+
 def tensor_maps() -> Answers:
     """Tensor maps."""
     return work.tensor_maps(Driver().start())
@@ -498,6 +503,7 @@ GROUPS: dict[str, Callable[[], Answers]] = {
         after_a_misaligned_store,
         graphs,
         pools,
+        virtual_memory,
         tensor_maps,
     )
 }

@@ -256,3 +256,60 @@ def tensor_maps(driver: Any) -> Answers:
         "large box": encode(box=(256, 256)),
     }  # fmt: skip
     return answers
+
+
+class Location(ctypes.Structure):
+    """CUmemLocation: a device 1, or the host."""
+
+    _fields_ = (("kind", U32), ("number", I32))
+
+
+class Wish(ctypes.Structure):
+    """CUmemAllocationProp."""
+
+    _fields_ = (
+        ("kind", U32), ("handles", U32), ("location", Location), ("win32", PTR),
+        ("flags", ctypes.c_ubyte * 8),
+    )  # fmt: skip
+
+
+class Access(ctypes.Structure):
+    """CUmemAccessDesc; read and write is 3."""
+
+    _fields_ = (("location", Location), ("flags", U32))
+
+
+def virtual_memory(driver: Any) -> Answers:
+    """Addresses reserved, memory made and mapped there, used by a kernel, and taken apart again."""
+    wish, allowed = Wish(1, 0, Location(1, 0)), Access(Location(1, 0), 3)
+    granularity, address, handle = size_t(7), U64(), U64()
+    answers: Answers = {
+        "granularity": [
+            driver("cuMemGetAllocationGranularity", ref(granularity), ref(wish), 0), granularity.value,
+        ],
+        "recommended": [
+            driver("cuMemGetAllocationGranularity", ref(granularity), ref(wish), 1), granularity.value,
+        ],
+        "make": driver("cuMemCreate", ref(handle), size_t(2 << 20), ref(wish), U64(0)),
+        "make an odd size": driver("cuMemCreate", ref(U64()), size_t(1000), ref(wish), U64(0)),
+        "reserve": driver("cuMemAddressReserve", ref(address), size_t(4 << 20), size_t(0), U64(0), U64(0)),
+        "reserve an odd size": driver(
+            "cuMemAddressReserve", ref(U64()), size_t(1000), size_t(0), U64(0), U64(0)
+        ),
+        "map": driver("cuMemMap", address, size_t(2 << 20), size_t(0), handle, U64(0)),
+        "map there again": driver("cuMemMap", address, size_t(2 << 20), size_t(0), handle, U64(0)),
+        "allow": driver("cuMemSetAccess", address, size_t(2 << 20), ref(allowed), size_t(1)),
+        "fill": driver("cuMemsetD32_v2", address, 5, size_t(8)),
+        "launch": driver.launch(driver.function("store"), arguments=(address, U32(9))),
+        "synchronise": driver("cuStreamSynchronize", None),
+    }  # fmt: skip
+    answers["content"] = _words(driver, address.value, 3)
+    answers["release while mapped"] = driver("cuMemRelease", handle)
+    answers["still there"] = _words(driver, address.value, 3)
+    answers["free while mapped"] = driver("cuMemAddressFree", address, size_t(4 << 20))
+    answers["unmap"] = driver("cuMemUnmap", address, size_t(2 << 20))
+    answers["unmap again"] = driver("cuMemUnmap", address, size_t(2 << 20))
+    answers["use after unmap"] = driver("cuMemsetD32_v2", address, 5, size_t(8))
+    answers["free"] = driver("cuMemAddressFree", address, size_t(4 << 20))
+    answers["release again"] = driver("cuMemRelease", handle)
+    return answers

@@ -37,6 +37,7 @@ from tooling.simulator.ptx import parse_module
 from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.ptx_model import Module
 from tooling.simulator.record import Record, made
+from tooling.simulator.virtual_memory import VirtualMemory
 
 
 class LaunchNotSimulated(ToolingError):
@@ -173,7 +174,8 @@ class Context:
         self._arena = Arena(base)
         self._memory = DeviceMemory(self._arena.buffer, base)
         self._buffers = Buffers(self._arena, self._memory, self.checks)
-        self._answers |= self._buffers.answers
+        virtual = VirtualMemory(self._arena, self._memory, self._buffers, self.checks)
+        self._answers |= self._buffers.answers | virtual.answers
         pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.ATTRIBUTES.items())
         place = (os.getpid(), self._arena.descriptor)
         head = shape.pack(VERSION, *place, len(device.ATTRIBUTES), device.MEMORY_BYTES)

@@ -41,12 +41,12 @@ ATTRIBUTES: dict[int, int] = {
     80: 1, 81: SHARED_PER_MULTIPROCESSOR, 82: 65536, 84: 0, 85: 0, 86: 0, 87: 2, 88: 0, 90: 1,
     92: 0, 93: 0, 94: 0, 95: 1, 96: 1, 97: MAX_SHARED_PER_BLOCK_OPT_IN, 98: 0, 100: 0, 101: 0, 104: 0, 105: 0,
     106: MAX_BLOCKS_PER_MULTIPROCESSOR, 108: 39321600, 109: 134217728, 111: RESERVED_SHARED_PER_BLOCK,
-    120: 1, 126: 4, 129: 1, 130: 0, 131: -1, 132: 0, 133: 0, 134: 0, 135: 0, 136: 0, 137: 0, 138: 0,
-    139: 590680286, 140: 415174878, 143: 0, 146: 0, 147: 0,
-    # Not here: managed memory, registered host memory at its own address, virtual memory management and
-    # shareable handles, compression, pools, GPUDirect, stream memory operations, tensor maps, interop.
-    83: 0, 89: 0, 91: 0, 99: 1, 102: 0, 103: 0, 107: 0, 110: 0, 112: 0, 113: 0, 114: 0, 115: 0, 116: 0,
-    117: 0, 118: 0, 119: 0, 121: 0, 122: 0, 123: 0, 124: 0, 125: 0, 127: 0, 128: 0, 141: 0, 142: 0, 144: 0,
+    102: 1, 120: 1, 126: 4, 127: 1, 129: 1, 130: 0, 131: -1, 132: 0, 133: 0, 134: 0, 135: 0, 136: 0, 137: 0,
+    138: 0, 139: 590680286, 140: 415174878, 143: 0, 146: 0, 147: 0,
+    # Not here: managed memory, registered host memory at its own address, shareable handles,
+    # compression, pools, GPUDirect, stream memory operations, interop.
+    83: 0, 89: 0, 91: 0, 99: 1, 103: 0, 107: 0, 110: 0, 112: 0, 113: 0, 114: 0, 115: 0, 116: 0,
+    117: 0, 118: 0, 119: 0, 121: 0, 122: 0, 123: 0, 124: 0, 125: 0, 128: 0, 141: 0, 142: 0, 144: 0,
     145: 0,
 }
 # fmt: on

@@ -45,6 +45,7 @@ class Kind(StrEnum):
     NULL_POINTER = "null-pointer"
     WILD_POINTER = "wild-pointer"
     USE_AFTER_FREE = "use-after-free"
+    NOT_MAPPED = "not-mapped"
     HOST_MEMORY = "host-memory"
     LEAK = "leak"
 

@@ -6,7 +6,7 @@ Device addresses are addresses in the arena, which starts at `base`: offset = ad
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,27 @@ class Allocation(Record, frozen=False):
         return self.base + self.size
 
 
+class Reservation(Record):
+    """Addresses without memory of their own; parts of it are allocations while memory is mapped there.
+
+    Attributes:
+        base: first address; size: bytes.
+        space: the stretch of the arena that it lies in.
+    """
+
+    base: int
+    size: int
+    space: _Space
+
+    def holds(self, address: int, size: int = 1) -> bool:
+        """Whether these bytes lie in it."""
+        return self.base <= address and address + size <= self.base + self.size
+
+    def among(self, addresses: NDArray[Any]) -> NDArray[np.bool_]:
+        """(n,) which of the addresses lie in it."""
+        return (addresses >= self.base) & (addresses < self.base + self.size)
+
+
 class _Space(Record, frozen=False):
     """A reusable stretch of the arena: one freed allocation with its red zone."""
 
@@ -86,6 +107,7 @@ class DeviceMemory:
         self._bases: list[int] = []
         self._allocations: dict[int, Allocation] = {}
         self._freed: list[_Space] = []
+        self._reservations: list[Reservation] = []
         self._symbols: dict[str, dict[str, int]] = {}
 
     @property
@@ -113,14 +135,18 @@ class DeviceMemory:
         space = max(1, size) + RED_ZONE
         space += -space % ALIGNMENT
         address = self._place(space)
+        self._enter(address, size, label, host=host)
+        if poison and not host:
+            self.poison(address, size)
+        return address
+
+    def _enter(self, address: int, size: int, label: str = "", *, host: bool = False) -> Allocation:
         self._serial += 1
         allocation = Allocation(address, size, self._serial, True, label, host)
         if address not in self._allocations:
             self._bases.insert(bisect_right(self._bases, address), address)
         self._allocations[address] = allocation
-        if poison and not host:
-            self._poison(address - self.base, size)
-        return address
+        return allocation
 
     def free(self, address: int) -> Allocation:
         """Give an allocation back. Its addresses are used again only when the arena is otherwise full.
@@ -135,6 +161,54 @@ class DeviceMemory:
         space = max(1, allocation.size) + RED_ZONE
         self._freed.append(_Space(address, space + -space % ALIGNMENT, allocation))
         return allocation
+
+    # -- addresses and memory apart (`virtual_memory`) -----------------------------------------------
+
+    @property
+    def reservations(self) -> Sequence[Reservation]:
+        """Every stretch of addresses that is reserved."""
+        return self._reservations
+
+    def reserve(self, size: int, alignment: int) -> Reservation:
+        """Reserve addresses without memory, from a multiple of `alignment` on.
+
+        Raises:
+            OutOfDeviceMemory: no stretch is long enough.
+        """
+        space = _Space(self._place(size + alignment), size + alignment)
+        reservation = Reservation(space.base + -space.base % alignment, size, space)
+        self._reservations.append(reservation)
+        return reservation
+
+    def unreserve(self, reservation: Reservation) -> None:
+        """Give reserved addresses back."""
+        self._reservations.remove(reservation)
+        self._freed.append(reservation.space)
+
+    def reservation_of(self, address: int) -> Reservation | None:
+        """The reservation that holds an address, or None."""
+        return next((r for r in self._reservations if r.holds(address)), None)
+
+    def unmapped(self, addresses: NDArray[Any]) -> NDArray[np.bool_]:
+        """(n,) which addresses are reserved, but nobody may use memory there."""
+        found = np.zeros(len(addresses), np.bool_)
+        for reservation in self._reservations:
+            found |= reservation.among(addresses)
+        for address in np.unique(addresses[found]).tolist() if found.any() else ():
+            found[addresses == address] = self.containing(address) is None
+        return found
+
+    def expose(self, address: int, size: int) -> Allocation:
+        """Let reserved addresses be used: from now on they are an allocation."""
+        return self._enter(address, size)
+
+    def hide(self, allocation: Allocation) -> None:
+        """Let them no longer be used."""
+        allocation.live = False
+        del self._allocations[allocation.base]
+        self._bases.remove(allocation.base)
+
+    # -- looking up ----------------------------------------------------------------------------------
 
     def find(self, address: int) -> Allocation | None:
         """The allocation that holds `address`, or else the nearest one (freed ones included).
@@ -207,7 +281,9 @@ class DeviceMemory:
                 return freed.base
         raise OutOfDeviceMemory(f"no {space} bytes left of {self.size}")
 
-    def _poison(self, offset: int, size: int) -> None:
+    def poison(self, address: int, size: int) -> None:
+        """Fill memory with the poison pattern."""
+        offset = address - self.base
         whole = size // 4 * 4
         self.bytes[offset : offset + whole].view(np.uint32)[:] = POISON
         tail = size - whole

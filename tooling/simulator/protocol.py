@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tooling.simulator.record import Record
 
-VERSION = 1
+VERSION = 2
 """Raised with every change of this module: the two halves come from different builds."""
 
 MAGIC = int.from_bytes(b"PUZZLGPU", "little")
@@ -29,6 +29,9 @@ ARENA_BYTES = 64 << 30
 
 ARENA_BASE = 0x2000_0000_0000
 """Where a program maps it if it can: far from where loaders place programs, stacks and libraries."""
+
+GRANULARITY = 2 << 20
+"""Memory that is mapped apart from its addresses comes in multiples of so many bytes, as on an H200."""
 
 MOJO_TABLE = Path(__file__).parent / "driver" / "protocol.mojo"
 
@@ -52,6 +55,15 @@ class Opcode(IntEnum):
     SYNCHRONISE = 14
     OCCUPANCY = 15
     MEMORY_INFO = 16
+    RESERVE = 17
+    UNRESERVE = 18
+    CREATE = 19
+    RELEASE = 20
+    RETAIN = 21
+    MAP = 22
+    UNMAP = 23
+    SET_ACCESS = 24
+    ACCESS = 25
 
 
 class Shape(Record):
@@ -99,6 +111,15 @@ REQUESTS: dict[Opcode, Shape] = {
     Opcode.SYNCHRONISE: _shape("", "", "->"),
     Opcode.OCCUPANCY: _shape("QiQ", "i", "function, threads of a block, dynamic shared bytes -> blocks"),
     Opcode.MEMORY_INFO: _shape("", "QQ", "-> free bytes, all bytes"),
+    Opcode.RESERVE: _shape("QQ", "Q", "bytes, alignment -> address"),
+    Opcode.UNRESERVE: _shape("QQ", "", "address, bytes ->"),
+    Opcode.CREATE: _shape("Q", "Q", "bytes -> memory"),
+    Opcode.RELEASE: _shape("Q", "", "memory ->"),
+    Opcode.RETAIN: _shape("Q", "Q", "address -> memory"),
+    Opcode.MAP: _shape("QQQ", "Q", "address, bytes, memory -> place in the arena's file"),
+    Opcode.UNMAP: _shape("QQ", "", "address, bytes ->"),
+    Opcode.SET_ACCESS: _shape("QQI", "", "address, bytes, whether it is allowed ->"),
+    Opcode.ACCESS: _shape("Q", "I", "address -> whether it is allowed"),
 }
 
 REQUEST_HEADER = struct.Struct("<II")
@@ -200,6 +221,7 @@ def mojo_table() -> str:
         f"comptime MAX_PAYLOAD = {MAX_PAYLOAD}",
         f"comptime ARENA_BYTES = UInt64({ARENA_BYTES:#x})",
         f"comptime ARENA_BASE = UInt64({ARENA_BASE:#x})",
+        f"comptime GRANULARITY = UInt64({GRANULARITY:#x})",
         f"comptime REQUEST_HEADER_BYTES = {REQUEST_HEADER.size}",
         f"comptime REPLY_HEADER_BYTES = {REPLY_HEADER.size}",
     ]

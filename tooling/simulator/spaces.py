@@ -39,6 +39,7 @@ class Spaces:
         strays_are_told: a hook takes out the lanes whose address is illegal.
         watching: whether `changes` is kept: it rises whenever memory, or a clock that was read, is not
             what it was before.
+        reservations: some addresses are reserved, and may have no memory behind them.
         first_wins: of lanes that store to one place at once the first wins, and not the last.
     """
 
@@ -54,6 +55,7 @@ class Spaces:
         self.block_of_lane = shape.block_of_lane
         memory = context.memory
         self.base = np.uint64(memory.base)
+        self.reservations = bool(memory.reservations)
         self.global_bytes = memory.bytes[: memory.used]
         self.shared_stride = -(-context.shared_bytes // 256) * 256
         self.shared_bytes = _poisoned(self.shared_stride * shape.blocks)
@@ -106,6 +108,10 @@ class Spaces:
             offset = address - self.base
             if int(offset.max()) > len(self.global_bytes) - size:
                 self._illegal(space, request, address, offset > len(self.global_bytes) - size)
+            if self.reservations:
+                unmapped = self.context.memory.unmapped(address)
+                if unmapped.any():
+                    self._illegal(space, request, address, unmapped)
             return offset, None
         if space is Space.LOCAL:
             if int(address.max()) > self.context.local_bytes - size:
@@ -235,7 +241,7 @@ class Spaces:
         For them two addresses tell what otherwise takes a look at all.
         """
         count, size = len(address), request.width.bytes
-        if count == 1:
+        if count == 1 or self.reservations:
             return None
         if request.run is None:
             request.run = self._is_run(address, size)

@@ -84,23 +84,26 @@ class MemoryCheck(CheckHook):
             self._report_strays(access, footprint.strays)
 
     def _report_strays(self, access: Access, strays: NDArray[np.int64]) -> None:
-        """Tell stray lanes apart by what they missed: a null page, a buffer's end, a buffer's start,
-        everything."""
+        """Tell stray lanes apart by what they missed: mapped memory, a null page, a buffer's end, a buffer's
+        start, everything."""
         lanes = np.zeros(len(access.threads), dtype=np.bool_)
         lanes[strays] = True
         access.suppress(lanes)
-        left = strays
+        memory, left = self.context.memory, strays
         while len(left):
             addresses = access.addresses[left]
             address = int(addresses[0])
-            nearest = self.context.memory.find(address)
-            if address < NULL_PAGE or nearest is None:
-                alike, kind, buffer, distance = addresses < NULL_PAGE, Kind.NULL_POINTER, None, 0
+            nearest = memory.find(address)
+            reserved = memory.reservation_of(address)
+            buffer, offset, distance = None, 0, 0
+            if reserved is not None:
+                alike, kind, offset = reserved.among(addresses), Kind.NOT_MAPPED, address - reserved.base
+            elif address < NULL_PAGE or nearest is None:
+                alike, kind = addresses < NULL_PAGE, Kind.NULL_POINTER
                 alike[0] = True
             else:
                 alike, kind, distance = _missed(addresses, access.bytes, nearest)
-                buffer = self.buffer(nearest, access.element_bytes)
-            offset = 0 if buffer is None or nearest is None else address - nearest.base
+                buffer, offset = self.buffer(nearest, access.element_bytes), address - nearest.base
             self._report(kind, access, left[alike], buffer, offset=offset, distance=distance)
             left = left[~alike]
 

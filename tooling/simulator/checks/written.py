@@ -24,6 +24,8 @@ def written_allocations(context: LaunchContext) -> frozenset[int] | None:
         for offset in range(0, parameter.size - 7, 8):
             start = parameter.offset + offset
             value = int.from_bytes(context.launch.parameters[start : start + 8], "little")
+            if memory.reservation_of(value) is not None:
+                return None  # mappings lie side by side: a pointer into one may go on into the next
             home = memory.containing(value)
             if home is not None:
                 pointers[f"{parameter.name}+{offset}"] = home.serial

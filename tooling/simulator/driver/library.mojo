@@ -14,6 +14,7 @@ import nvptx
 import streams
 import tensors
 import unsupported
+import virtual
 
 
 def _keep[*Types: AnyType](*functions: *Types):
@@ -164,15 +165,7 @@ def simulated_gpu_exports() abi("C"):
         unsupported.cuGraphKernelNodeSetAttribute,
         unsupported.cuGraphDebugDotPrint,
         unsupported.cuMemGetHandleForAddressRange,
-        unsupported.cuMemGetAllocationGranularity,
-        unsupported.cuMemCreate,
         unsupported.cuMemExportToShareableHandle,
-        unsupported.cuMemRelease,
-        unsupported.cuMemAddressReserve,
-        unsupported.cuMemAddressFree,
-        unsupported.cuMemMap,
-        unsupported.cuMemUnmap,
-        unsupported.cuMemSetAccess,
         unsupported.cuMulticastCreate,
         unsupported.cuMulticastGetGranularity,
         unsupported.cuMulticastAddDevice,
@@ -180,4 +173,16 @@ def simulated_gpu_exports() abi("C"):
         unsupported.cuMulticastUnbind,
         unsupported.cuTensorMapEncodeIm2col,
         unsupported.cuMemcpyBatchAsync,
+    )
+    _keep(
+        virtual.cuMemGetAllocationGranularity,
+        virtual.cuMemAddressReserve,
+        virtual.cuMemAddressFree,
+        virtual.cuMemCreate,
+        virtual.cuMemRelease,
+        virtual.cuMemRetainAllocationHandle,
+        virtual.cuMemMap,
+        virtual.cuMemUnmap,
+        virtual.cuMemSetAccess,
+        virtual.cuMemGetAccess,
     )

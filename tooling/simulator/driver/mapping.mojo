@@ -34,15 +34,15 @@ def reserve(base: UInt64, size: UInt64) -> UInt64:
     return external_call["mmap", UInt64](UInt64(0), size, _PROT_NONE, _RESERVED, Int32(-1), Int64(0))
 
 
-def map_file(path: String, base: UInt64, size: UInt64) -> Int32:
-    """Map a file over the reserved space; 0, or the C library's error number."""
+def show(path: String, address: UInt64, size: UInt64, place: UInt64) -> Int32:
+    """Map a part of a file over reserved space; 0, or the C library's error number."""
     var name = path
     var descriptor = external_call["open", Int32](name.as_c_string_slice().unsafe_ptr(), _O_RDWR_CLOEXEC)
     if descriptor < 0:
         return errno()
-    var place = external_call["mmap", UInt64](
-        base, size, _PROT_READ_WRITE, _SHARED_HERE, descriptor, Int64(0)
+    var got = external_call["mmap", UInt64](
+        address, size, _PROT_READ_WRITE, _SHARED_HERE, descriptor, Int64(place)
     )
-    var reason = errno() if place != base else Int32(0)
+    var reason = errno() if got != address else Int32(0)
     _ = external_call["close", Int32](descriptor)
     return reason

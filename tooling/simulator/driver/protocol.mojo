@@ -1,10 +1,11 @@
 """Numbers of the protocol. Written by `python -m tooling.simulator.protocol`; do not edit."""
 
-comptime VERSION = UInt32(1)
+comptime VERSION = UInt32(2)
 comptime MAGIC = UInt64(0x5550474c5a5a5550)
 comptime MAX_PAYLOAD = 67108864
 comptime ARENA_BYTES = UInt64(0x1000000000)
 comptime ARENA_BASE = UInt64(0x200000000000)
+comptime GRANULARITY = UInt64(0x200000)
 comptime REQUEST_HEADER_BYTES = 8
 comptime REPLY_HEADER_BYTES = 12
 comptime DEVICE = UInt32(0)
@@ -89,3 +90,48 @@ comptime OCCUPANCY_REPLY_BYTES = 4
 comptime MEMORY_INFO = UInt32(16)
 comptime MEMORY_INFO_REQUEST_BYTES = 0
 comptime MEMORY_INFO_REPLY_BYTES = 16
+
+# bytes, alignment -> address
+comptime RESERVE = UInt32(17)
+comptime RESERVE_REQUEST_BYTES = 16
+comptime RESERVE_REPLY_BYTES = 8
+
+# address, bytes ->
+comptime UNRESERVE = UInt32(18)
+comptime UNRESERVE_REQUEST_BYTES = 16
+comptime UNRESERVE_REPLY_BYTES = 0
+
+# bytes -> memory
+comptime CREATE = UInt32(19)
+comptime CREATE_REQUEST_BYTES = 8
+comptime CREATE_REPLY_BYTES = 8
+
+# memory ->
+comptime RELEASE = UInt32(20)
+comptime RELEASE_REQUEST_BYTES = 8
+comptime RELEASE_REPLY_BYTES = 0
+
+# address -> memory
+comptime RETAIN = UInt32(21)
+comptime RETAIN_REQUEST_BYTES = 8
+comptime RETAIN_REPLY_BYTES = 8
+
+# address, bytes, memory -> place in the arena's file
+comptime MAP = UInt32(22)
+comptime MAP_REQUEST_BYTES = 24
+comptime MAP_REPLY_BYTES = 8
+
+# address, bytes ->
+comptime UNMAP = UInt32(23)
+comptime UNMAP_REQUEST_BYTES = 16
+comptime UNMAP_REPLY_BYTES = 0
+
+# address, bytes, whether it is allowed ->
+comptime SET_ACCESS = UInt32(24)
+comptime SET_ACCESS_REQUEST_BYTES = 20
+comptime SET_ACCESS_REPLY_BYTES = 0
+
+# address -> whether it is allowed
+comptime ACCESS = UInt32(25)
+comptime ACCESS_REQUEST_BYTES = 8
+comptime ACCESS_REPLY_BYTES = 4

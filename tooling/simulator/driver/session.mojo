@@ -17,7 +17,7 @@ from errors import (
     SUCCESS,
     describe,
 )
-from mapping import NO_PLACE, map_file, reserve
+from mapping import NO_PLACE, reserve, show
 from wire import (
     NOTHING,
     Body,
@@ -74,6 +74,7 @@ struct Session(Movable):
     var name: List[UInt8]
     var memory_bytes: UInt64
     var arena: UInt64
+    var arena_file: String
     var next_handle: UInt64
     var streams: Dict[UInt64, UInt32]
     var events: Dict[UInt64, UInt32]
@@ -102,6 +103,7 @@ struct Session(Movable):
         self.name = []
         self.memory_bytes = 0
         self.arena = 0
+        self.arena_file = ""
         self.next_handle = CONTEXT + 16
         self.streams = {}
         self.events = {}
@@ -222,7 +224,8 @@ struct Session(Movable):
             var number = reply.u32()
             self.attributes[number] = Int32(reply.u32())
         self.name = reply.rest()
-        var failed = map_file(String("/proc/", process, "/fd/", descriptor), self.arena, protocol.ARENA_BYTES)
+        self.arena_file = String("/proc/", process, "/fd/", descriptor)
+        var failed = show(self.arena_file, self.arena, protocol.ARENA_BYTES, 0)
         return SUCCESS if failed == 0 else self.refuse_memory(failed)
 
     def refuse_memory(mut self, reason: Int32) -> Int32:

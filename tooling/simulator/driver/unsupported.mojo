@@ -31,58 +31,10 @@ def cuMemGetHandleForAddressRange() abi("C") -> Int32:
     return unsupported("cuMemGetHandleForAddressRange")
 
 
-@export("cuMemGetAllocationGranularity")
-def cuMemGetAllocationGranularity() abi("C") -> Int32:
-    """The cuMemGetAllocationGranularity of the driver API ("Virtual Memory Management"): not supported."""
-    return unsupported("cuMemGetAllocationGranularity")
-
-
-@export("cuMemCreate")
-def cuMemCreate() abi("C") -> Int32:
-    """The cuMemCreate of the driver API ("Virtual Memory Management"): not supported."""
-    return unsupported("cuMemCreate")
-
-
 @export("cuMemExportToShareableHandle")
 def cuMemExportToShareableHandle() abi("C") -> Int32:
     """The cuMemExportToShareableHandle of the driver API ("Virtual Memory Management"): not supported."""
     return unsupported("cuMemExportToShareableHandle")
-
-
-@export("cuMemRelease")
-def cuMemRelease() abi("C") -> Int32:
-    """The cuMemRelease of the driver API ("Virtual Memory Management"): not supported."""
-    return unsupported("cuMemRelease")
-
-
-@export("cuMemAddressReserve")
-def cuMemAddressReserve() abi("C") -> Int32:
-    """The cuMemAddressReserve of the driver API ("Virtual Memory Management"): not supported."""
-    return unsupported("cuMemAddressReserve")
-
-
-@export("cuMemAddressFree")
-def cuMemAddressFree() abi("C") -> Int32:
-    """The cuMemAddressFree of the driver API ("Virtual Memory Management"): not supported."""
-    return unsupported("cuMemAddressFree")
-
-
-@export("cuMemMap")
-def cuMemMap() abi("C") -> Int32:
-    """The cuMemMap of the driver API ("Virtual Memory Management"): not supported."""
-    return unsupported("cuMemMap")
-
-
-@export("cuMemUnmap")
-def cuMemUnmap() abi("C") -> Int32:
-    """The cuMemUnmap of the driver API ("Virtual Memory Management"): not supported."""
-    return unsupported("cuMemUnmap")
-
-
-@export("cuMemSetAccess")
-def cuMemSetAccess() abi("C") -> Int32:
-    """The cuMemSetAccess of the driver API ("Virtual Memory Management"): not supported."""
-    return unsupported("cuMemSetAccess")
 
 
 @export("cuMulticastCreate")

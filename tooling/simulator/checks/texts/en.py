@@ -55,6 +55,14 @@ _TEXTS = {
         "Keep the buffer alive until the kernel is done: use it after `ctx.synchronize()`, or transfer it "
         "later.",
     ),
+    "not-mapped": Text(
+        "{access} of {bytes} at {address}, {offset} bytes into reserved addresses behind which there is no "
+        "memory that the GPU may use",
+        "Reserved addresses are only numbers: memory must be mapped there, and access to it be allowed; on "
+        "hardware the kernel stops with an illegal address.",
+        "Call `cuMemMap` and `cuMemSetAccess` for all that the kernel uses before the launch, and "
+        "`cuMemUnmap` only after it has ended.",
+    ),
     "host-memory": Text(
         "{access} of {bytes} in host memory: {buffer} belongs to the host",
         "A GPU reaches host memory only over the bus, and memory that is not pinned not at all.",

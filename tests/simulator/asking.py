@@ -1,0 +1,54 @@
+"""A program without a process: a context that is asked by function calls."""
+
+from __future__ import annotations
+
+import struct
+
+from tooling.simulator.checks.suite import make_checks
+from tooling.simulator.context import Context, Gpu
+from tooling.simulator.executor import Engine
+from tooling.simulator.findings import Kind
+from tooling.simulator.protocol import ARENA_BASE, MAGIC, VERSION, Opcode, Request
+
+READER = b"""
+.version 8.5
+.target sm_90a
+.address_size 64
+.visible .entry reader(.param .u64 pointer)
+{
+    .reg .b64 %rd<3>;
+    .reg .b32 %r<3>;
+    ld.param.b64 %rd1, [pointer];
+    cvta.to.global.u64 %rd2, %rd1;
+    ld.global.b32 %r1, [%rd2];
+    st.global.b32 [%rd2+4], %r1;
+    ret;
+}
+"""
+
+
+def introduced(*, checked: bool = True) -> Context:
+    """A program that has said hello; close it at the end."""
+    make = make_checks if checked else lambda: ()
+    context = Context(Gpu(Engine("lockstep", None), make), lambda: False)
+    context.answer(Request(Opcode.HELLO, (MAGIC, VERSION, 1, ARENA_BASE), b""))
+    return context
+
+
+def ask(context: Context, opcode: Opcode, *fields: int, tail: bytes = b"") -> tuple[int, int]:
+    """The status, and the first number of the answer."""
+    status, answer, _ = context.answer(Request(opcode, fields, tail))
+    return status, int.from_bytes(answer[:8], "little")
+
+
+def read_by_a_kernel(context: Context, address: int) -> None:
+    """Launch a thread that reads the first word at an address and writes the second."""
+    _, module = ask(context, Opcode.LOAD_MODULE, tail=READER)
+    _, function = ask(context, Opcode.FUNCTION, module, tail=b"reader")
+    shape = (1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0)
+    assert ask(context, Opcode.LAUNCH, function, *shape, tail=struct.pack("<Q", address))[0] == 0
+
+
+def kinds(context: Context) -> list[Kind]:
+    """What was found so far."""
+    return [finding.kind for check in context.checks for finding in check.findings]

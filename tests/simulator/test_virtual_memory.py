@@ -1,0 +1,194 @@
+"""Memory apart from its addresses: what kernels may do there, what the checks say, and what is left of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.simulator.asking import ask, introduced, kinds, read_by_a_kernel
+from tooling.simulator.context import Context
+from tooling.simulator.device import MEMORY_BYTES
+from tooling.simulator.findings import Kind, render
+from tooling.simulator.launch import FaultKind
+from tooling.simulator.protocol import GRANULARITY, MemoryKind, Opcode
+
+PIECE = GRANULARITY
+
+
+@pytest.fixture
+def context() -> Iterator[Context]:
+    context = introduced()
+    yield context
+    context.close()
+
+
+def reserve(context: Context, pieces: int) -> int:
+    status, address = ask(context, Opcode.RESERVE, pieces * PIECE, 0)
+    assert status == 0
+    assert address % PIECE == 0
+    return address
+
+
+def create(context: Context, pieces: int = 1) -> int:
+    status, handle = ask(context, Opcode.CREATE, pieces * PIECE)
+    assert status == 0
+    return handle
+
+
+def place(context: Context, address: int, handle: int, pieces: int = 1, *, allowed: bool = True) -> None:
+    assert ask(context, Opcode.MAP, address, pieces * PIECE, handle)[0] == 0
+    if allowed:
+        assert ask(context, Opcode.SET_ACCESS, address, pieces * PIECE, 1)[0] == 0
+
+
+def words(context: Context, address: int, count: int = 4) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    return context.memory.view(address, 4 * count).view(np.uint32)
+
+
+def test_created_memory_keeps_its_content_where_ever_it_is_shown(context: Context) -> None:
+    here, handle = reserve(context, 4), create(context, 2)
+    place(context, here, handle, 2)
+    words(context, here + PIECE)[:] = 1, 2, 3, 4
+    assert ask(context, Opcode.UNMAP, here, 2 * PIECE)[0] == 0
+    assert words(context, here + PIECE).tolist() == [0, 0, 0, 0]
+    place(context, here + 2 * PIECE, handle, 2)
+    assert words(context, here + 3 * PIECE).tolist() == [1, 2, 3, 4]
+    place(context, here, handle, 2)
+    words(context, here + PIECE)[0] = 9
+    assert words(context, here + 3 * PIECE).tolist() == [9, 2, 3, 4]
+
+
+def test_memory_is_there_as_long_as_a_handle_or_a_mapping_is(context: Context) -> None:
+    def free() -> int:
+        return MEMORY_BYTES - ask(context, Opcode.MEMORY_INFO)[1]
+
+    here, handle = reserve(context, 2), create(context)
+    assert free() == PIECE
+    place(context, here, handle)
+    assert ask(context, Opcode.RETAIN, here + 100) == (0, handle)
+    assert [ask(context, Opcode.RELEASE, handle)[0] for _ in range(3)] == [0, 0, 1]
+    assert ask(context, Opcode.MAP, here + PIECE, PIECE, handle)[0] == 1
+    assert free() == PIECE
+    assert ask(context, Opcode.UNMAP, here, PIECE)[0] == 0
+    assert free() == 0
+    assert ask(context, Opcode.UNRESERVE, here, 2 * PIECE)[0] == 0
+
+
+def test_no_more_memory_is_created_than_there_is(context: Context) -> None:
+    assert ask(context, Opcode.CREATE, MEMORY_BYTES + PIECE)[0] == 2
+    handle = create(context, MEMORY_BYTES // PIECE)
+    assert ask(context, Opcode.ALLOCATE, 1, MemoryKind.DEVICE)[0] == 2
+    assert ask(context, Opcode.RELEASE, handle)[0] == 0
+    assert ask(context, Opcode.ALLOCATE, 1, MemoryKind.DEVICE)[0] == 0
+    assert ask(context, Opcode.RESERVE, 1 << 40, 0)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("opcode", "fields"),
+    [
+        (Opcode.RESERVE, (0, 0)),
+        (Opcode.RESERVE, (4096, 0)),
+        (Opcode.RESERVE, (PIECE, 3)),
+        (Opcode.UNRESERVE, ("base", PIECE)),
+        (Opcode.UNRESERVE, ("base", 4 * PIECE)),
+        (Opcode.UNRESERVE, (8, 8)),
+        (Opcode.CREATE, (0,)),
+        (Opcode.CREATE, (PIECE + 1,)),
+        (Opcode.MAP, ("free", 100, "handle")),
+        (Opcode.MAP, ("free", PIECE, 77)),
+        (Opcode.MAP, ("free", 4 * PIECE, "handle")),
+        (Opcode.MAP, ("base", PIECE, "handle")),
+        (Opcode.MAP, (8, PIECE, "handle")),
+        (Opcode.UNMAP, ("base", PIECE)),
+        (Opcode.UNMAP, ("base", 0)),
+        (Opcode.UNMAP, (8, PIECE)),
+        (Opcode.SET_ACCESS, ("base", PIECE, 1)),
+        (Opcode.SET_ACCESS, ("base", 3 * PIECE, 1)),
+        (Opcode.SET_ACCESS, ("free", PIECE, 1)),
+        (Opcode.ACCESS, ("free",)),
+        (Opcode.RETAIN, ("free",)),
+    ],
+)
+def test_what_fits_nothing_is_refused(
+    context: Context, opcode: Opcode, fields: tuple[int | str, ...]
+) -> None:
+    base, handle = reserve(context, 4), create(context, 2)
+    place(context, base, handle, 2)
+    known = {"base": base, "free": base + 2 * PIECE, "handle": handle}
+    numbers = [known[field] if isinstance(field, str) else field for field in fields]
+    assert ask(context, opcode, *numbers)[0] == 1
+
+
+def leave(context: Context, state: str) -> int:
+    """An address whose memory is in a state that kernels must not meet."""
+    here = reserve(context, 2)
+    if state != "never mapped":
+        place(context, here, create(context), allowed=state != "not allowed")
+    if state == "unmapped":
+        assert ask(context, Opcode.UNMAP, here, PIECE)[0] == 0
+    if state == "allowed no more":
+        assert ask(context, Opcode.SET_ACCESS, here, PIECE, 0)[0] == 0
+    return here
+
+
+STATES = ("never mapped", "not allowed", "unmapped", "allowed no more")
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_reserved_addresses_without_memory_are_told(context: Context, state: str) -> None:
+    here = leave(context, state)
+    read_by_a_kernel(context, here + 64)
+    assert kinds(context) == [Kind.NOT_MAPPED, Kind.NOT_MAPPED]
+    read, written = (finding for check in context.checks for finding in check.findings)
+    assert (read.offset, written.offset) == (64, 68)
+    assert "cuMemSetAccess" in render(read)
+    assert f"{here + 64:#x}" in render(read, "ko")
+    assert ask(context, Opcode.SYNCHRONISE)[0] == 0
+    assert ask(context, Opcode.WRITE, here, 4, 1, 4)[0] == 1
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_they_stop_a_kernel_that_nobody_checks(state: str) -> None:
+    context = introduced(checked=False)
+    read_by_a_kernel(context, leave(context, state))
+    assert ask(context, Opcode.SYNCHRONISE)[0] == FaultKind.ILLEGAL_ADDRESS.cuda_result
+    context.close()
+
+
+def test_mappings_side_by_side_are_one_buffer_to_kernels_and_copies(context: Context) -> None:
+    here = reserve(context, 3)
+    for piece in range(2):
+        place(context, here + piece * PIECE, create(context))
+    seam = here + PIECE - 4
+    assert ask(context, Opcode.WRITE, seam, 8, 1, 8)[0] == 0
+    read_by_a_kernel(context, seam)
+    read_by_a_kernel(context, seam + 4)
+    assert kinds(context) == []
+    assert ask(context, Opcode.COPY, here + PIECE, seam - 64, 128)[0] == 0
+    assert ask(context, Opcode.READ, here + PIECE, PIECE)[0] == 0
+    assert ask(context, Opcode.READ, here + PIECE, PIECE + 1)[0] == 1
+
+
+def test_what_nobody_wrote_is_told_of_fresh_memory_only(context: Context) -> None:
+    here, handle = reserve(context, 2), create(context)
+    place(context, here, handle)
+    assert words(context, here)[0] == 0x7FC0DEAD
+    read_by_a_kernel(context, here)
+    assert kinds(context) == [Kind.UNWRITTEN_READ]
+    assert ask(context, Opcode.UNMAP, here, PIECE)[0] == 0
+    place(context, here + PIECE, handle)
+    read_by_a_kernel(context, here + PIECE + 4096)
+    assert kinds(context) == [Kind.UNWRITTEN_READ]
+
+
+def test_a_program_that_ends_leaves_no_memory_of_its_own() -> None:
+    context = introduced()
+    here = reserve(context, 2)
+    place(context, here, create(context))
+    view = words(context, here)
+    view[:] = 7
+    context.close()
+    assert view.tolist() == [0, 0, 0, 0]
