@@ -62,6 +62,24 @@ def test_answers_are_those_of_an_h200(group: str) -> None:
     assert different == DIFFERENCES & recorded.keys()
 
 
+@pytest.mark.parametrize(
+    ("shape", "why"),
+    [
+        ("block=(2048, 1, 1)", "block (2048, 1, 1) is larger than (1024, 1024, 64)"),
+        ("block=(64, 32, 1)", "a block of 2048 threads; at most 1024 are possible"),
+        ("grid=(0, 1, 1)", "grid (0, 1, 1) and block (1, 1, 1) must be at least 1"),
+        ("shared=50000", "50000 bytes of dynamic shared memory besides 0 of the kernel's own; at most 49152"),
+        ("grid=(3, 1, 1), cluster=(2, 1, 1)", "grid (3, 1, 1) is no multiple of the cluster (2, 1, 1)"),
+    ],
+)
+def test_a_refused_launch_tells_why(shape: str, why: str) -> None:
+    code = f"d = Driver().start()\nprint(d.launch(d.function('store'), {shape}) > 0)"
+    with simulation(record_only=True) as gpu:
+        done = run_python(gpu, code)
+    assert done.stdout == "True\n"
+    assert done.stderr.startswith(f"simulated GPU: store cannot be launched: {why}")
+
+
 def test_memory_shown_at_two_places_is_one_memory() -> None:
     code = """
 import driver_work_cases as work

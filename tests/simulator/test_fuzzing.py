@@ -155,7 +155,7 @@ def send_damaged(seeds: range) -> None:
                 for message in requests(chance, known):
                     try:
                         request = (
-                            decode_request(chance.randrange(20), message)
+                            decode_request(chance.randrange(len(Opcode) + 4), message)
                             if isinstance(message, bytes)
                             else message
                         )

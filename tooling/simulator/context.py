@@ -18,7 +18,7 @@ from tooling.exit_codes import ExitCode
 from tooling.simulator import device
 from tooling.simulator.arena import Arena
 from tooling.simulator.buffers import Buffers
-from tooling.simulator.checks.base import CheckHook
+from tooling.simulator.checks.base import CheckHook, readable_kernel
 from tooling.simulator.cuda_results import INVALID, OK, CudaResult, Reply
 from tooling.simulator.executor import Executor, Job
 from tooling.simulator.findings import Finding
@@ -266,9 +266,10 @@ class Context:
             return CudaResult.INVALID_HANDLE, b""
         grid, block, named = Dim3(*numbers[1:4]), Dim3(*numbers[4:7]), Dim3(*numbers[7:10])
         clustered, dynamic_shared, stream = numbers[10:]
-        verdict = judge_launch(kernel, grid, block, named if clustered else None, dynamic_shared)
-        if verdict is not CudaResult.SUCCESS:
-            return verdict, b""
+        refusal = judge_launch(kernel, grid, block, named if clustered else None, dynamic_shared)
+        if refusal is not None:
+            name = readable_kernel(kernel.function.name, tuple(kernel.module.files.values()))
+            return refusal.result, f"{name} cannot be launched: {refusal.why}".encode()
         if len(request.tail) != kernel.function.parameter_bytes:
             return INVALID
         launch = Launch(

@@ -91,38 +91,56 @@ def set_attribute(kernel: Kernel, attribute: int, value: int) -> CudaResult:
     return CudaResult.SUCCESS
 
 
+class Refusal(Record):
+    """A launch that the driver does not take: its answer, and the reason, which a driver does not tell."""
+
+    result: CudaResult
+    why: str
+
+
 def judge_launch(
     kernel: Kernel, grid: Dim3, block: Dim3, cluster: Dim3 | None, dynamic_shared: int
-) -> CudaResult:
-    """What the driver says to a launch of this shape.
+) -> Refusal | None:
+    """What the driver says to a launch of this shape; None where it is taken.
 
     Args:
         cluster: as the launch names it, or None.
         dynamic_shared: bytes asked for in the launch.
     """
-    fits = (
-        all(1 <= extent <= most for extent, most in zip(grid, device.MAX_GRID, strict=True))
-        and all(1 <= extent <= most for extent, most in zip(block, device.MAX_BLOCK, strict=True))
-        and block.count <= kernel.attributes[MAX_THREADS]
-        and (kernel.required_block is None or block == kernel.required_block)
-        and dynamic_shared <= kernel.attributes[MAX_DYNAMIC_SHARED]
-    )
-    if not fits:
-        return CudaResult.INVALID_VALUE
+    most_threads, most_shared = kernel.attributes[MAX_THREADS], kernel.attributes[MAX_DYNAMIC_SHARED]
+    why = ""
+    if min(*grid, *block) < 1:
+        why = f"grid {grid} and block {block} must be at least 1 everywhere"
+    elif any(extent > most for extent, most in zip(grid, device.MAX_GRID, strict=True)):
+        why = f"grid {grid} is larger than {Dim3(*device.MAX_GRID)}"
+    elif any(extent > most for extent, most in zip(block, device.MAX_BLOCK, strict=True)):
+        why = f"block {block} is larger than {Dim3(*device.MAX_BLOCK)}"
+    elif block.count > most_threads:
+        why = f"a block of {block.count} threads; at most {most_threads} are possible"
+    elif kernel.required_block is not None and block != kernel.required_block:
+        why = f"block {block}; the kernel was compiled for blocks of {kernel.required_block}"
+    elif dynamic_shared > most_shared:
+        why = (
+            f"{dynamic_shared} bytes of dynamic shared memory besides {kernel.static_shared} of the kernel's "
+            f"own; at most {most_shared} are possible (more than {device.MAX_SHARED_PER_BLOCK} in all, up to "
+            f"{device.MAX_SHARED_PER_BLOCK_OPT_IN}, must be asked for: MAX_DYNAMIC_SHARED_SIZE_BYTES)"
+        )
+    if why:
+        return Refusal(CudaResult.INVALID_VALUE, why)
     return _judge_cluster(kernel, grid, cluster)
 
 
-def _judge_cluster(kernel: Kernel, grid: Dim3, cluster: Dim3 | None) -> CudaResult:
+def _judge_cluster(kernel: Kernel, grid: Dim3, cluster: Dim3 | None) -> Refusal | None:
     required = kernel.required_cluster
-    if cluster and required and cluster != required:
-        return CudaResult.INVALID_CLUSTER_SIZE
     wanted = cluster or required
     if wanted is None:
-        return CudaResult.SUCCESS
-    non_portable = kernel.attributes[NON_PORTABLE_CLUSTER]
-    most = device.MAX_CLUSTER if non_portable else device.PORTABLE_CLUSTER
-    if not 1 <= math.prod(wanted) <= most:
-        return CudaResult.INVALID_CLUSTER_SIZE
-    if any(blocks % extent for blocks, extent in zip(grid, wanted, strict=True)):
-        return CudaResult.INVALID_CLUSTER_SIZE
-    return CudaResult.SUCCESS
+        return None
+    most = device.MAX_CLUSTER if kernel.attributes[NON_PORTABLE_CLUSTER] else device.PORTABLE_CLUSTER
+    why = ""
+    if cluster and required and cluster != required:
+        why = f"a cluster of {cluster}; the kernel was compiled for clusters of {required}"
+    elif not 1 <= math.prod(wanted) <= most:
+        why = f"a cluster of {math.prod(wanted)} blocks; 1 to {most} are possible"
+    elif any(blocks % extent for blocks, extent in zip(grid, wanted, strict=True)):
+        why = f"grid {grid} is no multiple of the cluster {wanted}"
+    return Refusal(CudaResult.INVALID_CLUSTER_SIZE, why) if why else None

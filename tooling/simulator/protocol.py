@@ -106,7 +106,7 @@ REQUESTS: dict[Opcode, Shape] = {
         "Q3I3I3IIIQ",
         "",
         "function, grid, block, cluster, cluster given, dynamic shared bytes, stream ->",
-        "parameter bytes",
+        "parameter bytes; a refused launch replies the reason",
     ),
     Opcode.SYNCHRONISE: _shape("", "", "->"),
     Opcode.OCCUPANCY: _shape("QiQ", "i", "function, threads of a block, dynamic shared bytes -> blocks"),

@@ -326,8 +326,7 @@ def relaunch(request: List[UInt8]) -> Int32:
             return status
         var body = Body(protocol.LAUNCH)
         body.bytes = request.copy()
-        session[].unsynchronised = True
-        return session[].request(body).status
+        return session[].launch(body)
 
 
 def _launch(
@@ -352,9 +351,7 @@ def _launch(
             var node = Node(LAUNCH)
             node.request = body.bytes.copy()
             return session[].keep(stream, node)
-        status = session[].request(body).status
-        session[].unsynchronised = True
-        return status
+        return session[].launch(body)
 
 
 @export("cuLaunchKernel")

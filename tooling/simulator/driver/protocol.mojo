@@ -71,7 +71,7 @@ comptime SET_ATTRIBUTE = UInt32(12)
 comptime SET_ATTRIBUTE_REQUEST_BYTES = 16
 comptime SET_ATTRIBUTE_REPLY_BYTES = 0
 
-# function, grid, block, cluster, cluster given, dynamic shared bytes, stream -> (parameter bytes)
+# function, grid, block, cluster, cluster given, dynamic shared bytes, stream -> (parameter bytes; a refused launch replies the reason)
 comptime LAUNCH = UInt32(13)
 comptime LAUNCH_REQUEST_BYTES = 60
 comptime LAUNCH_REPLY_BYTES = 0

@@ -28,6 +28,7 @@ from wire import (
     errno,
     exchange,
     say,
+    say_text,
     write_all,
 )
 from work import DO_IT, Capture, Node
@@ -265,6 +266,14 @@ struct Session(Movable):
             self.hang_up()
             reply.status = DEVICE_UNAVAILABLE
         return reply^
+
+    def launch(mut self, mut body: Body) -> Int32:
+        """Send the request of a launch; why one was refused goes to stderr, as its status tells little."""
+        self.unsynchronised = True
+        var reply = self.request(body)
+        if reply.status != SUCCESS and len(reply.answer) > 0:
+            say_text(reply.answer)
+        return reply.status
 
     def synchronise(mut self) -> Int32:
         """Learn how the launches since the last call ended; their output appears now, as on hardware."""

@@ -70,8 +70,17 @@ def write_all(descriptor: Int32, bytes: List[UInt8]):
 
 def say(message: String):
     """One line on standard error, marked as the simulator's."""
+    var text = List[UInt8]()
+    text.extend(message.as_bytes())
+    say_text(text)
+
+
+def say_text(text: List[UInt8]):
+    """The same of the bytes of a text that came from the simulator."""
     var line = List[UInt8]()
-    line.extend((String("simulated GPU: ") + message + "\n").as_bytes())
+    line.extend("simulated GPU: ".as_bytes())
+    line.extend(Span(text))
+    line.append(10)
     write_all(2, line)
 
 
