@@ -4,12 +4,14 @@ Results are compared with PyTorch's embedding where it is installed (the extra `
 NumPy otherwise.
 """
 
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lab import expect_no_flags, stage, submit
+from lab import choose_mode, stage, submit
+from lab.timing import on_simulated_gpu, print_time
 from max.driver import CPU, Accelerator, Buffer, Device
 from max.dtype import DType
 from max.engine import InferenceSession
@@ -23,17 +25,18 @@ SEQ_LEN = 512
 TOKENS = BATCH_SIZE * SEQ_LEN  # the operations take a batch of sequences as one list
 VOCABULARY = 10000
 WIDTH = 512
+TIMED_TOKENS = 32 * TOKENS  # so many that the kernel takes the time, and not the start of the graph
 OPERATIONS = Path(__file__).parent / "op"
 
 
 # ANCHOR: embedding_graph
-def embedding_graph(device: Device, operations: tuple[str, ...]) -> Graph:
+def embedding_graph(device: Device, operations: tuple[str, ...], tokens_count: int = TOKENS) -> Graph:
     """A graph that calls each of the operations on the same inputs."""
     where = DeviceRef.from_device(device)
     with Graph(
         "embedding",
         input_types=[
-            TensorType(DType.int32, [TOKENS], where),
+            TensorType(DType.int32, [tokens_count], where),
             TensorType(DType.float32, [VOCABULARY, WIDTH], where),
         ],
         custom_extensions=[OPERATIONS],
@@ -43,8 +46,8 @@ def embedding_graph(device: Device, operations: tuple[str, ...]) -> Graph:
                 name=name,
                 device=where,
                 values=list(graph.inputs),
-                out_types=[TensorType(DType.float32, [TOKENS, WIDTH], where)],
-                parameters={"tokens_count": TOKENS, "vocabulary": VOCABULARY, "width": WIDTH},
+                out_types=[TensorType(DType.float32, [tokens_count, WIDTH], where)],
+                parameters={"tokens_count": tokens_count, "vocabulary": VOCABULARY, "width": WIDTH},
             )[0]
             for name in operations
         ]
@@ -74,11 +77,21 @@ def expected_rows(tokens: Array, table: Array) -> tuple[str, Array]:
     return "NumPy", np.where(known[:, None], table[safe], 0)
 
 
-def main() -> None:
-    expect_no_flags("p21")
+def example(tokens_count: int) -> tuple[Array, Array]:
+    """Random tokens and a random table."""
     random = np.random.RandomState(42)
-    tokens = random.randint(0, VOCABULARY, TOKENS).astype(np.int32)
-    table = random.randn(VOCABULARY, WIDTH).astype(np.float32)
+    tokens = random.randint(0, VOCABULARY, tokens_count).astype(np.int32)
+    return tokens, random.randn(VOCABULARY, WIDTH).astype(np.float32)
+
+
+def compare(name: str, got: Array, expected: Array, whose: str) -> None:
+    """Prints the largest difference, and raises where it is too large."""
+    print(f"largest difference of {name} from {whose}: {np.abs(got - expected).max():.1e}")
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5, err_msg=name)
+
+
+def solve() -> None:
+    tokens, table = example(TOKENS)
     stage("tokens", tokens)
     stage("table", table)
 
@@ -90,9 +103,34 @@ def main() -> None:
 
     whose, expected = expected_rows(tokens, table)
     for name, result in (("out_cpu", out_cpu), ("out", out), ("out_2d", out_2d)):
-        print(f"largest difference of {name} from {whose}: {np.abs(result - expected).max():.1e}")
-        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-5, err_msg=name)
+        compare(name, result, expected, whose)
     print("Puzzle 21 complete ✅")
+
+
+def benchmark() -> None:
+    """How long both orders take for the same rows."""
+    count = TOKENS if on_simulated_gpu() else TIMED_TOKENS
+    tokens, table = example(count)
+    whose, expected = expected_rows(tokens, table)
+    device = Accelerator()
+    inputs = [Buffer.from_numpy(array).to(device) for array in (tokens, table)]
+    times = []
+    for name in ("embedding", "embedding_2d"):
+        model = InferenceSession(devices=[device]).load(embedding_graph(device, (name,), count))
+        compare(name, model.execute(*inputs)[0].to(CPU()).to_numpy(), expected, whose)
+        call = partial(model.execute, *inputs)
+        times.append(print_time(name, call, device.synchronize, calls=10))
+    if times[0] and times[1]:
+        print(f"embedding_2d takes {times[1] / times[0]:.2f} times as long")
+    else:
+        print("Times need a real GPU; `tooling profile p21` counts what both orders move.")
+
+
+def main() -> None:
+    if choose_mode("p21", ["--benchmark"], without=True):
+        benchmark()
+    else:
+        solve()
 
 
 if __name__ == "__main__":

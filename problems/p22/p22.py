@@ -3,12 +3,14 @@
 Results are compared with PyTorch where it is installed (the extra `torch`), and with NumPy otherwise.
 """
 
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from lab import choose_mode, stage, submit
+from lab.timing import print_time
 from max.driver import CPU, Accelerator, Buffer, Device
 from max.dtype import DType
 from max.engine import InferenceSession
@@ -107,9 +109,12 @@ class Operation:
         self.device = device
         self.model = InferenceSession(devices=[device]).load(graph)
 
+    def buffers(self, *arrays: Array) -> list[Buffer]:
+        """The arrays on the graph's device."""
+        return [Buffer.from_numpy(array).to(self.device) for array in arrays]
+
     def __call__(self, *arrays: Array) -> list[Array]:
-        buffers = [Buffer.from_numpy(array).to(self.device) for array in arrays]
-        return [result.to(CPU()).to_numpy() for result in self.model.execute(*buffers)]
+        return [result.to(CPU()).to_numpy() for result in self.model.execute(*self.buffers(*arrays))]
 
 
 def example() -> dict[str, Array]:
@@ -203,6 +208,29 @@ def backward() -> None:
     print("Puzzle 22 complete (backward) ✅")
 
 
+def benchmark() -> None:
+    """How long a forward pass takes: with so little data, nearly all of it is starting graph and kernels."""
+    data = example()
+    whose, expected, _ = expected_results(data, np.ones((ROWS, OUTPUT_DIM), np.float32))
+    gpu = Accelerator()
+    times = []
+    for name, device, algorithm in (
+        ("CPU", CPU(), "fused"),
+        ("GPU, four kernels", gpu, "unfused"),
+        ("GPU, one kernel", gpu, "fused"),
+    ):
+        operation = Operation(forward_graph(device, algorithm), device)
+        compare(name, operation(*data.values())[0], expected, whose)
+        buffers = operation.buffers(*data.values())
+        call = partial(operation.model.execute, *buffers)
+        times.append(print_time(name, call, device.synchronize, calls=50))
+    _, unfused, fused = times
+    if unfused and fused:
+        print(f"four kernels take {unfused / fused:.2f} times as long as one")
+    else:
+        print("Times need a real GPU; `tooling profile p22 --fused` counts what the kernel moves.")
+
+
 def demo_simple() -> None:
     """One call of the operation on the GPU."""
     gpu = Accelerator()
@@ -238,9 +266,13 @@ def demo() -> None:
 
 
 def main() -> None:
-    mode = choose_mode("p22", ["--fused", "--unfused", "--backward", "--demo", "--demo-simple"])
+    mode = choose_mode(
+        "p22", ["--fused", "--unfused", "--backward", "--benchmark", "--demo", "--demo-simple"]
+    )
     if mode == "--backward":
         backward()
+    elif mode == "--benchmark":
+        benchmark()
     elif mode == "--demo":
         demo()
     elif mode == "--demo-simple":
