@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tooling.simulator.lanes import Group
@@ -42,6 +42,7 @@ class Schedule:
         self.kind = kind
         self.turn = 0
         self._order = order
+        self._first: Callable[[Iterable[int]], int] = max if kind == "adversarial" else min
         self._chosen = 0
         self._random: Random | None = None
         if kind == "random":
@@ -61,7 +62,12 @@ class Schedule:
             if self._chosen % (_ROUND * len(waiting)) == 0:
                 self.turn += 1
             return self._random.choice(waiting)
-        patient = [group for group in waiting if not _tired(group)]
+        # Written out, here and in `_keys`: lanes that left a loop one by one wait as many groups.
+        patient = [
+            group
+            for group in waiting
+            if group.back_edges <= (PATIENCE_POLLING if group.polling else PATIENCE)
+        ]
         if not patient:
             for group in waiting:
                 group.back_edges = 0
@@ -69,13 +75,14 @@ class Schedule:
             self.turn += 1
             ordered = sorted(waiting, key=self._key)
             return ordered[self.turn % len(ordered)]
-        return (max if self.kind == "adversarial" else min)(patient, key=self._key)
+        keys = self._keys(patient)
+        return patient[keys.index(self._first(keys))]
 
     def first_of(self, waiting: Sequence[Group]) -> int:
         """The place in the order of running of the group among these that comes first; 0 without any."""
         if not waiting or self._random is not None:
             return 0
-        return (max if self.kind == "adversarial" else min)(map(self._key, waiting))
+        return self._first(self._keys(waiting))
 
     def yields(self, group: Group, first: int) -> bool:
         """Whether the running group, about to start a new basic block, lets another one run.
@@ -86,6 +93,11 @@ class Schedule:
         if self._random is not None or _tired(group):
             return True
         return first >= self._key(group) if self.kind == "adversarial" else first <= self._key(group)
+
+    def _keys(self, groups: Sequence[Group]) -> list[int]:
+        """`_key` of each."""
+        order = self._order
+        return [order[group.pc] - (len(group.stack) << 32) for group in groups]
 
     def _key(self, group: Group) -> int:
         """Order of running: inside calls first, then the earliest place."""
