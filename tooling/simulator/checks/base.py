@@ -172,11 +172,16 @@ def place_of(instruction: Instruction | None) -> Place:
 
 
 def _authors_own(source: SourceLocation) -> SourceLocation:
-    """The innermost place in the kernel's own file: library code inlined there is not the author's."""
+    """The innermost place in the kernel's own file: library code inlined there is not the author's.
+
+    Of a library's kernel such as that of `elementwise`, the author's is what it inlines from another file.
+    """
     chain = [source]
     while chain[-1].inlined_at is not None:
         chain.append(chain[-1].inlined_at)
     own = chain[-1].file
+    if _is_packaged(own):
+        own = next((place.file for place in chain if PurePath(place.file).is_absolute()), own)
     return next(place for place in chain if place.file == own)
 
 
