@@ -207,10 +207,18 @@ class Hook:
         `pending` is None for cp.async.wait_all, which waits for copies without a group as well.
         """
 
-    def mbarrier(self, action: str, threads: Ints, addresses: Ints, instruction: Instruction) -> None:
+    def mbarrier(
+        self,
+        action: str,
+        threads: Ints,
+        addresses: Ints,
+        instruction: Instruction,
+        values: Ints | None = None,
+    ) -> None:
         """An mbarrier operation in shared memory.
 
         Args:
+            values: of each thread, the arrivals that it announces (`init`) or makes; None: none.
             action: `init`, `inval`, `arrive`, …; of test_wait and try_wait `passed`, told of those that found
                 the phase complete, or `unheeded`, where the kernel asks and never looks at the answer.
         """

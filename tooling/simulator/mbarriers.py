@@ -134,7 +134,7 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
         else:
             found = _update(view, places, values, action, expects)
             batch.spaces.changes += 1
-            _tell(batch, action, threads, address, instruction)
+            _tell(batch, action, threads, address, instruction, values)
             dtype = U64
         if target is not None:
             whole = found
@@ -176,7 +176,8 @@ def change_at(batch: Any, request: Request, address: Array, action: str, values:
     _update(batch.spaces.view(Space.SHARED, 8), places, values, action, expects=False)
     batch.spaces.changes += 1
     told = "arrive" if action == "arrive" else "complete"
-    _tell(batch, told, request.pick(batch.spaces.threads), address, request.instruction)
+    threads = request.pick(batch.spaces.threads)
+    _tell(batch, told, threads, address, request.instruction, values if action == "arrive" else None)
 
 
 def _update(view: Array, places: Array, values: Array, action: str, expects: bool) -> Array:
@@ -209,6 +210,13 @@ def _changed(state: State, action: str, value: int, expects: bool) -> State:
     return state
 
 
-def _tell(batch: Any, action: str, threads: Array, address: Array, instruction: Instruction) -> None:
+def _tell(  # noqa: PLR0917 - what hooks are told, and whom
+    batch: Any,
+    action: str,
+    threads: Array,
+    address: Array,
+    instruction: Instruction,
+    values: Array | None = None,
+) -> None:
     for hook in batch.hooks.mbarrier:
-        hook.mbarrier(action, threads, address.view(np.int64), instruction)
+        hook.mbarrier(action, threads, address.view(np.int64), instruction, values)

@@ -78,3 +78,15 @@ def test_the_message_says_that_nobody_waited() -> None:
     assert finding.severity is Severity.WARNING
     assert "while not mbarrier_test_wait" in render(finding)
     assert "and 63 more" in render(finding)
+
+
+@pytest.mark.parametrize(("announced", "says"), [("65", "64 of 65 arrivals"), ("200", "64 of 200 arrivals")])
+def test_an_mbarrier_that_waits_for_too_many_says_how_many_came(announced: str, says: str) -> None:
+    checks = make_checks([Check.SYNCHRONISATION])
+    body = NEIGHBOUR.replace("%r3, 64", f"%r3, {announced}")
+    text = kernel(body.replace("ASK", f"ASK: {TEST} %p2, [%r1], %rd11;\n@!%p2 bra ASK;"), before=SHARED)
+    result, _ = simulate(text, [np.zeros(THREADS, np.uint32)], block=THREADS, hooks=checks)
+    assert result.error is not None
+    (finding,) = (finding for check in checks for finding in check.findings)
+    assert finding.kind is Kind.MBARRIER_STUCK
+    assert says in render(finding)

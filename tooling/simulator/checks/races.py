@@ -137,7 +137,14 @@ class RaceCheck(CheckHook):
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         self._clocks.warp_sync(threads, masks, self._now)
 
-    def mbarrier(self, action: str, threads: Ints, addresses: Ints, instruction: Instruction) -> None:
+    def mbarrier(
+        self,
+        action: str,
+        threads: Ints,
+        addresses: Ints,
+        instruction: Instruction,
+        values: Ints | None = None,
+    ) -> None:
         if action in ("arrive", "complete"):
             self._clocks.arrive(threads, addresses, self._now)
         elif action == "passed":

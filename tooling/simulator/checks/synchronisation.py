@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, survivors
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.hooks import Access, Ints, LaunchContext, Space, Waiter, WaitsFor
-from tooling.simulator.ptx_model import Instruction, Integer
+from tooling.simulator.ptx_model import Instruction
 from tooling.simulator.record import Record
 
 _WAITING = {
@@ -34,7 +34,7 @@ class _MBarrier(Record, frozen=False):
     thread: int
     epoch: int
     instruction: Instruction
-    count: int | None
+    count: int  # arrivals of a phase
     arrived: int = 0
 
 
@@ -194,14 +194,22 @@ class SynchronisationCheck(CheckHook):
 
     # Mbarriers
 
-    def mbarrier(self, action: str, threads: Ints, addresses: Ints, instruction: Instruction) -> None:
+    def mbarrier(
+        self,
+        action: str,
+        threads: Ints,
+        addresses: Ints,
+        instruction: Instruction,
+        values: Ints | None = None,
+    ) -> None:
         size = self.context.threads_per_block
-        for thread, address in zip(threads.tolist(), addresses.tolist(), strict=True):
+        counts = [1] * len(threads) if values is None else values.tolist()
+        for thread, address, count in zip(threads.tolist(), addresses.tolist(), counts, strict=True):
             block = thread // size
             known = self._mbarriers.get((block, address))
             if action == "init":
                 self._mbarriers[block, address] = _MBarrier(
-                    thread, int(self._epoch[block]), instruction, _announced(instruction)
+                    thread, int(self._epoch[block]), instruction, count
                 )
             elif known is None or not self._visible(known, thread):
                 parties = [self.party(thread, Action.MBARRIER, instruction)]
@@ -210,7 +218,7 @@ class SynchronisationCheck(CheckHook):
                 line = known.instruction.ptx_line if known else instruction.ptx_line
                 self._note(Kind.MBARRIER_NOT_READY, line, tuple(parties))
             elif action == "arrive":
-                known.arrived += 1
+                known.arrived += count
         if action == "unheeded":
             party = self.party(int(threads[0]), Action.MBARRIER, instruction, len(threads))
             self._note(Kind.MBARRIER_UNHEEDED, instruction.ptx_line, (party,), severity=Severity.WARNING)
@@ -265,10 +273,10 @@ class SynchronisationCheck(CheckHook):
 
     def _report_mbarrier(self, block: int, polled: Instruction, parties: tuple[Party, ...]) -> None:
         known = [barrier for (home, _), barrier in self._mbarriers.items() if home == block and barrier.count]
-        lacking = [barrier for barrier in known if barrier.count and barrier.arrived % barrier.count]
+        lacking = [barrier for barrier in known if barrier.arrived % barrier.count]
         barrier = next(iter(lacking or known), None)
-        expected = barrier.count or 0 if barrier else 0
-        arrived = barrier.arrived % expected if barrier and expected else 0
+        expected = barrier.count if barrier else 0
+        arrived = barrier.arrived % expected if barrier else 0
         self._note(Kind.MBARRIER_STUCK, polled.ptx_line, parties, expected=expected, arrived=arrived)
 
     def _note(
@@ -300,9 +308,3 @@ class SynchronisationCheck(CheckHook):
 def _counted(waiters: Sequence[Waiter]) -> bool:
     """Whether one of the barriers is meant for a given number of threads, not for the whole block."""
     return any(len(waiter.instruction.operands) > 1 for waiter in waiters)
-
-
-def _announced(instruction: Instruction) -> int | None:
-    """The arrivals that an mbarrier.init announces, where the program fixes them."""
-    last = instruction.operands[-1]
-    return last.value if isinstance(last, Integer) else None
