@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tooling.catalog.mutants import DIAGNOSES, Edit, Mutant, MutantError
+from tests.cli.conftest import MANIFEST
+from tooling.catalog.manifest import load_puzzle
+from tooling.catalog.mutants import DIAGNOSES, Edit, Mutant, MutantError, load_mutants
 from tooling.errors import Location
 from tooling.judging.diagnosis import PATTERNS
 from tooling.judging.texts import EXPLANATIONS
+from tooling.project import Project
 
 
 def mutant(*edits: tuple[str, str, int]) -> Mutant:
@@ -32,3 +35,18 @@ def test_a_text_must_occur_as_often_as_promised(text: str, times: int) -> None:
 def test_every_diagnosis_has_a_sentence_and_a_name_for_mutants() -> None:
     assert set(DIAGNOSES) <= set(EXPLANATIONS)
     assert {pattern.__name__.replace("_", "-") for pattern in PATTERNS} <= set(DIAGNOSES)
+
+
+def test_a_mutant_that_names_no_mode_is_tried_in_those_that_are_judged(tmp_path: Path) -> None:
+    manifest = tmp_path / "problems" / "p01" / "puzzle.yaml"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(MANIFEST + "  - {name: times, kind: benchmark, flags: [--benchmark], hints: []}\n")
+    mutants = tmp_path / "tests" / "mutants" / "p01.yaml"
+    mutants.parent.mkdir(parents=True)
+    mutants.write_text(
+        "- {name: m, because: why, edits: [{replace: a, with: b}], expect: [shifted]}\n"
+        "- {name: t, because: why, modes: [times], edits: [{replace: a, with: b}], expect: [crash]}\n"
+    )
+    puzzle = load_puzzle(manifest, Project(tmp_path))
+    found = load_mutants(Project(tmp_path), puzzle)
+    assert [mutant.modes for mutant in found] == [(puzzle.modes[0].name,), ("times",)]

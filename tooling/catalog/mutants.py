@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tooling.catalog.model import Program, Puzzle
+from tooling.catalog.model import ModeKind, Program, Puzzle
 from tooling.catalog.nodes import Value, read_document
 from tooling.errors import Location, ToolingError
 from tooling.project import Project
@@ -131,6 +131,7 @@ def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
     keys = value.mapping(["name", "because", "edits", "expect"], ["programs", "modes"])
     programs = tuple(program.name for program in puzzle.programs)
     modes = tuple(mode.name for mode in puzzle.modes)
+    judged = tuple(mode.name for mode in puzzle.modes if mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN))
     expectations = (*SIMULATOR_CHECKS, *DIAGNOSES, *PROGRAM_FAILURES, *COUNTERS)
     return Mutant(
         name=keys["name"].text(),
@@ -140,7 +141,7 @@ def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
         else programs,
         modes=tuple(item.one_of(modes, "mode") for item in keys["modes"].items())
         if "modes" in keys
-        else modes,
+        else judged,
         because=keys["because"].text().strip(),
         edits=tuple(_edit(item) for item in keys["edits"].items()),
         expect=tuple(item.one_of(expectations, "expectation") for item in keys["expect"].items()),
