@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import math
 import os
+import statistics
 import time
 from collections.abc import Callable
 
 SIMULATOR_VARIABLE = "GPU_SIM_SOCKET"
 WARM_UP = 5
+WANTED_ERROR = 0.01  # standard error of the mean, as a share of it
+MOST_CALLS = 2000
 
 
 def on_simulated_gpu() -> bool:
@@ -25,15 +28,16 @@ def on_simulated_gpu() -> bool:
 def print_time(
     name: str, call: Callable[[], object], wait: Callable[[], None], *, calls: int
 ) -> float | None:
-    """Times a call, and prints the mean with its standard error as a share of it.
+    """Times a call until its mean has settled, and prints that with its standard error as a share of it.
 
-    Five calls that warm up come first. On the simulated GPU there is one call and no time.
+    Five calls that warm up come first. What does not settle in MOST_CALLS says so by its error. On the
+    simulated GPU there is one call and no time.
 
     Args:
         name: what the line begins with.
         call: starts the work.
         wait: returns once all work that was started is done.
-        calls: how many calls to time, each with its own wait; 2 or more.
+        calls: how many calls to time at the least, each with its own wait; 2 or more.
 
     Returns:
         The mean in microseconds; None on the simulated GPU.
@@ -46,13 +50,15 @@ def print_time(
     for _ in range(WARM_UP):
         call()
     wait()
-    times = []
-    for _ in range(calls):
-        start = time.perf_counter()
-        call()
-        wait()
-        times.append((time.perf_counter() - start) * 1e6)
-    mean = sum(times) / calls
-    deviation = math.sqrt(sum((each - mean) ** 2 for each in times) / (calls - 1))
-    print(f"{name}: {mean:.1f} us (standard error {deviation / math.sqrt(calls) / mean:.1%}, {calls} calls)")
+    times: list[float] = []
+    error = math.inf
+    while len(times) < calls or (error > WANTED_ERROR and len(times) < MOST_CALLS):
+        for _ in range(calls):
+            start = time.perf_counter()
+            call()
+            wait()
+            times.append((time.perf_counter() - start) * 1e6)
+        error = statistics.stdev(times) / math.sqrt(len(times)) / statistics.fmean(times)
+    mean = statistics.fmean(times)
+    print(f"{name}: {mean:.1f} us (standard error {error:.1%}, {len(times)} calls)")
     return mean
