@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Any
 
 import numpy as np
 
 from tooling.collection import uncollected
+from tooling.simulator.lifetimes import forget_dead
 from tooling.simulator.numerics import PRED, U8, U32, U64
 from tooling.simulator.program import BasicBlock, Landing, Origin, Program
 from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
@@ -25,12 +25,12 @@ from tooling.simulator.ptx_model import (
     Variable,
 )
 from tooling.simulator.register_reads import registers_read
+from tooling.simulator.remembered import Remembered
 from tooling.simulator.semantics import DTYPES
 from tooling.simulator.shared_arrays import SharedArray
 from tooling.simulator.specials import SCALARS, VECTORS
 
-_CACHE: OrderedDict[tuple[str, str], Program] = OrderedDict()
-_CACHE_SIZE = 64
+_PROGRAMS: Remembered[Program] = Remembered()
 
 PARAMETER_BLOCK = "%parameters"
 """Stands among a launch's symbols for its parameters, where a kernel takes their address."""
@@ -44,14 +44,12 @@ def decode(module: Module, kernel: Function) -> Program:
     Raises:
         PtxError: an instruction or form that the simulator does not know.
     """
-    key = (module.digest, kernel.name)
-    program = _CACHE.get(key)
-    if program is None:
+
+    def find() -> Program:
         with uncollected():
-            program = _CACHE[key] = Decoder(module, kernel).decode()
-        if len(_CACHE) > _CACHE_SIZE:
-            _CACHE.popitem(last=False)
-    return program
+            return Decoder(module, kernel).decode()
+
+    return _PROGRAMS.get((module.digest, kernel.name), find)
 
 
 class Decoder:
@@ -121,7 +119,7 @@ class Decoder:
         layout = [self._split(function) for function in functions]
         for function, pieces in zip(functions, layout, strict=True):
             self._bind(function, pieces)
-        return Program(
+        program = Program(
             self.kernel.name,
             self.blocks,
             self.origins,
@@ -137,6 +135,8 @@ class Decoder:
             tuple(functions),
             self._arrays,
         )
+        forget_dead(program)
+        return program
 
     # -- layout --------------------------------------------------------------------------------------
 
@@ -208,7 +208,9 @@ class Decoder:
             block.instructions = instructions
             following = pieces[index + 1][0].number if index + 1 < len(pieces) else -1
             for instruction in instructions:
+                steps = len(block.steps)
                 bind(self, instruction, following)
+                block.bound(steps)
             if block.end is None:
                 if following >= 0:
                     block.successors.append(following)

@@ -72,7 +72,6 @@ class FaultKind(Enum):
     """Why a kernel was stopped; the value is the CUDA driver's result code for it."""
 
     ILLEGAL_ADDRESS = 700
-    LAUNCH_OUT_OF_RESOURCES = 701
     ILLEGAL_INSTRUCTION = 715
     MISALIGNED_ADDRESS = 716
     TRAP = 719

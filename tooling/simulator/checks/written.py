@@ -8,17 +8,19 @@ memory, a function, a bulk copy), every buffer counts as written.
 from __future__ import annotations
 
 from tooling.simulator.hooks import LaunchContext
-from tooling.simulator.ptx_model import Address, Instruction, Symbol
+from tooling.simulator.ptx_model import Address, Function, Instruction, Symbol
+from tooling.simulator.remembered import Remembered
 from tooling.simulator.shared_arrays import ANY, follow, value_of
 
 _WRITERS = frozenset({"st", "atom", "red"})
 
 
+_FOUND: Remembered[frozenset[str] | None] = Remembered()
+
+
 def written_allocations(context: LaunchContext) -> frozenset[int] | None:
     """Serial numbers of the allocations that the launch may write; None where any may be."""
     function, memory = context.launch.function, context.memory
-    own = {variable.name for variable in function.variables}
-    variables = own | set(context.module.globals)
     pointers: dict[str, int] = {}
     for parameter in function.parameters:
         for offset in range(0, parameter.size - 7, 8):
@@ -29,11 +31,25 @@ def written_allocations(context: LaunchContext) -> frozenset[int] | None:
             home = memory.containing(value)
             if home is not None:
                 pointers[f"{parameter.name}+{offset}"] = home.serial
+    names = frozenset(pointers)
+    key = (context.module.digest, function.name, names)
+    written = _FOUND.get(key, lambda: _written(function, set(context.module.globals), names))
+    return None if written is None else frozenset(pointers[name] for name in written)
+
+
+def _written(function: Function, variables: set[str], pointers: frozenset[str]) -> frozenset[str] | None:
+    """Which of the pointers (`parameter+offset`) the kernel may write through; None for all memory.
+
+    Args:
+        variables: of the module.
+    """
+    own = {variable.name for variable in function.variables}
+    variables = own | variables
     body = [item for item in function.body if isinstance(item, Instruction)]
-    values = follow(body, variables | set(pointers))
+    values = follow(body, variables | pointers)
     if not body:
         return None
-    written: set[int] = set()
+    written: set[str] = set()
     for instruction in body:
         if not _may_write_globally(instruction) or _prints(instruction):
             continue
@@ -46,9 +62,9 @@ def written_allocations(context: LaunchContext) -> frozenset[int] | None:
             or "async" in instruction.modifiers
         ):
             return None
-        if meant - own - set(pointers):
+        if meant - own - pointers:
             return None  # a variable of the module, which no parameter points to
-        written |= {pointers[name] for name in meant - own}
+        written |= meant - own
     return frozenset(written)
 
 

@@ -17,6 +17,9 @@ from tooling.simulator.hooks import Access, AccessKind, Hook, Ints, LaunchContex
 from tooling.simulator.lanes import Lanes
 from tooling.simulator.ptx_model import Instruction, Integer, Register
 from tooling.simulator.register_reads import registers_read
+from tooling.simulator.remembered import Remembered
+
+_READ: Remembered[frozenset[str]] = Remembered()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +64,9 @@ class CounterHook(Hook):
 
     def launch_begin(self, context: LaunchContext) -> None:
         self._threads_per_block = context.threads_per_block
-        self._read = registers_read([context.launch.function, *context.module.functions.values()])
+        functions = [context.launch.function, *context.module.functions.values()]
+        key = (context.module.digest, context.launch.function.name)
+        self._read = _READ.get(key, lambda: registers_read(functions))
         self._issue = IssueCounter(context.threads_per_block)
 
     def launch_end(self, context: LaunchContext) -> None:
