@@ -36,6 +36,7 @@ from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Mee
 from tooling.simulator.memory import Allocation
 from tooling.simulator.ptx_model import Instruction
 from tooling.simulator.record import Record
+from tooling.simulator.remembered import Remembered
 
 FEW = 256
 """Up to so many lanes, strong accesses also order the threads of one block (a lock, a flag), one by one."""
@@ -55,6 +56,33 @@ class _Copy(Record, frozen=False):
 def _meeting_at(barrier: int) -> int:
     """Where what `bar.arrive` publishes is kept: below the addresses of mbarriers."""
     return -1 - barrier
+
+
+class _Accesses(Record):
+    """What the text of a kernel says of its accesses.
+
+    Attributes:
+        granules: bytes of a granule of each memory's shadow.
+        synchronise: some of them may order what threads of different blocks do.
+    """
+
+    granules: dict[Space, int]
+    synchronise: bool
+
+    @staticmethod
+    def of(context: LaunchContext) -> _Accesses:
+        """Those of the launch's kernel and of all functions that it could call."""
+        functions = (context.launch.function, *context.module.functions.values())
+        body = [item for function in functions for item in function.body if isinstance(item, Instruction)]
+        granules = {space: granule_of(body, space) for space in (Space.GLOBAL, Space.SHARED)}
+        synchronise = any(
+            item.opcode in ("fence", "membar") or not _SYNCHRONISING.isdisjoint(item.modifiers)
+            for item in body
+        )
+        return _Accesses(granules, synchronise)
+
+
+_ACCESSES: Remembered[_Accesses] = Remembered()
 
 
 class RaceCheck(CheckHook):
@@ -87,19 +115,14 @@ class RaceCheck(CheckHook):
         self._log.clear()
         self._log_start = self._now
         self._committed = np.zeros(0, np.int64)
-        functions = (context.launch.function, *context.module.functions.values())
-        body = [item for function in functions for item in function.body if isinstance(item, Instruction)]
         self._written = written_allocations(context)
-        granule = granule_of(body, Space.GLOBAL)
-        if granule != self._granules[Space.GLOBAL]:
+        key = (context.module.digest, context.launch.function.name)
+        accesses = _ACCESSES.get(key, lambda: _Accesses.of(context))
+        if accesses.granules[Space.GLOBAL] != self._granules[Space.GLOBAL]:
             self._global.clear()
-        self._granules = {Space.GLOBAL: granule, Space.SHARED: granule_of(body, Space.SHARED)}
+        self._granules, self._synchronises = accesses.granules, accesses.synchronise
         for shadow in self._global.values():
             shadow.forget()
-        self._synchronises = any(
-            item.opcode in ("fence", "membar") or not _SYNCHRONISING.isdisjoint(item.modifiers)
-            for item in body
-        )
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
         self._first_block, self._batch = first_block, blocks
