@@ -165,7 +165,7 @@ def _show_case(case: CaseVerdict, terminal: Terminal, words: Words, language: st
 
 
 def _show_problem(problem: Problem, dataset: str, terminal: Terminal, words: Words) -> None:
-    terminal.line(f"  {terminal.paint(problem.what, 'bold')} ({dataset})")
+    terminal.wrapped(f"  {problem.what} ({dataset})", "bold")
     if problem.comparison:
         for row in mismatch_table(problem.comparison, words, beyond=problem.output == GUARD):
             terminal.line("    " + row)

@@ -39,10 +39,12 @@ class Terminal:
         """Writes one line, with signs that the stream's encoding can show."""
         self.stream.write(self.showable(text) + "\n")
 
-    def wrapped(self, text: str) -> None:
+    def wrapped(self, text: str, style: str | None = None) -> None:
         """Writes a line, which goes on below itself, a little further in, where it is too long."""
         for part in self._parts(text):
-            self.line(part)
+            words = part.lstrip()
+            indent = part[: len(part) - len(words)]
+            self.line(indent + (self.paint(words, style) if style else words))
 
     def labelled(self, label: str, text: str, style: str = "dim") -> None:
         """Writes `  label: text`, wrapped under itself."""
