@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.lanes import Group
+from tooling.simulator.lifetimes import liveness
 from tooling.simulator.ptx_model import Function, Instruction
 from tooling.simulator.record import Record, made
 from tooling.simulator.shared_arrays import SharedArray, arrays_meant
@@ -31,6 +32,7 @@ class BasicBlock(Record, frozen=False):
         number: its place in the program; blocks are numbered in the order of the text.
         steps: bound instructions; `end` does the last one where that is a jump or a wait.
         uses, defines: slots read before written, and slots surely written (for liveness).
+        last_steps: per slot that is read, the last step that does; -1 where `end` does.
         successors: numbers of the blocks that may follow inside the function.
         gathers: lanes of a warp wait for each other here, and may come back to it until all are there.
     """
@@ -44,11 +46,21 @@ class BasicBlock(Record, frozen=False):
     defines: set[int] = made(default_factory=set)
     successors: list[int] = made(default_factory=list)
     gathers: bool = False
+    last_steps: dict[int, int] = made(default_factory=dict)
+    _asked: list[int] = made(default_factory=list)
 
     def reads(self, slot: int) -> None:
         """Note that the block reads a slot."""
+        self._asked.append(slot)
         if slot not in self.defines:
             self.uses.add(slot)
+
+    def bound(self, steps_before: int) -> None:
+        """An instruction has been bound: what it reads, its last step reads, or the end without any."""
+        last = len(self.steps) - 1
+        for slot in self._asked:
+            self.last_steps[slot] = last if last >= steps_before else -1
+        self._asked.clear()
 
 
 class Origin(Record):
@@ -134,7 +146,7 @@ class Program(Record, frozen=False):
     def live(self, block: int, stack: tuple[int, ...]) -> set[int]:
         """Slots whose value may still be read by lanes before `block` inside the calls of `stack`."""
         if self._live is None:
-            self._live = _liveness(self.blocks)
+            self._live = liveness(self.blocks)
         slots = set(self._live[block])
         for place in stack:
             slots.update(self._live[place])
@@ -143,25 +155,6 @@ class Program(Record, frozen=False):
     def kept(self, landing: int) -> list[int]:
         """Registers that a call back to `landing` must find as they were: the called may use them itself."""
         return sorted(self.live(landing, ()) & self.framed_slots)
-
-
-def _liveness(blocks: list[BasicBlock]) -> list[tuple[int, ...]]:
-    """Live-in slots of every block, by the usual backward iteration over sets kept as integers' bits."""
-    uses = [_bits(block.uses) for block in blocks]
-    kept = [~_bits(block.defines) for block in blocks]
-    live = list(uses)
-    changed = True
-    while changed:
-        changed = False
-        for number in range(len(blocks) - 1, -1, -1):
-            out = 0
-            for successor in blocks[number].successors:
-                out |= live[successor]
-            now = uses[number] | (out & kept[number])
-            if now != live[number]:
-                live[number] = now
-                changed = True
-    return [_members(bits) for bits in live]
 
 
 def _meeting_order(blocks: list[BasicBlock], entry: int) -> list[int]:
@@ -193,20 +186,3 @@ def _meeting_order(blocks: list[BasicBlock], entry: int) -> list[int]:
                 seen[following] = True
                 path.append((following, sorted(blocks[following].successors)))
     return place
-
-
-def _bits(slots: set[int]) -> int:
-    total = 0
-    for slot in slots:
-        total |= 1 << slot
-    return total
-
-
-def _members(bits: int) -> tuple[int, ...]:
-    text = bin(bits)[:1:-1]
-    members = []
-    position = text.find("1")
-    while position >= 0:
-        members.append(position)
-        position = text.find("1", position + 1)
-    return tuple(members)
