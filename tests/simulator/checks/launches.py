@@ -49,7 +49,8 @@ class HandLaunch:
         self.memory = DeviceMemory(np.zeros(arena, np.uint8), BASE)
         parameters = tuple(Parameter(f"p{i}", 8 * i, 8, 8) for i in range(len(arguments)))
         function = Function("kernel", True, parameters, (), {}, (), (), tuple(body))
-        module = Module((8, 5), ("sm_90a",), 64, {"kernel": function}, {}, (), {}, {1: "kernel.mojo"})
+        files, digest = {1: "kernel.mojo"}, repr(function)
+        module = Module((8, 5), ("sm_90a",), 64, {"kernel": function}, {}, (), {}, files, digest)
         bits = b"".join(value.to_bytes(8, "little") for value in arguments)
         launch = Launch(function, grid, block, cluster, parameters=bits)
         self.context = LaunchContext(
