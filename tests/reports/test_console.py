@@ -37,14 +37,14 @@ AFTER = np.array([10, -777.25, -777.25, -777.25], np.float32)
 WRITTEN_BEHIND = Problem("written-beyond-the-end", "what", "cause", "advice", GUARD, compare(AFTER, BEFORE))
 
 
-def shown(case: CaseVerdict, language: str = "en", width: int | None = None) -> str:
+def shown(*cases: CaseVerdict, language: str = "en", width: int | None = None) -> str:
     program = Program("p01", TensorApi.RAW, Path("p01.mojo"), Path("p01.mojo"))
     puzzle = Puzzle("p01", 1, Text("Map", "맵"), "I", (), (program,), (MODE,), Path("puzzle.yaml"))
     verdict = Verdict(
         Selection(puzzle, program, MODE),
         Choice(SIMULATED, "the test's"),
         solution=False,
-        cases=(case,),
+        cases=cases,
         outcome=Outcome.WRONG,
         seconds=0.1,
     )
@@ -59,8 +59,8 @@ def case(*problems: Problem, findings: tuple[Finding, ...] = ()) -> CaseVerdict:
 
 @pytest.mark.parametrize(("language", "luck"), [("en", "by luck"), ("ko", "우연입니다")])
 def test_right_values_despite_a_race_are_called_luck(language: str, luck: str) -> None:
-    assert luck in shown(case(findings=(RACE,)), language)
-    assert luck not in shown(case(WRITTEN_BEHIND, findings=(RACE,)), language)
+    assert luck in shown(case(findings=(RACE,)), language=language)
+    assert luck not in shown(case(WRITTEN_BEHIND, findings=(RACE,)), language=language)
 
 
 def test_cells_behind_a_result_are_not_called_elements_of_it() -> None:
@@ -76,3 +76,27 @@ def test_no_line_is_longer_than_the_terminal_is_wide() -> None:
     whole = shown(case(WRITTEN_BEHIND, findings=(RACE,)))
     assert max(map(len, whole.splitlines())) > 70  # nothing is wrapped where nobody reads along
     assert " ".join(" ".join(lines).split()) == " ".join(whole.split())
+
+
+def wrong(name: str, *also: str) -> Problem:
+    comparison = compare(np.array([4, 6, 12, 18.0]), np.array([4, 6, 12, 22.0]))
+    return Problem(name, f"it looks {name}", "cause", "advice", "out", comparison, also)
+
+
+@pytest.mark.parametrize(
+    ("book", "probe", "believed"),
+    [
+        (wrong("missing-last"), wrong("mismatch"), False),
+        (wrong("missing-last"), wrong("missing-last"), True),
+        (wrong("permuted"), wrong("transposed", "permuted"), True),
+        (wrong("permuted"), wrong("scaled"), False),
+        (wrong("first-block-only"), wrong("partly-written"), True),  # nobody wrote there, whatever the data
+    ],
+)
+def test_a_pattern_that_the_other_data_does_not_show_is_not_told(
+    book: Problem, probe: Problem, believed: bool
+) -> None:
+    text = shown(case(book), CaseVerdict("probe", case().transcript, (probe,)))
+    assert (book.what in text) is believed
+    assert ("`out` is wrong" in text) is not believed
+    assert "1 of 4 elements differ:" in text

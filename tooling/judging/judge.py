@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ _GPU_FAILURE = re.compile(
     r"CUDA_ERROR_(?:ILLEGAL|LAUNCH|MISALIGNED|INVALID_PC|ASSERT|HARDWARE)\w*|hipErrorIllegal\w*"
 )
 _PRECISION = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
+_ACCIDENTAL = frozenset({"missing-last", "transposed", "scaled", "permuted"})
 _UNCAUGHT = re.compile(r"Unhandled exception caught during execution: (.*)")
 
 
@@ -110,6 +112,25 @@ def outcome_of(mode: Mode, cases: Sequence[CaseVerdict]) -> Outcome:
         return Outcome.UNDECIDED
     judged = mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
     return Outcome.PASSED if judged else Outcome.UNJUDGED
+
+
+def borne_out(problem: Problem, cases: Sequence[CaseVerdict]) -> bool:
+    """Whether a pattern is more than an accident of one data set: the others must show it as well.
+
+    Of those that few elements, or many equal ones, can show by accident; what was never written was not.
+    """
+    return problem.name not in _ACCIDENTAL or all(
+        problem.name in (other.name, *other.also)
+        for case in cases
+        for other in case.problems
+        if other.output == problem.output and other.comparison
+    )
+
+
+def without_pattern(problem: Problem, language: str) -> Problem:
+    """The same mismatch, of which nothing is known but that it is one."""
+    plain = _problem("mismatch", language, output=problem.output)
+    return replace(plain, comparison=problem.comparison)
 
 
 def _ending_problems(

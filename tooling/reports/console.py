@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from tooling.catalog.model import Mode, ModeKind
 from tooling.execution.program import Ending
 from tooling.judging.comparison import Comparison
 from tooling.judging.diagnosis import GUARD
+from tooling.judging.judge import borne_out, without_pattern
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.reports.invocation import run_prefix
 from tooling.reports.terminal import Terminal, columns
@@ -45,7 +47,6 @@ _WORDS: dict[str, Words] = {
         "stderr": "what it wrote to stderr",
         "simulator": "the simulated GPU found:",
         "by-luck": "the values are right this time, but by luck; the simulated GPU found:",
-        "also": "also possible",
     },
     "ko": {
         "headline": "{command}, {device}에서 실행 ({reason})",
@@ -76,7 +77,6 @@ _WORDS: dict[str, Words] = {
         "stderr": "stderr에 남긴 내용",
         "simulator": "시뮬레이션 GPU가 찾은 것:",
         "by-luck": "이번에는 값이 맞았지만 우연입니다. 시뮬레이션 GPU가 찾은 것:",
-        "also": "다른 가능성",
     },
 }
 _STDERR_NOISE = (
@@ -115,7 +115,7 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
     terminal.line(terminal.paint(f"{sign} {headline}", "red"))
     case = next((case for case in verdict.cases if not case.right), None)
     if case:
-        _show_case(case, terminal, words, language)
+        _show_case(case, verdict.cases, terminal, language)
     if verdict.selection.mode.kind is ModeKind.PUZZLE and not verdict.solution:
         count = len(verdict.selection.mode.hints)
         text = words["hints"].format(count=count, command=command, run=run_prefix(os.environ))
@@ -153,12 +153,14 @@ def _circumstances(verdict: Verdict, words: Words) -> str:
     return f"{', '.join(datasets)}; {device}; {verdict.seconds:.1f} s"
 
 
-def _show_case(case: CaseVerdict, terminal: Terminal, words: Words, language: str) -> None:
+def _show_case(case: CaseVerdict, cases: Sequence[CaseVerdict], terminal: Terminal, language: str) -> None:
+    words = _WORDS[language]
     dataset = words["with"].format(dataset=words.get(case.dataset, case.dataset))
     if case.errors:
         _show_findings(case, terminal, words, language)
     for problem in case.problems:
-        _show_problem(problem, dataset, terminal, words)
+        shown = problem if borne_out(problem, cases) else without_pattern(problem, language)
+        _show_problem(shown, dataset, terminal, words)
     explained = any(problem.comparison for problem in case.problems)
     if case.transcript.ending is Ending.EXITED and case.transcript.status != 0 and not explained:
         _show_stderr(case.transcript.stderr, terminal, words)
