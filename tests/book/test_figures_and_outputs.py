@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tooling.book.errors import BookError
-from tooling.book.figures import FIGURES
+from tooling.book.figures import every_figure, find_figure
 from tooling.book.figures.canvas import SHADES, Canvas
 from tooling.book.figures.drawing import outdated, pictures
 from tooling.book.figures.facts import Facts
@@ -34,6 +34,8 @@ from tooling.book.verdicts import answer, verdict_path
 from tooling.catalog.mutants import load_mutants
 from tooling.project import Project
 
+FIGURES = every_figure()
+
 
 @pytest.mark.parametrize("figure", FIGURES, ids=[figure.name for figure in FIGURES])
 def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure: Figure) -> None:
@@ -51,7 +53,7 @@ def test_the_pictures_in_the_book_are_up_to_date(real: Project, figure: Figure) 
 
 
 def test_the_axis_sum_shows_its_sums(real: Project) -> None:
-    figure = next(each for each in FIGURES if each.name == "p15")
+    figure = find_figure("p15")
     _, text = next(pictures(Shelf(real), figure))
     assert [number for number in ("15", "51", "87", "123") if f">{number}<" not in text] == []
 

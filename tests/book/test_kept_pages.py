@@ -86,6 +86,20 @@ def test_a_page_is_set_again_after_a_change_of(
     assert f"ko {PAGE}" in pages_set
 
 
+def test_a_page_knows_at_once_that_another_language_has_it_too(checkout: Project, tmp_path: Path) -> None:
+    korean = editions(checkout)[1]
+    contents = korean.page("SUMMARY.md")
+    whole = contents.read_text(encoding="utf-8")
+    contents.write_text(
+        "".join(line for line in whole.splitlines(True) if PAGE not in line), encoding="utf-8"
+    )
+    for text, languages in ((contents.read_text(encoding="utf-8"), 1), (whole, 2)):
+        contents.write_text(text, encoding="utf-8")
+        site = build(checkout, tmp_path / "site", ADDRESS).folder
+        page = (site / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
+        assert page.count('rel="alternate"') == languages + 1
+
+
 def test_a_page_that_includes_another_one_is_always_set(
     checkout: Project, tmp_path: Path, pages_set: list[str]
 ) -> None:

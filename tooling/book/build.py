@@ -16,6 +16,7 @@ from tooling.book.errors import BuildFailed, MdbookMissing
 from tooling.book.inputs import digest, read_inputs
 from tooling.book.site import Rendered, assemble
 from tooling.book.staging import Stage, Staged
+from tooling.book.stamps import Stamp
 from tooling.book.status import write_status
 from tooling.project import Project
 
@@ -99,7 +100,7 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
     for edition, complaint in zip(every, complaints, strict=True):
         if complaint:
             raise BuildFailed(f"the {edition.name} edition could not be built", why=f"\n{complaint}")
-    rendered = tuple(Rendered(job.edition, job.output) for job in jobs)
+    rendered = tuple(Rendered(job.edition, job.made.folder, job.made.key) for job in jobs)
     count = assemble(rendered, project.root / "book" / "theme", target, site)
     return Built(target, count, time.perf_counter() - started)
 
@@ -109,16 +110,12 @@ class _Rendering:
     """mdBook at work on the staged pages of one edition.
 
     Attributes:
-        output: the folder that it writes.
-        stamp: the file that says what it was last written from.
-        key: what it is written from now.
-        process: None where it holds that already.
+        made: the folder that it writes.
+        process: None where the folder is right already.
     """
 
     edition: Edition
-    output: Path
-    stamp: Path
-    key: str
+    made: Stamp
     process: subprocess.Popen[str] | None
 
     @classmethod
@@ -126,14 +123,13 @@ class _Rendering:
         cls, mdbook: Path, edition: Edition, staged: Staged, stage: Stage, settings: dict[str, str]
     ) -> _Rendering:
         """Starts mdBook; `settings` win over the edition's book.toml."""
-        output = stage.work / edition.language
-        stamp = stage.work / f"{edition.language}.rendered"
         key = digest(stage.inputs.digest, staged.digest, MDBOOK_VERSION, repr(settings))
-        if output.is_dir() and stamp.is_file() and stamp.read_text(encoding="utf-8") == key:
-            return cls(edition, output, stamp, key, None)
-        stamp.unlink(missing_ok=True)
+        made = Stamp(stage.work / edition.language, key)
+        if made.holds():
+            return cls(edition, made, None)
+        made.begin()
         process = subprocess.Popen(
-            [mdbook, "build", "--dest-dir", output, staged.folder],
+            [mdbook, "build", "--dest-dir", made.folder, staged.folder],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -141,7 +137,7 @@ class _Rendering:
             errors="replace",
             env=os.environ | {f"MDBOOK_{name}": value for name, value in settings.items()},
         )
-        return cls(edition, output, stamp, key, process)
+        return cls(edition, made, process)
 
     def finish(self) -> str:
         """Waits for the end, and gives back what mdBook complains of: nothing where all is well."""
@@ -152,5 +148,5 @@ class _Rendering:
         # mdBook warns and goes on where we want to stop.
         if self.process.returncode or any(line.startswith(("ERROR", " WARN")) for line in complaints):
             return "\n".join(complaints) or f"mdBook ended with {self.process.returncode}"
-        self.stamp.write_text(self.key, encoding="utf-8")
+        self.made.finish()
         return ""

@@ -7,6 +7,7 @@ c comment, f function, p prompt; `hole` is the comment that a learner replaces.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from html import escape, unescape
 from textwrap import dedent
@@ -27,6 +28,7 @@ def _words(words: str) -> str:
     return "|".join(words.split())
 
 
+@lru_cache  # compiled when a page first shows the language
 def _language(keywords: str) -> re.Pattern[str]:
     return re.compile(
         rf"""(?P<hole>\#\ FILL\ ME\ IN.*)
@@ -46,12 +48,12 @@ _SHELL = re.compile(
     r"|(?P<f>^(?:\w+=\S+\ )*[\w.-]+)",
     re.MULTILINE,
 )
-_PATTERNS = {
-    "mojo": _language(_words(_MOJO_KEYWORDS)),
-    "python": _language(_words(_PYTHON_KEYWORDS)),
-    "bash": _SHELL,
-    "console": _SHELL,
-    "sh": _SHELL,
+_PATTERNS: dict[str, Callable[[], re.Pattern[str]]] = {
+    "mojo": lambda: _language(_words(_MOJO_KEYWORDS)),
+    "python": lambda: _language(_words(_PYTHON_KEYWORDS)),
+    "bash": lambda: _SHELL,
+    "console": lambda: _SHELL,
+    "sh": lambda: _SHELL,
 }
 _BLOCK = re.compile(r'(<pre[^>]*><code class="language-(\w+)[^"]*">)(.*?)(</code></pre>)', re.DOTALL)
 
@@ -59,9 +61,9 @@ _BLOCK = re.compile(r'(<pre[^>]*><code class="language-(\w+)[^"]*">)(.*?)(</code
 @lru_cache(maxsize=4096)  # both editions show the same code
 def highlight(code: str, language: str) -> str:
     """Code as HTML; text of a language that is not known is only escaped."""
-    pattern = _PATTERNS.get(language)
-    if pattern is None:
+    if language not in _PATTERNS:
         return escape(code, quote=False)
+    pattern = _PATTERNS[language]()
     pieces: list[str] = []
     done = 0
     for match in pattern.finditer(code):

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from tooling.book.chapters import NOT_FOUND
@@ -23,7 +24,7 @@ class Inputs:
     """The files that any page may depend on; the chapters are not among them.
 
     Attributes:
-        digest: of their names and contents, the tool's own sources included.
+        digest: of their names and contents, and of the tool itself.
         files: their paths.
     """
 
@@ -42,16 +43,26 @@ def read_inputs(project: Project, every: Sequence[Edition]) -> Inputs:
         for edition in every
         for path in (NOT_FOUND, *(entry.path for entry in read_summary(edition.source)))
     }
-    folders = [*(project.root / name for name in _FOLDERS), *(each.folder for each in every), _TOOL]
+    folders = [*(project.root / name for name in _FOLDERS), *(each.folder for each in every)]
     found = [path for folder in folders for path in _files(folder)]
     files = sorted({*found, str(project.root / LANGUAGES)} - chapters)
-    whole = hashlib.sha256(sys.version.encode())
+    return Inputs(digest(_tool(), _digest_of(files)), frozenset(files))
+
+
+@lru_cache
+def _tool() -> str:
+    """Of the tool that is running: of its files as they were when it started, like the code in memory."""
+    return digest(sys.version, _digest_of(sorted(_files(_TOOL))))
+
+
+def _digest_of(files: Iterable[str]) -> str:
+    whole = hashlib.sha256()
     for path in files:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - hundreds of files in each build
             content = file.read()
         whole.update(f"\0{path}\0{len(content)}\0".encode())
         whole.update(content)
-    return Inputs(whole.hexdigest(), frozenset(files))
+    return whole.hexdigest()
 
 
 def _files(folder: Path) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +13,14 @@ from tooling.book import search
 from tooling.book.editions import Edition, repository_address
 from tooling.book.frame import NOT_FOUND, Surroundings, dress, switch_link
 from tooling.book.highlight import highlight_page
+from tooling.book.inputs import digest
 from tooling.book.phrases import say
 from tooling.book.sitemap import sitemap
+from tooling.book.stamps import Stamp
 from tooling.book.summary import read_summary
 
 _NOT_PAGES = {"toc.html"}
+_SEARCH = "search.js"
 _SWITCHER = re.compile(r'(?:<a class="bar-button switcher"[^>]*>[^<]*</a>)+')
 _COPIED = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".mp4", ".pdf", ".txt", ".csv", ".json"}
 
@@ -29,10 +32,12 @@ class Rendered:
     Attributes:
         edition: the language.
         folder: mdBook's output.
+        key: a digest of everything that it was made from.
     """
 
     edition: Edition
     folder: Path
+    key: str
 
     def pages(self) -> tuple[str, ...]:
         """The pages, relative to the folder, with forward slashes."""
@@ -76,11 +81,18 @@ def assemble(rendered: tuple[Rendered, ...], theme: Path, target: Path, site: st
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(theme / "assets", fresh / "assets")
     everything = surroundings(rendered, site)
-    written: dict[Edition, dict[str, str]] = {}
-    for each, around in zip(rendered, everything, strict=True):
-        written[each.edition] = _write_edition(each, around, fresh)
-    count = sum(map(len, written.values())) + _fill_gaps(written, fresh)
-    _join_not_found(written, fresh)
+    finished = [_finish(each, around) for each, around in zip(rendered, everything, strict=True)]
+    for part in finished:
+        shutil.copytree(
+            part.folder,
+            fresh / part.edition.prefix,
+            dirs_exist_ok=True,
+            ignore=_joined,
+            copy_function=shutil.copyfile,
+        )
+        shutil.copyfile(part.folder / _SEARCH, fresh / "assets" / f"search-{part.edition.language}.js")
+    count = sum(len(part.pages) for part in finished) + _fill_gaps(finished, fresh)
+    _join_not_found(finished, fresh)
     (fresh / "sitemap.xml").write_text(sitemap(everything), encoding="utf-8")
     (fresh / "robots.txt").write_text(
         f"User-agent: *\nAllow: /\nSitemap: {site}sitemap.xml\n", encoding="utf-8"
@@ -90,60 +102,88 @@ def assemble(rendered: tuple[Rendered, ...], theme: Path, target: Path, site: st
     return count
 
 
-def _write_edition(rendered: Rendered, around: Surroundings, site: Path) -> dict[str, str]:
-    """Writes the pages of an edition; gives them back by address."""
-    edition = rendered.edition
-    folder = site / edition.prefix
-    pages: dict[str, str] = {}
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    """An edition's part of the site.
+
+    Attributes:
+        folder: its pages and pictures, and what its search looks through.
+        pages: the pages, relative to the folder, with forward slashes.
+    """
+
+    edition: Edition
+    folder: Path
+    pages: tuple[str, ...]
+
+    def read(self, page: str) -> str:
+        return (self.folder / page).read_text(encoding="utf-8")
+
+
+def _joined(_folder: str, names: list[str]) -> list[str]:
+    """What does not go into the site as it is: the search, and the page for wrong addresses."""
+    return [name for name in names if name in (NOT_FOUND, _SEARCH)]
+
+
+def _finish(rendered: Rendered, around: Surroundings) -> _Finished:
+    """Fills in the frames of an edition's pages, unless that was done with the same before."""
+    edition, pages = rendered.edition, rendered.pages()
+    others = (str(each) for other, there in around.others.items() for each in (other, *sorted(there)))
+    key = digest(rendered.key, str(edition), str(around.entries), around.repository, around.site, *others)
+    made = Stamp(rendered.folder.with_name(f"{edition.language}-site"), key)
+    finished = _Finished(edition, made.folder, pages)
+    if made.holds():
+        return finished
+    made.begin()
+    shutil.rmtree(made.folder, ignore_errors=True)
     found: list[search.Section] = []
-    made: set[Path] = set()
-    for page in rendered.pages():
+    for page in pages:
         html = highlight_page((rendered.folder / page).read_text(encoding="utf-8"))
-        pages[page] = dress(html, page, around)
+        _write(made.folder / page, dress(html, page, around))
         if page in around.pages:
             article = html.partition("<article>")[2].partition("</article>")[0]
             found += search.sections(article, page)
-        if page == NOT_FOUND and edition.prefix:
-            continue  # joined to the one page that a server shows
-        path = folder / page
-        if path.parent not in made:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            made.add(path.parent)
-        path.write_text(pages[page], encoding="utf-8")
-    (site / "assets" / f"search-{edition.language}.js").write_text(search.script(found), encoding="utf-8")
+    _write(made.folder / _SEARCH, search.script(found))
     for file in edition.source.rglob("*"):
         if file.suffix in _COPIED and file.is_file():
-            copy = folder / file.relative_to(edition.source)
+            copy = made.folder / file.relative_to(edition.source)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
-    return pages
+    made.finish()
+    return finished
 
 
-def _join_not_found(written: Mapping[Edition, Mapping[str, str]], site: Path) -> None:
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _join_not_found(finished: Sequence[_Finished], site: Path) -> None:
     """A server has one page for wrong addresses: it speaks all languages of the site."""
-    source, *others = written
-    page = written[source].get(NOT_FOUND, "")
+    source, *others = finished
+    page = source.read(NOT_FOUND)
     for other in others:
-        article = written[other].get(NOT_FOUND, "").partition("<article>")[2].partition("</article>")[0]
+        article = other.read(NOT_FOUND).partition("<article>")[2].partition("</article>")[0]
         article = re.sub(r"<h1[^>]*><a[^>]*>(.*?)</a></h1>", r"<h2>\1</h2>", article)
         article = re.sub(r"<!--.*?-->\n|<aside.*?</aside>\n", "", article, flags=re.DOTALL)
-        article = re.sub(r'href="(?!\w+:|#)', f'href="{other.prefix}', article)
-        page = page.replace("</article>", f'<div lang="{other.language}">{article}</div>\n</article>', 1)
+        article = re.sub(r'href="(?!\w+:|#)', f'href="{other.edition.prefix}', article)
+        page = page.replace(
+            "</article>", f'<div lang="{other.edition.language}">{article}</div>\n</article>', 1
+        )
     (site / NOT_FOUND).write_text(page, encoding="utf-8")
 
 
-def _fill_gaps(written: Mapping[Edition, Mapping[str, str]], site: Path) -> int:
+def _fill_gaps(finished: Sequence[_Finished], site: Path) -> int:
     """Puts the other language's page where an edition has none: no switch of language ends in a 404."""
+    every = [part.edition for part in finished]
     count = 0
-    for edition, pages in written.items():
-        for other, others in written.items():
-            for page in sorted(others.keys() - pages.keys() - {NOT_FOUND}):
-                path = site / edition.prefix / page
+    for part in finished:
+        for other in finished:
+            for page in sorted({*other.pages} - {*part.pages, NOT_FOUND}):
+                path = site / part.edition.prefix / page
                 if path.exists():
                     continue
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(_stand_in(others[page], page, edition, other, written), encoding="utf-8")
-                media = (site / other.prefix / page).parent / "media"
+                _write(path, _stand_in(other.read(page), page, part.edition, other.edition, every))
+                media = (site / other.edition.prefix / page).parent / "media"
                 if media.is_dir() and not (path.parent / "media").exists():
                     shutil.copytree(media, path.parent / "media")
                 count += 1

@@ -75,6 +75,7 @@ class Stage:
         kept = _Kept.load(self.work / f"{edition.language}-pages.json", folder / "src")
         press: Press | None = None
         wanted: dict[Path, str] = {}
+        right: set[Path] = set()
         missing: set[int] = set()
         for entry in read_summary(edition.source):
             if not entry.path:
@@ -87,7 +88,9 @@ class Stage:
                 continue  # in the source language mdBook says so, with the line
             key = digest(self.inputs.digest, entry.path, repr(states and states.of(entry.path)), text)
             page = kept.page(entry.path, key)
-            if page is None:
+            if page is not None:
+                right.add(folder / "src" / entry.path)
+            else:
                 press = press or self._press(edition, states)
                 page = press.set(entry.path, text)
                 if self.inputs.hold(press.included):
@@ -104,7 +107,7 @@ class Stage:
         wanted[folder / "src" / "SUMMARY.md"] = lines
         config = (edition.folder / "book.toml").read_text(encoding="utf-8")
         wanted[folder / "book.toml"] = _PREPROCESSORS.sub("", config)
-        _write(folder, wanted)
+        _write(folder, wanted, right)
         if press:
             kept.save()
         return Staged(folder, digest(*(part for path, text in wanted.items() for part in (str(path), text))))
@@ -166,13 +169,13 @@ class _Kept:
         self.path.write_text(json.dumps(self.keys), encoding="utf-8")
 
 
-def _write(folder: Path, wanted: dict[Path, str]) -> None:
-    """Makes the folder hold these files and no other ones."""
+def _write(folder: Path, wanted: dict[Path, str], right: set[Path]) -> None:
+    """Makes the folder hold these files and no other ones; some are known to be there and right already."""
     there = {path for path in folder.rglob("*") if path.is_file()}
     for path in there - wanted.keys():
         path.unlink()
     for path, text in wanted.items():
-        if path in there and path.read_text(encoding="utf-8") == text:
+        if path in right or (path in there and path.read_text(encoding="utf-8") == text):
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -37,7 +37,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def command(arguments: argparse.Namespace) -> int:
     from tooling.book.errors import BookError
-    from tooling.book.figures import FIGURES
+    from tooling.book.figures import every_figure
     from tooling.book.figures.drawing import outdated
     from tooling.book.shelf import Shelf
     from tooling.project import find_project
@@ -45,13 +45,13 @@ def command(arguments: argparse.Namespace) -> int:
     shelf = Shelf(find_project())
     chosen = [
         figure
-        for figure in FIGURES
+        for figure in every_figure()
         if not arguments.names or {figure.name, figure.puzzle} & set(arguments.names)
     ]
     known = {name for figure in chosen for name in (figure.name, figure.puzzle)}
     for name in arguments.names:
         if name not in known:
-            names = ", ".join(figure.name for figure in FIGURES)
+            names = ", ".join(figure.name for figure in every_figure())
             raise BookError(f"there is no figure `{name}`", hint=f"one of: {names}")
     traced = _traces(shelf, chosen, arguments.check) if arguments.trace else 0
     stale = [picture for figure in chosen for picture in outdated(shelf, figure)]

@@ -10,7 +10,7 @@ from tooling.book.checks.desk import Chapter, Desk
 from tooling.book.checks.finding import Finding
 from tooling.book.editions import repository_address
 from tooling.book.errors import BookError
-from tooling.book.figures import FIGURES
+from tooling.book.figures import every_figure
 from tooling.book.figures.drawing import outdated
 from tooling.book.press import IncludeError, Press
 from tooling.mdbook.books import LinkFault
@@ -130,7 +130,7 @@ def check_images(desk: Desk) -> Iterator[Finding]:
 
 def check_figures(desk: Desk) -> Iterator[Finding]:
     """Generated figures are as they would be drawn now."""
-    for figure in FIGURES:
+    for figure in every_figure():
         try:
             stale = outdated(desk.shelf, figure)
         except BookError as error:

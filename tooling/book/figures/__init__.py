@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from importlib import import_module
+
 from tooling.book.errors import BookError
-from tooling.book.figures import p01, p12, p15, p23, p34
 from tooling.book.figures.figure import Figure
 
-FIGURES: tuple[Figure, ...] = (*p01.FIGURES, *p12.FIGURES, *p15.FIGURES, *p23.FIGURES, *p34.FIGURES)
+_PUZZLES = ("p01", "p12", "p15", "p23", "p34")  # each has a module here, loaded when a page shows its figures
+
+
+def every_figure() -> tuple[Figure, ...]:
+    """All figures, in the order of the puzzles."""
+    return tuple(figure for puzzle in _PUZZLES for figure in _figures(puzzle))
 
 
 def find_figure(name: str) -> Figure:
@@ -15,8 +22,15 @@ def find_figure(name: str) -> Figure:
     Raises:
         BookError: there is none.
     """
-    for figure in FIGURES:
+    puzzle = name.split("-", 1)[0]
+    for figure in _figures(puzzle) if puzzle in _PUZZLES else ():
         if figure.name == name:
             return figure
-    names = ", ".join(figure.name for figure in FIGURES)
+    names = ", ".join(figure.name for figure in every_figure())
     raise BookError(f"there is no figure `{name}`", hint=f"one of: {names}")
+
+
+@lru_cache
+def _figures(puzzle: str) -> tuple[Figure, ...]:
+    figures: tuple[Figure, ...] = import_module(f"{__name__}.{puzzle}").FIGURES
+    return figures

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -56,6 +55,8 @@ class Facts:
         return trace
 
     def _reference(self) -> ModuleType:
+        import importlib.util  # noqa: PLC0415 - figures are mostly shown without being drawn
+
         path = self.shelf.project.solutions / self.puzzle / "reference.py"
         spec = importlib.util.spec_from_file_location(f"reference_{self.puzzle}", path)
         if spec is None or spec.loader is None or not path.is_file():
