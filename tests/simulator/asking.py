@@ -14,6 +14,7 @@ READER = b"""
 .version 8.5
 .target sm_90a
 .address_size 64
+.visible .global .align 4 .u32 counter = 7;
 .visible .entry reader(.param .u64 pointer)
 {
     .reg .b64 %rd<3>;

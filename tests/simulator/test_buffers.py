@@ -47,3 +47,14 @@ def test_rows_are_written_where_they_lie_in_a_buffer(
 ) -> None:
     _, address = ask(context, Opcode.ALLOCATE, 64, MemoryKind.DEVICE)
     assert ask(context, Opcode.WRITE, address, width, rows, pitch)[0] == status
+
+
+def test_buffers_are_numbered_as_the_program_allocated_them(context: Context) -> None:
+    _, first = ask(context, Opcode.ALLOCATE, 64, MemoryKind.DEVICE)
+    read_by_a_kernel(context, first)  # its module has a variable, which is no buffer
+    _, second = ask(context, Opcode.ALLOCATE, 64, MemoryKind.DEVICE)
+    read_by_a_kernel(context, second + 64)
+    numbers = [
+        finding.buffer.number for check in context.checks for finding in check.findings if finding.buffer
+    ]
+    assert sorted(set(numbers)) == [1, 2]

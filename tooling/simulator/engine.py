@@ -137,7 +137,9 @@ def _parameter_block(program: Program, launch: Launch, memory: DeviceMemory) -> 
     """A device address that holds the launch's parameters, where the kernel takes the address of one."""
     if not any(origin.name == PARAMETER_BLOCK for origin in program.origins):
         return None
-    address = memory.allocate(len(launch.parameters), f"parameters of {program.name}", poison=False)
+    address = memory.allocate(
+        len(launch.parameters), f"parameters of {program.name}", poison=False, internal=True
+    )
     memory.view(address, len(launch.parameters))[:] = np.frombuffer(launch.parameters, np.uint8)
     return address
 

@@ -41,6 +41,7 @@ class Allocation(Record, frozen=False):
         live: not yet freed.
         label: what a report calls it.
         host: pinned host memory.
+        internal: a module's variable or a launch's parameters, which the program did not allocate.
     """
 
     base: int
@@ -49,6 +50,7 @@ class Allocation(Record, frozen=False):
     live: bool = True
     label: str = ""
     host: bool = False
+    internal: bool = False
 
     @property
     def end(self) -> int:
@@ -120,7 +122,9 @@ class DeviceMemory:
         """The serial number of the latest allocation, 0 before the first one."""
         return self._serial
 
-    def allocate(self, size: int, label: str = "", *, host: bool = False, poison: bool = True) -> int:
+    def allocate(
+        self, size: int, label: str = "", *, host: bool = False, poison: bool = True, internal: bool = False
+    ) -> int:
         """Reserve `size` bytes (at least 1) and return the device address.
 
         Device memory is filled with the poison pattern, pinned host memory is left as it is (zeros when
@@ -135,14 +139,16 @@ class DeviceMemory:
         space = max(1, size) + RED_ZONE
         space += -space % ALIGNMENT
         address = self._place(space)
-        self._enter(address, size, label, host=host)
+        self._enter(address, size, label, host=host, internal=internal)
         if poison and not host:
             self.poison(address, size)
         return address
 
-    def _enter(self, address: int, size: int, label: str = "", *, host: bool = False) -> Allocation:
+    def _enter(
+        self, address: int, size: int, label: str = "", *, host: bool = False, internal: bool = False
+    ) -> Allocation:
         self._serial += 1
-        allocation = Allocation(address, size, self._serial, True, label, host)
+        allocation = Allocation(address, size, self._serial, True, label, host, internal)
         if address not in self._allocations:
             self._bases.insert(bisect_right(self._bases, address), address)
         self._allocations[address] = allocation
@@ -257,7 +263,7 @@ class DeviceMemory:
 
     def _place_variables(self, module: Module) -> dict[str, int]:
         variables = [v for v in module.globals.values() if v.space in ("global", "const")]
-        addresses = {v.name: self.allocate(v.size, v.name, poison=False) for v in variables}
+        addresses = {v.name: self.allocate(v.size, v.name, poison=False, internal=True) for v in variables}
         functions = module.code_addresses()
         for variable in variables:
             content = self.view(addresses[variable.name], variable.size)

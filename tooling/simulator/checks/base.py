@@ -232,9 +232,10 @@ def readable_kernel(name: str, files: Sequence[str]) -> str:
 
 
 def allocation_number(memory: DeviceMemory, allocation: Allocation) -> int:
-    """Which allocation of device memory it was, from 1; pinned host memory counts apart."""
+    """Which of the program's allocations of device memory it was, from 1; pinned host memory counts apart."""
     return 1 + sum(
-        1 for other in memory if other.host == allocation.host and other.serial < allocation.serial
+        other.host == allocation.host and other.serial < allocation.serial and not other.internal
+        for other in memory
     )
 
 
