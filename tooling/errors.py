@@ -51,6 +51,10 @@ class ToolingError(Exception):
         self.why = why
         self.hint = hint
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copied to another process without `__init__`, whose arguments differ from class to class."""
+        return _made_again, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         lines = [f"{self.where}: {self.what}" if self.where else self.what]
         if self.why:
@@ -58,3 +62,11 @@ class ToolingError(Exception):
         if self.hint:
             lines.append(f"  try: {self.hint}")
         return "\n".join(lines)
+
+
+def _made_again(
+    kind: type[ToolingError], arguments: tuple[object, ...], state: dict[str, object]
+) -> ToolingError:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(state)
+    return error

@@ -1,0 +1,101 @@
+"""A list worked through by forks of this process, each with a share of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class WorkerDied(RuntimeError):
+    """A process that judged pages ended without an answer, for instance for want of memory."""
+
+
+class WorkerFailed(RuntimeError):
+    """Stands for an error of another process that cannot be sent: its text says which one it was."""
+
+
+def map_by_forks(function: Callable[[Item], Result], items: Sequence[Item], workers: int) -> list[Result]:
+    """`function` of each item, in order; every `workers`-th item goes to the same process.
+
+    Raises:
+        WorkerDied: a process was killed.
+        Exception: what `function` raised, a `WorkerFailed` where that cannot be sent.
+    """
+    shares = [items[number::workers] for number in range(workers)]
+    running: list[tuple[int, int]] = []
+    try:
+        # Where no more processes or files are allowed, the shares that are left are worked on here.
+        with contextlib.suppress(OSError):
+            for share in shares[1:]:
+                running.append(_fork(function, share))  # noqa: PERF401 - those before a failure count
+        done = [[function(item) for item in shares[0]]]
+        for _, pipe in running:
+            with os.fdopen(pipe, "rb", closefd=False) as stream:
+                done.append(_unpack(stream.read()))
+        done += [[function(item) for item in share] for share in shares[len(done) :]]
+    finally:
+        for child, pipe in running:
+            os.close(pipe)
+            os.kill(child, signal.SIGKILL)  # it has answered, or nobody waits for its answer any more
+            os.waitpid(child, 0)
+    return [done[index % workers][index // workers] for index in range(len(items))]
+
+
+def _fork(function: Callable[[Item], Result], items: Sequence[Item]) -> tuple[int, int]:
+    """A child that works on these items: its process id, and the pipe that its answer comes through.
+
+    Raises:
+        OSError: there can be no more processes or open files.
+    """
+    reading, writing = os.pipe()
+    try:
+        child = os.fork()
+    except OSError:
+        os.close(reading)
+        os.close(writing)
+        raise
+    if child:
+        os.close(writing)
+        return child, reading
+    # From here on nothing may return or unwind into the parent's frames: they are the parent's to finish.
+    status = 1
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts the parent too, which ends us
+        os.close(reading)
+        try:
+            answer = pickle.dumps(([function(item) for item in items], None), pickle.HIGHEST_PROTOCOL)
+        except Exception as error:  # noqa: BLE001 - raised again in the parent
+            answer = pickle.dumps((None, _sendable(error)), pickle.HIGHEST_PROTOCOL)
+        with os.fdopen(writing, "wb") as stream:
+            stream.write(answer)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error where it survives the way to another process, otherwise one that tells of it."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # noqa: BLE001 - whatever the making of such an error raises
+        return WorkerFailed(f"{type(error).__qualname__}: {error}")
+    return error
+
+
+def _unpack(data: bytes) -> list[Result]:
+    try:
+        results, error = pickle.loads(data)  # our own child wrote it
+    except (EOFError, pickle.UnpicklingError) as cut_short:
+        raise WorkerDied("a process that judged pages was killed before it had answered") from cut_short
+    if error is not None:
+        raise error
+    found: list[Result] = results
+    return found
