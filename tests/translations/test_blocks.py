@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooling.translations.blocks import BlockKind, split, split_line_by_line
+from tooling.translations.blocks import BlockKind
+from tooling.translations.text import split, split_line_by_line
 
 # Lines that decide something; any order of them is a page.
 LINES = st.sampled_from(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tooling.cli import RawHelpFormatter
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -36,22 +37,36 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="compare the translations with their source",
         description="Says which translated pages lag behind their source or disagree with it, and where.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=RawHelpFormatter,
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_status, _add_diff, _add_stamp, _add_repair, _add_recover, _add_new_language):
-        add(commands)
-    _make_status_the_default(parser, frozenset(commands.choices))
+    _add_when_parsing(parser, commands)
 
 
-def _make_status_the_default(parser: argparse.ArgumentParser, names: frozenset[str]) -> None:
-    """`check-translations --check` means `… status --check`; argparse has no word for that."""
+def _add_when_parsing(
+    parser: argparse.ArgumentParser, commands: argparse._SubParsersAction[argparse.ArgumentParser]
+) -> None:
+    """Adds the command that is asked for alone: the parsers of all would take longer than a small survey.
+
+    `check-translations --check` means `… status --check`; argparse has no word for that either.
+    """
+    makers = {
+        "status": _add_status,
+        "diff": _add_diff,
+        "stamp": _add_stamp,
+        "repair": _add_repair,
+        "recover": _add_recover,
+        "new-lang": _add_new_language,
+    }
     parse: Callable[..., Any] = parser.parse_known_args
 
     def parse_known_args(args: Sequence[str] | None = None, namespace: Any = None, **rest: Any) -> Any:
         words = list(args or ())
-        if not words or (words[0] not in names and words[0] not in ("-h", "--help")):
+        wants_help = words[:1] in (["-h"], ["--help"])
+        if not wants_help and (not words or words[0] not in makers):
             words.insert(0, _DEFAULT)
+        for make in makers.values() if wants_help else (makers[words[0]],):
+            make(commands)
         return parse(words, namespace, **rest)
 
     parser.parse_known_args = parse_known_args  # type: ignore[method-assign, assignment]
@@ -211,11 +226,16 @@ def _show(text: str) -> None:
 
 def _status(arguments: argparse.Namespace) -> int:
     from tooling.collection import uncollected
+
+    with uncollected():
+        return _report_status(arguments)
+
+
+def _report_status(arguments: argparse.Namespace) -> int:
     from tooling.translations.display import style_for
     from tooling.translations.render import Format, render
 
-    with uncollected():
-        report = _make_report(arguments)
+    report = _make_report(arguments)
     form = Format(arguments.format)
     style = style_for(sys.stdout)
     if arguments.output:

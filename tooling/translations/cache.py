@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tooling.translations import blocks, changes, normal, sections, similarity
 from tooling.translations.model import ChangeClass, LineRange, SectionChange
 from tooling.whole_files import write_whole
 
 FOLDER = ".cache/translations"
+# The modules that an entry is made by; a change of one of them makes every entry outdated.
+_COMPARING = ("block_reader", "blocks", "changes", "description", "normal", "sections", "similarity", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,8 @@ class Difference:
 
 def _version() -> str:
     digest = hashlib.sha1(usedforsecurity=False)
-    for module in (blocks, changes, normal, sections, similarity):
-        assert module.__file__ is not None
-        digest.update(Path(module.__file__).read_bytes())
+    for module in _COMPARING:
+        digest.update(Path(__file__).with_name(f"{module}.py").read_bytes())
     return digest.hexdigest()[:12]
 
 
@@ -110,6 +110,7 @@ def _encode(difference: Difference) -> list[Any]:
             one.target_ordinal,
             one.precise,
             one.approximate,
+            one.moved,
         ]
         for one in difference.sections
     ]
@@ -128,11 +129,9 @@ def _decode(row: list[Any]) -> Difference:
                 blocks_,
                 _decode_range(source),
                 _decode_range(target),
-                target_ordinal,
-                precise,
-                approximate,
+                *rest,
             )
-            for ordinal, title, kinds, blocks_, source, target, target_ordinal, precise, approximate in rows
+            for ordinal, title, kinds, blocks_, source, target, *rest in rows
         ),
         pin_may_be_old,
     )

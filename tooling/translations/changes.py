@@ -9,9 +9,11 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import groupby, zip_longest
 
-from tooling.translations.blocks import VERBATIM, Block, BlockKind, Text, split
+from tooling.translations.blocks import VERBATIM, Block, BlockKind
 from tooling.translations.model import ChangeClass
 from tooling.translations.normal import NormalForm, normalise
+from tooling.translations.similarity import resemblance
+from tooling.translations.text import Text, split
 
 _ALIGN_LIMIT = 10_000  # cells of the alignment table; larger regions are paired by position
 
@@ -79,7 +81,7 @@ class Comparison:
     def raw(self, text: Text) -> str:
         """What stands in the differing sections of a page with the same headings as the old one."""
         sections = [section for region in self.regions for section in text.sections[region.old]]
-        return "".join(section.raw or "" for section in sections)
+        return "\n".join(section.raw for section in sections if section.raw)
 
     @property
     def classes(self) -> frozenset[ChangeClass]:
@@ -112,17 +114,18 @@ def _compare_region(old: Text, new: Text, region: Region) -> Iterator[BlockChang
     places = [Anchor(section.ordinal, index) for section in before for index in range(len(section.blocks))]
     old_blocks = [block for section in before for block in section.blocks]
     new_blocks = [block for section in after for block in section.blocks]
-    # What is added at the start of the region follows the last block before it.
-    start = region.old.start
-    lead = Anchor(start - 1, len(old.sections[start - 1].blocks) - 1) if start else Anchor(0, -1)
-    if old.definitions == new.definitions:
+    lead: Anchor | None = None  # the block that the first of those compared follows
+    same_definitions = old.definitions == new.definitions
+    if same_definitions:
         same = _common_start(old_blocks, new_blocks)
-        lead = places[same - 1] if same else lead
+        lead = places[same - 1] if same else None
         old_blocks, new_blocks, places = old_blocks[same:], new_blocks[same:], places[same:]
         same = _common_start(old_blocks[::-1], new_blocks[::-1])
         old_blocks, new_blocks = old_blocks[: len(old_blocks) - same], new_blocks[: len(new_blocks) - same]
     left_forms = [normalise(block, old.definitions) for block in old_blocks]
-    right_forms = [normalise(block, new.definitions) for block in new_blocks]
+    raw = (block.raw for block in old_blocks)
+    known = dict(zip(raw, left_forms, strict=True)) if same_definitions else {}
+    right_forms = [known.get(block.raw) or normalise(block, new.definitions) for block in new_blocks]
     for pairing in _pairings(left_forms, right_forms):
         left = None if pairing.old is None else left_forms[pairing.old]
         right = None if pairing.new is None else right_forms[pairing.new]
@@ -132,8 +135,14 @@ def _compare_region(old: Text, new: Text, region: Region) -> Iterator[BlockChang
                 _classes(left, right),
                 None if pairing.old is None else old_blocks[pairing.old],
                 None if pairing.new is None else new_blocks[pairing.new],
-                places[pairing.anchor] if pairing.anchor >= 0 else lead,
+                places[pairing.anchor] if pairing.anchor >= 0 else lead or _last_before(region, old),
             )
+
+
+def _last_before(region: Region, text: Text) -> Anchor:
+    """The block that what is added at the start of a region follows."""
+    start = region.old.start
+    return Anchor(start - 1, len(text.sections[start - 1].blocks) - 1) if start else Anchor(0, -1)
 
 
 def origins(old: Text, new: Text) -> dict[Anchor, Anchor]:
@@ -195,19 +204,22 @@ def _differing_in_place(old: Text, new: Text) -> list[Region]:
 def _pairings(before: Sequence[NormalForm], after: Sequence[NormalForm]) -> list[_Pairing]:
     pairings: list[_Pairing] = []
     anchor = -1
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    # Numbers stand for equal forms: the matcher asks for hashes all the time.
+    numbers: dict[NormalForm, int] = {}
+    left, right = ([numbers.setdefault(form, len(numbers)) for form in forms] for forms in (before, after))
+    matcher = SequenceMatcher(None, left, right, autojunk=False)
     for tag, i, i_end, j, j_end in matcher.get_opcodes():
         rows: Sequence[tuple[int | None, int | None]]
         if tag == "equal":
             rows = list(zip(range(i, i_end), range(j, j_end), strict=True))
         else:
             rows = [
-                (None if left is None else i + left, None if right is None else j + right)
-                for left, right in _align(before[i:i_end], after[j:j_end])
+                (None if old is None else i + old, None if new is None else j + new)
+                for old, new in _align(before[i:i_end], after[j:j_end])
             ]
-        for left, right in rows:
-            anchor = anchor if left is None else left
-            pairings.append(_Pairing(left, right, anchor))
+        for old, new in rows:
+            anchor = anchor if old is None else old
+            pairings.append(_Pairing(old, new, anchor))
     return pairings
 
 
@@ -216,13 +228,15 @@ def _align(before: Sequence[NormalForm], after: Sequence[NormalForm]) -> list[tu
     rows, columns = len(before), len(after)
     if not rows or not columns or rows * columns > _ALIGN_LIMIT:
         return list(zip_longest(range(rows), range(columns)))
+    if rows == columns == 1:  # most edits touch one block
+        return [(0, 0)] if _kind(before[0]) == _kind(after[0]) else [(0, None), (None, 0)]
     words = [Counter(_tokens(form)) for form in before], [Counter(_tokens(form)) for form in after]
     gain = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     worth = [[0.0] * columns for _ in range(rows)]
     for i in reversed(range(rows)):
         for j in reversed(range(columns)):
             if _kind(before[i]) == _kind(after[j]):
-                worth[i][j] = 0.1 + _resemblance(words[0][i], words[1][j])
+                worth[i][j] = 0.1 + resemblance(words[0][i], words[1][j])
             gain[i][j] = max(gain[i + 1][j], gain[i][j + 1], worth[i][j] + gain[i + 1][j + 1])
     pairs: list[tuple[int | None, int | None]] = []
     i = j = 0
@@ -247,12 +261,6 @@ def _kind(form: NormalForm) -> str:
 
 def _tokens(form: NormalForm) -> list[str]:
     return [*form.prose.split(), *(word for code in form.code for word in code.split()), *form.links]
-
-
-def _resemblance(left: Counter[str], right: Counter[str]) -> float:
-    """Dice's coefficient of two bags of words, 0 to 1."""
-    total = left.total() + right.total()
-    return 2 * (left & right).total() / total if total else 1.0
 
 
 def _edit(left: NormalForm | None, right: NormalForm | None) -> Edit:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from tooling.translations.blocks import split
 from tooling.translations.cache import Cache, Difference
-from tooling.translations.changes import compare
 from tooling.translations.git import GitError
 from tooling.translations.pair import Pair
 from tooling.translations.pins import PinReader
-from tooling.translations.sections import changed_sections
-from tooling.translations.similarity import is_nearer
 from tooling.translations.workers import map_pages
 
 _BATCH = 2_000  # pages whose old texts are held in memory at a time
@@ -25,13 +20,6 @@ class CloserLook:
 
     differences: dict[str, Difference]
     error: GitError | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    old: bytes
-    source: Path
-    target: Path
 
 
 def look_closer(pairs: Sequence[Pair], reader: PinReader, cache: Cache) -> CloserLook:
@@ -61,29 +49,12 @@ def _identity(pair: Pair) -> tuple[str, str, str]:
 
 
 def _compare_batch(batch: Sequence[Pair], reader: PinReader) -> Iterator[tuple[Pair, Difference]]:
-    texts = reader.texts(pair.old for pair in batch if pair.old)
+    wanted = [pair.old for pair in batch if pair.old]
+    reader.expect(wanted)
+    # Imported here: in most runs few pages or none have changed since the one before.
+    from tooling.translations.description import Task, describe  # noqa: PLC0415
+
+    texts = reader.texts(wanted)
     readable = [pair for pair in batch if pair.old in texts]
-    tasks = [_Task(texts[pair.old or ""], pair.source.path, pair.target.page.path) for pair in readable]
-    return zip(readable, map_pages(_describe, tasks), strict=True)
-
-
-def _describe(task: _Task) -> Difference:
-    old = task.old.decode("utf-8", "replace")
-    new = task.source.read_bytes().decode("utf-8", "replace")
-    target = task.target.read_bytes().decode("utf-8", "replace")
-    return describe_change(old, new, target)
-
-
-def describe_change(old: str, new: str, target: str) -> Difference:
-    """What changed from one version of a source page to another, and where in its translation."""
-    comparison = compare(old, new)
-    if not comparison.changes:
-        return Difference(comparison.classes, (), pin_may_be_old=False)
-    ours = split(target)
-    if ours.levels == comparison.old.levels == comparison.new.levels:
-        # Headings agree, so the sections that changed are enough to look at.
-        parts = [comparison.raw(text) for text in (ours, comparison.old, comparison.new)]
-        nearer = is_nearer(*(parts if all(parts) else (target, old, new)))
-    else:
-        nearer = is_nearer(target, old, new)
-    return Difference(comparison.classes, changed_sections(comparison, ours), nearer)
+    tasks = [Task(texts[pair.old or ""], pair.source.path, pair.target.page.path) for pair in readable]
+    return zip(readable, map_pages(describe, tasks), strict=True)

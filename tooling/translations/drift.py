@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tooling.translations.blocks import Text, split
-from tooling.translations.changes import Anchor, BlockChange, compare, origins
+from tooling.translations.blocks import Block
+from tooling.translations.changes import Anchor, BlockChange, Edit, compare, origins
 from tooling.translations.history import Commit
 from tooling.translations.model import Freshness, PageStatus
 from tooling.translations.pair import Pair
@@ -16,6 +16,7 @@ from tooling.translations.roots import Roots
 from tooling.translations.sections import Locator, Place
 from tooling.translations.source_history import read_source_history
 from tooling.translations.survey import survey
+from tooling.translations.text import Text, split
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +25,13 @@ class LocatedChange:
 
     Attributes:
         section: number and title of its section in the source before the change.
+        destination: of a moved block, the place that it follows now; None for any other.
     """
 
     change: BlockChange
     section: tuple[int, str]
     place: Place
+    destination: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +98,16 @@ def _steps(
     for (_, before), (commit, after) in pairwise(versions):
         comparison = compare(before, after)
         back = origins(pinned, comparison.old)
+        moved = any(change.edit is Edit.MOVED for change in comparison.changes)
+        stayed = origins(comparison.old, comparison.new) if moved else {}
         changes = tuple(
             LocatedChange(
                 change,
                 _section(comparison.old, change.anchor),
                 locator.place(_origin(change.anchor, back)),
+                locator.place(_origin(_origin(_anchor(comparison.new, change.new), stayed), back))
+                if change.edit is Edit.MOVED
+                else None,
             )
             for change in comparison.changes
         )
@@ -111,6 +119,12 @@ def _steps(
 def _section(text: Text, anchor: Anchor) -> tuple[int, str]:
     section = text.sections[anchor.section]
     return section.ordinal, section.title
+
+
+def _anchor(text: Text, block: Block | None) -> Anchor:
+    """Where a block stands in its page."""
+    places = (Anchor(one.ordinal, index) for one in text.sections for index in range(len(one.blocks)))
+    return next(place for place, found in zip(places, text.blocks, strict=True) if found is block)
 
 
 def _origin(anchor: Anchor, back: dict[Anchor, Anchor]) -> Anchor:

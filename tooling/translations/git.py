@@ -11,14 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 from tooling.errors import ToolingError
 
 # Variables a hook may have set for another repository than the one that holds the pages.
 _INHERITED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
-_BATCH = 500  # requests per flush of `cat-file`; git reads them all before it answers
 
 
 class GitError(ToolingError):
@@ -58,15 +56,6 @@ class TreeEntry:
     blob: str
 
 
-@dataclass(frozen=True, slots=True)
-class GitObject:
-    """An object's id and type, and its bytes where they were asked for."""
-
-    id: str
-    kind: str
-    data: bytes = b""
-
-
 def _environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in _INHERITED}
     return kept | {
@@ -78,7 +67,7 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _start(
+def start_process(
     folder: Path,
     arguments: Sequence[str],
     stdin: int | None,
@@ -86,6 +75,11 @@ def _start(
     stdout: int | IO[bytes] = subprocess.PIPE,
     stderr: int | IO[bytes] = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
+    """Git at work in a folder.
+
+    Raises:
+        GitNotInstalled: there is no git.
+    """
     command = ["git", "--literal-pathspecs", "-C", os.fspath(folder), *arguments]
     try:
         return subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=_environment())
@@ -97,7 +91,8 @@ def _start(
         ) from error
 
 
-def _explain(stderr: bytes, arguments: Sequence[str], status: int) -> GitError:
+def explain(stderr: bytes, arguments: Sequence[str], status: int) -> GitError:
+    """What a git that failed said, with what to do about it."""
     text = stderr.decode("utf-8", "replace").strip()
     if "not a git repository" in text:
         return NotARepository(
@@ -127,7 +122,7 @@ class RunningGit:
     def __init__(self, folder: Path, arguments: Sequence[str]) -> None:
         self._arguments = arguments
         self._output, self._errors = _nameless_file(), _nameless_file()
-        self._process = _start(folder, arguments, None, stdout=self._output, stderr=self._errors)
+        self._process = start_process(folder, arguments, None, stdout=self._output, stderr=self._errors)
 
     def output(self) -> bytes:
         """Its standard output, once it has ended; to be asked for once.
@@ -140,7 +135,7 @@ class RunningGit:
             self._output.seek(0)
             self._errors.seek(0)
             if self._process.returncode != 0:
-                raise _explain(self._errors.read(), self._arguments, self._process.returncode)
+                raise explain(self._errors.read(), self._arguments, self._process.returncode)
             return self._output.read()
 
 
@@ -183,7 +178,7 @@ class Repository:
         """
         arguments = ["rev-parse", "--is-bare-repository", "--is-shallow-repository"]
         arguments += ["--show-object-format", "--git-common-dir", "--show-toplevel", "HEAD"]
-        process = _start(folder, arguments, None)
+        process = start_process(folder, arguments, None)
         output, errors = process.communicate()
         lines = os.fsdecode(output).splitlines()
         if lines and lines[0] == "true":
@@ -194,7 +189,7 @@ class Repository:
             )
         unborn = b"ambiguous argument 'HEAD'" in errors
         if process.returncode != 0 and not unborn:
-            raise _explain(errors, arguments, process.returncode)
+            raise explain(errors, arguments, process.returncode)
         _, shallow, object_format, common_name, top, head = lines
         common = (folder / common_name).resolve()
         found = cls(Path(top), common, History.FULL, None if unborn else head, object_format, frozenset())
@@ -228,10 +223,10 @@ class Repository:
             GitError: it ended with another status than 0.
         """
         self.processes += 1
-        process = _start(self.root, arguments, subprocess.PIPE if text is not None else None)
+        process = start_process(self.root, arguments, subprocess.PIPE if text is not None else None)
         output, errors = process.communicate(text)
         if process.returncode != 0:
-            raise _explain(errors, arguments, process.returncode)
+            raise explain(errors, arguments, process.returncode)
         return output
 
     def start(self, arguments: Sequence[str]) -> RunningGit:
@@ -245,18 +240,16 @@ class Repository:
         Raises:
             GitError: the tree could not be read.
         """
+        return read_tree(self.start_tree(folder))
+
+    def start_tree(self, folder: str | None = None) -> RunningGit | None:
+        """Listing the files of HEAD below `folder`, for `read_tree`; None before the first commit."""
         if self.head is None:
-            return {}
+            return None
         arguments = ["ls-tree", "-r", "-z", "--full-tree", self.head]
         if folder not in (None, "."):
             arguments += ["--", f"{folder}/"]
-        entries: dict[str, TreeEntry] = {}
-        for record in self.run(arguments).split(b"\0"):
-            if record:
-                meta, _, path = record.partition(b"\t")
-                mode, _, blob = meta.decode("ascii").split(" ")
-                entries[os.fsdecode(path)] = TreeEntry(mode, blob)
-        return entries
+        return self.start(arguments)
 
     def resolve(self, ref: str, option: str) -> str:
         """The commit that `ref` names.
@@ -325,69 +318,16 @@ class Repository:
         self.run(["-c", "fetch.negotiationAlgorithm=noop", "fetch", remote, *options], listing)
 
 
-class ObjectReader:
-    """One `git cat-file` process that answers any number of questions, in batches."""
+def read_tree(running: RunningGit | None) -> dict[str, TreeEntry]:
+    """The files that `start_tree` has listed, by path from the top folder.
 
-    def __init__(self, repository: Repository) -> None:
-        repository.processes += 1
-        self._arguments = ["cat-file", "--batch-command", "--buffer", "-z"]
-        self._process = _start(repository.root, self._arguments, subprocess.PIPE)
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._input: IO[bytes] = self._process.stdin
-        self._output: IO[bytes] = self._process.stdout
-
-    def __enter__(self) -> ObjectReader:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for stream in (self._input, self._output, self._process.stderr):
-            if stream is not None:
-                try:
-                    stream.close()
-                except BrokenPipeError:
-                    continue  # the process ended first; its answer was judged where it was read
-        self._process.wait()
-
-    def info(self, names: Sequence[str]) -> list[GitObject | None]:
-        """Id and type of each name (`COMMIT:path`, an id, …), None where there is no such object."""
-        return self._ask("info", names)
-
-    def contents(self, names: Sequence[str]) -> list[GitObject | None]:
-        """Each object with its bytes, None where there is no such object."""
-        return self._ask("contents", names)
-
-    def _ask(self, command: str, names: Sequence[str]) -> list[GitObject | None]:
-        answers: list[GitObject | None] = []
-        for start in range(0, len(names), _BATCH):
-            batch = names[start : start + _BATCH]
-            requests = b"".join(f"{command} ".encode() + os.fsencode(name) + b"\0" for name in batch)
-            try:
-                self._input.write(requests + b"flush\0")
-                self._input.flush()
-            except BrokenPipeError as error:
-                raise self._failure() from error
-            answers.extend(self._answer(name, with_data=command == "contents") for name in batch)
-        return answers
-
-    def _answer(self, name: str, *, with_data: bool) -> GitObject | None:
-        # A name with a line break would be echoed over two lines; no other answer has any.
-        line = b"".join(self._output.readline() for _ in range(name.count("\n") + 1))
-        if not line.endswith(b"\n"):
-            raise self._failure()
-        if line.endswith((b" missing\n", b" ambiguous\n")):
-            return None
-        identity, kind, size = line.decode("ascii").split()
-        if not with_data:
-            return GitObject(identity, kind)
-        data = self._output.read(int(size) + 1)[:-1]
-        return GitObject(identity, kind, data)
-
-    def _failure(self) -> GitError:
-        self._process.kill()
-        _, errors = self._process.communicate()
-        return _explain(errors, self._arguments, self._process.returncode)
+    Raises:
+        GitError: the tree could not be read.
+    """
+    entries: dict[str, TreeEntry] = {}
+    for record in (running.output() if running is not None else b"").split(b"\0"):
+        if record:
+            meta, _, path = record.partition(b"\t")
+            mode, _, blob = meta.decode("ascii").split(" ")
+            entries[os.fsdecode(path)] = TreeEntry(mode, blob)
+    return entries

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -188,34 +188,44 @@ def read_log(running: RunningGit | None, boundary: frozenset[str], paths: Iterab
     pages = {path: PageHistory(path) for path in paths}
     owners = {key_of(path): page for path, page in pages.items()}
     renamed: dict[str, str] = {}
-    for revision in _revisions(output, boundary):
-        page = owners.get(key_of(revision.path))
-        if page is not None:
-            page.revisions.append(revision)
-        if revision.old_path != revision.path:
-            renamed.setdefault(revision.old_path, revision.path)
+    keys: dict[bytes, str] = {}  # the same few paths come again and again
+    for chunk in output.split(b"\x01")[1:]:
+        *head, records = chunk.split(b"\0", len(_FIELDS))
+        if boundary and head[0].decode("ascii") in boundary:
+            continue  # a cut-off commit seems to create every file it holds
+        commit: Commit | None = None
+        for meta, raw_old, raw in _records(records):
+            key = keys.get(raw) or keys.setdefault(raw, key_of(os.fsdecode(raw)))
+            page = owners.get(key)
+            if page is None and raw_old == raw:
+                continue
+            old_path, path = os.fsdecode(raw_old), os.fsdecode(raw)
             if page is not None:
-                owners[key_of(revision.old_path)] = page
+                commit = commit or _commit(head)
+                _, _, old, new, _ = meta.decode("ascii").split(" ")
+                page.revisions.append(Revision(commit, old, new, old_path, path))
+            if old_path != path:
+                renamed.setdefault(old_path, path)
+                if page is not None:
+                    owners[key_of(old_path)] = page
     return Log(pages, renamed)
 
 
-def _revisions(output: bytes, boundary: frozenset[str]) -> Iterator[Revision]:
-    for chunk in output.split(b"\x01")[1:]:
-        name, parents, time, trailers, subject, *records = chunk.split(b"\0")
-        identity = name.decode("ascii")
-        if identity in boundary:
-            continue  # a cut-off commit seems to create every file it holds
-        values = trailers.decode("utf-8", "replace").split("\x02") if trailers else ()
-        skips = tuple(value.strip() for value in values if value.strip())
-        commit = Commit(identity, int(time), b" " in parents, skips, subject.decode("utf-8", "replace"))
-        fields = iter(records)
-        for meta in fields:
-            if not meta.strip():
-                continue
-            _, _, old, new, status = meta.strip().decode("ascii").split(" ")
-            old_path = path = os.fsdecode(next(fields))
-            if status[0] in "RC":
-                path = os.fsdecode(next(fields))
-                if status[0] == "C":
-                    old_path = path
-            yield Revision(commit, old, new, old_path, path)
+def _commit(fields: Sequence[bytes]) -> Commit:
+    name, parents, time, trailers, subject = fields
+    values = trailers.decode("utf-8", "replace").split("\x02") if trailers else ()
+    skips = tuple(value.strip() for value in values if value.strip())
+    return Commit(name.decode("ascii"), int(time), b" " in parents, skips, subject.decode("utf-8", "replace"))
+
+
+def _records(records: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """What git says of each file that a commit changed, its former path and its path."""
+    fields = iter(records.lstrip(b"\n").split(b"\0"))
+    for meta in fields:
+        if not meta:
+            return  # behind the last of them
+        old_path = path = next(fields)
+        status = meta[meta.rindex(b" ") + 1 :]
+        if status[:1] in (b"R", b"C"):
+            path = next(fields)
+        yield meta, path if status[:1] == b"C" else old_path, path

@@ -88,8 +88,14 @@ def marker_lines(data: bytes) -> LineRange:
 
 
 def _head(data: bytes) -> list[bytes]:
+    """The lines that may belong to the marker: none of a page that does not mention it at its top."""
     # A cheap slice first: pages are long, markers are not.
-    lines = data[:8192].removeprefix(_BOM).splitlines()[:_HEAD_LINES]
+    top = data[:8192]
+    mention = top.rfind(b"i18n-source-")
+    if mention < 0:
+        return []
+    end = top.find(b"\n", mention)
+    lines = top[: end if end >= 0 else len(top)].removeprefix(_BOM).splitlines()[:_HEAD_LINES]
     for index, line in enumerate(lines):
         if line.lstrip().startswith((b"```", b"~~~")):
             return lines[:index]

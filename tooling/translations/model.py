@@ -90,6 +90,7 @@ class SectionChange:
         title: that heading's text, without its hashes.
         classes: the classes of its changed blocks.
         blocks: how many blocks were changed, added, removed or moved.
+        moved: how many of them only stand elsewhere now.
         source: the lines of the change in today's source (None where text was only removed).
         target: the lines of the translation to look at (None where they cannot be told).
         target_ordinal: the heading of the translation that the section belongs to.
@@ -106,6 +107,7 @@ class SectionChange:
     target_ordinal: int | None
     precise: bool
     approximate: bool
+    moved: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,12 @@ comments, typographic quotes and escapes make no difference; what is left is com
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tooling.translations.blocks import VERBATIM, Block, BlockKind, fold_label
-
-# A change here or in `blocks` and `changes` alters results: the cache knows it by the bytes of these modules.
+from tooling.translations.block_reader import fold_label
+from tooling.translations.blocks import VERBATIM, Block, BlockKind
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
@@ -31,9 +29,7 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _EMPHASIS = re.compile(r"(?<![^\W_])[*_~]+(?=[^\s*_~])|(?<=[^\s*_~])[*_~]+(?![^\W_])|(?<=\w)\*\*(?=\w)")
 _SPACE = re.compile(r"\s+")
 _CELL = re.compile(r"(?<!\\)\|")
-_TYPOGRAPHY = str.maketrans(
-    {"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "—": "---", "–": "--", "\u00a0": " "}
-)
+_TYPOGRAPHY = {"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "—": "---", "–": "--", "\u00a0": " "}
 # Stand-ins from the private use area: what they replace is compared in its own class.
 _CODE_MARK, _LINK_MARK, _ESCAPED_MARK = "\ue000", "\ue001", "\ue002"
 
@@ -149,7 +145,10 @@ def _words(text: str) -> str:
         for character in escaped:
             text = text.replace(_ESCAPED_MARK, character, 1)
     if "&" in text:
+        import html  # noqa: PLC0415 - slow to load: a table of all entities
+
         text = html.unescape(text)
     if not text.isascii():
-        text = text.translate(_TYPOGRAPHY)
+        for typographic, plain in _TYPOGRAPHY.items():
+            text = text.replace(typographic, plain)
     return _squeeze(text)

@@ -55,7 +55,9 @@ class Pair:
         assert pin is not None and pin.commit is not None
         return pin.commit
 
-    def status(self, roots: Roots, freshness: Freshness) -> PageStatus:
+    def status(
+        self, roots: Roots, freshness: Freshness, reason: str | None = None, hint: str | None = None
+    ) -> PageStatus:
         """The status with what the pair itself knows."""
         return PageStatus(
             self.key,
@@ -65,17 +67,17 @@ class Pair:
             pin=self.target.marker.pin,
             pinned_blob=self.old,
             today=self.today,
+            reason=reason,
+            hint=hint,
             dirty=self.at_head != self.today,
             moved=self.moved,
         )
 
     def stale_status(self, roots: Roots, difference: Difference | None) -> PageStatus:
         """The status of a page whose source has changed; `difference` says what, when it is known."""
-        status = replace(
-            self.status(roots, Freshness.STALE),
-            reason="the source has changed since it was translated",
-            hint=f"tooling check-translations diff {roots.target_argument(self.key)}",
-        )
+        reason = "the source has changed since it was translated"
+        hint = f"tooling check-translations diff {roots.target_argument(self.key)}"
+        status = self.status(roots, Freshness.STALE, reason, hint)
         if difference is None:
             return replace(
                 status,

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tooling.translations.git import GitError, NotARepository, ObjectReader, Repository
+from tooling.translations.git import GitError, NotARepository, Repository
+from tooling.translations.object_reader import ObjectReader
 
 _FETCH_ATTEMPTS = 5
 
@@ -58,6 +59,11 @@ class PinReader:
             )
         return self._known_repository
 
+    def start(self) -> None:
+        """Starts the process, whose answers will be wanted soon."""
+        if self._known_repository is not None:
+            self._reader()
+
     def close(self) -> None:
         if self._objects is not None:
             self._objects.__exit__(None, None, None)
@@ -104,6 +110,12 @@ class PinReader:
             if missing:
                 self._repository.fetch_objects(missing)
                 self._local = self._local_objects() | missing
+
+    def expect(self, blobs: Iterable[str]) -> None:
+        """Has git look for blobs whose `texts` will be asked for next; a partial clone may lack them."""
+        wanted = sorted(set(blobs))
+        if wanted and not self._repository.is_partial:
+            self._reader().expect(wanted)
 
     def texts(self, blobs: Iterable[str]) -> dict[str, bytes]:
         """The contents of these blobs; those this clone does not have are left out.

@@ -7,14 +7,16 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tooling.translations.fidelity_result import FidelityResult
 from tooling.translations.findings import Finding, freshness_findings
-from tooling.translations.ignores import apply_ignores, read_ignores
 from tooling.translations.model import Fidelity, Freshness, PageStatus, Problem, Severity
 from tooling.translations.policy import Policy, Scope, Verdict, judge
 from tooling.translations.roots import Roots
 from tooling.translations.survey import Survey
+
+if TYPE_CHECKING:
+    from tooling.translations.fidelity_result import FidelityResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +90,28 @@ def make_report(
         keys = {page.key for page in pages}
         found += [one for one in fidelity.findings if one.page in keys or (not one.page and scope is None)]
     softened = tuple(found) if scope is None else scope.soften(found)
-    day = datetime.datetime.fromtimestamp(survey.time, datetime.UTC).date()
-    sorted_out = apply_ignores(
-        softened,
-        read_ignores(ignore_file),
-        file=survey.roots.name(ignore_file),
-        today=day,
-        # Without the second axis, entries about it cannot match.
-        whole=scope is None and only is None and fidelity is not None,
-    )
-    findings = tuple(
-        sorted(sorted_out.kept, key=lambda one: (-one.severity, one.file, one.line or 0, one.kind))
-    )
+    ignored: tuple[tuple[Finding, str], ...] = ()
+    if ignore_file.is_file():
+        # Imported here: most books have no such file.
+        from tooling.translations.ignores import apply_ignores, read_ignores  # noqa: PLC0415
+
+        sorted_out = apply_ignores(
+            softened,
+            read_ignores(ignore_file),
+            file=survey.roots.name(ignore_file),
+            today=datetime.datetime.fromtimestamp(survey.time, datetime.UTC).date(),
+            # Without the second axis, entries about it cannot match.
+            whole=scope is None and only is None and fidelity is not None,
+        )
+        softened, ignored = sorted_out.kept, sorted_out.ignored
+    findings = tuple(sorted(softened, key=lambda one: (-one.severity, one.file, one.line or 0, one.kind)))
     problems = (*survey.problems, *(fidelity.problems if fidelity else ()))
     return Report(
         survey.roots,
         pages,
         fidelity.pages if fidelity else {},
         findings,
-        sorted_out.ignored,
+        ignored,
         problems,
         judge(policy, findings, pages, problems, now=survey.time, scope=scope),
         scope,

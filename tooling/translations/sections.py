@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from tooling.translations.blocks import Block, BlockKind, Section, Text
-from tooling.translations.changes import Anchor, BlockChange, Comparison
+from tooling.translations.blocks import Block, BlockKind
+from tooling.translations.changes import Anchor, BlockChange, Comparison, Edit
 from tooling.translations.model import ChangeClass, LineRange, SectionChange
+from tooling.translations.text import Section, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Locator:
 
     def __init__(self, source: Text, target: Text) -> None:
         self._source, self._target = source, target
+        self._agreeing: dict[int, bool] = {}  # section of the source -> do its blocks agree, one by one?
         levels, target_levels = source.levels, target.levels
         self.exact = levels == target_levels
         if self.exact:
@@ -51,13 +53,20 @@ class Locator:
         if number is None:
             return _NOWHERE
         counterpart = self._target.sections[number]
-        ours, theirs = self._source.sections[anchor.section].blocks, counterpart.blocks
-        if anchor.index >= 0 and [_sort(one) for one in ours] == [_sort(one) for one in theirs]:
-            match = theirs[anchor.index]
+        if anchor.index >= 0 and self._blocks_agree(anchor.section, counterpart):
+            match = counterpart.blocks[anchor.index]
             lines = LineRange(match.first, match.last)
             return Place(lines, number, precise=True, approximate=not self.exact)
         lines = counterpart.lines or LineRange(counterpart.first, counterpart.first)
         return Place(lines, number, precise=False, approximate=not self.exact)
+
+    def _blocks_agree(self, number: int, counterpart: Section) -> bool:
+        agree = self._agreeing.get(number)
+        if agree is None:
+            ours, theirs = self._source.sections[number].blocks, counterpart.blocks
+            agree = [_sort(one) for one in ours] == [_sort(one) for one in theirs]
+            self._agreeing[number] = agree
+        return agree
 
 
 def _sort(block: Block) -> tuple[BlockKind, int]:
@@ -97,4 +106,5 @@ def _summary(locator: Locator, section: Section, changes: Sequence[BlockChange])
         target_ordinal=places[0].ordinal,
         precise=all(place.precise for place in places),
         approximate=any(place.approximate for place in places),
+        moved=sum(change.edit is Edit.MOVED for change in changes),
     )

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tooling.translations.cache import Cache
+from tooling.translations.cache import Cache, Difference
 from tooling.translations.closer_look import look_closer
 from tooling.translations.git import (
     BareRepository,
@@ -21,6 +21,7 @@ from tooling.translations.git import (
     Repository,
     RunningGit,
     TreeEntry,
+    read_tree,
 )
 from tooling.translations.history import Log, read_ignored_revisions, read_log, start_log
 from tooling.translations.model import Freshness, Page, PageStatus, Problem
@@ -89,10 +90,12 @@ class _Surveyor:
     repository: Repository | None = None
     no_repository: GitError | None = None
     folder: str = "."  # of the source pages, from the top folder
-    head_tree: dict[str, tuple[str, TreeEntry]] = field(default_factory=dict)
     pairs: list[Pair] = field(default_factory=list)
     alone: dict[str, Page | TranslatedPage] = field(default_factory=dict)
+    running_tree: RunningGit | None = None
     running_log: RunningGit | None = None
+    differences: dict[str, Difference] = field(default_factory=dict)
+    unreadable: bool = False  # pinned texts could not be read
     found: dict[str, PageStatus] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
@@ -100,14 +103,18 @@ class _Surveyor:
         sources = find_pages(self.roots.source, "--source")
         targets = find_pages(self.roots.target, "--translation")
         self._open()
-        self._read(sources, targets)
         differing: list[Pair] = []
         lost: list[Pair] = []
         with PinReader(self.repository, fetch=self.fetch) as reader:
+            self._read(sources, targets, reader)
             self._judge_by_marker(reader, differing, lost)
+            if differing or lost:
+                self._start_log()
+            self._look_closer(reader, differing)  # while git reads the history
             log = self._read_log(differing, lost)
-            self._judge_by_former_names(reader, log, differing, lost)
-            self._describe(reader, log, differing)
+            moved = self._judge_by_former_names(reader, log, lost)
+            self._look_closer(reader, moved)
+            self._describe(log, [*differing, *moved])
         self._judge_single_pages(log)
         self.cache.save(whole=self.only is None)
         return Survey(
@@ -124,19 +131,18 @@ class _Surveyor:
         try:
             self.repository = Repository.open(self.roots.source)
             self.folder = Path(os.path.relpath(self.roots.source.resolve(), self.repository.root)).as_posix()
-            tree = self.repository.tree(self.folder)
+            self.running_tree = self.repository.start_tree(self.folder)
         except BareRepository:
             raise
         except GitError as error:
             # Markers with a blob line need no git; every page without one becomes `unknown` below.
             self.no_repository = error
             self.repository = None
-            return
-        self.head_tree = {key_of(path): (path, entry) for path, entry in tree.items()}
 
-    def _read(self, sources: dict[str, Path], targets: dict[str, Path]) -> None:
+    def _read(self, sources: dict[str, Path], targets: dict[str, Path], reader: PinReader) -> None:
+        """Reads the pages; git is set to work as soon as it is known that it will be asked."""
         object_format = self.repository.object_format if self.repository else "sha1"
-        prefix = "" if self.folder == "." else f"{self.folder}/"
+        pages: list[tuple[Page, TranslatedPage]] = []
         for key in sources.keys() | targets.keys():
             if self.only is not None and key not in self.only:
                 continue
@@ -147,15 +153,28 @@ class _Surveyor:
             else:
                 source = read_source(key, sources[key], object_format)
                 target = read_translated(key, targets[key], object_format)
-                path, entry = self.head_tree.get(key_of(prefix + key), (prefix + key, None))
-                self.pairs.append(Pair.of(source, target, path, entry))
+                pages.append((source, target))
                 pin = target.marker.pin
-                if pin is not None and pin.blob is not None and pin.blob not in source.blobs:
-                    self._start_log()
-        self.pairs.sort(key=lambda pair: pair.key)
+                if pin is not None and pin.blob not in source.blobs and not self._cannot_resolve():
+                    reader.start()
+                    if pin.blob is not None:
+                        self._start_log()
+        tree = self._read_tree()
+        prefix = "" if self.folder == "." else f"{self.folder}/"
+        for source, target in sorted(pages, key=lambda pair: pair[0].key):
+            path, entry = tree.get(key_of(prefix + source.key), (prefix + source.key, None))
+            self.pairs.append(Pair.of(source, target, path, entry))
+
+    def _read_tree(self) -> dict[str, tuple[str, TreeEntry]]:
+        """The source pages of HEAD by key, with their paths as git has them."""
+        try:
+            return {key_of(path): (path, entry) for path, entry in read_tree(self.running_tree).items()}
+        except GitError as error:
+            self._git_problem("the source pages of HEAD could not be listed", error)
+            return {}
 
     def _settle(self, pair: Pair, freshness: Freshness, reason: str | None = None, hint: str = "") -> None:
-        self.found[pair.key] = replace(pair.status(self.roots, freshness), reason=reason, hint=hint or None)
+        self.found[pair.key] = pair.status(self.roots, freshness, reason, hint or None)
 
     def _judge_by_marker(self, reader: PinReader, differing: list[Pair], lost: list[Pair]) -> None:
         """Everything the markers and the pinned commits' trees can tell."""
@@ -264,10 +283,13 @@ class _Surveyor:
         why = f"{error.what}: {error.why}" if error.why else error.what
         self.problems.append(Problem(what, why, error.hint or "run git fsck"))
 
-    def _judge_by_former_names(
-        self, reader: PinReader, log: Log | None, differing: list[Pair], lost: list[Pair]
-    ) -> None:
-        """Pins at which the page is not found under today's path: it had another one, or the pin is wrong."""
+    def _judge_by_former_names(self, reader: PinReader, log: Log | None, lost: list[Pair]) -> list[Pair]:
+        """Pins at which the page is not found under today's path: it had another one, or the pin is wrong.
+
+        Returns:
+            The pages that had another path, and another text.
+        """
+        differing: list[Pair] = []
         questions = [
             (pair, name) for pair in lost if log is not None for name in log.pages[pair.path].names()[1:]
         ]
@@ -296,21 +318,28 @@ class _Surveyor:
                     reason=f"path absent at commit {commits[pair.key][:12]}: older than the page{born}",
                     hint=f"tooling check-translations recover {self.roots.target_argument(pair.key)}",
                 )
+        return differing
 
-    def _describe(self, reader: PinReader, log: Log | None, differing: list[Pair]) -> None:
-        """Says of pages that differ what changed, since when, and whether it is forgiven."""
+    def _look_closer(self, reader: PinReader, differing: list[Pair]) -> None:
         if not differing:
             return
         look = look_closer(differing, reader, self.cache)
+        self.differences |= look.differences
         if look.error is not None:
+            self.unreadable = True
             self._git_problem(
                 "the pinned texts could not be read, so nobody can say what changed", look.error
             )
+
+    def _describe(self, log: Log | None, differing: list[Pair]) -> None:
+        """Says of pages that differ what changed, since when, and whether it is forgiven."""
+        if not differing:
+            return
         ignored = read_ignored_revisions(self.repository.root) if self.repository else frozenset[str]()
         complete = self.repository is not None and self.repository.history is History.FULL
         for pair in differing:
-            difference = look.differences.get(pair.key)
-            if difference is None and complete and look.error is None:
+            difference = self.differences.get(pair.key)
+            if difference is None and complete and not self.unreadable:
                 assert pair.old is not None
                 self._settle(
                     pair,
