@@ -102,6 +102,10 @@ def describe_section(section: SectionChange) -> str:
     title = f' "{section.title}"' if section.title else " (before the first heading)"
     kinds = ", ".join(kind for kind in ChangeClass if kind in section.classes)
     blocks = f"{section.blocks} block{'s' if section.blocks != 1 else ''}"
+    if section.moved:
+        blocks += (
+            " only moved" if section.moved == section.blocks else f", {section.moved} of them only moved"
+        )
     if section.target is None:
         place = "place unknown: the headings differ"
     else:

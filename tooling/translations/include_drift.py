@@ -6,6 +6,7 @@ Both languages show the new code, so nothing is wrong with it; only the prose ar
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,6 +107,7 @@ def _finding(use: IncludeUse, roots: Roots) -> Finding:
         use.line,
         None,
         f"included code changed since the pin: {name}",
-        f"git diff {use.commit[:12]} -- {roots.name(Path(use.file))}, then reread the prose around it",
+        f"git diff {use.commit[:12]} -- {shlex.quote(roots.name(Path(use.file)))}; reread the prose around "
+        f"it, then tooling check-translations stamp --reviewed {roots.target_argument(use.page)}",
         f"include:drift/{use.page}/{name}",
     )

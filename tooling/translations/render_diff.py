@@ -5,14 +5,16 @@ from __future__ import annotations
 import datetime
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import groupby
 
 from tooling.translations.blocks import Block, BlockKind
 from tooling.translations.changes import Edit
 from tooling.translations.display import Style
 from tooling.translations.drift import LocatedChange, PageDrift, Step
 from tooling.translations.model import ChangeClass, Freshness
+from tooling.translations.sections import Place
 
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 
@@ -37,10 +39,16 @@ def render(drift: PageDrift, style: Style, *, words: bool = False) -> str:
         lines += ["", style(_heading(step), "yellow")]
         if not step.changes:
             lines.append("  only reformatted; nothing to translate")
-        for change in step.changes:
-            lines += _change(change, name, style, words=words)
+        for destination, group in groupby(step.changes, lambda one: (one.section, one.destination)):
+            if destination[1] is not None:
+                lines += _moved(list(group), name, style)
+            else:
+                lines += [line for one in group for line in _change(one, name, style, words=words)]
     if status.needs_translation:
-        lines += ["", style(f"when done: tooling check-translations stamp {shlex.quote(name)}", "cyan")]
+        lines.append("")
+        if not words and any(one.change.edit is Edit.CHANGED for step in drift.steps for one in step.changes):
+            lines.append(style("with --words: the words that changed inside each block", "dim"))
+        lines.append(style(f"when done: tooling check-translations stamp {shlex.quote(name)}", "cyan"))
     return "\n".join(lines)
 
 
@@ -52,30 +60,55 @@ def _heading(step: Step) -> str:
 
 
 def _change(located: LocatedChange, name: str, style: Style, *, words: bool) -> Iterator[str]:
-    change, (ordinal, title) = located.change, located.section
+    change = located.change
     kinds = ", ".join(kind for kind in ChangeClass if kind in change.classes)
-    section = f'§{ordinal} "{title}"' if title else f"§{ordinal}"
-    yield style(f"  {section}: block {change.edit} ({kinds}) → {_place(located, name)}", "cyan")
+    yield style(f"  {_section(located)}: block {change.edit} ({kinds}) → {_place(located, name)}", "cyan")
     if words and change.old is not None and change.new is not None and change.edit is Edit.CHANGED:
         for line in _word_diff(_text(change.old), _text(change.new), style).split("\n"):
             yield f"    {line}"
         return
-    if change.edit is Edit.MOVED and change.new is not None:
-        yield style(f"    moved to line {change.new.first} of the source, unchanged:", "dim")
     if change.old is not None:
-        colour = "dim" if change.edit is Edit.MOVED else "red"
-        yield from (style(f"    - {line}", colour) for line in _text(change.old).split("\n"))
-    if change.new is not None and change.edit is not Edit.MOVED:
+        yield from (style(f"    - {line}", "red") for line in _text(change.old).split("\n"))
+    if change.new is not None:
         yield from (style(f"    + {line}", "green") for line in _text(change.new).split("\n"))
+
+
+def _moved(group: Sequence[LocatedChange], name: str, style: Style) -> Iterator[str]:
+    """Blocks of one section that follow another place now: nothing to translate, only to move."""
+    first = group[0]
+    lines, destination = first.place.lines, first.destination
+    for one in group[1:]:
+        lines = lines.joined(one.place.lines) if lines and one.place.lines else lines or one.place.lines
+    place = Place(lines, first.place.ordinal, first.place.precise, first.place.approximate)
+    blocks = "block" if len(group) == 1 else f"{len(group)} blocks"
+    to = (
+        ""
+        if destination is None or destination.lines is None
+        else f", to after line {destination.lines.last}"
+    )
+    yield style(f"  {_section(first)}: {blocks} moved, unchanged → {_where(place, name)}{to}", "cyan")
+    for one in group:
+        if one.change.old is not None:
+            yield from (style(f"    {line}", "dim") for line in _text(one.change.old).split("\n"))
+
+
+def _section(located: LocatedChange) -> str:
+    ordinal, title = located.section
+    return f'§{ordinal} "{title}"' if title else f"§{ordinal}"
 
 
 def _place(located: LocatedChange, name: str) -> str:
     place = located.place
+    if place.lines is not None and located.change.edit is Edit.ADDED and place.precise:
+        about = "about " if place.approximate else ""
+        return f"{about}{name}:{place.lines.last}, after this line"
+    return _where(place, name)
+
+
+def _where(place: Place, name: str) -> str:
     if place.lines is None:
         return "place unknown: the headings differ"
     about = "about " if place.approximate else ""
-    if located.change.edit is Edit.ADDED and place.precise:
-        return f"{about}{name}:{place.lines.last}, after this line"
     within = "" if place.precise else " (somewhere in this section)"
     return f"{about}{name}:{place.lines}{within}"
 

@@ -90,6 +90,7 @@ def _section(section: SectionChange) -> dict[str, Any]:
         "title": section.title,
         "classes": sorted(section.classes),
         "blocks": section.blocks,
+        "moved_blocks": section.moved,
         "source_lines": _lines(section.source),
         "target_lines": _lines(section.target),
         "target_ordinal": section.target_ordinal,

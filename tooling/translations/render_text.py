@@ -35,10 +35,12 @@ def render(report: Report, style: Style, *, every_page: bool = False) -> str:
         every_page: list pages that are current and faithful too.
     """
     lines = [_title(report, style), ""]
-    shown = [page for page in report.pages if every_page or _needs_a_look(report, page)]
+    grouped = report.by_page()
+    shown = [
+        page for page in report.pages if every_page or _needs_a_look(report, page, grouped.get(page.key, ()))
+    ]
     if shown:
         lines += [*_table(report, shown, style), ""]
-    grouped = report.by_page()
     details = [line for page in shown for line in _details(page, grouped.get(page.key, ()), style)]
     details += [line for one in grouped.get("", ()) for line in _finding(one, style)]
     if details:
@@ -57,9 +59,10 @@ def _title(report: Report, style: Style) -> str:
     return style(f"{source} → {target}{commit}{since}", "bold")
 
 
-def _needs_a_look(report: Report, page: PageStatus) -> bool:
-    troubled = (Fidelity.MISMATCH, Fidelity.WARNINGS, Fidelity.UNKNOWN)
-    return page.freshness is not Freshness.CURRENT or report.fidelity_of(page) in troubled
+def _needs_a_look(report: Report, page: PageStatus, findings: Sequence[Finding]) -> bool:
+    # Findings of the mildest kind too, such as included code that changed: the prose around it may be wrong.
+    unclear = report.fidelity_of(page) is Fidelity.UNKNOWN
+    return page.freshness is not Freshness.CURRENT or unclear or bool(findings)
 
 
 def _table(report: Report, pages: list[PageStatus], style: Style) -> Iterator[str]:
@@ -136,8 +139,10 @@ def _summary(report: Report, style: Style) -> Iterator[str]:
     yield " · ".join(parts) + note
     errors = sum(one.severity is Severity.ERROR for one in report.findings)
     warnings = sum(one.severity is Severity.WARNING for one in report.findings)
+    reread = sum(one.kind == "include:drift" for one in report.findings)
+    drift = f", {reread} to reread" if reread else ""
     ignored = f", {len(report.ignored)} ignored" if report.ignored else ""
-    yield f"{errors} errors, {warnings} warnings{ignored}"
+    yield f"{errors} errors, {warnings} warnings{drift}{ignored}"
     verdict = report.verdict
     if verdict.unclear:
         more = f" and {len(verdict.unclear) - 1} more" if len(verdict.unclear) > 1 else ""
