@@ -276,7 +276,8 @@ def race_scope(finding: Finding) -> str:
     if one.block != two.block:
         return "grid"
     if one.place.line == two.place.line > 0:
-        return "line"
+        # Of one step all threads read before they write: who reads what was written is a step further on.
+        return "step" if finding.kind is Kind.READ_AFTER_WRITE else "line"
     return "warp" if one.warp == two.warp else "block"
 
 

@@ -62,13 +62,20 @@ def test_the_same_in_korean() -> None:
     )
 
 
-def test_a_race_within_one_line_is_told_to_split_it() -> None:
-    finding = race()
+@pytest.mark.parametrize(
+    ("kind", "advice"),
+    [
+        (Kind.WRITE_AFTER_READ, "split the line"),
+        (Kind.READ_AFTER_WRITE, "`barrier()` at the end of each step"),
+    ],
+)
+def test_a_race_within_one_line_is_told_to_split_it_or_its_steps(kind: Kind, advice: str) -> None:
+    finding = replace(race(), kind=kind)
     both = tuple(replace(party, place=Place("/far/away/p15.mojo", 49, 18, 90)) for party in finding.parties)
     message = explain(replace(finding, parties=both))
-    assert message.hint.startswith("Both happen in one line.")
-    assert "split the line" in message.hint
-    assert "write at p15.mojo:49:18" in message.why
+    assert message.hint.startswith("Both happen in one line")
+    assert advice in message.hint
+    assert "at p15.mojo:49:18" in message.why
     assert message.where[0].startswith("/far/away/p15.mojo:49:18")
 
 

@@ -192,6 +192,9 @@ _RACE_HINTS = {
     "line": "Both happen in one line. Where many threads add to one place, use `Atomic.fetch_add` or a "
     "reduction; elsewhere split the line: read into a variable, call `barrier()` where every thread passes "
     "it, then write.",
+    "step": "Both happen in one line, as a rule at different steps of a loop: call `barrier()` at the end of "
+    "each step, where every thread passes it (not inside an `if`). Where many threads add to one place, use "
+    "`Atomic.fetch_add` or a reduction.",
     "warp": "Put `barrier()` (or `syncwarp()`, as both threads are in one warp) between the two lines, "
     "where every thread "
     "passes it.",
