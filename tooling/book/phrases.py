@@ -31,7 +31,6 @@ PHRASES = {
     "simulated": Text("simulated GPU", "시뮬레이션 GPU"),
     "compute": Text("compute {compute} or later", "compute {compute} 이상"),
     "unsupported": Text("not supported", "지원 안 함"),
-    "because": Text("{vendor}: {reason}", "{vendor}: {reason}"),
     "yes": Text("yes", "가능"),
     "mode": Text("Run", "실행"),
     "untranslated": Text(

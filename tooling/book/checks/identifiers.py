@@ -62,7 +62,8 @@ def _known(desk: Desk, chapter: Chapter) -> frozenset[str]:
     for each in puzzles:
         for program in each.programs:
             words.add(program.name)
-            words |= _words(program.problem) | _words(program.solution)
+            for source in program.sources:
+                words |= _words(source.problem) | _words(source.solution)
     if puzzle:
         for demo in desk.editions[0].page(chapter.path).parent.glob("*.mojo"):
             words |= _words(demo)

@@ -62,11 +62,10 @@ def check_unused_anchors(desk: Desk) -> Iterator[Finding]:
         finished = set(puzzle.chapters) <= listed
         named = _named(puzzle)
         waiting = set() if finished else named
-        problems = {
-            str(source.problem.resolve()) for program in puzzle.programs for source in program.sources
-        }
+        sources = [source for program in puzzle.programs for source in program.sources]
+        problems = {str(source.problem.resolve()) for source in sources}
         waiting |= {f"{use.anchor}_solution" for use in uses if use.path in problems} - named
-        files = [path for program in puzzle.programs for path in (program.problem, program.solution)]
+        files = [path for source in sources for path in (source.problem, source.solution)]
         for path, region in expansion.unused_anchors(
             uses, [path for path in files if path.is_file()], desk.library.files
         ):
