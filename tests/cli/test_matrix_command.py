@@ -54,12 +54,22 @@ def test_a_compute_capability_gates_running_not_building(workbench: Workbench) -
     result = workbench.run("matrix", "build", "p34")
     assert result.status == ExitCode.PASSED, result.stdout
     row = next(line for line in result.stdout.splitlines() if line.startswith("p34"))
-    assert row.split()[1:6] == ["coordination,", "demo", "gated,", "builds", "[1]"]
+    assert row.split()[1:4] == ["gated,", "builds", "[1]"]  # all modes alike: none is named
     assert "[1] thread-block clusters: it needs 9.0, and sm_80 has 8.0" in result.stdout
     solution.write_text(solution.read_text() + "# not for sm_80\n")
     assert workbench.run("matrix", "build", "p34").status == ExitCode.PASSED
     solution.write_text(solution.read_text() + "# not for sm_90\n")
     assert workbench.run("matrix", "build", "p34").status == ExitCode.WRONG
+
+
+def test_modes_that_differ_have_rows_of_their_own(workbench: Workbench) -> None:
+    workbench.add_p34()
+    manifest = workbench.root / "problems" / "p34" / "puzzle.yaml"
+    ungated = "    targets: {nvidia: {}}\n"
+    manifest.write_text(manifest.read_text().replace("    kind: demo\n", "    kind: demo\n" + ungated))
+    result = workbench.run("matrix", "build", "p34", "--accelerator", "sm_80")
+    rows = [line.split() for line in result.stdout.splitlines() if line.startswith("p34")]
+    assert rows == [["p34", "coordination", "gated,", "builds", "[1]"], ["p34", "demo", "builds"]]
 
 
 def test_one_build_serves_all_modes_and_nothing_is_built_twice(workbench: Workbench) -> None:

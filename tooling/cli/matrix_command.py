@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tooling.cli.options import add_reports
@@ -146,12 +147,14 @@ def _show_table(
 
     table = Table(box=None, pad_edge=False)
     table.add_column("program", no_wrap=True)
-    table.add_column("modes", overflow="fold")
+    table.add_column("modes", no_wrap=True)
     for accelerator in accelerators:
         table.add_column(accelerator.name, no_wrap=True)
     reasons: dict[str, int] = {}
-    for row in rows(standpoints, accelerators):
-        modes = ", ".join(row.modes) if row.modes != ("default",) else ""
+    shown = rows(standpoints, accelerators)
+    split = {row.program for row, following in pairwise(shown) if row.program == following.program}
+    for row in shown:
+        modes = "\n".join(row.modes) if row.program in split else ""  # elsewhere a row speaks of all modes
         table.add_row(row.program, modes, *(_cell(each, reasons) for each in row.cells))
     stream = terminal.stream
     console = Console(file=stream, width=None if stream.isatty() else 130, no_color=not terminal.colour)
