@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,12 +12,14 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.conftest import MANIFEST, REFERENCE
 from tooling import trials
 from tooling.book import runs
-from tooling.bundle.making import left_out
+from tooling.bundle.judging import judge_results
+from tooling.bundle.making import RUNTIME_LIBRARIES, left_out, make_bundle
 from tooling.catalog.catalogue import Selection, every_selection
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Extra, Language, Puzzle
@@ -23,7 +27,9 @@ from tooling.catalog.mutants import Edit, Mutant, MutantError
 from tooling.catalog.nodes import ManifestError
 from tooling.errors import Location
 from tooling.generate.plan import plan
+from tooling.judging.verdict import Outcome
 from tooling.project import Project
+from tooling.targets.accelerators import target_for
 from tooling.targets.model import Choice, Target, TargetKind
 from tooling.toolchain import BuildCache, BuildFailed, Toolchain
 from tooling.toolchain.extras import PINNED_MAX, ExtraMissing, require_extra
@@ -33,6 +39,17 @@ from tooling.verify.plan import Subject, Task, Trial
 ROOT = Path(__file__).parents[2]
 PROGRAM = "{name: p01, api: tile_tensor, language: python, files: [op/__init__.mojo, op/add.mojo]}"
 GPU = Choice(Target(TargetKind.NVIDIA, "test GPU", "sm_90a"), "the first GPU found")
+ADDITION = """\
+import numpy as np
+from lab import stage, submit
+
+a, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+stage("a", a)
+stage("out", out)
+out[:] = a + 10
+submit("out", out)
+np.testing.assert_array_equal(out, a + 10)
+"""
 NOWHERE = Toolchain(Path("/nowhere/mojo"), "1.2.0", Path("/nowhere"), None)
 
 
@@ -171,7 +188,7 @@ def test_a_bundle_of_nothing_else_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tooling", "bundle", str(tmp_path / "bundle"), "p17"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 2
-    assert "p17 cannot go into a bundle" in result.stderr
+    assert "no bundle without MAX can hold p17" in result.stderr
     assert "uv run --extra max tooling verify p17" in result.stderr
 
 
@@ -181,6 +198,49 @@ def script(folder: Path, text: str) -> Selection:
     selection.program.solution.parent.mkdir(parents=True)
     selection.program.solution.write_text(text)
     return selection
+
+
+def test_where_max_is_a_bundle_runs_programs_in_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    puzzle = puzzle_of(tmp_path, "{name: p01, api: tile_tensor, language: python}")
+    program = puzzle.program("p01")
+    program.solution.parent.mkdir(parents=True)
+    program.solution.write_text(ADDITION)
+    program.problem.write_text(ADDITION.replace("= a + 10", "= a"))
+    program.solution.with_name("reference.py").write_text(REFERENCE)
+    shutil.copytree(ROOT / "problems" / "lab", tmp_path / "problems" / "lab")
+    for stem in RUNTIME_LIBRARIES:
+        for suffix in (".so", ".dylib"):
+            (tmp_path / f"lib{stem}{suffix}").touch()
+    monkeypatch.setattr(trials, "require_extra", lambda *_: None)
+    (selection,) = every_selection([puzzle])
+    tasks = [
+        Task(program.solution, (Trial(Subject.SOLUTION, selection),)),
+        Task(program.problem, (Trial(Subject.SKELETON, selection),)),
+    ]
+    bundle = make_bundle(
+        tasks,
+        tmp_path / "bundle",
+        project=Project(tmp_path),
+        toolchain=Toolchain(Path("/nowhere/mojo"), "1.2.0", tmp_path, None),
+        cache=BuildCache(tmp_path / "cache"),
+        target=target_for("sm_90a"),
+        host_cpu=None,
+        jobs=1,
+        progress=lambda _: None,
+        with_max=True,
+    )
+    assert (bundle.entries, bundle.executables) == (2, 2)
+    python = tmp_path / "python3"
+    python.symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    modules = Path(np.__file__).parents[1]
+    monkeypatch.setenv("PYTHONPATH", str(modules))
+    subprocess.run([sys.executable, str(bundle.folder / "run_bundle.py")], check=True, capture_output=True)
+    judged = judge_results(bundle.folder / "results.json", tasks)
+    assert [each.complaint for each in judged] == ["", ""]
+    assert [each.verdict and each.verdict.outcome for each in judged] == [Outcome.PASSED, Outcome.WRONG]
 
 
 def test_a_page_shows_what_a_program_in_python_prints(

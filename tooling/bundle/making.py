@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tooling.bundle.scripts import store_script
 from tooling.catalog.model import Extra, Language, ModeKind, Program
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
@@ -61,9 +62,25 @@ class NothingToBundle(ToolingError):
 
 
 def left_out(tasks: Sequence[Task]) -> tuple[Program, ...]:
-    """The programs that no bundle can hold: those that drive MAX graphs, which compile where they run."""
+    """The programs that a machine without MAX cannot run: those that drive its graphs."""
     programs = dict.fromkeys(task.trials[0].selection.program for task in tasks)
     return tuple(program for program in programs if program.language is Language.PYTHON)
+
+
+def _without_graphs(tasks: Sequence[Task], progress: Callable[[str], None]) -> Sequence[Task]:
+    absent = left_out(tasks)
+    if not absent:
+        return tasks
+    why = "they need MAX, which compiles their graphs on the machine where they run"
+    extra = Extra.TORCH if any(each.extra is Extra.TORCH for each in absent) else Extra.MAX
+    names = " ".join(program.name for program in absent)
+    command = f"uv run --extra {extra.value} tooling verify {names}"
+    hint = f"{command}, there; or add `--max`, if MAX is there"
+    kept = [task for task in tasks if task.trials[0].selection.program not in absent]
+    if not kept:
+        raise NothingToBundle(f"no bundle without MAX can hold {names}", why=why, hint=hint)
+    progress(f"left out: {names}: {why}; {hint}")
+    return kept
 
 
 def make_bundle(
@@ -77,6 +94,7 @@ def make_bundle(
     host_cpu: str | None,
     jobs: int,
     progress: Callable[[str], None],
+    with_max: bool = False,
 ) -> Bundle:
     """Builds every task for a target and writes the folder; a bundle that is there is replaced.
 
@@ -84,20 +102,13 @@ def make_bundle(
         target: the machine's GPU; modes that it cannot run are left out.
         host_cpu: the processor of that machine, as `mojo build --target-cpu` names it; None: like this one.
         progress: receives a line for each program.
+        with_max: that machine has MAX, so programs in Python are taken along.
 
     Raises:
         BundleFolderInUse, NothingToBundle, RuntimeLibraryMissing, ReferenceUnusable.
     """
-    absent = left_out(tasks)
-    if absent:
-        why = "they need MAX, which compiles their graphs on the machine where they run"
-        extra = Extra.TORCH if any(each.extra is Extra.TORCH for each in absent) else Extra.MAX
-        names = [program.name for program in absent]
-        hint = f"there, with the project: uv run --extra {extra.value} tooling verify {' '.join(names)}"
-        tasks = [task for task in tasks if task.trials[0].selection.program not in absent]
-        if not tasks:
-            raise NothingToBundle(f"{', '.join(names)} cannot go into a bundle", why=why, hint=hint)
-        progress(f"left out: {', '.join(names)}: {why}; {hint}")
+    if not with_max:
+        tasks = _without_graphs(tasks, progress)
     if folder.exists() and any(folder.iterdir()) and not (folder / "bundle.json").is_file():
         raise BundleFolderInUse(
             "the folder is not empty and not a bundle",
@@ -129,13 +140,16 @@ def make_bundle(
         _copy_runtime(toolchain, partial)
         with program_pool(jobs) as pool:
             results = pool.map(lambda pair: built(pair[0]), wanted)
-            for (_, trials), result in zip(wanted, results, strict=True):
+            for (task, trials), result in zip(wanted, results, strict=True):
                 name = trials[0].id
                 if isinstance(result, ToolingError):
                     failed.append((name, result))
                     progress(f"failed: {name}: {result.what}")
                     continue
-                executable = _store(result.path, partial / "bin")
+                if result.interpreter:
+                    executable = store_script(trials[0].selection.program, task.source, partial, project)
+                else:
+                    executable = _store(result.path, partial / "bin")
                 progress(f"built: {name}")
                 for trial in trials:
                     puzzle = trial.selection.puzzle

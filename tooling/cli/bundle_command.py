@@ -32,6 +32,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--only", action="append", default=[], choices=("solution", "skeleton", "mutant"), help="only these"
     )
+    parser.add_argument(
+        "--max", action="store_true", help="the machine there has MAX: take programs in Python along"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="builds at a time")
     parser.add_argument("--judge", type=Path, metavar="RESULTS", help="judge the results of this bundle")
     parser.set_defaults(command=command)
@@ -67,6 +70,7 @@ def command(arguments: argparse.Namespace) -> int:
         host_cpu=None if arguments.host_cpu == "native" else arguments.host_cpu,
         jobs=arguments.jobs,
         progress=lambda line: print(line, flush=True),
+        with_max=arguments.max,
     )
     print(f"{bundle.entries} entries, {bundle.executables} different executables in {bundle.folder}")
     for name, error in bundle.failed:

@@ -1,0 +1,57 @@
+"""Programs in Python in a bundle: their files as they are, and a launcher where others have an executable.
+
+MAX compiles their graphs on the machine where they run, so MAX has to be there, found by its `python3`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from tooling.catalog.model import Program
+from tooling.project import Project
+
+_LAB = "problems/lab"
+# run_bundle.py puts the bundle's libraries first; MAX brings its own.
+_LAUNCHER = """\
+#!/bin/sh
+here=$(cd "$(dirname "$0")/.." && pwd -P)
+libraries="${{LD_LIBRARY_PATH#"$here/lib"}}"
+export LD_LIBRARY_PATH="${{libraries#:}}"
+export PYTHONPATH="$here/{place}:$here/problems${{PYTHONPATH:+:$PYTHONPATH}}"
+export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+exec python3 "$here/{place}/{main}" "$@"
+"""
+
+
+def store_script(program: Program, source: Path, folder: Path, project: Project) -> str:
+    """Copies a program in Python into a bundle, and the module `lab` with the first.
+
+    Args:
+        source: its main file: the problem file, the solution or a mutant.
+        folder: the bundle's folder.
+
+    Returns:
+        The launcher, as bundle.json names it. Equal programs share one.
+
+    Raises:
+        OSError: a file cannot be copied.
+    """
+    root = program.folder_of(source.absolute())
+    names = [source.absolute().relative_to(root).as_posix(), *(part.name for part in program.parts)]
+    texts = {name: (root / name).read_bytes() for name in names}
+    described = b"\0".join(name.encode() + b"\0" + text for name, text in texts.items())
+    digest = hashlib.sha256(described).hexdigest()[:20]
+    place = f"programs/{digest}"
+    for name, text in texts.items():
+        path = folder / place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+    if not (folder / _LAB).is_dir():
+        ignored = shutil.ignore_patterns("__pycache__", "*.mojo")
+        shutil.copytree(project.root / _LAB, folder / _LAB, ignore=ignored)
+    launcher = folder / "bin" / digest
+    launcher.write_text(_LAUNCHER.format(place=place, main=names[0]), "utf-8")
+    launcher.chmod(0o755)
+    return f"bin/{digest}"
