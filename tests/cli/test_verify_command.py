@@ -273,6 +273,20 @@ def test_an_interrupt_ends_all_workers(verified: Workbench) -> None:
     assert process.returncode == 130
 
 
+def test_an_interrupt_leaves_nothing_in_the_temporary_folder(verified: Workbench, tmp_path: Path) -> None:
+    started = f"import time\nPath({str(tmp_path)!r}, f'pid{{os.getpid()}}').touch()\ntime.sleep(60)\n"
+    verified.solution.write_text(verified.solution.read_text() + started)
+    process = verified.start("verify", "--only", "solution", "--jobs", "2")
+    while len(list(tmp_path.glob("pid*"))) < 2:
+        assert process.poll() is None
+        time.sleep(0.05)
+    assert list(tmp_path.glob("puzzle-*"))
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert not list(tmp_path.glob("puzzle-*"))
+
+
 def test_an_interrupt_ends_a_bundle_and_leaves_the_one_before(bundled: Workbench, tmp_path: Path) -> None:
     folder = tmp_path / "bundle"
     assert bundled.run("bundle", str(folder), "--only", "solution").status == ExitCode.PASSED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -25,7 +26,7 @@ from tooling.trials import Trial as RunTrial
 from tooling.trials import build_trial, run_trial
 from tooling.verify.plan import Subject, Task, Trial
 
-_GRACE = 3.0  # seconds a worker has to end its programs
+_GRACE = 10.0  # seconds a worker has to end its programs and to clear away their folders
 
 
 def try_all(
@@ -50,7 +51,7 @@ def try_all(
     context = multiprocessing.get_context("spawn")  # a fork would copy locks that other threads hold
     pool = ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context, initializer=_prepare_worker)
     try:
-        waiting = [pool.submit(_try_task, task, project, toolchain, cache, target) for task in tasks]
+        waiting = [pool.submit(_try_in_worker, task, project, toolchain, cache, target) for task in tasks]
         for done in as_completed(waiting):
             yield from done.result()
     except BaseException:
@@ -72,9 +73,30 @@ def _prepare_worker() -> None:
     signal.signal(signal.SIGTERM, _end_worker)
 
 
+class _Ended(BaseException):
+    """The parent wants this worker to end: unwinds the stack, so that no temporary folder is left."""
+
+
+_at_work = threading.Event()
+
+
 def _end_worker(_signal: int, _frame: FrameType | None) -> None:
     kill_running()
+    if _at_work.is_set():
+        raise _Ended
     os._exit(1)
+
+
+def _try_in_worker(
+    task: Task, project: Project, toolchain: Toolchain, cache: BuildCache, target: str | None
+) -> list[Record]:
+    _at_work.set()
+    try:
+        return _try_task(task, project, toolchain, cache, target)
+    except _Ended:
+        os._exit(1)  # a pool's worker would take the exception for a result, and the next task
+    finally:
+        _at_work.clear()
 
 
 def _try_task(
