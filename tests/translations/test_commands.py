@@ -131,6 +131,26 @@ def test_stamp_names_the_commit_that_made_the_text(book: Book, tool: Tool) -> No
     assert pin_of(book) == Pin(first, book.blob())
 
 
+def test_stamp_names_a_commit_with_the_included_code_that_was_read(book: Book, tool: Tool) -> None:
+    code = book.root / "code.mojo"
+    code.write_text("var x = 1\n")
+    book.english("# T\n\n```mojo\n{{#include ../../code.mojo}}\n```\n")
+    first = book.commit()
+    korean = "# 제목\n\n```mojo\n{{#include ../../../../code.mojo}}\n```\n"
+    book.korean(korean, commit=first, blob=book.blob())
+    code.write_text("var x = 2\n")
+    changed = book.commit("change the code")
+    (book.root / "README").write_text("x")
+    later = book.commit("something else")
+    assert "1 to reread" in (out := tool("status").out)
+    assert f"git diff {first[:12]} -- code.mojo; reread the prose" in out
+    assert tool("stamp", "--reviewed", "page.md").status == 0
+    assert pin_of(book) == Pin(later, book.blob())
+    assert "reread" not in tool("status").out
+    assert tool("stamp", "--at", changed, "page.md").status == 0
+    assert pin_of(book) == Pin(changed, book.blob())
+
+
 def test_stamp_with_an_unknown_reference_says_so(book: Book, tool: Tool) -> None:
     book.translated()
     result = tool("stamp", "--at", "no-such-branch", "page.md")
@@ -239,6 +259,21 @@ def test_diff_groups_changes_by_commit_with_the_lines_to_edit(book: Book, tool: 
     assert '§2 "Shared memory": block changed (prose) → i18n/ko/book/src/page.md:12' in out
     assert '§3 "Code": block changed (code) → i18n/ko/book/src/page.md:17-20' in out
     assert "- - first item\n    + - item one" in out
+
+
+def test_diff_says_where_a_moved_section_belongs_now(book: Book, tool: Tool) -> None:
+    book.translated()
+    text = (book.source / "page.md").read_text()
+    start, end = text.index("## Shared memory"), text.index("## Code")
+    code = text[end:].removesuffix("\nThis is `page.md`.\n")
+    assert text.endswith("This is `page.md`.\n")
+    book.english(f"{text[:start]}{code}\n{text[start:end].rstrip()}\n\nThis is `page.md`.\n")
+    book.commit("Code first")
+    assert '§3 "Code" (prose, code, 2 blocks only moved) → lines 15-20' in tool("status").out
+    moved = (
+        '§3 "Code": 2 blocks moved, unchanged → i18n/ko/book/src/page.md:15-20, to after line 5\n    ## Code'
+    )
+    assert moved in tool("diff", "page.md").out
 
 
 def test_diff_marks_words(book: Book, tool: Tool) -> None:

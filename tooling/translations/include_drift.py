@@ -52,6 +52,13 @@ def uses_of(status: PageStatus, pinned: Page, target: Page, files: Files) -> tup
     return tuple(found)
 
 
+def included_paths(page: Page, files: Files, top: Path) -> frozenset[str]:
+    """The files of the checkout that a page includes, by path from its top folder."""
+    prefix = os.path.realpath(top) + os.sep
+    real = {files.real(page.path.parent, one.path) for one in find_directives(page.text) if one.includes}
+    return frozenset(Path(path).relative_to(prefix).as_posix() for path in real if path.startswith(prefix))
+
+
 def find_drift(reader: PinReader, top: Path, roots: Roots, uses: Sequence[IncludeUse]) -> Iterable[Finding]:
     """The uses whose included lines are not what they were at the pin.
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tooling.errors import ToolingError
 from tooling.mdbook.books import Library
+from tooling.mdbook.files import Files
 from tooling.mdbook.pages import Page
 from tooling.translations import parity
 from tooling.translations.git import Repository
+from tooling.translations.include_drift import included_paths
 from tooling.translations.marker import without_marker, write_marker
 from tooling.translations.marker_history import MarkerWritten, read_marker_history
 from tooling.translations.model import PageStatus, Pin
@@ -101,8 +103,9 @@ def stamp(roots: Roots, request: Request) -> StampResult:
         result.refused.append(Refusal(roots.target_name(key), reason, hint))
     with PinReader(history.repository) as reader:
         choices = _choose(roots, request, history, reader, result)
-        stray = history.repository.not_in({choice.commit for choice in choices}, base)
         texts = reader.texts(choice.blob for choice in choices)
+        choices = _with_the_code_read(roots, request, choices, texts, history.repository, reader=reader)
+        stray = history.repository.not_in({choice.commit for choice in choices}, base)
     stale = _stale_and_unedited(roots, request, choices)
     library = Library(assets=(roots.source,))
     for choice in choices:
@@ -153,6 +156,37 @@ def _choose(
         except _RefusedError as refusal:
             result.refused.append(Refusal(roots.target_name(pair.key), refusal.reason, refusal.hint))
     return choices
+
+
+def _with_the_code_read(
+    roots: Roots,
+    request: Request,
+    choices: Sequence[_Choice],
+    texts: Mapping[str, bytes],
+    repository: Repository,
+    *,
+    reader: PinReader,
+) -> list[_Choice]:
+    """The choices, later where code that a page includes has changed since the page's own text was made.
+
+    The translator has seen the code as of the reference; an older commit would have the page reread for ever.
+    """
+    seen = repository.resolve(request.at, "--at") if request.at else repository.head
+    if seen is None:
+        return list(choices)
+    files = Files()
+    places: list[tuple[_Choice, str]] = []
+    for choice in choices:
+        page = Page.of(choice.pair.source.path, roots.source, texts[choice.blob].decode("utf-8", "replace"))
+        places += [(choice, path) for path in sorted(included_paths(page, files, repository.root))]
+    then = reader.resolve([Question(choice.commit, path) for choice, path in places])
+    now = reader.resolve([Question(seen, path) for _, path in places])
+    changed = {
+        choice.pair.key
+        for (choice, _), old, new in zip(places, then, now, strict=True)
+        if old.blob and new.blob and old.blob != new.blob
+    }
+    return [replace(one, commit=seen) if one.pair.key in changed else one for one in choices]
 
 
 def _committed(pair: Pair) -> str:
