@@ -86,12 +86,16 @@ def _behind(report: Report, page: PageStatus) -> str:
         return ""
     parts: list[str] = []
     if page.behind:
-        parts.append(f"{page.behind} commit{'s' if page.behind != 1 else ''}")
+        parts.append(_count(page.behind, "commit"))
     if (days := report.age_in_days(page)) is not None:
-        parts.append(f"{days} day{'s' if days != 1 else ''}")
+        parts.append(_count(days, "day"))
     if page.dirty:
         parts.append("uncommitted edits")
     return ", ".join(parts) or "?"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
 def _fidelity(report: Report, page: PageStatus) -> str:
@@ -142,7 +146,7 @@ def _summary(report: Report, style: Style) -> Iterator[str]:
     reread = sum(one.kind == "include:drift" for one in report.findings)
     drift = f", {reread} to reread" if reread else ""
     ignored = f", {len(report.ignored)} ignored" if report.ignored else ""
-    yield f"{errors} errors, {warnings} warnings{drift}{ignored}"
+    yield f"{_count(errors, 'error')}, {_count(warnings, 'warning')}{drift}{ignored}"
     verdict = report.verdict
     if verdict.unclear:
         more = f" and {len(verdict.unclear) - 1} more" if len(verdict.unclear) > 1 else ""
