@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import kernel, simulate
+from tooling.simulator.checks.suite import make_checks
+from tooling.simulator.findings import Check
 from tooling.simulator.hooks import Access, Hook, LaunchContext, Waiter
 from tooling.simulator.launch import FaultKind
 from tooling.simulator.memory import DeviceMemory, OutOfDeviceMemory
@@ -508,27 +510,47 @@ def test_mbarriers_order_threads() -> None:
     assert got.tolist() == [99] * 64
 
 
-def test_a_copy_to_shared_memory_fills_the_rest_with_zeros() -> None:
+@pytest.mark.parametrize(
+    ("counted", "even", "odd"),
+    [
+        ("", 16, 16),
+        (", 8", 8, 8),
+        (", 0", 0, 0),
+        (", 6", 6, 6),
+        (", %r8", 3, 4),
+        (", %p1", 16, 0),  # a predicate says that the source is to be ignored
+        (", !%p1", 0, 16),
+    ],
+)
+def test_a_copy_to_shared_memory_fills_the_rest_with_zeros(counted: str, even: int, odd: int) -> None:
     body = """
         .shared .align 16 .b8 tile[512];
         mov.b32 %r1, tile;
         shl.b32 %r2, %r30, 4;
         add.s32 %r3, %r1, %r2;
+        and.b32 %r8, %r30, 1;
+        setp.ne.s32 %p1, %r8, 0;
+        add.s32 %r8, %r8, 3;
         mul.wide.u32 %rd1, %r30, 16;
         add.s64 %rd2, %rd31, %rd1;
-        cp.async.cg.shared.global [%r3], [%rd2], 16, 8;
+        cp.async.cg.shared.global [%r3], [%rd2], 16COUNTED;
         cp.async.commit_group;
         cp.async.wait_group 0;
         ld.shared.v4.b32 {%r4, %r5, %r6, %r7}, [%r3];
         add.s64 %rd3, %rd30, %rd1;
         st.global.v4.b32 [%rd3], {%r4, %r5, %r6, %r7};
     """
-    source = np.arange(1, 33, dtype=np.uint32)
-    result, (got, _) = simulate(kernel(body, 2), [zeros(32), source], block=8)
+    source = np.arange(1, 129, dtype=np.uint8)
+    checks = make_checks(list(Check))
+    text = kernel(body.replace("COUNTED", counted), 2)
+    result, (got, _) = simulate(text, [zeros(32), source], block=8, hooks=checks)
     assert result.error is None
-    want = source.reshape(8, 4).copy()
-    want[:, 2:] = 0
-    np.testing.assert_array_equal(got.reshape(8, 4), want)
+    assert [
+        finding for check in checks for finding in check.findings if finding.check != "initialisation"
+    ] == []
+    want = source.reshape(8, 16).copy()
+    want[::2, even:] = want[1::2, odd:] = 0
+    np.testing.assert_array_equal(got.view(np.uint8).reshape(8, 16), want)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ to say.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from tooling.simulator.lanes import Group
 from tooling.simulator.mbarriers import BARRIER, change_at
 from tooling.simulator.memory_access import active, pointer
 from tooling.simulator.memory_requests import Request, Width
-from tooling.simulator.numerics import U32
-from tooling.simulator.ptx_model import Instruction, Integer
+from tooling.simulator.numerics import PRED, U32
+from tooling.simulator.ptx_model import Instruction, Integer, Negated, Operand, Register
 from tooling.simulator.tensor_copies import bind_tensor
 from tooling.simulator.windows import SHARED_WINDOW
 
@@ -55,7 +56,7 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     guarding = guard(decoder, instruction)
     count = max(1, size.value // 4)
     width = Width(4, count)
-    kept = decoder.value(rest[0], U32, instruction) if rest else None
+    wanted = _wanted(decoder, instruction, rest[0], size.value) if rest else None
 
     def step(group: Group, batch: Any) -> None:
         some, mask, lanes = active(group, guarding, batch.size)
@@ -67,10 +68,10 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
             return values if mask is None or len(values) == 1 else values[mask]
 
         target, start = part(to.of(group)), part(origin.of(group))
-        if kept is None:
+        if wanted is None:
             values = batch.spaces.load(Space.GLOBAL, request, start)
         else:
-            values = load_part(batch, request, start, part(group.get(kept).view(U32)))
+            values = _load_part(batch, request, start, part(wanted(group)))
         request.run = None
         batch.spaces.store(Space.SHARED, request, target, values)
 
@@ -104,19 +105,39 @@ def _arrive_when_copied(decoder: Decoder, instruction: Instruction) -> None:
     decoder.block.steps.append(step)
 
 
-def load_part(batch: Any, request: Request, start: Array, wanted: Array) -> list[Array]:
-    """With a source size: words past it are zero (all of them, when it is 0)."""
+def _wanted(
+    decoder: Decoder, instruction: Instruction, operand: Operand, size: int
+) -> Callable[[Group], Array]:
+    """How many bytes of the source count: its size as given, or none where a predicate says to ignore it."""
+    inner = operand.operand if isinstance(operand, Negated) else operand
+    if not isinstance(inner, Register) or decoder.width(inner.name) != PRED:
+        slot = decoder.value(operand, U32, instruction)
+        return lambda group: group.get(slot).view(U32)
+    ignored = decoder.value(inner, PRED, instruction)
+    negated = isinstance(operand, Negated)
+    return lambda group: np.where(group.get(ignored) != negated, U32.type(0), U32.type(size))
+
+
+def _load_part(batch: Any, request: Request, start: Array, wanted: Array) -> list[Array]:
+    """What is past the wanted bytes is zero (all of it, when there are none)."""
     total = request.count
-    wanted = np.broadcast_to(wanted, total)
+    start, wanted = np.broadcast_to(start, total), np.broadcast_to(wanted, total)
     values = [np.zeros(total, U32) for _ in range(request.width.count)]
+
+    def load(lanes: Array, offset: int, size: int) -> Array:
+        piece = request.only(lanes, batch.size)
+        piece.width = Width(size, 1)
+        read: list[Array] = batch.spaces.load(Space.GLOBAL, piece, start[lanes] + np.uint64(offset))
+        return read[0].astype(U32)
+
     for k, value in enumerate(values):
-        some = np.flatnonzero(wanted >= 4 * (k + 1))
-        if len(some):
-            word = request.only(some, batch.size)
-            word.width = Width(4, 1)
-            (value[some],) = batch.spaces.load(
-                Space.GLOBAL, word, np.broadcast_to(start, total)[some] + np.uint64(4 * k)
-            )
+        whole = np.flatnonzero(wanted >= 4 * (k + 1))
+        if len(whole):
+            value[whole] = load(whole, 4 * k, 4)
+        for byte in range(4 * k, 4 * k + 3):
+            some = np.flatnonzero((wanted > byte) & (wanted < 4 * (k + 1)))
+            if len(some):
+                value[some] |= load(some, byte, 1) << U32.type(8 * (byte - 4 * k))
     return values
 
 
@@ -128,13 +149,18 @@ def _copy_wait(decoder: Decoder, instruction: Instruction) -> None:
         if not isinstance(operand, Integer):
             raise decoder.unknown(instruction)
         pending = operand.value
+    guarding = guard(decoder, instruction)
 
-    def commit(group: Group, batch: Any) -> None:
-        for hook in batch.hooks.async_commit:
-            hook.async_commit(group.pick(batch.spaces.threads), instruction)
+    def step(group: Group, batch: Any) -> None:
+        some, _, lanes = active(group, guarding, batch.size)
+        if not some:
+            return
+        threads = batch.spaces.threads_of(group, lanes)
+        if what == "commit_group":
+            for hook in batch.hooks.async_commit:
+                hook.async_commit(threads, instruction)
+        else:
+            for hook in batch.hooks.async_wait:
+                hook.async_wait(threads, pending, instruction)
 
-    def wait(group: Group, batch: Any) -> None:
-        for hook in batch.hooks.async_wait:
-            hook.async_wait(group.pick(batch.spaces.threads), pending, instruction)
-
-    decoder.block.steps.append(commit if what == "commit_group" else wait)
+    decoder.block.steps.append(step)
