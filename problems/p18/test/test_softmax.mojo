@@ -22,6 +22,7 @@ def main() raises:
     expect_no_flags("p18_test")
     with DeviceContext() as ctx:
         var input = ctx.enqueue_create_buffer[dtype](SIZE)
+        input.enqueue_fill(0)
         var out = ctx.enqueue_create_buffer[dtype](SIZE)
         out.enqueue_fill(0)
         with input.map_to_host() as input_host:
