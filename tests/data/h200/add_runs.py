@@ -1,20 +1,25 @@
 """Puts what came back from a machine with an H200 into the recordings here.
 
-    python add_runs.py results.json [memcheck.json racecheck.json synccheck.json initcheck.json]
+    python add_runs.py FILE.json ...
 
-The first file is a plain run of a bundle, the others are runs of its solutions under the tool of
-compute-sanitizer that they are named after. Puzzles that a file names replace what was recorded of them.
+Each file is what run_bundle.py wrote, and its name says of what: `results` is a plain run of a bundle,
+`memcheck`, `racecheck`, `synccheck` and `initcheck` are runs of its solutions under that tool of
+compute-sanitizer. With `small-` before it the programs ran at the sizes that the simulated GPU has
+(small_inputs.py). The puzzles of a file replace what was recorded; give all files of one kind at once.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 _BETWEEN = '}, {"'
 HERE = Path(__file__).resolve().parent
+SMALL = "small-"
+_FOLDERS = re.compile(r"(?:/[\w.+-]+)+/(?=[\w-]+\.(?:mojo|py)\b)")
 Result = dict[str, Any]
 
 
@@ -22,20 +27,39 @@ def main(paths: list[str]) -> int:
     if not paths:
         sys.stderr.write(__doc__ or "")
         return 2
-    runs = _read(Path(paths[0]))
     recorded = _read(HERE / "runs.json")
-    for key in ("version", "bundle", "device"):
-        if runs[key] != recorded[key]:
-            raise SystemExit(f"{paths[0]}: {key} is {runs[key]!r}, and {recorded[key]!r} in runs.json")
-    recorded["results"] = _merge(recorded["results"], runs["results"])
-    recorded["seconds"] = round(sum(result["seconds"] for result in recorded["results"]), 1)
-    _write(HERE / "runs.json", recorded)
+    found: dict[str, list[Result]] = {}
+    for path in map(Path, paths):
+        report = _read(path)
+        for key in ("version", "bundle", "device"):
+            if report[key] != recorded[key]:
+                raise SystemExit(f"{path}: {key} is {report[key]!r}, and {recorded[key]!r} in runs.json")
+        found.setdefault(path.stem, []).extend(report["results"])
     sanitizer = _read(HERE / "sanitizer.json")
-    for path in map(Path, paths[1:]):
-        found = [_summary(result) for result in _read(path)["results"]]
-        sanitizer[path.stem]["runs"] = _merge(sanitizer[path.stem]["runs"], found)
+    summaries: dict[str, list[Result]] = {}
+    for kind, results in found.items():
+        small = kind.startswith(SMALL)
+        what = kind.removeprefix(SMALL)
+        if what == "results":
+            _add_runs(HERE / (f"{SMALL}runs.json" if small else "runs.json"), recorded, results)
+        else:
+            summaries.setdefault(what, []).extend(_summary(result, small=small) for result in results)
+    for tool, runs in summaries.items():
+        sanitizer[tool]["runs"] = _merge(sanitizer[tool]["runs"], runs)
     _write(HERE / "sanitizer.json", sanitizer)
     return 0
+
+
+def _add_runs(path: Path, like: dict[str, Any], results: list[Result]) -> None:
+    runs = _read(path) if path.is_file() else {**like, "results": []}
+    runs["results"] = _merge(runs["results"], [_without_folders(result) for result in results])
+    runs["seconds"] = round(sum(result["seconds"] for result in runs["results"]), 1)
+    _write(path, runs)
+
+
+def _without_folders(result: Result) -> Result:
+    """Files of a traceback or an uncaught error by name alone: their folders are those of two machines."""
+    return {**result, "stderr": _FOLDERS.sub("", result["stderr"])}
 
 
 def _merge(old: list[Result], new: list[Result]) -> list[Result]:
@@ -48,13 +72,14 @@ def _puzzle(result: Result) -> str:
     return str(result["id"])[:3]
 
 
-def _summary(result: Result) -> Result:
+def _summary(result: Result, *, small: bool) -> Result:
     lines = (result["stdout"] + result["stderr"]).splitlines()
     return {
         "id": result["id"],
         "dataset": result["dataset"],
         "status": result["status"],
         "summary": [line for line in lines if "SUMMARY" in line],
+        **({"small": True} if small else {}),
     }
 
 
