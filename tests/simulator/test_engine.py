@@ -676,3 +676,55 @@ def test_matrices_want_whole_warps(form: str, block: int, threads: int) -> None:
     assert result.error is not None
     assert result.error.kind is FaultKind.ILLEGAL_INSTRUCTION
     assert "without all 32 lanes" in result.error.what
+
+
+@pytest.mark.parametrize(
+    ("form", "others"),
+    [
+        ("activemask.b32 %r1;", 0xFF),
+        ("isspacep.global %p2, %rd30;\n@%p2 mov.b32 %r1, 255;", 0xFF),
+        ("mapa.shared::cluster.u32 %r1, %r2, 0;", 1 << 24),
+        ("getctarank.shared::cluster.u32 %r1, %r2;", 0),
+    ],
+)
+def test_lanes_that_the_guard_holds_back_keep_their_registers(form: str, others: int) -> None:
+    body = "mov.b32 %r2, 0;\nmov.b32 %r1, 77;\nsetp.lt.u32 %p1, %r30, 8;\nmov.pred %p2, 0;\n@%p1 " + form
+    result, (got,) = simulate(kernel(body + "\n" + STORE.format("%r1")), [zeros(32)])
+    assert result.error is None
+    assert got.tolist() == [others] * 8 + [77] * 24
+
+
+def test_only_lanes_that_the_guard_lets_through_print() -> None:
+    before = (
+        ".extern .func (.param .b32 func_retval0) vprintf(.param .b64 a, .param .b64 b);\n"
+        ".global .align 1 .b8 text[3] = {88, 10, 0};"
+    )
+    body = """
+        .param .b64 p0;
+        .param .b64 p1;
+        .param .b32 r0;
+        mov.b64 %rd1, text;
+        cvta.global.u64 %rd1, %rd1;
+        st.param.b64 [p0], %rd1;
+        st.param.b64 [p1], 0;
+        setp.lt.u32 %p1, %r30, 3;
+        @%p1 call.uni (r0), vprintf, (p0, p1);
+    """
+    printed: list[bytes] = []
+    result, _ = simulate(kernel(body, before=before), [zeros(1)], stdout=printed.append)
+    assert result.error is None
+    assert b"".join(printed) == b"X\n" * 3
+
+
+def test_a_fence_that_some_lanes_leave_out_is_told_of_the_others() -> None:
+    class Fences(Hook):
+        def __init__(self) -> None:
+            self.threads: list[list[int]] = []
+
+        def fence(self, threads: Any, instruction: Any) -> None:
+            self.threads.append(threads.tolist())
+
+    fences = Fences()
+    body = "setp.lt.u32 %p1, %r30, 3;\n@%p1 membar.gl;\nsetp.lt.u32 %p1, %r30, 0;\n@%p1 membar.gl;"
+    simulate(kernel(body), [zeros(1)], hooks=[fences])
+    assert fences.threads == [[0, 1, 2]]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decode import Decoder
@@ -12,9 +14,11 @@ from tooling.simulator.guards import guard
 from tooling.simulator.lanes import Group
 from tooling.simulator.memory_access import SPACES, active
 from tooling.simulator.numerics import PRED, U32, U64
-from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.ptx_model import Instruction, Operand
 from tooling.simulator.semantics import DTYPES
 from tooling.simulator.windows import CLUSTER_SHIFT, LOCAL_WINDOW, SHARED_WINDOW, by_space
+
+Array = NDArray[Any]
 
 
 @binds("cvta")
@@ -30,23 +34,17 @@ def _generic(decoder: Decoder, instruction: Instruction, _following: int) -> Non
     back = "to" in instruction.modifiers
     destination, source = instruction.operands
     slot = decoder.value(source, U64, instruction)
-    target = write(decoder, destination, instruction)
-    guarding = guard(decoder, instruction)
     result = DTYPES[instruction.modifiers[-1]]
-    step_size = np.uint64((-window if back else window) % (1 << 64))
+    distance = np.uint64((-window if back else window) % (1 << 64))
 
-    def step(group: Group, batch: Any) -> None:
-        some, mask, _ = active(group, guarding, batch.size)
-        if not some:
-            return
+    def compute(group: Group) -> Array:
         value = group.get(slot)
-        if window:
-            value = (
-                (value if value.dtype.itemsize == 8 else value.astype(U64)).view(U64) + step_size
-            ).astype(result)
-        assign(group, target, value, mask, value.dtype)
+        if not window:
+            return value
+        wide = value if value.dtype.itemsize == 8 else value.astype(U64)
+        return (wide.view(U64) + distance).astype(result)
 
-    decoder.block.steps.append(step)
+    _set(decoder, instruction, destination, compute)
 
 
 def _generic_parameter(decoder: Decoder, instruction: Instruction) -> None:
@@ -54,16 +52,27 @@ def _generic_parameter(decoder: Decoder, instruction: Instruction) -> None:
     destination, source = instruction.operands
     base = decoder.parameter_block()
     slot = decoder.value(source, U64, instruction)
+    back = "to" in instruction.modifiers
+
+    def compute(group: Group) -> Array:
+        value, start = group.get(slot).astype(U64), group.get(base)
+        return value - start if back else value + start
+
+    _set(decoder, instruction, destination, compute)
+
+
+def _set(
+    decoder: Decoder, instruction: Instruction, destination: Operand, compute: Callable[[Group], Array]
+) -> None:
+    """Set a register for the lanes that the guard lets through."""
     target = write(decoder, destination, instruction)
     guarding = guard(decoder, instruction)
-    back = "to" in instruction.modifiers
 
     def step(group: Group, batch: Any) -> None:
         some, mask, _ = active(group, guarding, batch.size)
         if some:
-            value = group.get(slot).astype(U64)
-            start = group.get(base)
-            assign(group, target, value - start if back else value + start, mask, U64)
+            value = compute(group)
+            assign(group, target, value, mask, value.dtype)
 
     decoder.block.steps.append(step)
 
@@ -75,17 +84,16 @@ def _is_space(decoder: Decoder, instruction: Instruction, _following: int) -> No
         raise decoder.unknown(instruction)
     destination, source = instruction.operands
     slot = decoder.value(source, U64, instruction)
-    target = write(decoder, destination, instruction)
 
-    def step(group: Group, batch: Any) -> None:
+    def compute(group: Group) -> Array:
         address = group.get(slot).view(U64)
         result = np.zeros(len(address), PRED)
         for found, which, _ in by_space(address):
             if found is wanted:
                 result |= True if which is None else which
-        group.registers[target] = result
+        return result
 
-    decoder.block.steps.append(step)
+    _set(decoder, instruction, destination, compute)
 
 
 @binds("mapa")
@@ -96,16 +104,15 @@ def _map_address(decoder: Decoder, instruction: Instruction, _following: int) ->
     generic = not any(m.startswith("shared") for m in instruction.modifiers)
     slot = decoder.value(source, dtype, instruction)
     rank_slot = decoder.value(block, U32, instruction)
-    target = write(decoder, destination, instruction)
 
-    def step(group: Group, _batch: Any) -> None:
+    def compute(group: Group) -> Array:
         address = group.get(slot).view(dtype)
         rank = group.get(rank_slot).view(U32).astype(dtype) + dtype.type(1)
         window = dtype.type(SHARED_WINDOW if generic else 0)
         offset = (address - window) & dtype.type((1 << CLUSTER_SHIFT) - 1)
-        group.registers[target] = (rank << dtype.type(CLUSTER_SHIFT)) + offset + window
+        return np.asarray((rank << dtype.type(CLUSTER_SHIFT)) + offset + window)
 
-    decoder.block.steps.append(step)
+    _set(decoder, instruction, destination, compute)
 
 
 @binds("getctarank")
@@ -113,11 +120,10 @@ def _block_rank(decoder: Decoder, instruction: Instruction, _following: int) -> 
     destination, source = instruction.operands
     slot = decoder.value(source, U64, instruction)
     own = decoder.special("%cluster_ctarank")
-    target = write(decoder, destination, instruction)
 
-    def step(group: Group, _batch: Any) -> None:
+    def compute(group: Group) -> Array:
         address = group.get(slot).astype(U64)
         rank = ((address & np.uint64(0xFFFFFFFF)) >> np.uint64(CLUSTER_SHIFT)).astype(U32)
-        group.registers[target] = np.where(rank > 0, rank - np.uint32(1), group.get(own))
+        return np.where(rank > 0, rank - np.uint32(1), group.get(own))
 
-    decoder.block.steps.append(step)
+    _set(decoder, instruction, destination, compute)

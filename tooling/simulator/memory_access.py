@@ -339,10 +339,13 @@ def _narrow(value: Array, unsigned: np.dtype[Any]) -> Array:
 @binds("fence", "membar")
 def _fence(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     """Memory is always in order here; checks still want to know."""
+    guarding = guard(decoder, instruction)
 
     def step(group: Group, batch: Any) -> None:
-        for hook in batch.hooks.fence:
-            hook.fence(group.pick(batch.spaces.threads), instruction)
+        some, _, lanes = active(group, guarding, batch.size)
+        if some:
+            for hook in batch.hooks.fence:
+                hook.fence(batch.spaces.threads_of(group, lanes), instruction)
 
     decoder.block.steps.append(step)
 

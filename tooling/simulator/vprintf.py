@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tooling.simulator.decode import Decoder
+from tooling.simulator.guards import guard, guarded_lanes
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.ptx_model import Arguments, Instruction, Symbol
@@ -41,18 +42,25 @@ def bind_vprintf(
     frame = decoder.frame() if decoder.function.name in decoder.framed else None
     if frame is not None:
         decoder.block.reads(frame)
+    guarding = guard(decoder, instruction)
 
     def step(group: Group, batch: Any) -> None:
+        allowed = True if guarding is None else guarded_lanes(group, guarding)
+        if allowed is False:
+            return
+        lanes = group.indices(batch.size)
+        if allowed is not True:
+            lanes = lanes[allowed]
         shift = 0 if frame is None else int(group.get(frame)[0])
         template, values, count = (place + shift for place in places)
         rows = batch.spaces.view(Space.LOCAL, 8).reshape(batch.size, -1)
-        for lane in group.indices(batch.size):
+        for lane in lanes:
             text = format_text(
                 batch.spaces, int(lane), int(rows[lane, template // 8]), int(rows[lane, values // 8])
             )
             batch.stdout(text)
         counts = batch.spaces.view(Space.LOCAL, 4).reshape(batch.size, -1)
-        counts[group.indices(batch.size), count // 4] = np.uint32(1)
+        counts[lanes, count // 4] = np.uint32(1)
 
     decoder.block.steps.append(step)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decode import Decoder
 from tooling.simulator.faults import broken_warp
-from tooling.simulator.guards import end_guarded
+from tooling.simulator.guards import end_guarded, guard, guarded_lanes
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import PRED, S32, U32
 from tooling.simulator.ptx_model import Instruction, Negated, Pair, Register
@@ -205,9 +205,14 @@ def _elect(decoder: Decoder, instruction: Instruction, following: int) -> None:
 def _active_mask(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     (destination,) = instruction.operands
     target = write(decoder, destination, instruction)
+    guarding = guard(decoder, instruction)
 
     def step(group: Group, batch: Any) -> None:
-        assign(group, target, batch.warps.ballot(group, np.ones(1, PRED)), None, U32)
+        lanes = True if guarding is None else guarded_lanes(group, guarding)
+        if lanes is not False:
+            mask = None if lanes is True else lanes
+            present = np.ones(1, PRED) if mask is None else mask
+            assign(group, target, batch.warps.ballot(group, present), mask, U32)
 
     decoder.block.steps.append(step)
 
