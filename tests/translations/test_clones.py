@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.translations.book_fixture import Book
+from tooling.translations.fidelity import check_fidelity
 from tooling.translations.git import BareRepository, Repository
 from tooling.translations.model import ChangeClass, Freshness
 from tooling.translations.survey import survey
@@ -102,6 +103,21 @@ def test_a_treeless_clone_refuses_to_read_history(origin: Book, tmp_path: Path) 
         "same.md": Freshness.UNKNOWN,
     }
     assert any("treeless" in problem.what for problem in found.problems)
+    assert "--filter=blob:none" in found.problems[0].hint
+
+
+def test_a_treeless_clone_fetches_no_folders_for_included_code(book: Book, tmp_path: Path) -> None:
+    (book.root / "code.mojo").write_text("var x = 1\n")
+    book.english("# T\n\n{{#include ../../code.mojo}}\n")
+    commit = book.commit()
+    book.korean("# 제목\n\n{{#include ../../../../code.mojo}}\n", commit=commit, blob=book.blob())
+    book.commit()
+    clone = book.clone(tmp_path / "clone", "--filter=tree:0")
+    clone.git("remote", "set-url", "origin", f"file://{tmp_path}/nowhere")
+    found = check_fidelity(clone.survey(), None)
+    assert [problem.what for problem in found.problems] == [
+        "included code was not compared with that at the pin: this is a treeless clone"
+    ]
     assert "--filter=blob:none" in found.problems[0].hint
 
 

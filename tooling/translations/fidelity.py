@@ -17,7 +17,7 @@ from tooling.mdbook.pages import Page
 from tooling.translations import parity
 from tooling.translations.fidelity_result import FidelityResult
 from tooling.translations.findings import Finding
-from tooling.translations.git import GitError
+from tooling.translations.git import GIVE_IT_TREES, GitError, History
 from tooling.translations.include_drift import IncludeUse, find_drift, uses_of
 from tooling.translations.model import Fidelity, Freshness, PageStatus, Problem, Severity
 from tooling.translations.parity_findings import ParityFinding
@@ -77,7 +77,11 @@ def check_fidelity(survey: Survey, glossary_file: Path | None) -> FidelityResult
                 uses.extend(outcome.uses)
             for status in batch:
                 pages[status.key] = _without_comparison(status, texts)
-        if repository is not None:
+        if repository is not None and repository.history is History.TREELESS and uses:
+            what = "included code was not compared with that at the pin: this is a treeless clone"
+            why = "it would fetch the folders of every pinned commit one by one"
+            problems.append(Problem(what, why, GIVE_IT_TREES))
+        elif repository is not None:
             try:
                 findings.extend(find_drift(reader, repository.root, survey.roots, uses))
             except GitError as error:

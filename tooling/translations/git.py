@@ -48,6 +48,10 @@ class History(StrEnum):
     TREELESS = "treeless"
 
 
+# What to do about a treeless clone, which fetches the folders of every former commit one by one.
+GIVE_IT_TREES = "git fetch --refetch --filter=blob:none, or clone again with --filter=blob:none"
+
+
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
     """A file of a commit."""

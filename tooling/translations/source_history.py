@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tooling.errors import ToolingError
-from tooling.translations.git import History, Repository
+from tooling.translations.git import GIVE_IT_TREES, History, Repository
 from tooling.translations.history import Log, read_log, start_log
 from tooling.translations.pages import find_pages, key_of, read_source, read_translated
 from tooling.translations.pair import Pair
@@ -46,7 +46,7 @@ def read_source_history(roots: Roots, keys: Collection[str] | None) -> SourceHis
         raise HistoryNeededError(
             "this is a treeless clone",
             why="reading the history would fetch the folders of every commit one by one",
-            hint="git fetch --refetch --filter=blob:none",
+            hint=GIVE_IT_TREES,
         )
     folder = Path(os.path.relpath(roots.source.resolve(), repository.root)).as_posix()
     running = start_log(repository, folder)

@@ -15,6 +15,7 @@ from pathlib import Path
 from tooling.translations.cache import Cache, Difference
 from tooling.translations.closer_look import look_closer
 from tooling.translations.git import (
+    GIVE_IT_TREES,
     BareRepository,
     GitError,
     History,
@@ -232,7 +233,7 @@ class _Surveyor:
         if self.repository.history is History.TREELESS:
             return (
                 "this is a treeless clone: every pin would fetch folders one by one",
-                "git fetch --refetch --filter=blob:none, or clone again with --filter=blob:none",
+                GIVE_IT_TREES,
             )
         return None
 
@@ -262,7 +263,7 @@ class _Surveyor:
                 Problem(
                     "history was not read: this is a treeless clone",
                     "reading it would fetch the folders of every commit one by one",
-                    "git fetch --refetch --filter=blob:none, or clone again with --filter=blob:none",
+                    GIVE_IT_TREES,
                 )
             )
             return None
