@@ -351,6 +351,14 @@ def test_markdown_is_a_comment_a_bot_can_find_and_github_accepts(book: Book, run
     assert "&#124; number" in out
 
 
+def test_markdown_shows_no_green_sign_while_there_are_errors(book: Book, run: Run) -> None:
+    book.translated()
+    assert "### ✅ Translations" in run("--format", "md")[1]
+    book.edit("first item", "item one")
+    assert "### ⚠️ Translations" in run("--format", "md")[1]  # only reported
+    assert "### ❌ Translations" in run("--format", "md", "--check")[1]
+
+
 def test_sarif_names_rules_places_and_suppressions(book: Book, run: Run) -> None:
     book.translated("공백 있는.md")
     book.edit("first item", "item one", page="공백 있는.md")

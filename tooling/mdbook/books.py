@@ -122,7 +122,7 @@ class Library:
                 path = self.destination(page, mark.target).path
                 if path is not None and not self.files.exists(path):
                     message = f"there is no picture {mark.target}"
-                    hint = f"add {path}, or correct the path"
+                    hint = "add it, or correct the path"
                     problems.append(
                         LinkProblem(LinkFault.MISSING_IMAGE, mark.line, mark.target, message, hint)
                     )
@@ -136,15 +136,13 @@ class Library:
         own = path == self.files.real(page.folder, page.path.name)
         if not own and not self.files.exists(path):
             message = f"there is no page {target.partition('#')[0]}"
-            return LinkProblem(
-                LinkFault.MISSING_PAGE, line, target, message, f"add {path}, or correct the link"
-            )
+            return LinkProblem(LinkFault.MISSING_PAGE, line, target, message, "add it, or correct the link")
         if not fragment or not path.endswith(".md") or (own and fragment in page.structure.ids):
             return None
         try:
             ids = self._as_read(page.text, page.path).ids if own else self.structure(path).ids
         except (OSError, UnicodeDecodeError) as error:
-            message = f"{path} cannot be read: {error}"
+            message = f"{target.partition('#')[0]} cannot be read: {error}"
             return LinkProblem(LinkFault.MISSING_PAGE, line, target, message, "make it a UTF-8 text file")
         if fragment in ids:
             return None

@@ -39,6 +39,8 @@ def _head(report: Report) -> Iterator[str]:
     yield COMMENT_MARK
     verdict = report.verdict
     sign = {ExitCode.PASSED: "✅", ExitCode.WRONG: "❌"}.get(verdict.exit_code, "❓")
+    if sign == "✅" and any(one.severity is Severity.ERROR for one in report.findings):
+        sign = "⚠️"  # tolerated, or only reported
     yield f"### {sign} Translations ({report.roots.language})"
     yield ""
     counts = report.counts
