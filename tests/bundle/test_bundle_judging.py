@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tooling.catalog.catalogue import Selection, every_selection, load_catalogue
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import ModeKind
 from tooling.judging.reference import load_reference
+from tooling.judging.verdict import Outcome
 from tooling.project import Project
 from tooling.targets.accelerators import target_for
 from tooling.verify.plan import Subject, Task, Trial
@@ -70,9 +72,14 @@ def selection(tmp_path: Path) -> Selection:
 
 
 def judged(
-    selection: Selection, folder: Path, trial: Trial, accelerator: str = "sm_90a", **run: Any
+    selection: Selection,
+    folder: Path,
+    trial: Trial,
+    accelerator: str = "sm_90a",
+    others: Sequence[dict[str, Any]] = (),
+    **run: Any,
 ) -> Judged:
-    """The one trial, of a run that ended well unless `run` says otherwise."""
+    """The one trial, of a run that ended well unless `run` says otherwise; `others`: on other data."""
     zeros = np.zeros(8, np.float32), np.zeros(1, np.float32)
     result = {
         "id": trial.id,
@@ -87,7 +94,13 @@ def judged(
         **run,
     }
     path = folder / "results.json"
-    report = {"version": 1, "bundle": accelerator, "device": "a GPU", "seconds": 1, "results": [result]}
+    report = {
+        "version": 1,
+        "bundle": accelerator,
+        "device": "a GPU",
+        "seconds": 1,
+        "results": [result, *others],
+    }
     path.write_text(json.dumps(report))
     (only,) = judge_results(path, [Task(selection.program.solution, (trial,))])
     return only
@@ -159,10 +172,22 @@ def chosen(command: str) -> Selection:
 
 
 def ran(selection: Selection, folder: Path, accelerator: str, a: Values, out: Values) -> Judged:
-    """A solution's run on the book's data, with these buffers; p24 has a second factor, which is the same."""
+    """A solution's run, on the book's data with these buffers; p24 has a second factor, which is the same."""
     used = {"a": record(a), "b": record(a), "out": record(np.zeros_like(out))}
     trial = Trial(Subject.SOLUTION, selection)
-    return judged(selection, folder, trial, accelerator, used=used, out={"out": record(out)})
+    target = target_for(accelerator)
+    case = load_reference(selection.puzzle).case(target.sized(selection.mode), "probe", lanes=target.lanes)
+    probe = {
+        **{"id": trial.id, "dataset": "probe", "ending": "exited", "status": 0, "seconds": 0.1},
+        **{"stdout": "", "stderr": ""},
+        "used": {name: record(array) for name, array in case.inputs.items()},
+        "out": {name: record(array) for name, array in case.expected.items()},
+    }
+    return judged(selection, folder, trial, accelerator, [probe], used=used, out={"out": record(out)})
+
+
+def passed(judged: Judged) -> bool:
+    return judged.verdict is not None and judged.verdict.outcome is Outcome.PASSED and not judged.complaint
 
 
 @pytest.mark.parametrize(
@@ -175,9 +200,9 @@ def test_a_warp_has_as_many_lanes_as_the_gpu_that_ran_it(
     dot, scan = chosen("p24 --kernel"), chosen("p26 --prefix-sum")
     ramp = np.arange(lanes, dtype=np.float32)
     right = np.array([total], np.float32)
-    assert not ran(dot, tmp_path, accelerator, ramp, right).complaint
+    assert passed(ran(dot, tmp_path, accelerator, ramp, right))
     assert "must pass" in ran(dot, tmp_path, accelerator, ramp, right - 1).complaint
-    assert not ran(scan, tmp_path, accelerator, ramp + 1, np.cumsum(ramp + 1)).complaint
+    assert passed(ran(scan, tmp_path, accelerator, ramp + 1, np.cumsum(ramp + 1)))
     assert "shifted" in ran(scan, tmp_path, accelerator, ramp + 1, np.cumsum(ramp)).complaint
     # What the other kind of GPU computes is wrong here, be it ever so right there.
     other = np.arange(96 - lanes, dtype=np.float32)
@@ -200,3 +225,16 @@ def test_references_and_manifests_agree_for_both_lengths_of_a_warp(
         fixed = mode.name in ("average", "conditional-max")
         assert case.inputs["a"].size == (64 if fixed else target.lanes)
         assert not np.array_equal(case.inputs["out"], case.expected["out"])
+
+
+def test_what_the_results_do_not_hold_has_not_passed(tmp_path: Path) -> None:
+    selection = chosen("p24 --kernel")
+    trial = Trial(Subject.SOLUTION, selection)
+    ramp, total = np.arange(32, dtype=np.float32), np.array([10416], np.float32)
+    buffers = {"a": record(ramp), "b": record(ramp), "out": record(np.zeros_like(total))}
+    half = judged(selection, tmp_path, trial, used=buffers, out={"out": record(total)})
+    assert (half.verdict, half.undecided) == (None, "the results do not hold its run on `probe`")
+    wrong = judged(selection, tmp_path, trial, used=buffers, out={"out": record(total + 1)})
+    assert "must pass" in wrong.complaint
+    nothing = judged(selection, tmp_path, trial, id="another")
+    assert (nothing.verdict, nothing.undecided) == (None, "the results do not hold it")

@@ -227,6 +227,10 @@ def test_a_bundle_runs_without_the_tool_and_is_judged(bundled: Workbench, tmp_pa
     subprocess.run([*command, "--buffers", "0"], check=True, capture_output=True)
     runs = json.loads(results.read_text())["results"]
     assert not any(each["zlib"] for run in runs for each in run["out"].values())
+    results.write_text(json.dumps({**json.loads(results.read_text()), "results": runs[:2]}))
+    partial = bundled.run("bundle", str(tmp_path / "bundle"), "--judge", str(results))
+    assert (partial.status, "3 are not in the results" in partial.stdout) == (ExitCode.NOT_POSSIBLE, True)
+    results.write_text(json.dumps({**json.loads(results.read_text()), "results": runs}))
     by_hash = bundled.run("bundle", str(tmp_path / "bundle"), "--judge", str(results))
     assert "4 judged, 0 not as they must be" in by_hash.stdout
 

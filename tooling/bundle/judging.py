@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.catalog.model import ModeKind, Output
+from tooling.catalog.model import Language, ModeKind, Output
 from tooling.catalog.mutants import DIAGNOSES
 from tooling.errors import Location, ToolingError
 from tooling.execution.channel import Buffer
@@ -25,6 +25,7 @@ from tooling.judging.reference import load_reference
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
 from tooling.targets.accelerators import target_for
 from tooling.targets.model import Choice, Target
+from tooling.targets.selection import gate
 from tooling.verify.plan import Task, Trial
 
 _VERSION = 1
@@ -41,7 +42,7 @@ class ResultsUnreadable(ToolingError):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One trial of the bundle with its verdict; None where the results do not have it."""
+    """One trial of the bundle with its verdict; None where the results do not have it, or not all of it."""
 
     trial: Trial
     verdict: Verdict | None
@@ -50,7 +51,10 @@ class Judged:
 
 
 def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
-    """The verdict on every trial that the results hold.
+    """The verdict on every trial that the GPU of the results can run.
+
+    A program in Python that the results do not hold is no trial of theirs: a bundle holds those only where
+    the machine has MAX.
 
     Raises:
         ResultsUnreadable: the file is not what run_bundle.py writes.
@@ -69,14 +73,24 @@ def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
         ) from error
     choice = Choice(target, f"results of {path.name}")
     return tuple(
-        _judge(trial, by_id[trial.id], choice) for task in tasks for trial in task.trials if trial.id in by_id
+        _judge(trial, by_id.get(trial.id, ()), choice)
+        for task in tasks
+        for trial in task.trials
+        if trial.id in by_id or _must_be_there(trial, target)
     )
+
+
+def _must_be_there(trial: Trial, target: Target) -> bool:
+    selection = trial.selection
+    return selection.program.language is Language.MOJO and not gate(selection, target.kind, target)
 
 
 def _judge(trial: Trial, results: Sequence[dict[str, Any]], choice: Choice) -> Judged:
     from tooling.verify.trying import complaint_about  # noqa: PLC0415 - brings multiprocessing
 
     mode = trial.selection.mode
+    if not results:
+        return Judged(trial, None, "", "the results do not hold it")
     brought = [_brought(trial, result, choice.target) for result in results]
     cases = tuple(each.verdict for each in brought)
     verdict = Verdict(
@@ -89,6 +103,9 @@ def _judge(trial: Trial, results: Sequence[dict[str, Any]], choice: Choice) -> J
     )
     if verdict.outcome is Outcome.UNDECIDED:
         return Judged(trial, verdict, "", "the values are right; only the simulated GPU judges the counters")
+    lacking = set(mode.datasets) - {result["dataset"] for result in results}
+    if lacking and all(case.right for case in cases):
+        return Judged(trial, None, "", f"the results do not hold its run on `{min(lacking)}`")
     complaint = complaint_about(trial, verdict)
     if large := _left_behind(trial, verdict, brought):
         why = f"`{large}` is not what was expected, bit for bit, and was too large to be brought back"
@@ -105,9 +122,8 @@ class _Brought:
     """What came back of a run on one data set."""
 
     verdict: CaseVerdict
-    missing: frozenset[str] = (
-        frozenset()
-    )  # outputs that were left there, and are not the reference's bit for bit
+    # Outputs that were left there, and are not the reference's bit for bit.
+    missing: frozenset[str] = frozenset()
 
     @property
     def wrong_without_them(self) -> bool:

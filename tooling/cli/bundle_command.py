@@ -91,7 +91,11 @@ def _judge(path: Path, tasks: Sequence[Task]) -> int:
         elif each.undecided:
             undecided += 1
             print(f"{each.trial.id}: undecided: {each.undecided}")
-    print(f"{len(judged)} judged, {wrong} not as they must be, {undecided} undecided")
-    if undecided == len(judged):
-        return ExitCode.NOT_POSSIBLE  # a check that could not run has not passed
-    return ExitCode.WRONG if wrong else ExitCode.PASSED
+    missing = sum(each.verdict is None for each in judged)
+    print(f"{len(judged) - missing} judged, {wrong} not as they must be, {undecided - missing} undecided")
+    if missing:
+        print(f"{missing} are not in the results: run all of the bundle, or name what was run (p15, --only)")
+    if wrong:
+        return ExitCode.WRONG
+    # A check that could not run has not passed.
+    return ExitCode.NOT_POSSIBLE if missing or undecided == len(judged) else ExitCode.PASSED
