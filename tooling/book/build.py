@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -74,11 +76,23 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
     started = time.perf_counter()
     every = editions(project)
     mdbook = find_mdbook()
-    repository = repository_address(every[0])
-    site = (site or site_address(repository)).rstrip("/") + "/"
+    site = (site or site_address(repository_address(every[0]))).rstrip("/") + "/"
     target = target or project.root / "site"
     work = project.root / "build" / "book"
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another build of this checkout works in the same folder
+        rendered = _render(project, every, mdbook, work, site)
+        count = assemble(rendered, project.root / "book" / "theme", target, site)
+    return Built(target, count, time.perf_counter() - started)
+
+
+def _render(
+    project: Project, every: Sequence[Edition], mdbook: Path, work: Path, site: str
+) -> tuple[Rendered, ...]:
+    """Sets the pages of every edition and has mdBook render them."""
     stage = Stage(project, read_inputs(project, every), work)
+    repository = repository_address(every[0])
     jobs: list[_Rendering] = []
     try:
         for edition in every:
@@ -100,9 +114,7 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
     for edition, complaint in zip(every, complaints, strict=True):
         if complaint:
             raise BuildFailed(f"the {edition.name} edition could not be built", why=f"\n{complaint}")
-    rendered = tuple(Rendered(job.edition, job.made.folder, job.made.key) for job in jobs)
-    count = assemble(rendered, project.root / "book" / "theme", target, site)
-    return Built(target, count, time.perf_counter() - started)
+    return tuple(Rendered(job.edition, job.made.folder, job.made.key) for job in jobs)
 
 
 @dataclass(frozen=True, slots=True)

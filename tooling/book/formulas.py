@@ -3,13 +3,13 @@ r"""Formulas: `\\( … \\)` and `\\[ … \\]` in a chapter become MathML, which 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
 from tooling.book.errors import BookError
+from tooling.whole_files import write_whole
 
 _CODE = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)[`~]*\s*$|\Z)"
@@ -76,10 +76,7 @@ def keep(path: Path, known: int) -> None:
     """Keeps what was rendered, if it is more than `known`; the other edition may be doing the same."""
     if len(_rendered) == known:
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    fresh.write_text(json.dumps({"renderer": RENDERER, "formulas": _rendered}), encoding="utf-8")
-    fresh.replace(path)
+    write_whole(path, json.dumps({"renderer": RENDERER, "formulas": _rendered}).encode())
 
 
 def _render(source: str, display: bool) -> str:
