@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,14 @@ def test_a_page_that_somebody_changed_in_the_build_folder_is_set_again(
     _append(checkout.root / "build" / "book" / "ko-pages" / "src" / PAGE, "\nnot from here\n")
     assert _tree(build(checkout, tmp_path / "site", ADDRESS).folder) == before
     assert pages_set == [f"ko {PAGE}"]
+
+
+def test_two_builds_at_the_same_time_make_the_same_site(checkout: Project, tmp_path: Path) -> None:
+    _append(editions(checkout)[0].page(PAGE), "\nA new sentence.\n")
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(lambda name: build(checkout, tmp_path / name, ADDRESS).folder, ("one", "other"))
+    assert _tree(one) == _tree(other)
+    assert "A new sentence." in (one / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
 
 
 def test_what_is_wrong_in_a_page_is_said_by_every_build(checkout: Project, tmp_path: Path) -> None:
