@@ -134,6 +134,16 @@ class Book:
         self.commit(f"translate {page}")
         return commit
 
+    def including(self, code: str) -> str:
+        """Commits a page that includes `code.mojo:a`, then its translation; the source's commit."""
+        (self.root / "code.mojo").write_text(code)
+        self.english("# T\n\n```mojo\n{{#include ../../code.mojo:a}}\n```\n")
+        commit = self.commit("write page.md")
+        korean = "# 제목\n\n```mojo\n{{#include ../../../../code.mojo:a}}\n```\n"
+        self.korean(korean, commit=commit, blob=self.blob())
+        self.commit("translate page.md")
+        return commit
+
     def edit(self, old: str, new: str, page: str = "page.md", message: str | None = "edit") -> str:
         """Replaces text of an English page and commits it (unless `message` is None); HEAD."""
         path = self.source / page

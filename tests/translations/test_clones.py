@@ -107,11 +107,7 @@ def test_a_treeless_clone_refuses_to_read_history(origin: Book, tmp_path: Path) 
 
 
 def test_a_treeless_clone_fetches_no_folders_for_included_code(book: Book, tmp_path: Path) -> None:
-    (book.root / "code.mojo").write_text("var x = 1\n")
-    book.english("# T\n\n{{#include ../../code.mojo}}\n")
-    commit = book.commit()
-    book.korean("# 제목\n\n{{#include ../../../../code.mojo}}\n", commit=commit, blob=book.blob())
-    book.commit()
+    book.including("# ANCHOR: a\nvar x = 1\n# ANCHOR_END: a\n")
     clone = book.clone(tmp_path / "clone", "--filter=tree:0")
     clone.git("remote", "set-url", "origin", f"file://{tmp_path}/nowhere")
     found = check_fidelity(clone.survey(), None)

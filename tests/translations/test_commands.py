@@ -132,13 +132,8 @@ def test_stamp_names_the_commit_that_made_the_text(book: Book, tool: Tool) -> No
 
 
 def test_stamp_names_a_commit_with_the_included_code_that_was_read(book: Book, tool: Tool) -> None:
-    code = book.root / "code.mojo"
-    code.write_text("var x = 1\n")
-    book.english("# T\n\n```mojo\n{{#include ../../code.mojo}}\n```\n")
-    first = book.commit()
-    korean = "# 제목\n\n```mojo\n{{#include ../../../../code.mojo}}\n```\n"
-    book.korean(korean, commit=first, blob=book.blob())
-    code.write_text("var x = 2\n")
+    first = book.including("# ANCHOR: a\nvar x = 1\n# ANCHOR_END: a\n")
+    (book.root / "code.mojo").write_text("# ANCHOR: a\nvar x = 2\n# ANCHOR_END: a\n")
     changed = book.commit("change the code")
     (book.root / "README").write_text("x")
     later = book.commit("something else")

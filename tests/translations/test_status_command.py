@@ -229,13 +229,8 @@ def test_a_translation_that_differs_from_its_source_at_the_pin_is_a_mismatch(boo
 
 
 def test_included_code_that_changed_since_the_pin_is_pointed_out(book: Book, run: Run) -> None:
+    book.including("# ANCHOR: a\nvar x = 1\n# ANCHOR_END: a\nvar y = 1\n")
     code = book.root / "code.mojo"
-    code.write_text("# ANCHOR: a\nvar x = 1\n# ANCHOR_END: a\nvar y = 1\n")
-    book.english("# T\n\n```mojo\n{{#include ../../code.mojo:a}}\n```\n")
-    commit = book.commit()
-    korean = "# 제목\n\n```mojo\n{{#include ../../../../code.mojo:a}}\n```\n"
-    book.korean(korean, commit=commit, blob=book.blob())
-    book.commit()
     code.write_text(code.read_text().replace("var y = 1", "var y = 2"))
     assert "include:drift" not in run("--format", "json")[1]
     code.write_text(code.read_text().replace("var x = 1", "var x = 2"))

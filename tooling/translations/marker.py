@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tooling.translations.model import LineRange, Pin
+from tooling.translations.model import Pin
 
 _LINE = re.compile(rb"^<!--\s*i18n-source-(commit|blob):\s*(.*?)\s*-->\s*$")
 _ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -79,12 +79,6 @@ def without_marker(data: bytes) -> bytes:
     old = {index for index, line in enumerate(_head(data)) if _LINE.match(line)}
     lines = data.removeprefix(_BOM).splitlines()
     return b"\n".join(line for index, line in enumerate(lines) if index not in old)
-
-
-def marker_lines(data: bytes) -> LineRange:
-    """Where an annotation about the marker belongs."""
-    line = read_marker(data).line or 1
-    return LineRange(line, line)
 
 
 def _head(data: bytes) -> list[bytes]:

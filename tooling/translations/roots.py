@@ -55,10 +55,6 @@ class Roots:
     def target_name(self, key: str) -> str:
         return f"{self.name(self.target)}/{key}"
 
-    def source_argument(self, key: str) -> str:
-        """The source page as an argument of a shell command, for hints."""
-        return shlex.quote(self.source_name(key))
-
     def target_argument(self, key: str) -> str:
         """The translated page as an argument of a shell command, for hints."""
         return shlex.quote(self.target_name(key))
