@@ -4,6 +4,7 @@ TEST_GPU is `sm_90a` and so on for an NVIDIA GPU of that kind; without it the ma
 """
 
 import os
+import signal
 import sys
 
 from tooling.cli import main
@@ -24,4 +25,6 @@ def probe(kind: TargetKind) -> Target | Absence:
 for module in (probing, selection):
     vars(module)["probe"] = probe
 if __name__ == "__main__":  # worker processes import this file too
+    # A shell lets what it starts in the background ignore interrupts; tests that send one must not notice.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.exit(main())

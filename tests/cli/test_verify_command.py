@@ -314,7 +314,9 @@ def test_run_bundle_stops_when_it_is_told_to(bundled: Workbench, tmp_path: Path,
     bundled.solution.write_text(bundled.solution.read_text() + slow)
     folder = tmp_path / "bundle"
     assert bundled.run("bundle", str(folder), "--only", "solution").status == ExitCode.PASSED
-    command = [sys.executable, "-I", str(folder / "run_bundle.py"), "--jobs", "1"]
+    interruptible = "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    start = f"{interruptible}runpy.run_path({str(folder / 'run_bundle.py')!r}, run_name='__main__')"
+    command = [sys.executable, "-I", "-c", start, "--jobs", "1"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, env={**bundled.environment}, text=True)
     while not list(tmp_path.glob("pid*")):
         assert process.poll() is None
