@@ -98,26 +98,39 @@ def simulate(case: Case, folder: Path) -> dict[str, Any]:
         lab.stage(load_reference(selection.puzzle).case(mode, case.dataset, simulated=True).inputs)
     command = [str(executable.path), *mode.flags]
     run = run_on_target(command, target, {VARIABLE: str(lab.root)}, time_limit=120.0)
-    return {
-        "stdout": run.transcript.stdout,
-        "ending": run.transcript.ending.value,
-        "status": run.transcript.status,
-        "out": {
-            name: (each.dtype, hashlib.sha256(each.content).hexdigest())
-            for name, each in lab.submitted().items()
+    return comparable(
+        case,
+        {
+            "stdout": run.transcript.stdout,
+            "ending": run.transcript.ending.value,
+            "status": run.transcript.status,
+            "out": {
+                name: (each.dtype, hashlib.sha256(each.content).hexdigest())
+                for name, each in lab.submitted().items()
+            },
         },
-    }
+    )
 
 
 def on_hardware(case: Case, file: str = "runs.json") -> dict[str, Any]:
     """The same parts, as recorded."""
     result = recorded(file)[case.trial.id, case.dataset]
-    return {
-        "stdout": result["stdout"],
-        "ending": result["ending"],
-        "status": result["status"],
-        "out": {name: (each["dtype"], each["sha256"]) for name, each in result["out"].items()},
-    }
+    return comparable(
+        case,
+        {
+            "stdout": result["stdout"],
+            "ending": result["ending"],
+            "status": result["status"],
+            "out": {name: (each["dtype"], each["sha256"]) for name, each in result["out"].items()},
+        },
+    )
+
+
+def comparable(case: Case, run: dict[str, Any]) -> dict[str, Any]:
+    """Without what follows from an approximation: an H200's ex2.approx errs in a last bit, ours does not."""
+    if case.trial.selection.program.name == "p18_test":
+        return {**run, "stdout": None, "out": {"out_cpu": run["out"].get("out_cpu")}}
+    return run
 
 
 SMALL = "small-runs.json"
@@ -167,23 +180,7 @@ def test_mutants_do_what_they_did_on_an_h200(case: Case, tmp_path: Path) -> None
     ids=str,
 )
 def test_smaller_runs_do_what_they_did_on_an_h200_at_that_size(case: Case, tmp_path: Path) -> None:
-    here, there = simulate(case, tmp_path), on_hardware(case, SMALL)
-    if rounded_otherwise(case):
-        for run in (here, there):
-            run["stdout"], run["out"] = run["stdout"].partition("out:")[0], sorted(run["out"])
-    assert here == there
-
-
-def rounded_otherwise(case: Case) -> bool:
-    """Whether a tensor core rounds sums here: an H200 cuts bits off where the simulated GPU rounds once.
-
-    Only the book's numbers need more bits than both have; the judge holds both to the same tolerance.
-    """
-    return (
-        case.trial.selection.puzzle.id == "p33"
-        and case.dataset == "book"
-        and case.trial.selection.mode.name != "tiled"
-    )
+    assert simulate(case, tmp_path) == on_hardware(case, SMALL)
 
 
 @pytest.mark.parametrize("tool", ["memcheck", "racecheck", "synccheck", "initcheck"])

@@ -1,8 +1,8 @@
 """Tensor core products: mma.sync (PTX ISA 9.7.14), a warp's matrices spread over its lanes.
 
-Fragments follow the tables of PTX ISA 9.7.14.5: lane = 4 * row group + column group. Products are exact; an
-H200 adds them in an order and precision of its own, so sums are made here in double precision, rounded once.
-f64 products are fused additions one after the other, along the depth.
+Fragments follow the tables of PTX ISA 9.7.14.5: lane = 4 * row group + column group. f64 products are fused
+additions one after the other, along the depth. Those of f16, bf16 and tf32 are added as an H200 was seen to
+(`aligned_sum`), those of eight bits in double precision, rounded once.
 """
 
 from __future__ import annotations
@@ -26,11 +26,18 @@ from tooling.simulator.warps import together
 Array = NDArray[Any]
 
 
+F16_SMALLEST, F32_SMALLEST = -13, -125
+"""Exponents of the smallest normal numbers, as of fractions from 0.5; subnormal ones are added with them."""
+
+
 class Element(Record):
     """An input type: bits, and how a register's bits become numbers."""
 
     bits: int
     widen: Callable[[Array], Array]
+    smallest: int = (
+        -125
+    )  # exponent of a fraction from 0.5: subnormal numbers have that of the smallest normal
 
     @property
     def packed(self) -> int:
@@ -48,7 +55,7 @@ def _octets(kind: str) -> Callable[[Array], Array]:
 
 ELEMENTS = {
     "tf32": Element(32, lambda registers: (registers & np.uint32(0xFFFFE000)).view(F32).astype(F64)),
-    "f16": Element(16, _halves(lambda bits: bits.view(F16))),
+    "f16": Element(16, _halves(lambda bits: bits.view(F16)), -13),
     "bf16": Element(16, _halves(bf16_to_f32)),
     "e4m3": Element(8, _octets("e4m3")),
     "e5m2": Element(8, _octets("e5m2")),
@@ -147,8 +154,60 @@ class Product(Record):
                 shape = total.shape
                 total = fma64(left.reshape(-1), right.reshape(-1), total.reshape(-1)).reshape(shape)
             return np.ascontiguousarray(total).view(U64)
+        if self.left.bits in ALIGNED:
+            exponents = tuple(_exponents(part, self.left.smallest) for part in (rows, columns))
+            scale = exponents[0][:, row] + exponents[1][:, column] - 1
+            return aligned_sum(rows[:, row] * columns[:, column], scale, c, self.result)
         total = np.matmul(rows, columns.transpose(0, 2, 1))[:, row, column]
         return add_rounded(total, c, self.result, satfinite=self.satfinite)
+
+
+ALIGNED = (16, 32)
+"""Bits of the inputs whose products are added by `aligned_sum`: f16, bf16 and tf32."""
+
+KEPT = 26
+"""Bits of a sum's terms that an H200 adds: those of a float32 and two more."""
+
+_NOTHING = -(2**14)  # an exponent below that of every product
+
+
+def _exponents(values: Array, smallest: int) -> Array:
+    return np.maximum(np.frexp(values)[1], smallest)
+
+
+def aligned_sum(products: Array, exponents: Array, c: Array, result: str) -> Array:
+    """A tensor core's sum of products and an addend, bit for bit as an H200 makes it.
+
+    All terms are shifted to the largest exponent among them; what then lies more than KEPT bits down is cut
+    off. The rest is added exactly, and cut to a float32 or rounded to a float16.
+
+    Args:
+        products: exact, (warps, 32, n, depth).
+        exponents: of each product the sum of its factors' exponents, even if it carries.
+        c: the addend's registers.
+
+    Returns:
+        The result's registers.
+    """
+    half = result == "f16"
+    addend = (np.ascontiguousarray(c).view(F16) if half else c.view(F32)).astype(F64)
+    addend = addend.reshape(products.shape[:-1])
+    largest = np.where(products == 0, _NOTHING, exponents).max(axis=-1)
+    smallest = F16_SMALLEST if half else F32_SMALLEST
+    largest = np.maximum(largest, np.where(addend == 0, _NOTHING, _exponents(addend, smallest)))
+    unit = np.maximum(largest, -900) - KEPT
+    total = np.trunc(np.ldexp(products, -unit[..., None])).sum(axis=-1) + np.trunc(np.ldexp(addend, -unit))
+    total = np.where(np.isfinite(total), np.ldexp(total, unit), products.sum(axis=-1) + addend)
+    if half:
+        return np.ascontiguousarray(total.astype(F16)).view(U32)
+    return cut(total).view(U32)
+
+
+def cut(total: Array) -> Array:
+    """Float64 to float32, towards zero."""
+    nearest = total.astype(F32)
+    too_large = np.abs(nearest.astype(F64)) > np.abs(total)
+    return np.where(too_large, np.nextafter(nearest, np.float32(0)), nearest).astype(F32)
 
 
 def add_rounded(total: Array, c: Array, result: str, *, satfinite: bool = False) -> Array:
