@@ -273,6 +273,23 @@ def test_dead_ends_of_the_translation(tmp_path: Path) -> None:
     }
 
 
+def test_a_link_to_a_page_that_only_the_source_has_is_no_mistake_of_the_page(tmp_path: Path) -> None:
+    root, other = tmp_path / "i18n/ko/book/src", tmp_path / "book/src"
+    for folder in (root, other):
+        (folder / "p").mkdir(parents=True)
+    (other / "p/y.md").write_text("# B\n")
+    pages = (
+        Page.of(other / "p/x.md", other, "[a](y.md#b) [b](../p/y.md) [c](z.md)\n"),
+        Page.of(root / "p/x.md", root, "[가](y.md#b) [나](../p/y.md) [다](z.md)\n"),
+    )
+    found = parity.compare(*pages, Library([other]))
+    assert sorted((finding.kind, finding.severity.value) for finding in found) == [
+        ("link-missing-page", "error"),
+        ("link-untranslated-page", "warning"),
+        ("link-untranslated-page", "warning"),
+    ]
+
+
 def test_shared_folders_count_as_one(tmp_path: Path) -> None:
     """The translation's `_includes` may be a symbolic link to the source's."""
     root, other = tmp_path / "i18n/ko/book/src", tmp_path / "book/src"

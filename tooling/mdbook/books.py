@@ -24,6 +24,7 @@ class LinkFault(StrEnum):
     """What can be wrong with a link or a picture."""
 
     MISSING_PAGE = "missing-page"
+    UNTRANSLATED_PAGE = "untranslated-page"  # only the other language has it
     MISSING_FRAGMENT = "missing-fragment"
     MISSING_IMAGE = "missing-image"
 
@@ -83,6 +84,13 @@ class Library:
         found = [self._page_file(self.files.real(root, address[1:])) for root in (page.root, *self._assets)]
         return next((path for path in found if self.files.exists(path)), found[0])
 
+    def _others_have(self, page: Page, path: str) -> bool:
+        """Does a file that the page's own book lacks exist at its place in another of the folders?"""
+        root = self.files.real(page.root, "")
+        if not path.startswith(f"{root}/"):
+            return False
+        return any(self.files.exists(f"{other}/{path[len(root) + 1 :]}") for other in self._assets)
+
     def _page_file(self, path: str) -> str:
         """`x.html` is made of `x.md`; a folder shows its README or index."""
         if path.endswith(".html") and not self.files.exists(path):
@@ -135,7 +143,11 @@ class Library:
             return None
         own = path == self.files.real(page.folder, page.path.name)
         if not own and not self.files.exists(path):
-            message = f"there is no page {target.partition('#')[0]}"
+            name = target.partition("#")[0]
+            if self._others_have(page, path):
+                message = f"the page {name} is not translated yet"
+                return LinkProblem(LinkFault.UNTRANSLATED_PAGE, line, target, message, "translate it too")
+            message = f"there is no page {name}"
             return LinkProblem(LinkFault.MISSING_PAGE, line, target, message, "add it, or correct the link")
         if not fragment or not path.endswith(".md") or (own and fragment in page.structure.ids):
             return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tooling.mdbook import expansion
-from tooling.mdbook.books import Library
+from tooling.mdbook.books import Library, LinkFault
 from tooling.mdbook.files import Files
 from tooling.mdbook.pages import Page
 from tooling.translations import parity_blocks, parity_links, parity_prose, parity_text
@@ -80,4 +80,5 @@ def _dead_ends(page: Page, library: Library) -> Iterator[_DeadEnd]:
         kind = f"include-{problem.fault}"
         yield _DeadEnd(kind, line, message, problem.hint, problem.message, problem.fatal)
     for link in library.check(page):
-        yield _DeadEnd(f"link-{link.fault}", link.line, link.message, link.hint, link.target)
+        fatal = link.fault is not LinkFault.UNTRANSLATED_PAGE  # that page is reported as missing, too
+        yield _DeadEnd(f"link-{link.fault}", link.line, link.message, link.hint, link.target, fatal)
