@@ -728,3 +728,12 @@ def test_a_fence_that_some_lanes_leave_out_is_told_of_the_others() -> None:
     body = "setp.lt.u32 %p1, %r30, 3;\n@%p1 membar.gl;\nsetp.lt.u32 %p1, %r30, 0;\n@%p1 membar.gl;"
     simulate(kernel(body), [zeros(1)], hooks=[fences])
     assert fences.threads == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("end", ["", "END:", "ret;", "exit;", "setp.lt.u32 %p1, %r30, 9;\n@%p1 ret;\nEND:"])
+def test_a_kernel_whose_text_ends_is_over(end: str, schedule: str) -> None:
+    text = kernel(STORE.format("5") + end).replace("\nret;\n}", "\n}")
+    result, (got,) = simulate(text, [zeros(40)], block=40, schedule=schedule)
+    assert result.error is None
+    assert got.tolist() == [5] * 40

@@ -315,9 +315,9 @@ class BlockBarriers:
             kept = [threads[~complete[self._block(threads)]] for threads in self._arrivals[barrier]]
             self._arrivals[barrier] = [threads for threads in kept if len(threads)]
 
-    def after_exit(self, instruction: Instruction) -> None:
+    def after_exit(self) -> None:
         """Exited threads are no longer waited for."""
-        for barrier in {parked.barrier for parked in self.parked}:
+        for barrier, instruction in {parked.barrier: parked.instruction for parked in self.parked}.items():
             self.settle(barrier, instruction)
 
 
@@ -342,9 +342,9 @@ class ClusterBarriers:
         lanes = group.indices(self.batch.size)
         self.lane_phase[lanes] = self.phase[clusters]
         self.arrived += np.bincount(clusters, minlength=self.clusters.count)
-        self._complete(instruction)
+        self._complete()
 
-    def _complete(self, instruction: Instruction) -> None:
+    def _complete(self) -> None:
         alive = self.batch.alive[self.clusters.members].sum(axis=1)
         done = (self.arrived > 0) & (self.arrived >= alive)
         if not done.any():
@@ -382,7 +382,7 @@ class ClusterBarriers:
             for hook in self.batch.hooks.cluster_barrier:
                 hook.cluster_barrier(self.clusters.numbers[passed], instruction)
 
-    def after_exit(self, instruction: Instruction) -> None:
+    def after_exit(self) -> None:
         """Exited threads count as arrived."""
         if self.parked:
-            self._complete(instruction)
+            self._complete()

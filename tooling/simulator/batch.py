@@ -282,8 +282,8 @@ class Batch:
         """Return from a call."""
         leave(group, self)
 
-    def finish(self, group: Group, instruction: Instruction) -> None:
-        """Lanes that exit."""
+    def finish(self, group: Group, instruction: Instruction | None) -> None:
+        """Lanes that exit, by their `ret` or `exit`, or because the text ended (None)."""
         self.alive_count -= group.count
         for hook in self.hooks.threads_exit:
             hook.threads_exit(group.pick(self.spaces.threads), instruction)
@@ -296,9 +296,9 @@ class Batch:
             return
         if self._warps is not None:
             self._refresh_alive()
-        self.barriers.after_exit(instruction)
+        self.barriers.after_exit()
         if self._cluster_barriers is not None:
-            self._cluster_barriers.after_exit(instruction)
+            self._cluster_barriers.after_exit()
         if self.parked_warps:
             parked, self.parked_warps = self.parked_warps, []
             for waiting, _ in parked:

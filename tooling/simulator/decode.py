@@ -214,7 +214,7 @@ class Decoder:
             if block.end is None:
                 if following >= 0:
                     block.successors.append(following)
-                block.end = _fall_through(following)
+                block.end = _fall_through(following) if following >= 0 else _end_of_text
 
     # -- slots ---------------------------------------------------------------------------------------
 
@@ -382,6 +382,15 @@ def _fall_through(following: int) -> Any:
         return True
 
     return end
+
+
+def _end_of_text(group: Any, batch: Any) -> bool:
+    """A function that ends without `ret` returns all the same."""
+    if group.stack:
+        batch.leave(group)
+        return True
+    batch.finish(group, None)
+    return False
 
 
 def is_special(name: str) -> bool:
