@@ -164,6 +164,12 @@ def test_a_defect_is_found_where_it_was_planted(checkout: Project, defect: Defec
     assert defect.rule in {finding.rule for finding in found}, [str(finding) for finding in found]
 
 
+def test_a_page_that_is_not_translated_yet_is_no_mistake_of_those_that_link_to_it(checkout: Project) -> None:
+    (checkout.root / "i18n/ko/book/src/puzzle_12/puzzle_12.md").unlink()
+    found = check(checkout, build_pages=False).findings
+    assert [str(finding) for finding in found if finding.rule in {"link", "fragment"}] == []
+
+
 def test_the_defects_cover_every_rule() -> None:
     assert {defect.rule for defect in DEFECTS} == set(RULES)
 

@@ -51,7 +51,7 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.shelf = Shelf(self.project)
-        self.library = Library()
+        self.library = Library(assets=tuple(edition.source for edition in self.editions))
 
     @cached_property
     def editions(self) -> tuple[Edition, ...]:
