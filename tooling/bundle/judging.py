@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Language, ModeKind, Output
 from tooling.catalog.mutants import DIAGNOSES
 from tooling.errors import Location, ToolingError
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.judge import judge_case, judge_unjudged, outcome_of
-from tooling.judging.reference import load_reference
+from tooling.judging.reference import ReferenceCase, load_reference
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
 from tooling.targets.accelerators import target_for
 from tooling.targets.model import Choice, Target
@@ -72,12 +73,16 @@ def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
             "the results cannot be read", where=Location(path), why=f"{type(error).__name__}: {error}"
         ) from error
     choice = Choice(target, f"results of {path.name}")
-    return tuple(
-        _judge(trial, by_id.get(trial.id, ()), choice)
-        for task in tasks
-        for trial in task.trials
-        if trial.id in by_id or _must_be_there(trial, target)
-    )
+    cases = _Cases(target)
+    wanted = [
+        trial for task in tasks for trial in task.trials if trial.id in by_id or _must_be_there(trial, target)
+    ]
+    # Mode by mode, since trials of one mode share what its reference computes.
+    judged = {
+        trial.id: _judge(trial, by_id.get(trial.id, ()), choice, cases)
+        for trial in sorted(wanted, key=lambda each: (each.selection.puzzle.id, each.selection.mode.name))
+    }
+    return tuple(judged[trial.id] for trial in wanted)
 
 
 def _must_be_there(trial: Trial, target: Target) -> bool:
@@ -85,26 +90,44 @@ def _must_be_there(trial: Trial, target: Target) -> bool:
     return selection.program.language is Language.MOJO and not gate(selection, target.kind, target)
 
 
-def _judge(trial: Trial, results: Sequence[dict[str, Any]], choice: Choice) -> Judged:
+class _Cases:
+    """What the references compute for a GPU, kept for the mode that was asked for last: it can be large."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._mode: tuple[str, str] | None = None
+        self._kept: dict[str, ReferenceCase] = {}
+
+    def case(self, selection: Selection, dataset: str) -> ReferenceCase:
+        asked = (selection.puzzle.id, selection.mode.name)
+        if asked != self._mode:
+            self._mode, self._kept = asked, {}
+        if dataset not in self._kept:
+            mode, lanes = self._target.sized(selection.mode), self._target.lanes
+            self._kept[dataset] = load_reference(selection.puzzle).case(mode, dataset, lanes=lanes)
+        return self._kept[dataset]
+
+
+def _judge(trial: Trial, results: Sequence[dict[str, Any]], choice: Choice, cases: _Cases) -> Judged:
     from tooling.verify.trying import complaint_about  # noqa: PLC0415 - brings multiprocessing
 
     mode = trial.selection.mode
     if not results:
         return Judged(trial, None, "", "the results do not hold it")
-    brought = [_brought(trial, result, choice.target) for result in results]
-    cases = tuple(each.verdict for each in brought)
+    brought = [_brought(trial, result, choice.target, cases) for result in results]
+    verdicts = tuple(each.verdict for each in brought)
     verdict = Verdict(
         trial.selection,
         choice,
         solution=False,
-        cases=cases,
-        outcome=outcome_of(mode, cases),
-        seconds=sum(case.transcript.seconds for case in cases),
+        cases=verdicts,
+        outcome=outcome_of(mode, verdicts),
+        seconds=sum(case.transcript.seconds for case in verdicts),
     )
     if verdict.outcome is Outcome.UNDECIDED:
         return Judged(trial, verdict, "", "the values are right; only the simulated GPU judges the counters")
     lacking = set(mode.datasets) - {result["dataset"] for result in results}
-    if lacking and all(case.right for case in cases):
+    if lacking and all(case.right for case in verdicts):
         return Judged(trial, None, "", f"the results do not hold its run on `{min(lacking)}`")
     complaint = complaint_about(trial, verdict)
     if large := _left_behind(trial, verdict, brought):
@@ -136,7 +159,7 @@ class _Brought:
         )
 
 
-def _brought(trial: Trial, result: dict[str, Any], target: Target) -> _Brought:
+def _brought(trial: Trial, result: dict[str, Any], target: Target, cases: _Cases) -> _Brought:
     transcript = Transcript(
         result["stdout"],
         result["stderr"],
@@ -148,7 +171,7 @@ def _brought(trial: Trial, result: dict[str, Any], target: Target) -> _Brought:
     if mode.kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
         return _Brought(judge_unjudged(result["dataset"], transcript))
     mode = target.sized(mode)
-    case = load_reference(trial.selection.puzzle).case(mode, result["dataset"], lanes=target.lanes)
+    case = cases.case(trial.selection, result["dataset"])
     used, out = _buffers(result["used"], case.inputs), _buffers(result["out"], case.expected)
     missing = frozenset(
         output.name
