@@ -72,6 +72,12 @@ def test_arbitrary_differences_follow_no_pattern() -> None:
     assert names(got, RAMP) == []
 
 
+def test_only_what_is_made_of_equally_many_inputs_each_is_a_sum() -> None:
+    got = RAMP + np.array([3, 0, 5, 0, -2, 8, 1, 0, 9, 2, 0, 4, 0, 7, -6, 1], np.float32)
+    assert names(got, RAMP, largest_input=4 * 16) == ["partial-sum"]
+    assert names(got, RAMP, largest_input=4 * 16 + 3) == []  # rows chosen from a table
+
+
 def test_integers_have_no_nan_and_large_values_stay_exact() -> None:
     expected = np.array([2**53 + 1, 5, 9], np.int64)
     got = expected.copy()
