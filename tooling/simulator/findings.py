@@ -40,6 +40,7 @@ class Kind(StrEnum):
     PAST_THE_END = "past-the-end"
     BEFORE_THE_START = "before-the-start"
     OUTSIDE_SHARED = "outside-shared"
+    BEFORE_SHARED = "before-shared"
     OUTSIDE_LOCAL = "outside-local"
     MISALIGNED = "misaligned"
     NULL_POINTER = "null-pointer"

@@ -75,12 +75,12 @@ DEFECTS = (
     ),
     Defect(
         "memory/shared_negative",
-        Kind.OUTSIDE_SHARED,
+        Kind.BEFORE_SHARED,
         (10,),
         (0,),
         count=1,
         setting=Setting(8),
-        text="read of 4 bytes reaches 4 bytes outside the block's 32 bytes of shared memory: element -1",
+        text="read of 4 bytes starts 4 bytes before the block's 32 bytes of shared memory: element -1",
     ),
     Defect(
         "memory/shared_neighbour",

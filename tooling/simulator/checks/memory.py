@@ -128,7 +128,9 @@ class MemoryCheck(CheckHook):
         outside = np.flatnonzero(lanes)
         offset = int(inside[outside[0]])
         distance = offset if offset < 0 else offset + access.bytes - size
-        kind = Kind.OUTSIDE_SHARED if shared else Kind.OUTSIDE_LOCAL
+        kind = Kind.OUTSIDE_LOCAL
+        if shared:
+            kind = Kind.BEFORE_SHARED if distance < 0 else Kind.OUTSIDE_SHARED
         buffer = self.window(access.space, access.element_bytes, array if self._several else None)
         self._report(kind, access, outside, buffer, offset=offset, distance=distance)
         access.suppress(lanes)

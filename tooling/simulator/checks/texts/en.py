@@ -26,6 +26,12 @@ _TEXTS = {
         "Allocate as many elements as the largest index needs (halo cells too), or guard the index with the "
         "size of the shared array, not of the input.",
     ),
+    "before-shared": Text(
+        "{access} of {bytes} starts {distance} before {buffer}{element}",
+        "The array begins after that: on hardware the kernel stops, or reads and overwrites another shared "
+        "array.",
+        "The index became negative: begin at 0 (`max(i - offset, 0)`), or guard it before subtracting.",
+    ),
     "outside-local": Text(
         "{access} of {bytes} reaches {distance} outside {buffer}{element}",
         "A thread's own array ends before that: the access hits other variables of the thread, or stops the "

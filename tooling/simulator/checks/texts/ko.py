@@ -26,6 +26,13 @@ _TEXTS = {
         "크기로 "
         "인덱스를 제한하세요.",
     ),
+    "before-shared": Text(
+        "{buffer}의 시작보다 {distance} 앞에서 시작하는 {bytes} {access}{element}",
+        "배열은 그 뒤에서 시작합니다. 실제 하드웨어에서는 커널이 중단되거나, 다른 공유 배열을 읽고 "
+        "덮어씁니다.",
+        "인덱스가 음수가 되었습니다. `max(i - offset, 0)`처럼 0에서 시작하게 하거나, 빼기 전에 가드를 "
+        "두세요.",
+    ),
     "outside-local": Text(
         "{buffer}의 범위를 {distance} 벗어난 {bytes} {access}{element}",
         "스레드의 배열은 그 앞에서 끝납니다. 같은 스레드의 다른 변수를 건드리거나 커널이 중단됩니다.",
