@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import Language, ModeKind, Output
+from tooling.catalog.model import Language, Mode, ModeKind, Output, Puzzle
 from tooling.catalog.mutants import DIAGNOSES
 from tooling.errors import Location, ToolingError
 from tooling.execution.channel import Buffer
@@ -73,7 +72,7 @@ def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
             "the results cannot be read", where=Location(path), why=f"{type(error).__name__}: {error}"
         ) from error
     choice = Choice(target, f"results of {path.name}")
-    cases = _Cases(target)
+    cases = _Cases(target.lanes)
     wanted = [
         trial for task in tasks for trial in task.trials if trial.id in by_id or _must_be_there(trial, target)
     ]
@@ -93,18 +92,18 @@ def _must_be_there(trial: Trial, target: Target) -> bool:
 class _Cases:
     """What the references compute for a GPU, kept for the mode that was asked for last: it can be large."""
 
-    def __init__(self, target: Target) -> None:
-        self._target = target
+    def __init__(self, lanes: int) -> None:
+        self._lanes = lanes
         self._mode: tuple[str, str] | None = None
         self._kept: dict[str, ReferenceCase] = {}
 
-    def case(self, selection: Selection, dataset: str) -> ReferenceCase:
-        asked = (selection.puzzle.id, selection.mode.name)
+    def case(self, puzzle: Puzzle, mode: Mode, dataset: str) -> ReferenceCase:
+        """The case of a mode in the sizes that it has there."""
+        asked = (puzzle.id, mode.name)
         if asked != self._mode:
             self._mode, self._kept = asked, {}
         if dataset not in self._kept:
-            mode, lanes = self._target.sized(selection.mode), self._target.lanes
-            self._kept[dataset] = load_reference(selection.puzzle).case(mode, dataset, lanes=lanes)
+            self._kept[dataset] = load_reference(puzzle).case(mode, dataset, lanes=self._lanes)
         return self._kept[dataset]
 
 
@@ -171,7 +170,7 @@ def _brought(trial: Trial, result: dict[str, Any], target: Target, cases: _Cases
     if mode.kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
         return _Brought(judge_unjudged(result["dataset"], transcript))
     mode = target.sized(mode)
-    case = cases.case(trial.selection, result["dataset"])
+    case = cases.case(trial.selection.puzzle, mode, result["dataset"])
     used, out = _buffers(result["used"], case.inputs), _buffers(result["out"], case.expected)
     missing = frozenset(
         output.name
