@@ -44,10 +44,16 @@ def ask(context: Context, opcode: Opcode, *fields: int, tail: bytes = b"") -> tu
 
 def read_by_a_kernel(context: Context, address: int) -> None:
     """Launch a thread that reads the first word at an address and writes the second."""
-    _, module = ask(context, Opcode.LOAD_MODULE, tail=READER)
-    _, function = ask(context, Opcode.FUNCTION, module, tail=b"reader")
-    shape = (1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0)
-    assert ask(context, Opcode.LAUNCH, function, *shape, tail=struct.pack("<Q", address))[0] == 0
+    launch(context, READER, "reader", 1, 1, address)
+
+
+def launch(context: Context, text: bytes, name: str, grid: int, block: int, *pointers: int) -> None:
+    """Launch a kernel that takes pointers alone."""
+    _, module = ask(context, Opcode.LOAD_MODULE, tail=text)
+    _, function = ask(context, Opcode.FUNCTION, module, tail=name.encode())
+    shape = (grid, 1, 1, block, 1, 1, 1, 1, 1, 0, 0, 0)
+    parameters = struct.pack(f"<{len(pointers)}Q", *pointers)
+    assert ask(context, Opcode.LAUNCH, function, *shape, tail=parameters)[0] == 0
 
 
 def kinds(context: Context) -> list[Kind]:

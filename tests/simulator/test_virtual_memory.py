@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.simulator.asking import ask, introduced, kinds, read_by_a_kernel
+from tests.simulator.asking import ask, introduced, kinds, launch, read_by_a_kernel
 from tooling.simulator.context import Context
+from tooling.simulator.cuda_results import CudaResult
 from tooling.simulator.device import MEMORY_BYTES
 from tooling.simulator.findings import Kind, render
 from tooling.simulator.launch import FaultKind
@@ -97,11 +98,10 @@ def test_no_more_memory_is_created_than_there_is(context: Context) -> None:
         (Opcode.UNRESERVE, (8, 8)),
         (Opcode.CREATE, (0,)),
         (Opcode.CREATE, (PIECE + 1,)),
-        (Opcode.MAP, ("free", 100, "handle")),
+        (Opcode.MAP, ("free", 0, "handle")),
         (Opcode.MAP, ("free", PIECE, 77)),
-        (Opcode.MAP, ("free", 4 * PIECE, "handle")),
-        (Opcode.MAP, ("base", PIECE, "handle")),
-        (Opcode.MAP, (8, PIECE, "handle")),
+        (Opcode.MAP, ("base", 2 * PIECE, "handle")),
+        (Opcode.MAP, (8, 2 * PIECE, "handle")),
         (Opcode.UNMAP, ("base", PIECE)),
         (Opcode.UNMAP, ("base", 0)),
         (Opcode.UNMAP, (8, PIECE)),
@@ -120,6 +120,12 @@ def test_what_fits_nothing_is_refused(
     known = {"base": base, "free": base + 2 * PIECE, "handle": handle}
     numbers = [known[field] if isinstance(field, str) else field for field in fields]
     assert ask(context, opcode, *numbers)[0] == 1
+
+
+@pytest.mark.parametrize("size", [100, PIECE, 4 * PIECE])
+def test_created_memory_is_mapped_whole(context: Context, size: int) -> None:
+    here, handle = reserve(context, 4), create(context, 2)
+    assert ask(context, Opcode.MAP, here, size, handle)[0] == CudaResult.NOT_SUPPORTED
 
 
 def leave(context: Context, state: str) -> int:
@@ -172,16 +178,103 @@ def test_mappings_side_by_side_are_one_buffer_to_kernels_and_copies(context: Con
     assert ask(context, Opcode.READ, here + PIECE, PIECE + 1)[0] == 1
 
 
-def test_what_nobody_wrote_is_told_of_fresh_memory_only(context: Context) -> None:
+def unwritten_reads(context: Context) -> int:
+    findings = [finding for check in context.checks for finding in check.findings]
+    assert {finding.kind for finding in findings} == {Kind.UNWRITTEN_READ}
+    return sum(finding.count for finding in findings)
+
+
+def test_what_nobody_wrote_is_told_of_created_memory_by_any_address(context: Context) -> None:
     here, handle = reserve(context, 2), create(context)
     place(context, here, handle)
     assert words(context, here)[0] == 0x7FC0DEAD
     read_by_a_kernel(context, here)
-    assert kinds(context) == [Kind.UNWRITTEN_READ]
+    assert unwritten_reads(context) == 1
     assert ask(context, Opcode.UNMAP, here, PIECE)[0] == 0
     place(context, here + PIECE, handle)
+    read_by_a_kernel(context, here + PIECE + 4)  # which the kernel wrote before, through the other address
+    assert unwritten_reads(context) == 1
     read_by_a_kernel(context, here + PIECE + 4096)
-    assert kinds(context) == [Kind.UNWRITTEN_READ]
+    assert unwritten_reads(context) == 2
+    assert ask(context, Opcode.UNMAP, here + PIECE, PIECE)[0] == 0
+    assert ask(context, Opcode.RELEASE, handle)[0] == 0
+    place(context, here, create(context))
+    read_by_a_kernel(context, here)
+    assert unwritten_reads(context) == 3
+
+
+TWO_POINTERS = """
+.version 8.5
+.target sm_90a
+.address_size 64
+.visible .entry two(.param .u64 one, .param .u64 other)
+{{
+    .reg .b64 %rd<9>;
+    .reg .b32 %r<9>;
+    .reg .pred %p<3>;
+    ld.param.b64 %rd1, [one];
+    ld.param.b64 %rd2, [other];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    xor.b64 %rd5, %rd3, 4;
+    add.s64 %rd5, %rd2, %rd5;
+{body}
+    ret;
+}}
+"""
+NEIGHBOURS = "st.global.b32 [%rd4], %r1; {between} ld.global.b32 %r3, [%rd5];"
+HANDED_OVER = """
+    setp.ne.u32 %p1, %r2, 0;
+    @%p1 bra $LATER;
+    st.global.b32 [%rd1+4096], 7;
+    fence.acq_rel.gpu;
+    st.relaxed.gpu.global.b32 [%rd1], 1;
+    bra $END;
+$LATER:
+    {wait} [%rd2];
+    setp.eq.u32 %p2, %r3, 0;
+    @%p2 bra $LATER;
+    fence.acq_rel.gpu;
+    ld.global.b32 %r4, [%rd2+4096];
+$END:
+"""
+
+
+def shown_twice(context: Context) -> tuple[int, int]:
+    """Two addresses of the same memory, the second one's bytes written by the host."""
+    here, handle = reserve(context, 2), create(context)
+    for address in (here, here + PIECE):
+        place(context, address, handle)
+    assert ask(context, Opcode.WRITE, here + PIECE, PIECE, 1, PIECE)[0] == 0
+    words(context, here, PIECE // 4)[:] = 0
+    return here, here + PIECE
+
+
+def test_what_is_written_through_one_address_is_written_for_the_other(context: Context) -> None:
+    here, _ = shown_twice(context)
+    read_by_a_kernel(context, here + 4096)
+    assert kinds(context) == []
+
+
+@pytest.mark.parametrize(("between", "found"), [("", [Kind.READ_AFTER_WRITE]), ("bar.sync 0;", [])])
+def test_a_race_through_two_addresses_of_the_same_bytes_is_told(
+    context: Context, between: str, found: list[Kind]
+) -> None:
+    text = TWO_POINTERS.format(body=NEIGHBOURS.format(between=between))
+    launch(context, text.encode(), "two", 1, 64, *shown_twice(context))
+    assert kinds(context) == found
+
+
+@pytest.mark.parametrize(
+    ("wait", "found"),
+    [("ld.relaxed.gpu.global.b32 %r3,", []), ("ld.global.b32 %r3,", [Kind.READ_AFTER_WRITE] * 2)],
+)
+def test_a_flag_orders_also_through_two_addresses(context: Context, wait: str, found: list[Kind]) -> None:
+    text = TWO_POINTERS.format(body=HANDED_OVER.format(wait=wait))
+    launch(context, text.encode(), "two", 2, 1, *shown_twice(context))
+    assert kinds(context) == found
 
 
 def test_a_program_that_ends_leaves_no_memory_of_its_own() -> None:

@@ -42,6 +42,8 @@ class Allocation(Record, frozen=False):
         label: what a report calls it.
         host: pinned host memory.
         internal: a module's variable or a launch's parameters, which the program did not allocate.
+        place: where the bytes are: `base`, or an address beyond the arena's where created memory is shown,
+            the same one for each address that shows it.
     """
 
     base: int
@@ -51,11 +53,17 @@ class Allocation(Record, frozen=False):
     label: str = ""
     host: bool = False
     internal: bool = False
+    place: int = 0
 
     @property
     def end(self) -> int:
         """First address past it."""
         return self.base + self.size
+
+    @property
+    def mapped(self) -> bool:
+        """Whether it shows created memory, instead of having its own."""
+        return self.place != self.base
 
 
 class Reservation(Record):
@@ -110,6 +118,7 @@ class DeviceMemory:
         self._allocations: dict[int, Allocation] = {}
         self._freed: list[_Space] = []
         self._reservations: list[Reservation] = []
+        self._mapped: list[Allocation] = []
         self._symbols: dict[str, dict[str, int]] = {}
 
     @property
@@ -145,10 +154,17 @@ class DeviceMemory:
         return address
 
     def _enter(
-        self, address: int, size: int, label: str = "", *, host: bool = False, internal: bool = False
+        self,
+        address: int,
+        size: int,
+        label: str = "",
+        *,
+        host: bool = False,
+        internal: bool = False,
+        place: int = 0,
     ) -> Allocation:
         self._serial += 1
-        allocation = Allocation(address, size, self._serial, True, label, host, internal)
+        allocation = Allocation(address, size, self._serial, True, label, host, internal, place or address)
         if address not in self._allocations:
             self._bases.insert(bisect_right(self._bases, address), address)
         self._allocations[address] = allocation
@@ -204,13 +220,25 @@ class DeviceMemory:
             found[addresses == address] = self.containing(address) is None
         return found
 
-    def expose(self, address: int, size: int) -> Allocation:
-        """Let reserved addresses be used: from now on they are an allocation."""
-        return self._enter(address, size)
+    def places(self, addresses: NDArray[Any]) -> NDArray[Any]:
+        """(n,) where the bytes at these addresses are: two addresses of one byte have the same place."""
+        found = addresses
+        for allocation in self._mapped:
+            inside = (addresses >= allocation.base) & (addresses < allocation.end)
+            if inside.any():
+                found = np.where(inside, addresses + (allocation.place - allocation.base), found)
+        return found
+
+    def expose(self, address: int, size: int, place: int) -> Allocation:
+        """Let reserved addresses be used: from now on they are an allocation, whose bytes are at `place`."""
+        allocation = self._enter(address, size, place=place)
+        self._mapped.append(allocation)
+        return allocation
 
     def hide(self, allocation: Allocation) -> None:
         """Let them no longer be used."""
         allocation.live = False
+        self._mapped.remove(allocation)
         del self._allocations[allocation.base]
         self._bases.remove(allocation.base)
 

@@ -5,9 +5,10 @@ Created memory lies in the arena's file behind what is mapped; mapping shows it 
 process and in the program's. The same memory may be shown at several places, and keeps its content when it
 is shown elsewhere. Addresses become an allocation, which kernels and copies may use, when access is allowed.
 
-The checks know bytes by their address. So memory that was in use before, or is shown twice, counts as
-written, and the initialisation check misses what nobody wrote there; a race on one byte by two addresses is
-not told.
+The checks know such bytes by their place in the file, so that they see one byte through all its addresses.
+
+What one program created no other one can have: each has a simulated GPU of its own. So the stand-in driver
+refuses to export memory (cuMemExportToShareableHandle).
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class Physical(Record, frozen=False, eq=False):
     Attributes:
         place: where in the arena's file; size: bytes.
         handles: how often it was created and retained, and not yet released.
-        mappings: at how many places it is shown.
-        used: some address of it was once allowed.
+        mappings: at how many addresses it is shown.
+        used: some of them were once allowed.
     """
 
     place: int
@@ -144,16 +145,20 @@ class VirtualMemory:
             del self._physical[number]
             self._arena.drop(physical.place, physical.size)
             self._buffers.physical_bytes -= physical.size
+            for check in self._checks:
+                check.drop(self._arena.base + physical.place)
 
     # -- mappings ------------------------------------------------------------------------------------
 
     def _map(self, request: Request) -> Reply:
         address, size, number = request.fields
         physical = self._physical.get(number)
-        if physical is None or physical.handles == 0 or not 0 < size <= physical.size:
+        if physical is None or physical.handles == 0 or size == 0:
             return INVALID
+        if size != physical.size:  # an H200 maps created memory whole
+            return CudaResult.NOT_SUPPORTED, b""
         reservation = self._memory.reservation_of(address)
-        if address % GRANULARITY or size % GRANULARITY or reservation is None:
+        if address % GRANULARITY or reservation is None:
             return INVALID
         if not reservation.holds(address, size) or self._inside(address, size):
             return INVALID
@@ -204,13 +209,13 @@ class VirtualMemory:
         if mapping.allocation is not None:
             return
         physical = mapping.physical
-        mapping.allocation = self._memory.expose(mapping.address, mapping.size)
+        mapping.allocation = self._memory.expose(
+            mapping.address, mapping.size, self._arena.base + physical.place
+        )
         for check in self._checks:
             check.allocate(mapping.allocation)
         if not physical.used and mapping.size <= MOST_POISONED:
             self._memory.poison(mapping.address, mapping.size)
-        if physical.used or physical.mappings > 1:
-            self._count_as_written(physical)
         physical.used = True
 
     def _forbid(self, mapping: Mapping) -> None:
@@ -219,12 +224,6 @@ class VirtualMemory:
                 check.free(mapping.allocation)
             self._memory.hide(mapping.allocation)
             mapping.allocation = None
-
-    def _count_as_written(self, physical: Physical) -> None:
-        for mapping in self._mappings:
-            if mapping.physical is physical and mapping.allocation is not None:
-                for check in self._checks:
-                    check.host_write(self._memory, mapping.address, mapping.size)
 
     def _mapping_of(self, address: int) -> Mapping | None:
         return next((m for m in self._mappings if m.address <= address < m.end), None)

@@ -66,6 +66,9 @@ class CheckHook(Hook):
     def free(self, allocation: Allocation) -> None:
         """The host freed it."""
 
+    def drop(self, place: int) -> None:
+        """The memory at a place (`Allocation.place`), which was mapped and no longer is, is there no more."""
+
     def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
         """The host copied to, or filled, `size` bytes of device memory."""
 

@@ -118,16 +118,19 @@ class InitialisationCheck(CheckHook):
 
     def allocate(self, allocation: Allocation) -> None:
         """Device memory begins unwritten; pinned host memory is the host's own business."""
-        self._buffers.pop(allocation.base, None)
         if not allocation.host:
-            self._buffers[allocation.base] = WrittenBytes(allocation.size)
+            self._buffers.setdefault(allocation.place, WrittenBytes(allocation.size))
 
     def free(self, allocation: Allocation) -> None:
-        self._buffers.pop(allocation.base, None)
+        if not allocation.mapped:  # else it is still there, and may be mapped again
+            self.drop(allocation.place)
+
+    def drop(self, place: int) -> None:
+        self._buffers.pop(place, None)
 
     def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
         allocation = memory.containing(address)
-        written = self._buffers.get(allocation.base) if allocation else None
+        written = self._buffers.get(allocation.place) if allocation else None
         if allocation is not None and written is not None:
             low = address - allocation.base
             written.write(low, min(low + size, written.size))
@@ -136,16 +139,16 @@ class InitialisationCheck(CheckHook):
         """Bytes that nobody wrote stay so when they are copied."""
         missing: NDArray[np.int64] = np.empty(0, np.int64)
         origin, target = memory.containing(source), memory.containing(address)
-        if origin is not None and origin.base in self._buffers:
+        if origin is not None and origin.place in self._buffers:
             low = source - origin.base
-            missing = self._buffers[origin.base].missing(low, low + size) - low
+            missing = self._buffers[origin.place].missing(low, low + size) - low
         self.host_write(memory, address, size)
-        if len(missing) and target is not None and target.base in self._buffers:
-            self._buffers[target.base].forget(missing + (address - target.base))
+        if len(missing) and target is not None and target.place in self._buffers:
+            self._buffers[target.place].forget(missing + (address - target.base))
 
     def host_read(self, memory: DeviceMemory, address: int, size: int) -> None:
         allocation = memory.containing(address)
-        written = self._buffers.get(allocation.base) if allocation else None
+        written = self._buffers.get(allocation.place) if allocation else None
         if allocation is None or written is None:
             return
         low = address - allocation.base
@@ -182,7 +185,7 @@ class InitialisationCheck(CheckHook):
             return
         if access.space is Space.GLOBAL:
             for piece in self._footprints.of(access, self.context.memory).pieces:
-                written = self._buffers.get(piece.allocation.base)
+                written = self._buffers.get(piece.allocation.place)
                 if written is not None and not written.covers(piece.low, piece.high):
                     part = piece.access
                     if part.contiguous:

@@ -132,7 +132,10 @@ class RaceCheck(CheckHook):
         self._raise_shared_floor()
 
     def free(self, allocation: Allocation) -> None:
-        self._global.pop(allocation.base, None)
+        self.drop(allocation.place)
+
+    def drop(self, place: int) -> None:
+        self._global.pop(place, None)
 
     def async_commit(self, threads: Ints, instruction: Instruction) -> None:
         """Count the groups of each thread: a wait names how many of the latest may be unfinished."""
@@ -210,14 +213,21 @@ class RaceCheck(CheckHook):
         stamp = self._tick(access.instruction, action_of(access))
         if access.asynchronous and access.kind is AccessKind.STORE:
             stamp += IN_FLIGHT
-        if strong and self._synchronises and access.space is Space.GLOBAL:
-            self._clocks.publish(access.threads, access.addresses, self._now - 1)
-        if strong and self._synchronises and len(access.threads) <= FEW:
-            self._clocks.arrive(access.threads, access.addresses, self._now - 1)
-            self._clocks.passed(access.threads, access.addresses)
+        if strong and self._synchronises:
+            self._synchronise(access)
         for target in self._targets(access, stamp << STAMP_SHIFT | (STRONG if strong else 0)):
             self._compare(target, strong)
             self._record(target)
+
+    def _synchronise(self, access: Access) -> None:
+        """A strong access may order what its threads do after what others did before theirs to that place."""
+        places = access.addresses
+        if access.space is Space.GLOBAL:
+            places = self.context.memory.places(places)
+            self._clocks.publish(access.threads, places, self._now - 1)
+        if len(access.threads) <= FEW:
+            self._clocks.arrive(access.threads, places, self._now - 1)
+            self._clocks.passed(access.threads, places)
 
     @property
     def _window(self) -> int:
@@ -246,9 +256,9 @@ class RaceCheck(CheckHook):
             home, part = piece.allocation, piece.access
             if self._written is not None and home.serial not in self._written and not writes:
                 continue
-            shadow = self._global.get(home.base)
+            shadow = self._global.get(home.place)
             if shadow is None:
-                shadow = self._global[home.base] = Shadow(home.size, self._granules[Space.GLOBAL])
+                shadow = self._global[home.place] = Shadow(home.size, self._granules[Space.GLOBAL])
             if part.contiguous:
                 if (strip := dense_strip(part, shadow, piece.low, mark)) and shadow.take(
                     strip, writes=writes
