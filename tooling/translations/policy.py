@@ -137,11 +137,13 @@ class Verdict:
         exit_code: 0 pass, 1 findings that count, 2 something could not be told.
         failing: the findings that count.
         unclear: why something could not be told.
+        reported: the findings that would count if this were more than a report.
     """
 
     exit_code: ExitCode
     failing: tuple[Finding, ...]
     unclear: tuple[str, ...]
+    reported: tuple[Finding, ...]
 
 
 def judge(
@@ -163,7 +165,7 @@ def judge(
             for one in findings
             if one.kind in pinless and (scope is None or one.page in scope.targets)
         ]
-    failing = policy.failing(findings, pages, now) if policy.check else ()
-    if unclear:
-        return Verdict(ExitCode.USAGE, failing, tuple(unclear))
-    return Verdict(ExitCode.WRONG if failing else ExitCode.PASSED, failing, ())
+    counting = policy.failing(findings, pages, now)
+    failing, reported = (counting, ()) if policy.check else ((), counting)
+    exit_code = ExitCode.USAGE if unclear else ExitCode.WRONG if failing else ExitCode.PASSED
+    return Verdict(exit_code, failing, tuple(unclear), reported)

@@ -98,6 +98,10 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
+def _counting(findings: Sequence[Finding]) -> str:
+    return f"{_count(len(findings), 'finding')} that count{'s' if len(findings) == 1 else ''}"
+
+
 def _fidelity(report: Report, page: PageStatus) -> str:
     fidelity = report.fidelity_of(page)
     return "" if fidelity is Fidelity.NOT_CHECKED else str(fidelity)
@@ -152,4 +156,6 @@ def _summary(report: Report, style: Style) -> Iterator[str]:
         more = f" and {len(verdict.unclear) - 1} more" if len(verdict.unclear) > 1 else ""
         yield style(f"could not tell: {verdict.unclear[0]}{more}", "red", "bold")
     elif verdict.failing:
-        yield style(f"failed: {len(verdict.failing)} findings count", "red", "bold")
+        yield style(f"failed: {_counting(verdict.failing)}", "red", "bold")
+    elif verdict.reported:
+        yield f"only reported; with --check this fails: {_counting(verdict.reported)}"
