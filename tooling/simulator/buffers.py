@@ -47,13 +47,13 @@ class Buffers:
         self._memory = memory
         self._checks = checks
         self._allocations: dict[int, Allocation] = {}
+        self._buffer_bytes = 0
         self._launched_serial = 0
 
     @property
     def free_bytes(self) -> int:
         """Device memory that can still be given out."""
-        used = sum(allocation.size for allocation in self._allocations.values() if not allocation.host)
-        return device.MEMORY_BYTES - used - self.physical_bytes
+        return device.MEMORY_BYTES - self._buffer_bytes - self.physical_bytes
 
     def launched(self) -> None:
         """A launch begins: it may write all that is allocated now."""
@@ -73,6 +73,8 @@ class Buffers:
         allocation = self._memory.containing(address)
         assert allocation is not None
         self._allocations[address] = allocation
+        if not pinned:
+            self._buffer_bytes += size
         for check in self._checks:
             check.allocate(allocation)
         return CudaResult.SUCCESS, REQUESTS[Opcode.ALLOCATE].reply.pack(address)
@@ -85,6 +87,8 @@ class Buffers:
         for check in self._checks:
             check.free(allocation)
         del self._allocations[address]
+        if not allocation.host:
+            self._buffer_bytes -= allocation.size
         self._memory.free(address)
         self._arena.discard(address, allocation.size)
         return OK
