@@ -23,6 +23,7 @@ from tooling.targets.model import Choice, Target
 from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
 from tooling.toolchain.cache import usable_cache
 from tooling.toolchain.extras import require_extra
+from tooling.toolchain.packages import DRIVER_VARIABLE
 from tooling.toolchain.scripts import prepare_script
 
 if TYPE_CHECKING:
@@ -221,7 +222,10 @@ def environment_of(executable: Executable) -> dict[str, str]:
         return {}
     inherited = os.environ.get("PYTHONPATH")
     found = [*map(str, executable.request.includes), *([inherited] if inherited else [])]
-    return {"PYTHONPATH": os.pathsep.join(found), "PYTHONUNBUFFERED": "1"}
+    environment = {"PYTHONPATH": os.pathsep.join(found), "PYTHONUNBUFFERED": "1"}
+    if executable.package_driver:
+        environment[DRIVER_VARIABLE] = str(executable.package_driver)
+    return environment
 
 
 def graph_cache() -> Path:

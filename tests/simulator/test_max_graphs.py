@@ -5,6 +5,7 @@ They need the extra `max`: uv run --extra max --group dev poe test-max
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from typing import Any
 import pytest
 
 from tests.machine import needs_simulated_gpu
+from tooling.toolchain import BuildCache, BuildRequest, build, find_toolchain, open_cache
+from tooling.toolchain.packages import DRIVER_VARIABLE, make_driver
 
 pytestmark = [pytest.mark.max, pytest.mark.slow, pytest.mark.mojo, needs_simulated_gpu]
 ROOT = Path(__file__).parents[2]
@@ -36,6 +39,20 @@ def test_a_graph_of_a_custom_operation_runs_and_is_judged(tmp_path: Path) -> Non
     status, shown, _ = tooling("run", "p17", "--solution", report=tmp_path / "run.json")
     assert status == 0, shown
     assert "Puzzle 17 complete ✅" in shown
+
+
+def test_a_graph_takes_the_package_that_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from max.graph import KernelLibrary  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+    folder = ROOT / "solutions" / "p17" / "op"
+    toolchain = find_toolchain()
+    built = build(BuildRequest(folder / "__init__.mojo", emit="package"), toolchain, open_cache())
+    no_compiler = dataclasses.replace(toolchain, mojo=tmp_path / "none")
+    monkeypatch.setenv(DRIVER_VARIABLE, str(make_driver([built.path], no_compiler, BuildCache(tmp_path))))
+    library = KernelLibrary()
+    library.load_paths([folder])
+    (path,) = library.library_paths()
+    assert path.read_bytes() == built.path.read_bytes()
 
 
 def test_the_checks_watch_the_kernels_of_a_graph(tmp_path: Path) -> None:

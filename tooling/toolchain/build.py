@@ -21,6 +21,7 @@ from tooling.toolchain.dependencies import imported_files
 from tooling.toolchain.diagnostics import Diagnostic, parse_diagnostics, render_errors
 from tooling.toolchain.linker import linker_path
 from tooling.toolchain.mojo import MojoNotFound, Toolchain
+from tooling.toolchain.packages import package_stem
 
 _FORMAT = "1"  # raised when the layout of an entry or the meaning of a key changes
 _SUFFIX = {"exe": "", "shared-lib": ".so", "object": ".o", "asm": ".s", "package": ".mojoc"}
@@ -76,10 +77,7 @@ class BuildRequest:
     def arguments(self) -> list[str]:
         """The command line of `mojo` without the output path."""
         if self.emit == "package":
-            arguments = ["precompile", str(self.source.parent), "--diagnostic-format", "json"]
-            for folder in self.includes:
-                arguments += ["-I", str(folder)]
-            return arguments
+            return ["precompile", str(self.source.parent), "--diagnostic-format", "json"]
         arguments = ["build", str(self.source), "--emit", self.emit, "--diagnostic-format", "json"]
         if self.accelerator:
             arguments += ["--target-accelerator", self.accelerator]
@@ -98,7 +96,7 @@ class BuildRequest:
     @property
     def product(self) -> str:
         """The name of the file that the build writes."""
-        stem = self.source.parent.name if self.emit == "package" else self.source.stem
+        stem = package_stem(self.source.parent) if self.emit == "package" else self.source.stem
         return stem + _SUFFIX.get(self.emit, "")
 
 
@@ -113,6 +111,7 @@ class Executable:
     fresh: bool = False  # built now, not found
     note: str | None = None  # something the user should know about the build
     interpreter: str | None = None  # what runs `path` where it is a Python program
+    package_driver: Path | None = None  # what its graphs get their Mojo packages from
 
     @property
     def command(self) -> list[str]:
@@ -143,7 +142,9 @@ def build_key(request: BuildRequest, toolchain: Toolchain) -> str:
         add(*request.arguments())
         add(text)
         files = imported_files(request.source, text, request.includes)
-        if request.emit == "package":  # every module of the folder goes in, imported or not
+        if request.emit == "package":
+            add(request.product)  # the module's name
+            # Every module of the folder goes in, imported or not.
             files = sorted({*files, *request.source.parent.rglob("*.mojo")})
         for path in files:
             add(str(path), path.read_bytes())

@@ -2,7 +2,8 @@
 
 Layout under the root: `builds/KEY/` (finished), `partial/` (being written), `locks/KEY` (one builder
 per key), `linker/` (the stand-in for a missing C compiler), `sources/` (programs that the tool wrote),
-`graphs/` (what MAX compiled for the simulated GPU, in MAX's own form).
+`packages/` (scripts that hand out built Mojo packages), `graphs/` (what MAX compiled for the simulated
+GPU, in MAX's own form).
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import sys
 import warnings
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from tooling.toolchain.build import BuildFailed, BuildRequest, Executable, Sourc
 from tooling.toolchain.cache import BuildCache
 from tooling.toolchain.diagnostics import Diagnostic
 from tooling.toolchain.mojo import Toolchain
+from tooling.toolchain.packages import make_driver
 
 
 def prepare_script(
@@ -27,28 +27,39 @@ def prepare_script(
 
     The program itself loads its packages by folder, as the reader's own programs do, and MAX compiles the
     graph. Here the same packages are precompiled, so that a mistake in them is told at its line before
-    anything starts. What depends on a graph, such as a wrong launch, only shows when that graph is compiled.
+    anything starts, and MAX is given what was built. What depends on a graph, such as a wrong launch, only
+    shows when that graph is compiled.
 
     Args:
         packages: the folders of its Mojo packages.
-        includes: where the program and its packages find modules of the project.
+        includes: where the program finds modules of the project; a package has none, since MAX gives it none.
 
     Raises:
         BuildFailed: the Python file is not Python, or the compiler rejects a package.
         SourceNotFound and the other errors of `build`.
+        CacheUnusable: the script for MAX cannot be written.
     """
     source = source.absolute()
     _check_syntax(source)
     diagnostics: list[Diagnostic] = []
     notes: list[str] = []
+    ready: list[Path] = []
     for package in packages:
-        request = BuildRequest(package / "__init__.mojo", emit="package", includes=tuple(includes))
+        request = BuildRequest(package / "__init__.mojo", emit="package")
         built = build(request, toolchain, cache)
         diagnostics += built.diagnostics
         notes += [built.note] if built.note else []
+        ready.append(built.path)
     request = BuildRequest(source, emit="script", includes=tuple(includes))
-    script = Executable(source, request, key="", diagnostics=tuple(diagnostics), interpreter=sys.executable)
-    return dataclasses.replace(script, note=notes[0] if notes else None)
+    return Executable(
+        source,
+        request,
+        key="",
+        diagnostics=tuple(diagnostics),
+        note=notes[0] if notes else None,
+        interpreter=sys.executable,
+        package_driver=make_driver(ready, toolchain, cache) if ready else None,
+    )
 
 
 def _check_syntax(source: Path) -> None:
