@@ -1,8 +1,7 @@
 """Tensor core products: mma.sync (PTX ISA 9.7.14), a warp's matrices spread over its lanes.
 
 Fragments follow the tables of PTX ISA 9.7.14.5: lane = 4 * row group + column group. f64 products are fused
-additions one after the other, along the depth. Those of f16, bf16 and tf32 are added as an H200 was seen to
-(`aligned_sum`), those of eight bits in double precision, rounded once.
+additions one after the other, along the depth; the other sums are those of `tensor_sums`.
 """
 
 from __future__ import annotations
@@ -16,28 +15,28 @@ from numpy.typing import NDArray
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decode import Decoder
 from tooling.simulator.lanes import Group
-from tooling.simulator.numerics import F16, F32, F64, S64, U16, U32, U64, bf16_to_f32
+from tooling.simulator.numerics import F16, F32, F64, S32, S64, U16, U32, U64, bf16_to_f32
 from tooling.simulator.numerics64 import fma64
 from tooling.simulator.ptx_model import Instruction, Operand, Vector
 from tooling.simulator.record import Record
 from tooling.simulator.semantics_narrow import values8
+from tooling.simulator.tensor_sums import F16_SMALLEST, F32_SMALLEST, FULL, Factors, canonical, tensor_sum
 from tooling.simulator.warps import together
 
 Array = NDArray[Any]
 
 
-F16_SMALLEST, F32_SMALLEST = -13, -125
-"""Exponents of the smallest normal numbers, as of fractions from 0.5; subnormal ones are added with them."""
-
-
 class Element(Record):
-    """An input type: bits, and how a register's bits become numbers."""
+    """An input type.
+
+    Attributes:
+        widen: makes numbers of a register's bits.
+        smallest: exponent of the smallest normal number, as of a fraction from 0.5.
+    """
 
     bits: int
     widen: Callable[[Array], Array]
-    smallest: int = (
-        -125
-    )  # exponent of a fraction from 0.5: subnormal numbers have that of the smallest normal
+    smallest: int = F32_SMALLEST
 
     @property
     def packed(self) -> int:
@@ -55,10 +54,10 @@ def _octets(kind: str) -> Callable[[Array], Array]:
 
 ELEMENTS = {
     "tf32": Element(32, lambda registers: (registers & np.uint32(0xFFFFE000)).view(F32).astype(F64)),
-    "f16": Element(16, _halves(lambda bits: bits.view(F16)), -13),
+    "f16": Element(16, _halves(lambda bits: bits.view(F16)), F16_SMALLEST),
     "bf16": Element(16, _halves(bf16_to_f32)),
-    "e4m3": Element(8, _octets("e4m3")),
-    "e5m2": Element(8, _octets("e5m2")),
+    "e4m3": Element(8, _octets("e4m3"), -5),
+    "e5m2": Element(8, _octets("e5m2"), F16_SMALLEST),
     "s8": Element(8, lambda registers: np.ascontiguousarray(registers).view(np.int8).astype(S64)),
     "u8": Element(8, lambda registers: np.ascontiguousarray(registers).view(np.uint8).astype(S64)),
     "f64": Element(64, lambda registers: registers.view(F64)),
@@ -143,82 +142,62 @@ class Product(Record):
         """Result registers (warps, 32, n) from the fragments' registers of the same shape."""
         rows = spread(a, self.left, self.height, self.depth)
         columns = spread(b, self.right, 8, self.depth)
-        lane = np.arange(32)
-        parts = self.height // 8
-        row = np.stack([lane // 4 + 8 * part for part in range(parts) for _ in range(2)], axis=1)
-        column = np.stack([lane % 4 * 2, lane % 4 * 2 + 1] * parts, axis=1)
         if self.result == "f64":
+            row, column = fragment(self.height // 4)
             total = c.view(F64)
             for k in range(self.depth):
                 left, right = rows[:, row, k], columns[:, column, k]
                 shape = total.shape
                 total = fma64(left.reshape(-1), right.reshape(-1), total.reshape(-1)).reshape(shape)
             return np.ascontiguousarray(total).view(U64)
-        if self.left.bits in ALIGNED:
-            exponents = tuple(_exponents(part, self.left.smallest) for part in (rows, columns))
-            scale = exponents[0][:, row] + exponents[1][:, column] - 1
-            return aligned_sum(rows[:, row] * columns[:, column], scale, c, self.result)
-        total = np.matmul(rows, columns.transpose(0, 2, 1))[:, row, column]
-        return add_rounded(total, c, self.result, satfinite=self.satfinite)
+        addend = gather(c, self.result, self.height, 8)
+        if self.result == "s32":
+            return scatter(whole_sum(rows, columns, addend, satfinite=self.satfinite))
+        if self.left.bits > 8:
+            factors = Factors(rows, self.left.smallest), Factors(columns, self.right.smallest)
+            return scatter(tensor_sum(*factors, addend, FULL))
+        return scatter(self._sum_of_octets(rows, columns, addend))
+
+    def _sum_of_octets(self, rows: Array, columns: Array, addend: Array) -> Array:
+        """An H200 makes f16 of them: two products, one after the other, of the lower and of the upper pair of
+        each register; and adds the addend last.
+        """
+        left, right = Factors(rows, F16_SMALLEST), Factors(columns, F16_SMALLEST)
+        total = np.zeros_like(addend)
+        for pair in (0, 1):
+            depths = [k for k in range(self.depth) if k % 4 // 2 == pair]
+            total = tensor_sum(left.part(depths), right.part(depths), total, FULL)
+        return canonical(total + addend)
 
 
-ALIGNED = (16, 32)
-"""Bits of the inputs whose products are added by `aligned_sum`: f16, bf16 and tf32."""
-
-KEPT = 26
-"""Bits of a sum's terms that an H200 adds: those of a float32 and two more."""
-
-_NOTHING = -(2**14)  # an exponent below that of every product
+def fragment(count: int) -> tuple[Array, Array]:
+    """(32, count) row and column, in a warp's result, of each element that a lane holds."""
+    lane, element = np.arange(32)[:, None], np.arange(count)[None, :]
+    return lane // 4 + 8 * (element // 2 % 2), 8 * (element // 4) + lane % 4 * 2 + element % 2
 
 
-def _exponents(values: Array, smallest: int) -> Array:
-    return np.maximum(np.frexp(values)[1], smallest)
+_RESULT_TYPES: dict[str, np.dtype[Any]] = {"f16": F16, "f32": F32, "s32": S32}
 
 
-def aligned_sum(products: Array, exponents: Array, c: Array, result: str) -> Array:
-    """A tensor core's sum of products and an addend, bit for bit as an H200 makes it.
-
-    All terms are shifted to the largest exponent among them; what then lies more than KEPT bits down is cut
-    off. The rest is added exactly, and cut to a float32 or rounded to a float16.
-
-    Args:
-        products: exact, (warps, 32, n, depth).
-        exponents: of each product the sum of its factors' exponents, even if it carries.
-        c: the addend's registers.
-
-    Returns:
-        The result's registers.
-    """
-    half = result == "f16"
-    addend = (np.ascontiguousarray(c).view(F16) if half else c.view(F32)).astype(F64)
-    addend = addend.reshape(products.shape[:-1])
-    largest = np.where(products == 0, _NOTHING, exponents).max(axis=-1)
-    smallest = F16_SMALLEST if half else F32_SMALLEST
-    largest = np.maximum(largest, np.where(addend == 0, _NOTHING, _exponents(addend, smallest)))
-    unit = np.maximum(largest, -900) - KEPT
-    total = np.trunc(np.ldexp(products, -unit[..., None])).sum(axis=-1) + np.trunc(np.ldexp(addend, -unit))
-    total = np.where(np.isfinite(total), np.ldexp(total, unit), products.sum(axis=-1) + addend)
-    if half:
-        return np.ascontiguousarray(total.astype(F16)).view(U32)
-    return cut(total).view(U32)
+def gather(registers: Array, result: str, height: int, width: int) -> Array:
+    """(warps, height, width): the matrix whose parts the lanes' registers (warps, 32, n) are."""
+    values = np.ascontiguousarray(registers).view(_RESULT_TYPES[result])
+    matrix = np.empty((len(values), height, width), values.dtype)
+    row, column = fragment(values.shape[2])
+    matrix[:, row, column] = values
+    return matrix
 
 
-def cut(total: Array) -> Array:
-    """Float64 to float32, towards zero."""
-    nearest = total.astype(F32)
-    too_large = np.abs(nearest.astype(F64)) > np.abs(total)
-    return np.where(too_large, np.nextafter(nearest, np.float32(0)), nearest).astype(F32)
+def scatter(matrix: Array) -> Array:
+    """The lanes' registers (warps, 32, n) of a result matrix."""
+    row, column = fragment(matrix.shape[1] * matrix.shape[2] // 32)
+    return np.ascontiguousarray(matrix[:, row, column]).view(U32)
 
 
-def add_rounded(total: Array, c: Array, result: str, *, satfinite: bool = False) -> Array:
-    """Exact products plus the addend's registers, as registers of the result type (s32, f32 or f16)."""
-    if result == "s32":
-        whole = total + c.view(np.int32)
-        return np.asarray(np.clip(whole, -(2**31), 2**31 - 1) if satfinite else whole).astype(U32)
-    if result == "f32":
-        return np.asarray(total + c.view(F32), F32).view(U32)
-    halves = np.ascontiguousarray(c).view(F16).reshape(total.shape)
-    return np.ascontiguousarray((total + halves).astype(F16)).view(U32)
+def whole_sum(rows: Array, columns: Array, addend: Array, *, satfinite: bool = False) -> Array:
+    """Products of integers and an addend, modulo 2**32 or held to the range of an s32."""
+    total = np.matmul(rows, columns.transpose(0, 2, 1)) + addend
+    return np.asarray(np.clip(total, -(2**31), 2**31 - 1) if satfinite else total).astype(U32).view(S32)
 
 
 def spread(registers: Array, element: Element, height: int, depth: int) -> Array:

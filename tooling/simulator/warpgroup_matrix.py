@@ -1,8 +1,8 @@
 """Products of four warps: wgmma (PTX ISA 9.7.15), whose matrices B, and mostly A, lie in shared memory.
 
-They are performed at once, warp by warp: a warp needs its own 16 rows of A and all of B. Sums are made as in
-`matrix`. A descriptor (PTX ISA 9.7.15.5.1.2) says where a matrix starts, how far apart its parts are, and how
-its 16-byte pieces are swizzled.
+They are performed at once, warp by warp: a warp needs its own 16 rows of A and all of B. A descriptor
+(PTX ISA 9.7.15.5.1.2) says where a matrix starts, how far apart its parts are, and how its 16-byte pieces are
+swizzled.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decode import Decoder
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
-from tooling.simulator.matrix import ELEMENTS, RESULTS, Element, add_rounded, mixes, spread
+from tooling.simulator.matrix import ELEMENTS, RESULTS, Element, gather, mixes, scatter, spread, whole_sum
 from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.numerics import PRED, U32, U64
 from tooling.simulator.ptx_model import Instruction, Integer, Operand, Vector
 from tooling.simulator.record import Record
+from tooling.simulator.tensor_sums import EIGHT_BITS, FULL, Factors, tensor_sum
 from tooling.simulator.warps import together
 
 Array = NDArray[Any]
@@ -75,12 +76,11 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
             rows = _load(batch, group, instruction, lanes, places, form.left)
         places = form.places(_per_warp(group, right), form.width, np.zeros(warps, np.int64), turned[1])
         columns = _load(batch, group, instruction, lanes, places, form.right)
-        total = np.matmul(rows * left_sign, (columns * right_sign).transpose(0, 2, 1))
-        row, column = form.fragment
         old = np.stack([np.broadcast_to(group.get(slot).view(U32), group.count) for slot in addends], axis=1)
         wanted = np.broadcast_to(group.get(keeps), group.count).reshape(warps, 32, 1)
         before = np.where(wanted, old.reshape(warps, 32, -1), np.uint32(0))
-        registers = add_rounded(total[:, row, column], before, form.result)
+        addend = gather(before, form.result, 16, form.width)
+        registers = scatter(form.sum(rows * left_sign, columns * right_sign, addend))
         for k, target in enumerate(targets):
             assign(group, target, np.ascontiguousarray(registers[:, :, k]).reshape(-1), None, U32)
 
@@ -109,12 +109,13 @@ class Form(Record):
         """Registers of a lane's result."""
         return self.width // (4 if self.result == "f16" else 2)
 
-    @property
-    def fragment(self) -> tuple[Array, Array]:
-        """(32, elements) row and column in a warp's result of each element that a lane holds."""
-        lane = np.arange(32)[:, None]
-        element = np.arange(self.width // 2)[None, :]
-        return lane // 4 + 8 * (element // 2 % 2), 8 * (element // 4) + lane % 4 * 2 + element % 2
+    def sum(self, rows: Array, columns: Array, addend: Array) -> Array:
+        """Each warp's result (warps, 16, width), of rows of A and columns of B along the depth."""
+        if self.result == "s32":
+            return whole_sum(rows, columns, addend)
+        precision = FULL if self.left.bits > 8 else EIGHT_BITS
+        left, right = Factors(rows, self.left.smallest), Factors(columns, self.right.smallest)
+        return tensor_sum(left, right, addend, precision)
 
     def immediates(self, in_registers: bool) -> tuple[int, ...]:
         """How many numbers follow scale-d: signs of A and B, and which of them lie transposed."""
