@@ -124,6 +124,28 @@ def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
         request(trace, barrier)
 
 
+@pytest.mark.parametrize(
+    ("name", "lanes", "rows"),
+    [
+        ("p12-banks", 8 + 32, {"first": 2 * 2, "again": 1 * 2}),
+        ("p23-memory", 6, {"moved": 6, "still": 6 * 3}),
+    ],
+)
+def test_a_narrow_map_stands_in_lines_of_sixteen_words(
+    real: Project, name: str, lanes: int, rows: dict[str, int]
+) -> None:
+    narrow = [text for path, text in pictures(Shelf(real), find_figure(name)) if "narrow" in path.name]
+    assert len(narrow) == 4
+    for text in narrow:
+        assert text.count('class="lane"') == lanes
+        assert {row: text.count(f'class="{row}"') for row in rows} == rows
+        edges = [
+            float(left) + float(width)
+            for left, width in re.findall(r'<rect[^>]* x="([\d.]+)"[^>]* width="([\d.]+)"', text)
+        ]
+        assert max(edges) <= 306  # a fold on a screen of 360 pixels has no more room
+
+
 def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
     solution = checkout.solutions / "p01" / "p01.mojo"
     solution.write_text(solution.read_text(encoding="utf-8").replace("+ 10", "+ 11"), encoding="utf-8")

@@ -49,7 +49,7 @@ def _picture(drawn: Figure, folder: Path, shade: str, kind: str, alt: str) -> st
     width, height = _size(folder / narrow)
     image = image.replace('" alt=', f'; --narrow: {width}px" alt=', 1)
     return (
-        f'<picture><source media="(width < 40rem)" srcset="{narrow}" width="{width}" height="{height}">'
+        f'<picture><source media="(width < 48rem)" srcset="{narrow}" width="{width}" height="{height}">'
         f"{image}</picture>\n"
     )
 

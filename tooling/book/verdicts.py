@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,21 +17,27 @@ from tooling.book.page import Page, Words
 from tooling.book.recordings import Recording
 from tooling.catalog.catalogue import Selection
 from tooling.project import Project
-from tooling.reports.terminal import Terminal, broken
+from tooling.reports.terminal import Terminal
 
 if TYPE_CHECKING:
     from tooling.catalog.mutants import Mutant
 
 _UNSOLVED = "unsolved"
-_WIDEST = 78  # columns of a page's code
+_HANG = 2  # how many columns further in a line goes on that is too long for the page
 
 
 def verdict(page: Page, words: Words) -> str:
-    """`{{#verdict PROGRAM [FLAGS] unsolved|MUTANT}}`: what `tooling run` says of that answer, in a fence."""
+    """`{{#verdict PROGRAM [FLAGS] unsolved|MUTANT}}`: what `tooling run` says of that answer."""
     selection, answer = parse_words(page, words)
     recording = recordings.load(verdict_path(page.shelf.project, selection, answer, page.language))
-    lines = (part for line in recording.lines for part in broken(line, _WIDEST))
-    return "```text\n" + "\n".join(lines) + "\n```\n"
+    lines = "\n</span>".join(map(_line, recording.lines))
+    return f'<pre><code class="language-text verdict">{lines}</span></code></pre>\n'
+
+
+def _line(said: str) -> str:
+    """A line that begins its own block; the caller ends it."""
+    hang = len(said) - len(said.lstrip()) + _HANG
+    return f'<span style="--hang: {hang}ch">{escape(said)}'
 
 
 def parse_words(page: Page, words: Words) -> tuple[Selection, str]:

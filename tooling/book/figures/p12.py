@@ -35,7 +35,7 @@ def draw_dot_product(facts: Facts, sheet: Callable[[int, int], Canvas], *, narro
     return canvas
 
 
-def draw_banks(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+def draw_banks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
     """How the banks serve the first store to shared memory: here, and in a kernel that leaves gaps."""
     from tooling.book.figures.requests import draw_requests, request  # noqa: PLC0415 - brings NumPy
 
@@ -51,7 +51,7 @@ def draw_banks(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
         trace = facts.trace(run)
         store = next(each for each in trace.events if (each.action, each.buffer) == ("store", SHARED))
         pictures.append((heading, request(trace, store)))
-    return draw_requests(sheet, pictures)
+    return draw_requests(sheet, pictures, narrow=narrow)
 
 
 FIGURES = (
@@ -97,5 +97,6 @@ FIGURES = (
         ),
         draw_banks,
         traces=("p12", "p32 --two-way unsolved"),
+        narrow=partial(draw_banks, narrow=True),
     ),
 )

@@ -21,16 +21,17 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     steps: tuple[int | None, ...] = (0, 1, 2, 3, 4, None, tile - 2, tile - 1)
     if narrow:
         steps = (0, 1, 2, None, tile - 1)
-    left, width = (4, 79) if narrow else (24, 112)
-    whole = len(strip) * width
+    left, width, skipped = (4, 92, 40) if narrow else (24, 112, 112)
+    whole = (len(strip) - 1) * width + skipped
     canvas = sheet(left + whole + left, 300)
     canvas.label(
         left, 22, Text(f"{size} elements in {tiles} tiles", f"원소 {size}개를 타일 {tiles}개로"), bold=True
     )
-    for place, number in enumerate(strip):
-        x: float = left + place * width
+    x: float = left
+    for number in strip:
         if number is None:
-            canvas.label(x + width / 2, 104, "…", "middle", size=20, quiet=True)
+            canvas.label(x + skipped / 2, 104, "…", "middle", size=20, quiet=True)
+            x += skipped
             continue
         name = Text(f"thread {number}", f"스레드 {number}")
         canvas.label(x + width / 2, 54, name, "middle", size=13, quiet=True)
@@ -38,8 +39,9 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         ink = Ink.LIVE if number == 1 else Ink.PLAIN
         span = f"{number * tile}–{number * tile + tile - 1}"
         canvas.cell(x + 3, 86, width - 6, 38, span, ink=ink, size=13 if narrow else 14)
-        tile_id, small = f"tile_id = {number}", 10 if narrow else 12
+        tile_id, small = f"tile_id = {number}", 11 if narrow else 12
         canvas.label(x + width / 2, 138, tile_id, "middle", size=small, quiet=True, mono=True)
+        x += width
     canvas.arrow(left + width + 3, 150, left, 192, head=False, dashed=True)
     canvas.arrow(left + 2 * width - 3, 150, left + whole, 192, head=False, dashed=True)
     cell = whole / len(steps)
@@ -60,13 +62,13 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-def draw_step(facts: Facts, sheet: Sheet) -> Canvas:
+def draw_step(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """The request that a warp makes in the first step of its loop."""
     from tooling.book.figures.requests import draw_request, request  # noqa: PLC0415 - brings NumPy
 
     trace = facts.trace("p23 --tiled")
     first = next(event for event in trace.events if event.action == "load")
-    return draw_request(sheet, request(trace, first))
+    return draw_request(sheet, request(trace, first), narrow=narrow)
 
 
 FIGURES = (
@@ -92,22 +94,23 @@ FIGURES = (
     Figure(
         "p23-memory",
         Text(
-            "What one step of the loop asks of memory. A row is 128 bytes, a number the thread that reads "
-            "there; memory moves in the coloured pieces of 32 bytes. Every thread needs 4 bytes and moves "
-            "32.",
-            "반복문의 한 단계가 메모리에 요청하는 것. 한 줄은 128바이트이고 숫자는 그 자리를 읽는 "
-            "스레드입니다. 메모리는 색칠한 32바이트 조각 단위로 움직입니다. 스레드마다 "
+            "What one step of the loop asks of memory. Each offset on the left begins 128 bytes, and a "
+            "number is the thread that reads there. Memory moves in the coloured pieces of 32 bytes: every "
+            "thread needs 4 bytes and moves 32.",
+            "반복문의 한 단계가 메모리에 요청하는 것입니다. 왼쪽 오프셋마다 128바이트가 시작하고, 숫자는 그 "
+            "자리를 읽는 스레드입니다. 메모리는 색칠한 32바이트 조각 단위로 움직입니다. 스레드마다 "
             "4바이트가 필요한데 32바이트를 옮깁니다.",
         ),
         Text(
             "A map of the input, a row for every 128 bytes. In each row the first of four 32-byte pieces is "
             "coloured, and its first word belongs to one thread: thread 0 in the first row, thread 1 in the "
-            "second, and so on. The last line says that 20 more rows like these follow.",
+            "second, and so on, to 32 rows for the 32 threads of the warp.",
             "입력의 지도. 128바이트마다 한 줄입니다. 줄마다 32바이트 조각 네 개 가운데 첫 조각이 "
             "칠해져 있고 그 첫 워드를 스레드 하나가 읽습니다. 첫 줄은 스레드 0, 둘째 줄은 스레드 1로 "
-            "이어집니다. 마지막 줄은 이런 줄이 20개 더 있다고 말합니다.",
+            "이어져, 워프의 스레드 32개에 32줄이 있습니다.",
         ),
         draw_step,
         traces=("p23 --tiled",),
+        narrow=partial(draw_step, narrow=True),
     ),
 )

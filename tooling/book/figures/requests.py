@@ -11,7 +11,7 @@ from tooling.book.figures.canvas import FONT, Canvas
 from tooling.book.figures.traces import SHARED, Event, Trace
 from tooling.catalog.model import Text
 from tooling.simulator.counters.banks import Service
-from tooling.simulator.counters.drawing import bank_map, memory_map
+from tooling.simulator.counters.drawing import Form, bank_map, memory_map
 from tooling.simulator.counters.hook import Sample
 from tooling.simulator.counters.profile import Picture
 from tooling.simulator.counters.warp_rows import LANES, NONE
@@ -19,14 +19,16 @@ from tooling.simulator.launch import Dim3
 
 _HEADING = 30
 _GAP = 22
+_PAGE = Form(cell=20, left=64, line=32, most_rows=12)
+_TELEPHONE = Form(cell=16, left=40, line=16, most_rows=6)
 _COLOURS = {
     "w": {"soft": "#515b66", "moved": "#fdeeca", "line": "#d9b45c", "still": "#e9ebe6", "bad": "#fae4e1"},
     "b": {"soft": "#a2aeba", "moved": "#453713", "line": "#8a6d22", "still": "#242d37", "bad": "#3d2124"},
 }
 _STYLE = """
-.map text {{ font: 13px {font}; fill: {soft}; }}
-.map .axis {{ font-size: 12px; text-anchor: middle; }} .map .end {{ text-anchor: end; }}
-.map .lane {{ fill: #fff; text-anchor: middle; font-size: 13px; font-weight: 600; }}
+.map text {{ font: {size}px {font}; fill: {soft}; }}
+.map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
+.map .lane {{ fill: #fff; text-anchor: middle; font-weight: 600; }}
 .moved {{ fill: {moved}; stroke: {line}; }} .word {{ stroke: {line}; opacity: .45; }}
 .still, .first {{ fill: {still}; }} .again {{ fill: {bad}; }}
 """
@@ -49,31 +51,32 @@ def request(trace: Trace, event: Event, warp: int = 0) -> Picture:
     return Picture(sample, Dim3(event.block, 0, 0), warp)
 
 
-def draw_request(sheet: Callable[[int, int], Canvas], picture: Picture) -> Canvas:
+def draw_request(sheet: Callable[[int, int], Canvas], picture: Picture, *, narrow: bool = False) -> Canvas:
     """The memory map of a request to global memory, the bank map of one to shared memory."""
-    return _draw(sheet, [("", picture)])
+    return draw_requests(sheet, [("", picture)], narrow=narrow)
 
 
-def draw_requests(sheet: Callable[[int, int], Canvas], pictures: Sequence[tuple[Text, Picture]]) -> Canvas:
+def draw_requests(
+    sheet: Callable[[int, int], Canvas],
+    pictures: Sequence[tuple[Text | str, Picture]],
+    *,
+    narrow: bool = False,
+) -> Canvas:
     """The maps of several requests one below the other, each with a line that says which."""
-    return _draw(sheet, pictures)
-
-
-def _draw(sheet: Callable[[int, int], Canvas], pictures: Sequence[tuple[Text | str, Picture]]) -> Canvas:
+    form, size = (_TELEPHONE, 11) if narrow else (_PAGE, 12)
     canvas = sheet(0, 0)
-    canvas.embed(
-        f"<style>{_STYLE.format(font=FONT.replace(chr(39), ''), **_COLOURS[canvas.shade.name])}</style>"
-    )
+    font = FONT.replace("'", "")
+    canvas.embed(f"<style>{_STYLE.format(font=font, size=size, **_COLOURS[canvas.shade.name])}</style>")
     for heading, picture in pictures:
-        drawn = (bank_map if picture.sample.service else memory_map)(picture, canvas.language)
-        size = re.search(r'width="(\d+)" height="(\d+)"', drawn)
-        if size is None:
+        drawn = (bank_map if picture.sample.service else memory_map)(picture, canvas.language, form)
+        measures = re.search(r'width="(\d+)" height="(\d+)"', drawn)
+        if measures is None:
             raise ValueError("the map has no size")
         if heading:
             canvas.label(8, canvas.height + 12, heading, bold=True)
             canvas.height += _HEADING
         inside = drawn.partition("</title>")[2].removesuffix("</svg>")
         canvas.embed(f'<g class="map" transform="translate(0 {canvas.height})">{inside}</g>')
-        canvas.width, canvas.height = max(canvas.width, int(size[1])), canvas.height + int(size[2])
+        canvas.width, canvas.height = max(canvas.width, int(measures[1])), canvas.height + int(measures[2])
         canvas.height += _GAP if picture is not pictures[-1][1] else 0
     return canvas

@@ -17,12 +17,41 @@ from tooling.simulator.counters.warp_rows import LANES, NONE
 ROW = 128
 """Bytes of a row of the memory map: a cache line."""
 
-_CELL = 26  # width of a word in pixels
-_HIGH = 20  # height of a row
+_SECTOR_WORDS = SECTOR // WORD
+_ROW_WORDS = ROW // WORD
+_HIGH = 20  # height of a line, in pixels
 _GAP = 8  # between sectors
-_LEFT = 76
-_MOST_ROWS = 12
 _MOST_WAVEFRONTS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How broad a map is.
+
+    Attributes:
+        cell: width of a word in pixels.
+        left: pixels for the labels at the left.
+        line: words or banks side by side; those that are left stand below.
+        most_rows: of a memory map. A note counts the others.
+    """
+
+    cell: int
+    left: int
+    line: int
+    most_rows: int
+
+    def x(self, word: int) -> int:
+        """Left edge of a word of a memory row."""
+        column = word % self.line
+        return self.left + column * self.cell + column // _SECTOR_WORDS * _GAP
+
+    def y(self, word: int) -> int:
+        """How far below the top of its memory row a word stands."""
+        return word // self.line * (_HIGH + 1)
+
+
+BROAD = Form(cell=26, left=76, line=BANKS, most_rows=12)
+"""Everything side by side, for a page as broad as a screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,54 +64,62 @@ class Cell:
     lanes: tuple[int, ...]
 
 
-def memory_map(picture: Picture, language: str) -> str:
+def memory_map(picture: Picture, language: str, form: Form = BROAD) -> str:
     """SVG: rows of 128 bytes, four sectors each, with the lanes that touch every word.
 
     Local memory is drawn as the thread sees it: offsets in its own window.
     """
     cells = _memory_cells(picture.sample)
     rows = sorted({cell.row for cell in cells})
-    shown, rest = rows[:_MOST_ROWS], len(rows) - _MOST_ROWS
+    shown, rest = rows[: form.most_rows], len(rows) - form.most_rows
     parts: list[str] = []
     top = 6
     previous: int | None = None
     for row in shown:
         skipped = 0 if previous is None else row - previous - 1
         if skipped:
-            parts.append(_note(_LEFT, top + 9, f"⋮ {say('gap', language, n=skipped)}"))
+            parts.append(_note(form.left, top + 9, f"⋮ {say('gap', language, n=skipped)}"))
             top += 16
-        parts.append(_memory_row(row, top, [cell for cell in cells if cell.row == row], picture.base))
-        top += _HIGH + 5
+        parts.append(_memory_row(row, top, [cell for cell in cells if cell.row == row], picture.base, form))
+        top += form.y(_ROW_WORDS) + 4
         previous = row
     if rest > 0:
-        parts.append(_note(_LEFT, top + 10, f"⋮ {say('rest', language, n=rest)}"))
+        parts.append(_note(form.left, top + 10, f"⋮ {say('rest', language, n=rest)}"))
         top += 18
-    return _svg(_x(LANES) + 4, top + 2, parts, say("memory_axis", language))
+    return _svg(form.x(form.line - 1) + form.cell + 2, top + 2, parts, say("memory_axis", language))
 
 
-def bank_map(picture: Picture, language: str) -> str:
+def bank_map(picture: Picture, language: str, form: Form = BROAD) -> str:
     """SVG: a column for each bank, a row for each wavefront, with the lane that is served."""
-    parts = [_note(_LEFT - 8, 14, say("bank", language), "end")]
-    parts += [
-        f'<text class="axis" x="{_LEFT + (bank + 0.5) * _CELL:g}" y="14">{bank}</text>'
-        for bank in range(BANKS)
-    ]
-    top, drawn, rest = 20, 0, 0
     passes = wavefronts(picture.sample)
-    for number, fronts in enumerate(passes, start=1):
-        for depth, front in enumerate(fronts):
-            if drawn >= _MOST_WAVEFRONTS:
-                rest += 1
-                continue
-            label = say("pass", language, n=number) if depth == 0 and len(passes) > 1 else ""
-            parts.append(_wavefront(front, top, label, conflict=depth > 0))
+    rows = [
+        (number, front, depth)
+        for number, fronts in enumerate(passes, start=1)
+        for depth, front in enumerate(fronts)
+    ]
+    shown, rest = rows[:_MOST_WAVEFRONTS], len(rows) - _MOST_WAVEFRONTS
+    parts: list[str] = []
+    top = 0
+    for first in range(0, BANKS, form.line):
+        banks = range(first, first + form.line)
+        parts.append(_note(form.left - 6, top + 14, say("bank", language), "end"))
+        parts += [
+            f'<text class="axis" x="{form.left + (place + 0.5) * form.cell:g}" y="{top + 14}">{bank}</text>'
+            for place, bank in enumerate(banks)
+        ]
+        top += 20
+        for number, front, depth in shown:
+            opens_pass = depth == 0 and len(passes) > 1
+            top += 5 if opens_pass and number > 1 else 0
+            label = say("pass", language, n=number) if opens_pass else ""
+            parts.append(_note(form.left - 6, top + 14, label, "end"))
+            parts.append(_wavefront(front, banks, top, form, conflict=depth > 0))
             top += _HIGH + 2
-            drawn += 1
         top += 5
-    if rest:
-        parts.append(_note(_LEFT, top + 8, f"⋮ {say('rest', language, n=rest)}"))
+    if rest > 0:
+        parts.append(_note(form.left, top + 8, f"⋮ {say('rest', language, n=rest)}"))
         top += 16
-    return _svg(_LEFT + BANKS * _CELL + 4, top + 2, parts, say("bank_axis", language))
+    return _svg(form.left + form.line * form.cell + 4, top + 2, parts, say("bank_axis", language))
 
 
 def wavefronts(sample: Sample) -> list[list[dict[int, tuple[int, ...]]]]:
@@ -128,32 +165,42 @@ def _memory_cells(sample: Sample) -> list[Cell]:
         if address != NONE:
             groups.setdefault(address // WORD, []).append(lane)
     words = max(1, sample.width // WORD)
-    per_row = ROW // WORD
-    return [Cell(word // per_row, word % per_row, words, tuple(lanes)) for word, lanes in groups.items()]
+    return [
+        Cell(word // _ROW_WORDS, word % _ROW_WORDS, words, tuple(lanes)) for word, lanes in groups.items()
+    ]
 
 
-def _memory_row(row: int, top: int, cells: list[Cell], base: int) -> str:
-    touched = {cell.column // (SECTOR // WORD) for cell in cells}
-    parts = [f'<text class="axis end" x="{_LEFT - 10}" y="{top + 14}">+{row * ROW - base:,}</text>']
+def _memory_row(row: int, top: int, cells: list[Cell], base: int, form: Form) -> str:
+    touched = {cell.column // _SECTOR_WORDS for cell in cells}
+    parts = [f'<text class="axis end" x="{form.left - 6}" y="{top + 14}">+{row * ROW - base:,}</text>']
     for sector in range(ROW // SECTOR):
         style = "moved" if sector in touched else "still"
-        left, width = _x(sector * 8), 8 * _CELL
-        parts.append(f'<rect class="{style}" x="{left}" y="{top}" width="{width}" height="{_HIGH}" rx="3"/>')
+        first = sector * _SECTOR_WORDS
+        left, y, width = form.x(first), top + form.y(first), _SECTOR_WORDS * form.cell
+        parts.append(f'<rect class="{style}" x="{left}" y="{y}" width="{width}" height="{_HIGH}" rx="3"/>')
         if sector in touched:
             parts += [
-                f'<path class="word" d="M{left + k * _CELL} {top + 3}v{_HIGH - 6}"/>' for k in range(1, 8)
+                f'<path class="word" d="M{left + k * form.cell} {y + 3}v{_HIGH - 6}"/>'
+                for k in range(1, _SECTOR_WORDS)
             ]
-    parts += [_cell(_x(cell.column), top, cell.words * _CELL, cell.lanes) for cell in cells]
+    parts += [
+        _cell(form.x(cell.column), top + form.y(cell.column), cell.words * form.cell, cell.lanes)
+        for cell in cells
+    ]
     return "".join(parts)
 
 
-def _wavefront(front: dict[int, tuple[int, ...]], top: int, label: str, *, conflict: bool) -> str:
+def _wavefront(
+    front: dict[int, tuple[int, ...]], banks: range, top: int, form: Form, *, conflict: bool
+) -> str:
     style = "again" if conflict else "first"
-    parts = [
-        _note(_LEFT - 10, top + 14, label, "end"),
-        f'<rect class="{style}" x="{_LEFT}" y="{top}" width="{BANKS * _CELL}" height="{_HIGH}" rx="3"/>',
+    width = len(banks) * form.cell
+    parts = [f'<rect class="{style}" x="{form.left}" y="{top}" width="{width}" height="{_HIGH}" rx="3"/>']
+    parts += [
+        _cell(form.left + place * form.cell, top, form.cell, front[bank])
+        for place, bank in enumerate(banks)
+        if bank in front
     ]
-    parts += [_cell(_LEFT + bank * _CELL, top, _CELL, lanes) for bank, lanes in sorted(front.items())]
     return "".join(parts)
 
 
@@ -172,11 +219,6 @@ def _cell(left: int, top: int, width: int, lanes: tuple[int, ...]) -> str:
 def _colour(lane: int) -> str:
     """From blue (lane 0) through violet to orange (lane 31): order shows as a gradient."""
     return f"hsl({(212 + lane * 176 / (LANES - 1)) % 360:.0f} 58% {46 - 4 * (lane % 2)}%)"
-
-
-def _x(word: int) -> int:
-    """Left edge of a word of a memory row."""
-    return _LEFT + word * _CELL + word // 8 * _GAP
 
 
 def _note(x: float, y: float, text: str, anchor: str = "start") -> str:
