@@ -43,6 +43,16 @@ def test_noise_is_dropped_and_unknown_lines_are_kept() -> None:
     ]
 
 
+def test_a_summary_is_all_there_is_where_the_compiler_names_no_error() -> None:
+    found = parse_diagnostics(
+        record("warning", "left hand side expression of 'if False' is dead", 31)
+        + '\n{"kind":"error","message":"failed to run the pass manager"}'
+    )
+    error = BuildFailed(Path("/p/p01.mojo"), found, "")
+    assert error.what == "p01.mojo does not compile (1 error)"
+    assert error.details.startswith("error: failed to run the pass manager\n  try: the compiler named")
+
+
 def test_a_failed_build_is_placed_at_the_first_error_that_says_something() -> None:
     found = parse_diagnostics(
         record("error", "failed to run the pass manager for offload functions")

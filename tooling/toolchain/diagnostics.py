@@ -11,8 +11,8 @@ from typing import Any
 from tooling.errors import Location
 from tooling.toolchain.renamed import hint_for
 
-_NOISE = (
-    "Failed to initialize Crashpad",
+_NOISE = "Failed to initialize Crashpad"
+_SUMMARIES = (
     "failed to parse the provided Mojo source module",
     "failed to run the pass manager",  # stands at line 1, before the error that it sums up
 )
@@ -61,7 +61,10 @@ class Diagnostic:
 
 
 def parse_diagnostics(stderr: str) -> tuple[Diagnostic, ...]:
-    """Reads what `mojo build --diagnostic-format json` wrote; other lines are kept as they are."""
+    """Reads what `mojo build --diagnostic-format json` wrote; other lines are kept as they are.
+
+    A line that only sums up errors is kept where the compiler tells none of them.
+    """
     found: list[Diagnostic] = []
     for line in stderr.splitlines():
         if not line.strip():
@@ -76,7 +79,8 @@ def parse_diagnostics(stderr: str) -> tuple[Diagnostic, ...]:
             diagnostic = _from_record(record)
         if not diagnostic.message.startswith(_NOISE):
             found.append(diagnostic)
-    return tuple(found)
+    told = tuple(diagnostic for diagnostic in found if not diagnostic.message.startswith(_SUMMARIES))
+    return told if any(diagnostic.kind == "error" for diagnostic in told) else tuple(found)
 
 
 def _from_text(line: str) -> Diagnostic:

@@ -1,4 +1,4 @@
-"""What older Mojo called something, and what Mojo 1.2 wants instead: hints for compiler messages."""
+"""What older Mojo called something, what Mojo 1.2 wants instead or cannot do: hints for its messages."""
 
 from __future__ import annotations
 
@@ -144,6 +144,12 @@ _TABLE: tuple[Renamed, ...] = (
         "target 'unknown' is not supported by this build",
         "",
         "run it with `tooling run`, which names the GPU",
+    ),
+    Renamed(
+        "failed to run the pass manager",
+        "",
+        "the compiler named no line: take statements out until it builds. One that it cannot build is "
+        "`enqueue_fill` of a buffer of `DType.bool`",
     ),
 )
 
