@@ -94,6 +94,19 @@ def test_old_mojo_gets_a_hint_at_the_learners_line(
     assert hint in error.details
 
 
+def test_a_compiler_that_names_no_line_is_quoted_with_what_to_try(tmp_path: Path, cache: BuildCache) -> None:
+    source = tmp_path / "flags.mojo"
+    source.write_text(
+        "from max.gpu.host import DeviceContext\n"
+        "def main() raises:\n"
+        "    with DeviceContext() as ctx:\n"
+        "        ctx.enqueue_create_buffer[DType.bool](7).enqueue_fill(True)\n"
+    )
+    with pytest.raises(BuildFailed) as caught:
+        build(BuildRequest(source, accelerator="sm_90a"), find_toolchain(), cache)
+    assert "failed to run the pass manager\n  try: the compiler named no line" in caught.value.details
+
+
 def test_a_gpu_program_keeps_the_learners_lines(tmp_path: Path, cache: BuildCache) -> None:
     text = (
         "from layout import Layout, LayoutTensor\n"

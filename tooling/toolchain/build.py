@@ -242,7 +242,7 @@ def _build_locked(
             )
         if build_key(request, toolchain) != key:
             return None
-        diagnostics = parse_diagnostics(result.stderr)
+        diagnostics = parse_diagnostics(f"{result.stderr}\n{result.stdout}")  # errors may be in either
         if result.status != 0 or not (folder / name).is_file():
             raise BuildFailed(request.source, diagnostics, result.stdout + result.stderr)
         records = [diagnostic.to_json() for diagnostic in diagnostics]
