@@ -90,7 +90,7 @@ modes:
       - {name: out, dtype: float32, shape: [8]}
     hints:
       - {en: Which element is yours?, ko: 어느 원소가 당신 것인가요?}
-      - {en: Use thread_idx.x., ko: thread_idx.x를 쓰세요.}
+      - {en: Use thread_idx.x., ko: thread_idx.x를 씁니다.}
       - {en: "`out[i] = a[i] + 10`", ko: "`out[i] = a[i] + 10`"}
 """
 

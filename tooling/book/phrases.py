@@ -42,7 +42,7 @@ PHRASES = {
     "copied": Text("Copied", "복사했습니다"),
     "search-label": Text("Search the book", "책에서 찾기"),
     "search-close": Text("Close", "닫기"),
-    "search-hint": Text("Type a word to look for.", "찾을 낱말을 입력하세요."),
+    "search-hint": Text("Type a word to look for.", "찾을 낱말을 입력합니다."),
     # `#` stands for what was typed, or for a count; the page's script puts it in.
     "search-none": Text("Nothing found for “#”.", "'#'을(를) 찾지 못했습니다."),
     "search-one": Text("# place found.", "#곳을 찾았습니다."),
@@ -53,12 +53,12 @@ PHRASES = {
     "banner-preface": Text("before the first heading", "머리말"),
     "banner-stale": Text(
         "The English page has changed since this one was translated. What is new stands in {link}.",
-        "번역한 뒤 영어 원문이 바뀌었습니다. 최신 내용은 {link}을 참고해 주세요.",
+        "번역한 뒤 영어 원문이 바뀌었습니다. 최신 내용은 {link}에 있습니다.",
     ),
     "banner-sections": Text(
         "{count} sections of the English page have changed since it was translated. "
         "What is new stands in {link}.",
-        "번역한 뒤 영어 원문의 {count}개 절이 바뀌었습니다. 최신 내용은 {link}을 참고해 주세요.",
+        "번역한 뒤 영어 원문의 {count}개 절이 바뀌었습니다. 최신 내용은 {link}에 있습니다.",
     ),
     "banner-untracked": Text(
         "Nobody can say which version of the source this is a translation of. It may differ from {link}.",

@@ -63,35 +63,35 @@ ADVICE: Mapping[CounterMetric, Phrase] = {
     CounterMetric.SECTORS_PER_REQUEST: Phrase(
         "write down the element of lanes 0, 1 and 2 of a warp: neighbouring lanes belong on neighbouring "
         "elements; `tooling profile` draws the requests",
-        "워프의 레인 0, 1, 2가 다루는 원소를 적어 보세요. 이웃한 레인은 이웃한 원소를 맡아야 합니다. "
+        "워프의 레인 0, 1, 2가 다루는 원소를 적어 봅니다. 이웃한 레인은 이웃한 원소를 맡아야 합니다. "
         "`tooling profile`이 요청의 모습을 그려 줍니다",
     ),
     CounterMetric.BYTES_USED: Phrase(
         "memory moves in sectors of 32 bytes: write down the addresses of lanes 0 to 31, and see how many "
         "sectors they touch and where the first one begins; `tooling profile` draws it",
         "메모리는 32바이트 섹터 단위로 옮겨집니다. 레인 0부터 31까지의 주소를 적어 섹터를 몇 개 건드리는지, "
-        "첫 섹터가 어디서 시작하는지 보세요. `tooling profile`이 그려 줍니다",
+        "첫 섹터가 어디서 시작하는지 봅니다. `tooling profile`이 그려 줍니다",
     ),
     CounterMetric.BANK_CONFLICTS: Phrase(
         "word i lies in bank i mod 32: work out the bank of each lane; lanes may share a word, not a bank",
-        "워드 i는 뱅크 i mod 32에 있습니다. 레인마다 뱅크를 구해 보세요. 워드는 함께 써도 되지만 "
+        "워드 i는 뱅크 i mod 32에 있습니다. 레인마다 뱅크를 구해 봅니다. 워드는 함께 써도 되지만 "
         "뱅크는 겹치면 안 됩니다",
     ),
     CounterMetric.SHARED_BYTES: Phrase(
         "ask of each array in shared memory how many of its elements are still needed at any one time",
-        "공유 메모리의 배열마다 한 시점에 아직 필요한 원소가 몇 개인지 따져 보세요",
+        "공유 메모리의 배열마다 한 시점에 아직 필요한 원소가 몇 개인지 따져 봅니다",
     ),
     CounterMetric.SHARED_BLOCKS: Phrase(
         "divide: a block costs its own bytes and 1,024 for the driver; what can be used again need not be "
         "there twice",
-        "나누어 보세요. 블록 하나는 자기 몫에 드라이버 몫 1,024바이트를 더해 차지합니다. 다시 쓸 수 "
+        "나누어 봅니다. 블록 하나는 자기 몫에 드라이버 몫 1,024바이트를 더해 차지합니다. 다시 쓸 수 "
         "있는 것은 두 벌 둘 필요가 없습니다",
     ),
     CounterMetric.OCCUPANCY: Phrase(
         "occupancy is resident warps out of 64 (registers are left out, since PTX does not tell them): "
         "spend less of what is named as the limit",
         "점유율은 워프 64개 중 올라가 있는 워프의 비율입니다. PTX로는 알 수 없는 레지스터는 셈하지 "
-        "않았습니다. 막는 것으로 지목된 자원을 덜 쓰세요",
+        "않았습니다. 막는 것으로 지목된 자원을 덜 씁니다",
     ),
 }
 """What to try."""

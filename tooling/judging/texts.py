@@ -35,7 +35,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "fill in the marked region; check that some thread passes your `if` and assigns to the output",
-            "표시된 부분을 채우세요. `if`를 통과해 출력에 값을 대입하는 스레드가 있는지도 확인하세요",
+            "표시된 부분을 채웁니다. `if`를 통과해 출력에 값을 대입하는 스레드가 있는지도 확인합니다",
         ),
     ),
     "written-beyond-the-end": Explanation(
@@ -51,7 +51,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "let only threads write whose index is below the size, in every dimension",
-            "모든 차원에서 인덱스가 크기보다 작은 스레드만 쓰게 하세요",
+            "모든 차원에서 인덱스가 크기보다 작은 스레드만 쓰게 합니다",
         ),
     ),
     "partly-written": Explanation(
@@ -65,7 +65,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "compare guard and index with the grid: which threads should have written these elements?",
-            "가드와 인덱스를 그리드와 비교하세요. 이 원소들은 어느 스레드가 써야 했을까요?",
+            "가드와 인덱스를 그리드와 비교합니다. 이 원소들은 어느 스레드가 써야 했습니까?",
         ),
     ),
     "first-block-only": Explanation(
@@ -83,7 +83,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "index global memory with `block_dim.x * block_idx.x + thread_idx.x`, and compare the guard with "
             "the number of elements",
             "전역 메모리는 `block_dim.x * block_idx.x + thread_idx.x`로 접근하고, "
-            "가드를 원소 수와 비교하세요",
+            "가드를 원소 수와 비교합니다",
         ),
     ),
     "shifted": Explanation(
@@ -97,7 +97,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "follow one thread by hand: which element does it read, and which one does it write?",
-            "스레드 하나를 손으로 따라가 보세요. 어느 원소를 읽고 어느 원소에 쓰나요?",
+            "스레드 하나를 손으로 따라가 봅니다. 어느 원소를 읽고 어느 원소에 씁니까?",
         ),
     ),
     "permuted": Explanation(
@@ -111,7 +111,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "write down the index of the first three wrong elements and what your formula gives for them",
-            "틀린 원소 세 개의 인덱스와 여러분의 식이 내는 값을 적어 보세요",
+            "틀린 원소 세 개의 인덱스와 여러분의 식이 내는 값을 적어 봅니다",
         ),
     ),
     "transposed": Explanation(
@@ -123,7 +123,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text(
             "take `row` from `y` and `col` from `x`; the element stands at `[row, col]`, in raw memory at "
             "`row * width + col`",
-            "`row`는 `y`에서, `col`은 `x`에서 구하세요. 원소의 자리는 `[row, col]`이고, 메모리에서는 "
+            "`row`는 `y`에서, `col`은 `x`에서 구합니다. 원소의 자리는 `[row, col]`이고, 메모리에서는 "
             "`row * width + col`입니다",
         ),
     ),
@@ -138,7 +138,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "let the block's or tile's number enter the index that you read with",
-            "읽는 인덱스에 블록 번호나 타일 번호를 넣으세요",
+            "읽는 인덱스에 블록 번호나 타일 번호를 넣습니다",
         ),
     ),
     "missing-last": Explanation(
@@ -152,7 +152,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "check `<` against `<=` and `size` against `size - 1` in the guard and in the loops",
-            "가드와 반복문에서 `<`와 `<=`, `size`와 `size - 1`을 확인하세요",
+            "가드와 반복문에서 `<`와 `<=`, `size`와 `size - 1`을 확인합니다",
         ),
     ),
     "partial-sum": Explanation(
@@ -167,7 +167,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "follow the strides on paper for eight elements; every step reads only what the one before wrote",
-            "원소 8개로 보폭을 종이에 따라가 보세요. 각 단계는 앞 단계가 쓴 값만 읽어야 합니다",
+            "원소 8개로 보폭을 종이에 따라가 봅니다. 각 단계는 앞 단계가 쓴 값만 읽어야 합니다",
         ),
     ),
     "scaled": Explanation(
@@ -179,7 +179,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "a factor is missing or applied twice, or every element is added several times",
             "인수가 빠졌거나 두 번 곱해졌거나, 원소가 여러 번 더해졌습니다",
         ),
-        Text("look for what has exactly this value", "정확히 이 값을 갖는 것이 무엇인지 찾아보세요"),
+        Text("look for what has exactly this value", "정확히 이 값을 갖는 것이 무엇인지 찾아봅니다"),
     ),
     "not-a-number": Explanation(
         Text(
@@ -192,7 +192,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "check that all of shared memory is written before it is read, also by threads past the end",
-            "공유 메모리를 읽기 전에, 끝을 넘는 스레드 몫까지 모두 쓰였는지 확인하세요",
+            "공유 메모리를 읽기 전에, 끝을 넘는 스레드 몫까지 모두 쓰였는지 확인합니다",
         ),
     ),
     "not-submitted": Explanation(
@@ -206,7 +206,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             'keep the line `submit("{output}", …)` of the problem file as it was',
-            '문제 파일의 `submit("{output}", …)` 줄을 그대로 두세요',
+            '문제 파일의 `submit("{output}", …)` 줄을 그대로 둡니다',
         ),
     ),
     "other-type": Explanation(
@@ -220,7 +220,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "restore `dtype`, or the type where the buffer is made (`git diff` shows what you changed)",
-            "`dtype`이나 버퍼를 만드는 줄의 형식을 되돌리세요 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
+            "`dtype`이나 버퍼를 만드는 줄의 형식을 되돌립니다 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
         ),
     ),
     "other-size": Explanation(
@@ -234,7 +234,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "restore the sizes at the top and where the buffer is made (`git diff` shows what you changed)",
-            "파일 첫머리와 버퍼를 만드는 줄의 크기를 되돌리세요 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
+            "파일 첫머리와 버퍼를 만드는 줄의 크기를 되돌립니다 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
         ),
     ),
     "text-disagrees": Explanation(
@@ -246,7 +246,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "the buffer was printed before the kernel had finished, or something else was printed",
             "커널이 끝나기 전에 출력했거나 다른 것을 출력했습니다",
         ),
-        Text("print the buffer after `ctx.synchronize()`", "`ctx.synchronize()` 다음에 버퍼를 출력하세요"),
+        Text("print the buffer after `ctx.synchronize()`", "`ctx.synchronize()` 다음에 버퍼를 출력합니다"),
     ),
     "input-changed": Explanation(
         Text(
@@ -259,7 +259,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "restore the lines of `main` that fill and stage the buffers (`git diff` shows what you changed)",
-            "`main`에서 버퍼를 채우고 stage 하는 줄을 되돌리세요 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
+            "`main`에서 버퍼를 채우고 stage 하는 줄을 되돌립니다 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
         ),
     ),
     "mismatch": Explanation(
@@ -270,7 +270,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "work out the first wrong element by hand and compare each step with your kernel",
-            "틀린 첫 원소를 손으로 계산해 커널의 각 단계와 비교해 보세요",
+            "틀린 첫 원소를 손으로 계산해 커널의 각 단계와 비교해 봅니다",
         ),
     ),
     "crash": Explanation(
@@ -295,7 +295,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "begin with what was found above, if anything; an assertion that fails stops a kernel as well",
-            "위에 찾은 것이 있으면 그것부터 고치세요. 실패한 assert도 커널을 중단시킵니다",
+            "위에 찾은 것이 있으면 그것부터 고칩니다. 실패한 assert도 커널을 중단시킵니다",
         ),
     ),
     "crash-on-host": Explanation(
@@ -306,7 +306,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "restore the lines of `main` (`git diff` shows what you changed)",
-            "`main`의 줄을 되돌리세요 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
+            "`main`의 줄을 되돌립니다 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
         ),
     ),
     "time-limit": Explanation(
@@ -317,7 +317,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "check each loop's condition, and that no barrier stands in an `if` that only some threads enter",
-            "반복문의 조건을 확인하고, 일부 스레드만 들어가는 `if` 안에 배리어가 없는지 보세요",
+            "반복문의 조건을 확인하고, 일부 스레드만 들어가는 `if` 안에 배리어가 없는지 봅니다",
         ),
     ),
     "kernel-endless": Explanation(
@@ -331,7 +331,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text(
             "look at the loop around that line: what makes its condition false, and does every step come "
             "nearer to that?",
-            "그 줄을 둘러싼 반복문을 보세요. 무엇이 조건을 거짓으로 만들며, 한 바퀴마다 거기에 가까워지나요?",
+            "그 줄을 둘러싼 반복문을 봅니다. 무엇이 조건을 거짓으로 만들며, 한 바퀴마다 거기에 가까워집니까?",
         ),
     ),
     "not-launched": Explanation(
@@ -342,7 +342,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "restore the launch in `main` (`git diff` shows what you changed)",
-            "`main`의 커널 실행 부분을 되돌리세요 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
+            "`main`의 커널 실행 부분을 되돌립니다 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
         ),
     ),
     "program-error": Explanation(

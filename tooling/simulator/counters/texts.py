@@ -90,7 +90,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     ),
     "memory_errors": (
         "{n} memory errors: `tooling run` shows them",
-        "메모리 오류 {n}개: `tooling run`에서 확인하세요",
+        "메모리 오류 {n}개: `tooling run`에서 확인합니다",
     ),
 }
 
@@ -117,7 +117,7 @@ _VERDICTS: dict[str, tuple[str, str]] = {
         "{use:.0%} of the bytes that move are used: {sectors} for {needed} worth of data. Let neighbouring "
         "lanes touch neighbouring addresses.",
         "옮겨지는 바이트의 {use:.0%}만 쓰입니다. {needed}에 담길 데이터에 {sectors}를 옮깁니다. "
-        "이웃한 레인이 이웃한 주소에 접근하게 하세요.",
+        "이웃한 레인이 이웃한 주소에 접근하게 합니다.",
     ),
     "across": (
         "{use:.0%} of the bytes that move are used: the data lie side by side, but begin in the middle of a "
