@@ -737,3 +737,21 @@ def test_a_kernel_whose_text_ends_is_over(end: str, schedule: str) -> None:
     result, (got,) = simulate(text, [zeros(40)], block=40, schedule=schedule)
     assert result.error is None
     assert got.tolist() == [5] * 40
+
+
+@pytest.mark.parametrize("checks", [(), tuple(Check)])
+def test_lanes_at_neighbouring_places_of_their_own_arrays_keep_apart(checks: tuple[Check, ...]) -> None:
+    body = """
+        .local .align 4 .b8 own[32];
+        mov.u64 %rd1, own;
+        mul.wide.u32 %rd2, %r30, 4;
+        add.s64 %rd3, %rd1, %rd2;
+        xor.b64 %rd4, %rd3, 4;
+        add.u32 %r1, %r30, 100;
+        st.local.b32 [%rd3], %r1;
+        st.local.b32 [%rd4], 0;
+        ld.local.b32 %r2, [%rd3];
+    """
+    text = kernel(body + STORE.format("%r2"))
+    _, (got,) = simulate(text, [zeros(8)], block=8, hooks=make_checks(checks))
+    assert got.tolist() == list(range(100, 108))

@@ -206,6 +206,8 @@ class Spaces:
             values=values,
             asynchronous=request.asynchronous,
         )
+        if space is Space.LOCAL or (space is Space.SHARED and self.shape.blocks > 1):
+            request.run = None  # each window has its own place, so that the bytes lie in another way
         for hook in self.observers:
             hook.access(access)
         suppressed = access.suppressed
@@ -276,8 +278,8 @@ class Spaces:
         return [view.take(index + k if k else index) for k in range(width.count)]
 
     def _run_of(self, request: Request, offset: Array) -> bool:
-        """Whether the offsets are consecutive; an announced access has looked at that already."""
-        if request.run is None or len(self.shared_bytes) != self.shared_stride:
+        """Whether the offsets are consecutive; an announced access has mostly looked at that already."""
+        if request.run is None:
             request.run = self._is_run(offset, request.width.bytes)
         return request.run
 
