@@ -187,3 +187,34 @@ def test_a_wait_that_ends_late_is_none(schedule: str) -> None:
     result, (got,) = simulate(kernel(body), [zeros(4)], block=32, schedule=schedule)
     assert result.error is None, result.error
     assert got[0] == 3000
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_lanes_that_part_again_and_again_in_the_same_way_do_not_wait(schedule: str) -> None:
+    body = """
+        mov.u32 %r9, 3;
+        red.global.add.u32 [%rd30+128], 1;
+    AGAIN:
+        and.b32 %r1, %r30, 15;
+        add.u32 %r1, %r1, 16;
+        and.b32 %r2, %r30, 1;
+        setp.ne.u32 %p1, %r2, 0;
+        @%p1 bra ODD;
+    EVEN:
+        sub.u32 %r1, %r1, 1;
+        setp.ne.u32 %p2, %r1, 0;
+        @%p2 bra EVEN;
+        bra MET;
+    ODD:
+        sub.u32 %r1, %r1, 1;
+        setp.ne.u32 %p2, %r1, 0;
+        @%p2 bra ODD;
+    MET:
+        bar.warp.sync 0xffffffff;
+        sub.u32 %r9, %r9, 1;
+        setp.ne.u32 %p3, %r9, 0;
+        @%p3 bra AGAIN;
+    """
+    result, (got,) = simulate(kernel(body), [zeros(33)], schedule=schedule)
+    assert result.error is None
+    assert got[32] == 32

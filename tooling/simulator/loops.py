@@ -12,7 +12,7 @@ from tooling.simulator.hooks import Waiter, WaitsFor
 from tooling.simulator.lanes import Group
 
 Array = NDArray[Any]
-State = dict[tuple[Any, ...], list["Array | None"]]
+State = dict[tuple[Any, ...], list[Array]]
 """Per place and set of lanes, the registers that are still needed there."""
 
 
@@ -60,13 +60,13 @@ class LoopWatch:
             self._state, self._changes = state, batch.spaces.changes
 
 
-def _needed(batch: Any, group: Group) -> list[Array | None]:
-    return [group.registers[slot] for slot in sorted(batch.program.live(group.pc, group.stack))]
+def _needed(batch: Any, group: Group) -> list[Array]:
+    return [group.get(slot) for slot in sorted(batch.program.live(group.pc, group.stack))]
 
 
 def _same(now: State, before: State) -> bool:
     return now.keys() == before.keys() and all(
-        x is y or (x is not None and y is not None and np.array_equal(_bits(x), _bits(y)))
+        x is y or np.array_equal(_bits(x), _bits(y))
         for place, registers in now.items()
         for x, y in zip(registers, before[place], strict=True)
     )
