@@ -1,6 +1,7 @@
 """Damaged PTX and damaged requests: the simulator refuses them by its own errors, in time, and goes on.
 
-A hundred thousand inputs of each sort, in a few minutes: `pytest tests/simulator/test_fuzzing.py -m slow`.
+A hundred thousand inputs of each sort, and ten thousand damaged kernels that can still be run, in some
+minutes: `pytest tests/simulator/test_fuzzing.py -m slow`.
 """
 
 from __future__ import annotations
@@ -12,11 +13,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+import numpy as np
 import pytest
 
-from tooling.simulator.checks.suite import make_checks
+from tooling.simulator import engine
+from tooling.simulator.checks.base import CheckHook
+from tooling.simulator.checks.suite import findings_of, make_checks
 from tooling.simulator.context import Context, Gpu
+from tooling.simulator.counters.profiler import ProfilingHook
 from tooling.simulator.executor import Engine, RecordOnly
+from tooling.simulator.findings import render
+from tooling.simulator.launch import Dim3, Launch
+from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.protocol import (
     ARENA_BASE,
     MAGIC,
@@ -28,11 +36,13 @@ from tooling.simulator.protocol import (
     decode_request,
 )
 from tooling.simulator.ptx import PtxError, parse_module
+from tooling.simulator.ptx_model import Function
 
 HERE = Path(__file__).parent
 TEXTS = [path.read_text() for path in sorted((HERE / "checks" / "defects").rglob("*.ptx"))]
 WORDS = sorted({word for text in TEXTS for word in text.replace(",", " ").replace(";", " ; ").split()})
 NUMBERS = (0, 1, 2, 3, 4, 8, 255, 256, 4096, 1 << 16, 1 << 31, (1 << 32) - 1, 1 << 40, 1 << 63, (1 << 64) - 1)
+ENOUGH = engine.Limits(lane_instructions=100_000)
 PATIENCE = 20
 """Seconds of processor time for one input, so that a busy machine changes nothing."""
 
@@ -95,6 +105,55 @@ def read_damaged(seeds: range) -> int:
         except Exception as error:
             raise AssertionError(f"text {seed}: {type(error).__name__}: {error}") from error
     return refused
+
+
+def parameters_of(kernel: Function, memory: DeviceMemory, checks: tuple[CheckHook, ...]) -> bytes:
+    """A buffer of its own for each parameter that can hold an address, and a number for the others."""
+    block = bytearray(kernel.parameter_bytes)
+    for parameter in kernel.parameters:
+        value = 64
+        if parameter.size == 8:
+            value = memory.allocate(1024)
+            buffer = memory.containing(value)
+            assert buffer is not None
+            for check in checks:
+                check.allocate(buffer)
+        field = value.to_bytes(8, "little")[: parameter.size]
+        block[parameter.offset : parameter.offset + len(field)] = field
+    return bytes(block)
+
+
+def run_damaged(seeds: range) -> int:
+    """Run damaged kernels in launches of any shape; how many were read, and so run."""
+    ran = 0
+    for seed in seeds:
+        chance = random.Random(seed)
+        try:
+            module = parse_module(damaged(chance))
+        except PtxError:
+            continue
+        for kernel in module.kernels.values():
+            memory = DeviceMemory(np.zeros(1 << 18, np.uint8), 0x10000)
+            checks = make_checks() if chance.random() < 0.8 else ()
+            hooks = [*checks, ProfilingHook()] if chance.random() < 0.3 else checks
+            grid = chance.choice((1, 2, 4))
+            shape = Dim3(grid), Dim3(chance.choice((1, 8, 32, 40, 64, 100)))
+            cluster = Dim3(chance.choice((1, 1, 1, 2)) if grid > 1 else 1)
+            shared = chance.choice((0, 0, 256))
+            launch = Launch(kernel, *shape, cluster, shared, parameters_of(kernel, memory, checks))
+            schedule = chance.choice(("lockstep", "random:1", "adversarial"))
+            try:
+                with in_time():
+                    engine.run(launch, module, memory, hooks, schedule, limits=ENOUGH)
+                ran += 1
+                for finding in findings_of(checks):
+                    assert render(finding), seed
+                    assert render(finding, "ko"), seed
+            except PtxError as error:
+                assert str(error), seed
+            except Exception as error:
+                raise AssertionError(f"kernel {seed}: {type(error).__name__}: {error}") from error
+    return ran
 
 
 def requests(chance: random.Random, known: list[int]) -> Iterator[Request | bytes]:
@@ -179,6 +238,16 @@ def test_damaged_texts_are_refused_with_an_error_of_the_parser() -> None:
 
 def test_damaged_requests_are_answered_or_refused() -> None:
     send_damaged(range(60))
+
+
+def test_damaged_kernels_run_to_an_end() -> None:
+    assert run_damaged(range(150)) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_ten_thousand_damaged_kernels(part: int) -> None:
+    assert run_damaged(range(4_800 * part, 4_800 * (part + 1))) > 900
 
 
 @pytest.mark.slow

@@ -9,32 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.simulator.random_programs import INTEGER, WORD
 from tests.simulator.simulate import kernel, simulate
 from tooling.simulator.checks.suite import make_checks
 
 LANES = 40
-WORD = 0xFFFFFFFF
-
-
-def signed(value: int) -> int:
-    return value - (1 << 32) if value >> 31 else value
-
-
-INTEGER: dict[str, Callable[[int, int], int]] = {
-    "add.u32": lambda a, b: a + b,
-    "sub.u32": lambda a, b: a - b,
-    "mul.lo.u32": lambda a, b: a * b,
-    "mul.hi.u32": lambda a, b: a * b >> 32,
-    "mul.hi.s32": lambda a, b: signed(a) * signed(b) >> 32,
-    "and.b32": lambda a, b: a & b,
-    "or.b32": lambda a, b: a | b,
-    "xor.b32": lambda a, b: a ^ b,
-    "min.s32": lambda a, b: min(signed(a), signed(b)),
-    "max.u32": max,
-    "shl.b32": lambda a, b: a << b if b < 32 else 0,
-    "shr.u32": lambda a, b: a >> b if b < 32 else 0,
-    "shr.s32": lambda a, b: signed(a) >> min(b, 31),
-}
 FLOAT: dict[str, Callable[[np.float32, np.float32], np.float32]] = {
     "add.rn.f32": lambda a, b: np.float32(a + b),
     "sub.rn.f32": lambda a, b: np.float32(a - b),
