@@ -14,6 +14,7 @@ from tooling.book.editions import Edition, repository_address
 from tooling.book.frame import NOT_FOUND, Surroundings, dress, switch_link
 from tooling.book.highlight import highlight_page
 from tooling.book.inputs import digest
+from tooling.book.line_breaks import keep_together
 from tooling.book.phrases import say
 from tooling.book.sitemap import sitemap
 from tooling.book.stamps import Stamp
@@ -137,7 +138,7 @@ def _finish(rendered: Rendered, around: Surroundings) -> _Finished:
     shutil.rmtree(made.folder, ignore_errors=True)
     found: list[search.Section] = []
     for page in pages:
-        html = highlight_page((rendered.folder / page).read_text(encoding="utf-8"))
+        html = keep_together(highlight_page((rendered.folder / page).read_text(encoding="utf-8")))
         _write(made.folder / page, dress(html, page, around))
         if page in around.pages:
             article = html.partition("<article>")[2].partition("</article>")[0]

@@ -31,7 +31,7 @@ def verdict(page: Page, words: Words) -> str:
     selection, answer = parse_words(page, words)
     recording = recordings.load(verdict_path(page.shelf.project, selection, answer, page.language))
     lines = "\n</span>".join(map(_line, recording.lines))
-    return f'<pre><code class="language-text verdict">{lines}</span></code></pre>\n'
+    return f'<pre><code class="verdict language-text">{lines}</span></code></pre>\n'
 
 
 def _line(said: str) -> str:
