@@ -110,6 +110,8 @@ DEFECTS = [
     Defect("identifier-unknown-flag", "identifier", TILE, "`--manual-vectorized` and", "`--manually-vectorized` and"),
     Defect("spelling-of-a-vendor", "spelling", P15, "## Overview\n\nAdd", "## Overview\n\nOn Nvidia GPUs: add"),
     Defect("spelling-of-a-type", "spelling", HOWTO, "uses TileTensor, the", "uses Tiletensor, the"),
+    Defect("register-of-a-request", "register", K15, "실행해 봅니다.", "실행해 보세요."),
+    Defect("register-of-a-question", "register", K15, "고쳐야 합니까?", "고쳐야 할까요?"),
     Defect("glossary-rival", "glossary", K15, "배리어가 둘인 까닭", "장벽이 둘인 까닭"),
     Defect("glossary-misspelt", "glossary", K15, "남는 스레드.**", "남는 쓰레드.**"),
     # contents

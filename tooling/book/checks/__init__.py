@@ -36,6 +36,7 @@ CHECKS: tuple[Check, ...] = (
     outputs.check_unused_recordings,
     identifiers.check_identifiers,
     words.check_spelling,
+    words.check_register,
     words.check_translations,
     unused.check_unused_pictures,
     unused.check_unused_anchors,

@@ -35,6 +35,7 @@ RULES = {
     "parity": "a translated page has the shape of its source",
     "glossary": "terms are translated as the glossary says",
     "spelling": "names are written as their owners write them",
+    "register": "sentences end as the style guide of their language says",
     "parts": "a page with a puzzle has its commands, its output, its tips and its solution",
     "html": "the built pages are valid HTML",
     "emphasis": "no asterisk that was meant as emphasis is left standing",

@@ -1,4 +1,4 @@
-"""Words: translations keep to glossary and shape of their source; names are spelt as their owners do."""
+"""Words: translations keep to their source, glossary and style; names are spelt as their owners do."""
 
 from __future__ import annotations
 
@@ -44,6 +44,13 @@ SPELLINGS = {
 }
 _EXCEPTIONS = re.compile(r"[Tt]hread-block clusters?")
 _WRONG = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, SPELLINGS))})(?![\w/]|\.\w)")
+# Endings of sentences that the style guide of an edition's language rules out, and what to write.
+_ENDINGS = {
+    "ko": (
+        re.compile(r"[가-힣]*(?:세요|까요|나요|가요|어요|아요|해요|에요|예요|네요|죠)(?![가-힣])"),
+        "~합니다, ~합니까",
+    ),
+}
 _SHOWN_KINDS = {"glossary-rival", "glossary-missing"}
 
 
@@ -56,6 +63,18 @@ def check_spelling(desk: Desk) -> Iterator[Finding]:
                 line = prose.line + text.count("\n", 0, match.start())
                 right = SPELLINGS[match[0]]
                 yield desk.finding(chapter, line, "spelling", f"`{match[0]}`", f"write `{right}`")
+
+
+def check_register(desk: Desk) -> Iterator[Finding]:
+    """Sentences end as the style guide of their language says."""
+    for chapter in desk.chapters:
+        if chapter.edition.language not in _ENDINGS:
+            continue
+        ending, right = _ENDINGS[chapter.edition.language]
+        for prose in chapter.page.structure.prose:
+            for match in ending.finditer(prose.text):
+                line = prose.line + prose.text.count("\n", 0, match.start())
+                yield desk.finding(chapter, line, "register", f"`{match[0]}`", f"write {right}")
 
 
 def check_translations(desk: Desk) -> Iterator[Finding]:
