@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,13 @@ def test_every_mean_stands_within_one_percent(program: str) -> None:
         assert row.runs >= 10
         assert row.error <= 1.0
         assert row.mean > 0
+
+
+@pytest.mark.parametrize("program", RECORDED["graphs"])
+def test_every_mean_of_a_graph_stands_within_one_percent(program: str) -> None:
+    errors = re.findall(r"us \(standard error ([\d.]+)%, \d+ calls\)", "\n".join(RECORDED["graphs"][program]))
+    assert len(errors) >= 2
+    assert max(map(float, errors)) <= 1.0
 
 
 def test_elementwise_moves_memory_as_fast_as_a_copy() -> None:

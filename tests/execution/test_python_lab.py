@@ -127,6 +127,16 @@ def test_times_that_have_settled_are_enough(timing: ModuleType, monkeypatch: pyt
     assert next(clock) == 20
 
 
+def test_the_error_is_that_of_the_mean(
+    timing: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(timing.SIMULATOR_VARIABLE, raising=False)
+    clock = iter([0, 100, 200, 301, 400, 499])  # calls of 100, 101 and 99 seconds
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: next(clock))
+    assert timing.print_time("copy", lambda: None, lambda: None, calls=3) == pytest.approx(100e6)
+    assert "(standard error 0.6%, 3 calls)" in capsys.readouterr().out  # 1 / sqrt(3) of 100
+
+
 def test_the_simulated_gpu_is_never_timed(
     timing: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
