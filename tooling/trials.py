@@ -192,6 +192,7 @@ def _run_case(
         count=bool(mode.counters),
         graphs=executable.interpreter is not None,
         checks=trial.checks,
+        language=trial.language,
     )
     if case is None:
         return judge_unjudged(
@@ -243,6 +244,7 @@ def run_on_target(
     count: bool = False,
     graphs: bool = False,
     checks: frozenset[str] | None = None,
+    language: str = "en",
 ) -> TargetRun:
     """Runs a program on a GPU, or under the simulated one, which also reports what its checks find.
 
@@ -251,6 +253,7 @@ def run_on_target(
         count: count what the kernels do, where the target can: that is, on the simulated GPU.
         checks: which of the simulated GPU's checks watch, by name; None: all.
         graphs: the program compiles MAX graphs; those for the simulated GPU are kept apart.
+        language: of what the simulated GPU tells (`en` or `ko`).
 
     Raises:
         ProgramNotStarted: the program cannot be started here.
@@ -265,7 +268,9 @@ def run_on_target(
 
     profiler = _profiler() if count else None
     watching = ALL_CHECKS if checks is None else frozenset(Check(name) for name in checks)
-    options = SimulationOptions(checks=watching, graph_cache=graph_cache() if graphs else None)
+    options = SimulationOptions(
+        checks=watching, language=language, graph_cache=graph_cache() if graphs else None
+    )
     with Simulation(options, executor=profiler) as simulation:
         merged.update(simulation.environment)
         transcript = run_program(command, environment=merged, time_limit=time_limit, stream=stream)
@@ -273,7 +278,7 @@ def run_on_target(
         raise simulation.errors[0]
     findings = tuple(relevant_findings(simulation.findings, transcript))
     kernels = tuple(profiler.profiles.kernels) if profiler else None
-    stopped = stopped_kernel(simulation.records)
+    stopped = stopped_kernel(simulation.records, language)
     return TargetRun(transcript, findings, len(simulation.launches), kernels, stopped)
 
 

@@ -28,10 +28,10 @@ READER = b"""
 """
 
 
-def introduced(*, checked: bool = True) -> Context:
+def introduced(*, checked: bool = True, language: str = "en") -> Context:
     """A program that has said hello; close it at the end."""
     make = make_checks if checked else lambda: ()
-    context = Context(Gpu(Engine("lockstep", None), make), lambda: False)
+    context = Context(Gpu(Engine("lockstep", None), make, language), lambda: False)
     context.answer(Request(Opcode.HELLO, (MAGIC, VERSION, 1, ARENA_BASE), b""))
     return context
 

@@ -18,6 +18,7 @@ from tests.simulator.driver_cases import PTX
 from tests.simulator.driver_lab import NO_LIBRARIES, Client
 from tooling.simulator.executor import Job, RecordOnly
 from tooling.simulator.launch import Dim3, FaultKind, KernelFault, LaunchResult
+from tooling.simulator.phrases import Phrase
 from tooling.simulator.protocol import MemoryKind, Opcode
 from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.session import Simulation, SimulationOptions
@@ -140,7 +141,7 @@ def test_kernel_output_comes_with_the_next_launch_and_with_synchronising() -> No
 
 
 def test_a_fault_stays_and_its_output_is_still_shown() -> None:
-    fault = KernelFault(FaultKind.ILLEGAL_ADDRESS, "a wild store")
+    fault = KernelFault(FaultKind.ILLEGAL_ADDRESS, Phrase("a wild store", "엉뚱한 저장"))
     with simulation(Scripted(output=b"last words\n", raises=fault)) as gpu:
         client = Client(gpu).hello()
         assert launch(client, load(client))[0] == 0

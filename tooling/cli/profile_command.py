@@ -53,7 +53,7 @@ def command(arguments: argparse.Namespace) -> int:
     terminal = open_terminal(sys.stderr if arguments.json == "-" else sys.stdout)
     subject = _chosen(arguments)
     name = subject.name
-    kernels, findings, transcript = _profile(subject, arguments.timeout, terminal)
+    kernels, findings, transcript = _profile(subject, arguments.timeout, terminal, arguments.lang)
     _show(kernels, terminal, arguments.lang)
     if findings:
         terminal.line(terminal.paint(say("memory_errors", arguments.lang, n=len(findings)), "red"))
@@ -89,7 +89,7 @@ def _chosen(arguments: argparse.Namespace) -> _Subject:
 
 
 def _profile(
-    subject: _Subject, time_limit: float, terminal: Terminal
+    subject: _Subject, time_limit: float, terminal: Terminal, language: str
 ) -> tuple[list[KernelProfile], list[Finding], Transcript]:
     from tooling.execution.program import run_program
     from tooling.project import ProjectNotFound, find_project
@@ -122,6 +122,7 @@ def _profile(
     # The memory check alone: it keeps a faulty access from ending the kernel.
     options = SimulationOptions(
         checks=frozenset({Check.MEMORY}),
+        language=language,
         graph_cache=graph_cache() if executable.interpreter else None,
     )
     with Simulation(options, executor=profiler) as simulation:

@@ -50,6 +50,7 @@ def command(arguments: argparse.Namespace) -> int:
 
     from tooling.simulator.findings import Check, render
     from tooling.simulator.session import Simulation, SimulationOptions
+    from tooling.simulator.stop_texts import STOPPED
     from tooling.simulator.stopped import stopped_kernel
 
     if program[0].endswith(".mojo"):
@@ -58,7 +59,9 @@ def command(arguments: argparse.Namespace) -> int:
     chosen = CHECKS if arguments.check is None else arguments.check
     try:
         options = SimulationOptions(
-            checks=frozenset(Check(name) for name in chosen), schedule=arguments.schedule
+            checks=frozenset(Check(name) for name in chosen),
+            language=arguments.lang,
+            schedule=arguments.schedule,
         )
         with Simulation(options) as simulation:
             transcript = run_program(
@@ -77,9 +80,10 @@ def command(arguments: argparse.Namespace) -> int:
     for finding in findings:
         terminal.line(render(finding, arguments.lang))
     errors = [finding for finding in findings if finding.severity.value == "error"]
-    stopped = stopped_kernel(simulation.records)
+    stopped = stopped_kernel(simulation.records, arguments.lang)
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
-        terminal.line(f"error: {stopped.name} was stopped at {stopped.place}\n  why: {stopped.why}")
+        told = STOPPED.say(arguments.lang, kernel=stopped.name, place=stopped.place, why=stopped.why)
+        terminal.line(told)
     ended = {
         Ending.EXITED: f"the program ended with status {transcript.status}",
         Ending.SIGNALLED: f"the program was ended by {transcript.signal_name}",

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tooling.catalog.model import Bound, CounterMetric
 from tooling.simulator.counters.occupancy import Limit
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A phrase in both languages, with places for figures."""
-
-    en: str
-    ko: str
-
-    def say(self, language: str, **figures: object) -> str:
-        """The phrase in a language (`en` or `ko`)."""
-        return (self.ko if language == "ko" else self.en).format(**figures)
-
+from tooling.simulator.phrases import Phrase
 
 FOUND: Mapping[CounterMetric, Phrase] = {
     CounterMetric.SECTORS_PER_REQUEST: Phrase(

@@ -21,6 +21,7 @@ from tooling.simulator.memory_access import active, pointer, vector_count
 from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.ptx_model import Instruction, Vector
 from tooling.simulator.semantics import DTYPES
+from tooling.simulator.stop_texts import WRONG_VECTOR
 
 Array = NDArray[Any]
 
@@ -70,7 +71,7 @@ def bind_async_store(decoder: Decoder, instruction: Instruction) -> None:
     dtype = np.dtype(f"u{DTYPES[kind].itemsize}")
     given = operands[1].elements if isinstance(operands[1], Vector) else (operands[1],)
     if len(given) != count:
-        raise decoder.unknown(instruction, "its vector has the wrong number of elements")
+        raise decoder.unknown(instruction, WRONG_VECTOR)
     sources = [decoder.value(operand, DTYPES[kind], instruction) for operand in given]
     guarding = guard(decoder, instruction)
     width = Width(dtype.itemsize, count)

@@ -15,6 +15,7 @@ from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import PRED, U32
 from tooling.simulator.ptx_model import Instruction, Negated, Operand
 from tooling.simulator.record import Record
+from tooling.simulator.stop_texts import NOT_OF_A_BARRIER
 
 _COMBINES = {"popc": ("u32", U32), "and": ("pred", PRED), "or": ("pred", PRED)}
 """What `bar.red` makes of the predicates of all threads, and the type of its result."""
@@ -37,7 +38,7 @@ def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None
     elif modifiers not in (("sync",), ("arrive",)):
         raise decoder.unknown(instruction)
     if not 1 <= len(operands) <= 2 or (modifiers == ("arrive",) and len(operands) == 1):
-        raise decoder.unknown(instruction, "its operands are not those of a barrier")
+        raise decoder.unknown(instruction, NOT_OF_A_BARRIER)
     number = decoder.value(operands[0], U32, instruction)
     expected = decoder.value(operands[1], U32, instruction) if len(operands) > 1 else None
     arrive_only = modifiers == ("arrive",)

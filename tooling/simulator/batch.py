@@ -16,10 +16,12 @@ from tooling.simulator.lanes import Group, merge
 from tooling.simulator.launch import FaultKind, KernelFault
 from tooling.simulator.loops import LoopWatch
 from tooling.simulator.numerics import U32
+from tooling.simulator.phrases import Phrase
 from tooling.simulator.ptx_model import Instruction
 from tooling.simulator.schedule import Schedule
 from tooling.simulator.spaces import Spaces
 from tooling.simulator.specials import differs_by_batch, initial_value
+from tooling.simulator.stop_texts import DEADLOCK, NO_END
 from tooling.simulator.warps import Warps
 
 if TYPE_CHECKING:
@@ -188,7 +190,7 @@ class Batch:
         if over or (limits.stop is not None and limits.stop()):
             raise KernelFault(
                 FaultKind.TIME_LIMIT,
-                "the kernel did not end within its limit",
+                NO_END,
                 thread=int(group.pick(self.spaces.threads)[0]) if group.count else -1,
                 instruction=next(iter(self.program.blocks[group.pc].instructions), None),
             )
@@ -197,9 +199,9 @@ class Batch:
         """Nothing can run: fine when all lanes have exited, a deadlock otherwise."""
         if self.alive_count == 0:
             return
-        self.stop_waiting([], "{} threads wait for each other and none can go on")
+        self.stop_waiting([], DEADLOCK)
 
-    def stop_waiting(self, loops: list[Waiter], what: str) -> None:
+    def stop_waiting(self, loops: list[Waiter], told: Phrase) -> None:
         """Nothing goes on any more: tell who waits where, besides the lanes in `loops`.
 
         Raises:
@@ -232,7 +234,7 @@ class Batch:
         first = waiters[0] if waiters else None
         raise KernelFault(
             FaultKind.DEADLOCK,
-            what.format(total),
+            told.filled(threads=total),
             thread=int(first.threads[0]) if first else -1,
             instruction=first.instruction if first else None,
         )

@@ -22,6 +22,14 @@ from tooling.simulator.ptx_model import Instruction, Negated, Operand, Pair, Reg
 from tooling.simulator.quirks import as_assembled
 from tooling.simulator.semantics import Operation, lookup
 from tooling.simulator.specials import initial_value
+from tooling.simulator.stop_texts import (
+    DOES_NOT_FIT,
+    NO_OPERANDS,
+    NO_REGISTER,
+    NO_SOURCE,
+    OPERAND_COUNT,
+    OTHER_OPERANDS,
+)
 
 Array = NDArray[Any]
 Binder = Callable[[Decoder, Instruction, int], None]
@@ -93,7 +101,7 @@ def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
         try:
             binder(decoder, instruction, following)
         except (ValueError, LookupError) as error:  # binders take operands apart by number, look types up
-            raise decoder.unknown(instruction, "it has other operands or types than it takes") from error
+            raise decoder.unknown(instruction, OTHER_OPERANDS) from error
         return
     operation = lookup(instruction.opcode, instruction.modifiers) if instruction.modifiers else None
     if operation is None:
@@ -107,7 +115,7 @@ def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
 def write(decoder: Decoder, operand: Operand, instruction: Instruction) -> int:
     """The slot of a destination register; `_` (no destination) gets a slot that nobody reads."""
     if not isinstance(operand, Register):
-        raise decoder.unknown(instruction, "its destination is no register")
+        raise decoder.unknown(instruction, NO_REGISTER)
     if operand.name == "_":
         return decoder.constant(0xDEAD, U32)
     slot = decoder.register(operand.name)
@@ -141,10 +149,10 @@ def assign(group: Group, slot: int, value: Array, lanes: Array | None, dtype: np
 def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation) -> None:
     operands = instruction.operands
     if not operands:
-        raise decoder.unknown(instruction, "it has no operands")
+        raise decoder.unknown(instruction, NO_OPERANDS)
     destination, *sources = operands
     if not sources:
-        raise decoder.unknown(instruction, "it has no source operand")
+        raise decoder.unknown(instruction, NO_SOURCE)
     if instruction.opcode == "mov" and (
         isinstance(destination, Vector) or (len(sources) == 1 and isinstance(sources[0], Vector))
     ):
@@ -154,9 +162,8 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
         _bind_clock(decoder, instruction, sources[0].name)
         return
     if len(sources) != len(operation.arguments):
-        raise decoder.unknown(
-            instruction, f"it has {len(sources)} operands, {len(operation.arguments)} are known"
-        )
+        counts = OPERAND_COUNT.filled(given=len(sources), known=len(operation.arguments))
+        raise decoder.unknown(instruction, counts)
     function = operation.function
     slots: list[int] = []
     kinds: list[np.dtype[Any]] = []
@@ -183,7 +190,7 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
     if register.itemsize > operation.result.itemsize and operation.result != PRED:
         function = _extended(function, operation.result, register)
     elif register.itemsize < operation.result.itemsize:
-        raise decoder.unknown(instruction, f"its result does not fit into {destination.name}")
+        raise decoder.unknown(instruction, DOES_NOT_FIT.filled(register=destination.name))
     if guarding is not None:
         decoder.block.steps.append(_guarded_step(function, target, slots, kinds, guarding))
     else:

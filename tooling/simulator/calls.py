@@ -23,6 +23,14 @@ from tooling.simulator.numerics import PRED, U64
 from tooling.simulator.program import BasicBlock, Landing
 from tooling.simulator.ptx_model import Arguments, Function, Instruction, Module, Operand, Symbol
 from tooling.simulator.record import Record
+from tooling.simulator.stop_texts import (
+    NO_FUNCTION,
+    ONLY_PARAM,
+    OTHER_ARGUMENTS,
+    TOO_DEEP,
+    UNKNOWN_FUNCTION,
+    UNKNOWN_PARAM,
+)
 from tooling.simulator.vprintf import bind_vprintf
 
 STACK_BYTES = 16384
@@ -129,7 +137,7 @@ class Site(Record):
             if there + program.frame_bytes > program.local_bytes - program.frame_start:
                 raise KernelFault(
                     FaultKind.ILLEGAL_ADDRESS,
-                    f"the calls of {self.name} are too deep: {len(stack)} of them fill the thread's stack",
+                    TOO_DEEP.filled(function=self.name, calls=len(stack)),
                     thread=int(group.pick(batch.spaces.threads)[0]),
                     instruction=self.instruction,
                 )
@@ -229,9 +237,9 @@ def _call(decoder: Decoder, instruction: Instruction, following: int) -> None:
         bind_vprintf(decoder, instruction, arguments, results)
         return
     if function is None:
-        raise decoder.unknown(instruction, f"there is no function `{callee.name}`")
+        raise decoder.unknown(instruction, UNKNOWN_FUNCTION.filled(name=callee.name))
     if len(function.parameters) != len(arguments.elements) or len(function.results) != len(results.elements):
-        raise decoder.unknown(instruction, f"its arguments are not those of `{callee.name}`")
+        raise decoder.unknown(instruction, OTHER_ARGUMENTS.filled(name=callee.name))
     site = _site(decoder, instruction, following, function, (arguments, results))
     decoder.block.successors.extend((site.entry, following))
 
@@ -310,7 +318,7 @@ def _site_at(
     if site is None:
         raise KernelFault(
             FaultKind.ILLEGAL_INSTRUCTION,
-            f"a call of address {address:#x}, where there is no function of this form",
+            NO_FUNCTION.filled(address=address),
             thread=int(group.pick(batch.spaces.threads)[0]),
             address=address,
             instruction=instruction,
@@ -349,10 +357,10 @@ def _arguments(operands: list[Operand]) -> Arguments:
 
 def _place(decoder: Decoder, argument: Operand, instruction: Instruction) -> int:
     if not isinstance(argument, Symbol):
-        raise decoder.unknown(instruction, "only `.param` variables are passed to functions")
+        raise decoder.unknown(instruction, ONLY_PARAM)
     place = decoder.local_place(decoder.function.name, argument.name)
     if place is None:
-        raise decoder.unknown(instruction, f"there is no `.param` variable `{argument.name}`")
+        raise decoder.unknown(instruction, UNKNOWN_PARAM.filled(name=argument.name))
     return place + argument.offset
 
 

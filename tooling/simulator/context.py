@@ -37,6 +37,7 @@ from tooling.simulator.ptx import parse_module
 from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.ptx_model import Module
 from tooling.simulator.record import Record, made
+from tooling.simulator.stop_texts import NOT_SIMULATED, ON_A_REAL_GPU, REFUSED
 from tooling.simulator.virtual_memory import VirtualMemory
 
 
@@ -59,6 +60,7 @@ class Gpu(Record, frozen=False):
 
     Attributes:
         make_checks: fresh checks for one program.
+        language: of what programs are told (`en` or `ko`).
         lock: held while a request is answered; the engine and the books are not for two threads.
         errors: why a program could not be simulated (unknown PTX), for the tool to show.
         failures: defects of the simulator itself, raised again when the simulation ends.
@@ -66,6 +68,7 @@ class Gpu(Record, frozen=False):
 
     executor: Executor
     make_checks: Callable[[], Sequence[CheckHook]]
+    language: str = "en"
     lock: threading.Lock = made(default_factory=threading.Lock)
     records: list[LaunchRecord] = made(default_factory=list)
     contexts: list[Context] = made(default_factory=list)
@@ -191,6 +194,7 @@ class Context:
         try:
             module = self.gpu.parse(request.tail)
         except PtxError as error:
+            error.say_in(self.gpu.language)
             self.gpu.errors.append(error)
             return CudaResult.INVALID_PTX, str(error).encode()
         try:
@@ -269,7 +273,7 @@ class Context:
         refusal = judge_launch(kernel, grid, block, named if clustered else None, dynamic_shared)
         if refusal is not None:
             name = readable_kernel(kernel.function.name, tuple(kernel.module.files.values()))
-            return refusal.result, f"{name} cannot be launched: {refusal.why}".encode()
+            return refusal.result, REFUSED.say(self.gpu.language, kernel=name, why=refusal.why).encode()
         if len(request.tail) != kernel.function.parameter_bytes:
             return INVALID
         launch = Launch(
@@ -302,9 +306,9 @@ class Context:
         if result.error.kind is FaultKind.INVALID_LAUNCH:
             gpu.errors.append(
                 LaunchNotSimulated(
-                    f"the simulated GPU cannot run this launch of {launch.function.name}",
-                    why=result.error.what,
-                    hint="run this program on a real GPU (--target nvidia)",
+                    NOT_SIMULATED.say(gpu.language, kernel=launch.function.name),
+                    why=result.error.told.in_language(gpu.language),
+                    hint=ON_A_REAL_GPU.in_language(gpu.language),
                 )
             )
             return INVALID

@@ -9,8 +9,9 @@ import numpy as np
 from tooling.collection import uncollected
 from tooling.simulator.lifetimes import forget_dead
 from tooling.simulator.numerics import PRED, U8, U32, U64
+from tooling.simulator.phrases import Phrase
 from tooling.simulator.program import BasicBlock, Landing, Origin, Program
-from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
+from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.ptx_model import (
     Float,
     Function,
@@ -29,6 +30,15 @@ from tooling.simulator.remembered import Remembered
 from tooling.simulator.semantics import DTYPES
 from tooling.simulator.shared_arrays import SharedArray
 from tooling.simulator.specials import SCALARS, VECTORS
+from tooling.simulator.stop_texts import (
+    CANNOT_EXECUTE,
+    NEVER_GUESSES,
+    OTHER_OPERAND,
+    UNKNOWN_FORM,
+    UNKNOWN_LABEL,
+    UNKNOWN_REGISTER,
+    UNKNOWN_VARIABLE,
+)
 
 _PROGRAMS: Remembered[Program] = Remembered()
 
@@ -197,7 +207,7 @@ class Decoder:
         try:
             return self.labels[f"{self.function.name}:{name}"]
         except KeyError:
-            raise self.unknown(instruction, f"there is no label `{name}`") from None
+            raise self.unknown(instruction, UNKNOWN_LABEL.filled(name=name)) from None
 
     def _bind(self, function: Function, pieces: list[tuple[BasicBlock, list[Instruction]]]) -> None:
         from tooling.simulator.bindings import bind  # noqa: PLC0415 - it imports this module
@@ -230,9 +240,8 @@ class Decoder:
         if slot is None:
             if kind is None:
                 if not is_special(name):
-                    raise PtxError(
-                        f"there is no register `{name}`", line=self.function.line, hint=UNKNOWN_HINT
-                    )
+                    missing = UNKNOWN_REGISTER.filled(name=name)
+                    raise PtxError(missing, line=self.function.line, hint=NEVER_GUESSES)
                 origin = Origin("special", special_dtype(name), name)
             else:
                 dtype = DTYPES[kind]
@@ -292,7 +301,7 @@ class Decoder:
             return self._slots[key]
         if name in self.module.functions:
             return self.constant(self.module.code_addresses()[name] + offset, dtype)
-        raise self.unknown(instruction, f"there is no variable `{name}`")
+        raise self.unknown(instruction, UNKNOWN_VARIABLE.filled(name=name))
 
     def is_read(self, register: str) -> bool:
         """Whether some instruction of the function reads a register."""
@@ -361,18 +370,16 @@ class Decoder:
                 return self.constant(bits, dtype)
             case Symbol():
                 return self.symbol(operand, dtype, instruction)
-        raise self.unknown(instruction, "an operand that this instruction cannot take")
+        raise self.unknown(instruction, OTHER_OPERAND)
 
-    def unknown(
-        self, instruction: Instruction, why: str = "the simulator does not know this form"
-    ) -> PtxError:
+    def unknown(self, instruction: Instruction, why: Phrase = UNKNOWN_FORM) -> PtxError:
         """The error for an instruction that cannot be executed."""
         return PtxError(
-            f"cannot execute `{instruction.form}`",
+            CANNOT_EXECUTE.filled(form=instruction.form),
             line=instruction.ptx_line,
             source=instruction.source,
             why=why,
-            hint=UNKNOWN_HINT,
+            hint=NEVER_GUESSES,
         )
 
 

@@ -25,10 +25,18 @@ from tooling.simulator.lanes import Shape
 from tooling.simulator.launch import FaultKind, KernelFault, Launch, LaunchResult
 from tooling.simulator.listeners import Listeners
 from tooling.simulator.memory import DeviceMemory
+from tooling.simulator.phrases import Phrase
 from tooling.simulator.program import Program
 from tooling.simulator.ptx_model import Module
 from tooling.simulator.record import Record
 from tooling.simulator.schedule import order_of_batches
+from tooling.simulator.stop_texts import (
+    EMPTY_CLUSTER,
+    NO_MULTIPLE,
+    TOO_FEW_PARAMETERS,
+    TOO_MANY_THREADS,
+    TOO_MUCH_SHARED_IN_ALL,
+)
 from tooling.simulator.warps import Warps
 
 Array = NDArray[Any]
@@ -146,19 +154,19 @@ def _parameter_block(program: Program, launch: Launch, memory: DeviceMemory) -> 
 
 def _check_shape(context: LaunchContext) -> None:
     launch = context.launch
-    problem = ""
+    problem: Phrase | None = None
     if min(*launch.grid, *launch.block, *launch.cluster) < 1:
-        problem = f"grid {launch.grid}, block {launch.block} and cluster {launch.cluster} must be at least 1"
+        problem = EMPTY_CLUSTER.filled(grid=launch.grid, block=launch.block, cluster=launch.cluster)
     elif context.threads_per_block > MAX_THREADS_PER_BLOCK:
-        problem = f"a block of {context.threads_per_block} threads; {MAX_THREADS_PER_BLOCK} are possible"
+        problem = TOO_MANY_THREADS.filled(threads=context.threads_per_block, most=MAX_THREADS_PER_BLOCK)
     elif context.shared_bytes > MAX_SHARED_BYTES:
-        problem = f"{context.shared_bytes} bytes of shared memory; {MAX_SHARED_BYTES} are possible"
+        problem = TOO_MUCH_SHARED_IN_ALL.filled(shared=context.shared_bytes, most=MAX_SHARED_BYTES)
     elif any(g % c for g, c in zip(launch.grid, launch.cluster, strict=True)):
-        problem = f"grid {launch.grid} is no multiple of cluster {launch.cluster}"
+        problem = NO_MULTIPLE.filled(grid=launch.grid, cluster=launch.cluster)
     elif len(launch.parameters) < launch.function.parameter_bytes:
         needed = launch.function.parameter_bytes
-        problem = f"{len(launch.parameters)} bytes of parameters; the kernel takes {needed}"
-    if problem:
+        problem = TOO_FEW_PARAMETERS.filled(given=len(launch.parameters), taken=needed)
+    if problem is not None:
         raise KernelFault(FaultKind.INVALID_LAUNCH, problem)
 
 

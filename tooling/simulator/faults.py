@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tooling.simulator import stop_texts
 from tooling.simulator.launch import FaultKind, KernelFault, Launch
+from tooling.simulator.phrases import Phrase
 from tooling.simulator.ptx_model import Instruction
 
 if TYPE_CHECKING:
@@ -15,8 +17,12 @@ def illegal_address(launch: Launch, request: Request, thread: int, address: int,
     """An access outside the memory of its space."""
     return KernelFault(
         FaultKind.ILLEGAL_ADDRESS,
-        f"{_who(launch, thread)} accessed {request.width.bytes} bytes at {space} address {address:#x}, "
-        f"where there is no {space} memory",
+        stop_texts.ILLEGAL_ADDRESS.filled(
+            who=_who(launch, thread),
+            bytes=request.width.bytes,
+            space=stop_texts.SPACES[space],
+            address=address,
+        ),
         thread=thread,
         address=address,
         instruction=request.instruction,
@@ -27,7 +33,12 @@ def misaligned(launch: Launch, request: Request, thread: int, address: int, spac
     """An address that is no multiple of the access's size."""
     return KernelFault(
         FaultKind.MISALIGNED_ADDRESS,
-        f"{_who(launch, thread)} accessed {space} address {address:#x}, no multiple of {request.width.bytes}",
+        stop_texts.MISALIGNED.filled(
+            who=_who(launch, thread),
+            space=stop_texts.SPACES[space],
+            address=address,
+            bytes=request.width.bytes,
+        ),
         thread=thread,
         address=address,
         instruction=request.instruction,
@@ -38,7 +49,7 @@ def trapped(launch: Launch, instruction: Instruction, thread: int) -> KernelFaul
     """A `trap` instruction: an assertion or abort of the kernel itself."""
     return KernelFault(
         FaultKind.TRAP,
-        f"{_who(launch, thread)} stopped the kernel itself (trap)",
+        stop_texts.TRAPPED.filled(who=_who(launch, thread)),
         thread=thread,
         instruction=instruction,
     )
@@ -48,12 +59,12 @@ def broken_warp(launch: Launch, instruction: Instruction, thread: int) -> Kernel
     """An instruction of a whole warp, some of whose 32 lanes have exited or do not exist."""
     return KernelFault(
         FaultKind.ILLEGAL_INSTRUCTION,
-        f"{_who(launch, thread)} came to {instruction.opcode} without all 32 lanes of its warp",
+        stop_texts.BROKEN_WARP.filled(who=_who(launch, thread), opcode=instruction.opcode),
         thread=thread,
         instruction=instruction,
     )
 
 
-def _who(launch: Launch, thread: int) -> str:
+def _who(launch: Launch, thread: int) -> Phrase:
     block, inside = launch.position(thread)
-    return f"thread {inside} of block {block}"
+    return stop_texts.THREAD.filled(thread=inside, block=block)

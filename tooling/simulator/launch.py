@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from tooling.simulator.phrases import Phrase
 from tooling.simulator.ptx_model import Function, Instruction, SourceLocation
 from tooling.simulator.record import Record
 
@@ -90,7 +91,7 @@ class KernelFault(Exception):
 
     Attributes:
         kind: why.
-        what: one line for the reader.
+        told: one line for the reader; `what` in English.
         thread: linear thread number in the launch, -1 where no single thread is at fault.
         address: the address in question, or None.
         instruction: the instruction at which it happened, or None.
@@ -99,18 +100,23 @@ class KernelFault(Exception):
     def __init__(
         self,
         kind: FaultKind,
-        what: str,
+        told: Phrase,
         *,
         thread: int = -1,
         address: int | None = None,
         instruction: Instruction | None = None,
     ) -> None:
-        super().__init__(what)
+        super().__init__(told.en)
         self.kind = kind
-        self.what = what
+        self.told = told
         self.thread = thread
         self.address = address
         self.instruction = instruction
+
+    @property
+    def what(self) -> str:
+        """One line for the reader, in English."""
+        return self.told.en
 
     @property
     def source(self) -> SourceLocation | None:

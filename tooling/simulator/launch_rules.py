@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import re
 
-from tooling.simulator import device
+from tooling.simulator import device, stop_texts
 from tooling.simulator.cuda_results import CudaResult
 from tooling.simulator.launch import Dim3
+from tooling.simulator.phrases import Phrase
 from tooling.simulator.ptx_model import Function, Module
 from tooling.simulator.record import Record
 
@@ -95,7 +96,7 @@ class Refusal(Record):
     """A launch that the driver does not take: its answer, and the reason, which a driver does not tell."""
 
     result: CudaResult
-    why: str
+    why: Phrase
 
 
 def judge_launch(
@@ -108,24 +109,26 @@ def judge_launch(
         dynamic_shared: bytes asked for in the launch.
     """
     most_threads, most_shared = kernel.attributes[MAX_THREADS], kernel.attributes[MAX_DYNAMIC_SHARED]
-    why = ""
+    why: Phrase | None = None
     if min(*grid, *block) < 1:
-        why = f"grid {grid} and block {block} must be at least 1 everywhere"
+        why = stop_texts.EMPTY.filled(grid=grid, block=block)
     elif any(extent > most for extent, most in zip(grid, device.MAX_GRID, strict=True)):
-        why = f"grid {grid} is larger than {Dim3(*device.MAX_GRID)}"
+        why = stop_texts.GRID_TOO_LARGE.filled(grid=grid, most=Dim3(*device.MAX_GRID))
     elif any(extent > most for extent, most in zip(block, device.MAX_BLOCK, strict=True)):
-        why = f"block {block} is larger than {Dim3(*device.MAX_BLOCK)}"
+        why = stop_texts.BLOCK_TOO_LARGE.filled(block=block, most=Dim3(*device.MAX_BLOCK))
     elif block.count > most_threads:
-        why = f"a block of {block.count} threads; at most {most_threads} are possible"
+        why = stop_texts.TOO_MANY_THREADS.filled(threads=block.count, most=most_threads)
     elif kernel.required_block is not None and block != kernel.required_block:
-        why = f"block {block}; the kernel was compiled for blocks of {kernel.required_block}"
+        why = stop_texts.OTHER_BLOCK.filled(block=block, required=kernel.required_block)
     elif dynamic_shared > most_shared:
-        why = (
-            f"{dynamic_shared} bytes of dynamic shared memory besides {kernel.static_shared} of the kernel's "
-            f"own; at most {most_shared} are possible (more than {device.MAX_SHARED_PER_BLOCK} in all, up to "
-            f"{device.MAX_SHARED_PER_BLOCK_OPT_IN}, must be asked for: MAX_DYNAMIC_SHARED_SIZE_BYTES)"
+        why = stop_texts.TOO_MUCH_SHARED.filled(
+            dynamic=dynamic_shared,
+            static=kernel.static_shared,
+            most=most_shared,
+            plain=device.MAX_SHARED_PER_BLOCK,
+            opt_in=device.MAX_SHARED_PER_BLOCK_OPT_IN,
         )
-    if why:
+    if why is not None:
         return Refusal(CudaResult.INVALID_VALUE, why)
     return _judge_cluster(kernel, grid, cluster)
 
@@ -136,11 +139,11 @@ def _judge_cluster(kernel: Kernel, grid: Dim3, cluster: Dim3 | None) -> Refusal 
     if wanted is None:
         return None
     most = device.MAX_CLUSTER if kernel.attributes[NON_PORTABLE_CLUSTER] else device.PORTABLE_CLUSTER
-    why = ""
+    why: Phrase | None = None
     if cluster and required and cluster != required:
-        why = f"a cluster of {cluster}; the kernel was compiled for clusters of {required}"
+        why = stop_texts.OTHER_CLUSTER.filled(cluster=cluster, required=required)
     elif not 1 <= math.prod(wanted) <= most:
-        why = f"a cluster of {math.prod(wanted)} blocks; 1 to {most} are possible"
+        why = stop_texts.WRONG_CLUSTER.filled(blocks=math.prod(wanted), most=most)
     elif any(blocks % extent for blocks, extent in zip(grid, wanted, strict=True)):
-        why = f"grid {grid} is no multiple of the cluster {wanted}"
-    return Refusal(CudaResult.INVALID_CLUSTER_SIZE, why) if why else None
+        why = stop_texts.NO_MULTIPLE.filled(grid=grid, cluster=wanted)
+    return None if why is None else Refusal(CudaResult.INVALID_CLUSTER_SIZE, why)

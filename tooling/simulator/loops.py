@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.hooks import Waiter, WaitsFor
 from tooling.simulator.lanes import Group
+from tooling.simulator.stop_texts import ENDLESS_WAIT
 
 Array = NDArray[Any]
 State = dict[tuple[Any, ...], list[Array]]
@@ -53,7 +54,7 @@ class LoopWatch:
                 for group in groups
                 if group.polling is not None
             ]
-            batch.stop_waiting(waiters, "{} threads wait for what no thread will do any more")
+            batch.stop_waiting(waiters, ENDLESS_WAIT)
         self._looks += 1
         if self._looks >= self._renewal or self._changes != batch.spaces.changes:
             self._renewal = max(self._renewal, 2 * self._looks)

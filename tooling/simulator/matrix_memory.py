@@ -20,6 +20,7 @@ from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.modifiers import MATRIX, stand_in_order
 from tooling.simulator.numerics import U16, U32
 from tooling.simulator.ptx_model import Instruction, Vector
+from tooling.simulator.stop_texts import WRONG_VECTOR
 from tooling.simulator.warps import together
 from tooling.simulator.windows import SHARED_WINDOW
 
@@ -39,7 +40,7 @@ def _matrix(decoder: Decoder, instruction: Instruction, following: int) -> None:
     registers, address = instruction.operands if loads else instruction.operands[::-1]
     elements = registers.elements if isinstance(registers, Vector) else (registers,)
     if len(elements) != count:
-        raise decoder.unknown(instruction, "its vector has the wrong number of elements")
+        raise decoder.unknown(instruction, WRONG_VECTOR)
     at = pointer(decoder, address, instruction)
     window = np.uint64(0 if any(m.startswith("shared") for m in modifiers) else SHARED_WINDOW)
     transposed = "trans" in modifiers

@@ -20,6 +20,7 @@ from tooling.simulator.numerics import U32, U64
 from tooling.simulator.ptx_model import Address, Instruction, Integer, Operand, Register, Symbol, Vector
 from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES
+from tooling.simulator.stop_texts import NO_ADDRESS, WRONG_VECTOR
 from tooling.simulator.windows import by_space
 
 Array = NDArray[Any]
@@ -72,7 +73,7 @@ def pointer(decoder: Decoder, operand: Operand, instruction: Instruction) -> Poi
         PtxError: another kind of operand.
     """
     if not isinstance(operand, Address):
-        raise decoder.unknown(instruction, "an address in brackets is expected")
+        raise decoder.unknown(instruction, NO_ADDRESS)
     base = operand.base
     if isinstance(base, Register):
         slot = decoder.register(base.name)
@@ -144,7 +145,7 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     count = vector_count(instruction)
     elements = destination.elements if isinstance(destination, Vector) else (destination,)
     if len(elements) != count:
-        raise decoder.unknown(instruction, "its vector has the wrong number of elements")
+        raise decoder.unknown(instruction, WRONG_VECTOR)
     widths = [
         memory if not isinstance(e, Register) or e.name == "_" else decoder.width(e.name) for e in elements
     ]
@@ -297,7 +298,7 @@ def _store(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     destination, source = instruction.operands[:2]
     elements = source.elements if isinstance(source, Vector) else (source,)
     if len(elements) != vector_count(instruction):
-        raise decoder.unknown(instruction, "its vector has the wrong number of elements")
+        raise decoder.unknown(instruction, WRONG_VECTOR)
     at = pointer(decoder, destination, instruction)
     sources = [decoder.value(element, memory, instruction) for element in elements]
     guarding = guard(decoder, instruction)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
+from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.ptx_model import (
     Instruction,
     Label,
@@ -18,6 +18,7 @@ from tooling.simulator.ptx_model import (
 from tooling.simulator.ptx_operands import PIECES, parse_operand
 from tooling.simulator.ptx_variables import TYPE_BYTES, parse_variable
 from tooling.simulator.record import Record, made
+from tooling.simulator.stop_texts import NEVER_GUESSES
 
 _INSTRUCTION = re.compile(
     r"\s*(?:@(!?)\s*([%\w$]+)\s+)?([a-z]\w*(?:(?:\.|::)\w+)*)(?:\s+([^;]*?))?\s*;\s*(?://.*)?$"
@@ -300,7 +301,7 @@ class BodyParser:
 
     def _error(self, index: int, what: str) -> PtxError:
         line = self.lines[index] if index < len(self.lines) else ""
-        return PtxError(what, line=index + 1, text=line, source=self.source, hint=UNKNOWN_HINT)
+        return PtxError(what, line=index + 1, text=line, source=self.source, hint=NEVER_GUESSES)
 
 
 def _shallow(place: SourceLocation | None) -> SourceLocation | None:

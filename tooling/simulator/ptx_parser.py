@@ -11,11 +11,12 @@ from functools import lru_cache
 
 from tooling.collection import uncollected
 from tooling.simulator.ptx_body import BodyParser
-from tooling.simulator.ptx_errors import UNKNOWN_HINT, PtxError
+from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.ptx_model import Function, Module, Parameter, Variable
 from tooling.simulator.ptx_operands import PIECES
 from tooling.simulator.ptx_variables import TYPE_BYTES, parse_variable
 from tooling.simulator.record import replace
+from tooling.simulator.stop_texts import NEVER_GUESSES
 
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)
 _FUNCTION = re.compile(
@@ -143,7 +144,7 @@ class _ModuleParser:
             for variable in parse_variable(text):
                 self.globals[variable.name] = variable
         except ValueError as error:
-            raise PtxError(str(error), line=line, text=text, hint=UNKNOWN_HINT) from None
+            raise PtxError(str(error), line=line, text=text, hint=NEVER_GUESSES) from None
 
     def _function(self) -> None:
         text, line = self._gather("{;")
@@ -178,7 +179,7 @@ class _ModuleParser:
         (self.kernels if function.is_entry else self.functions)[name] = function
 
     def _error(self, what: str) -> PtxError:
-        return PtxError(what, line=self.position + 1, text=self.lines[self.position], hint=UNKNOWN_HINT)
+        return PtxError(what, line=self.position + 1, text=self.lines[self.position], hint=NEVER_GUESSES)
 
 
 def _uncomment(line: str) -> str:

@@ -31,12 +31,14 @@ class SimulationOptions(Record):
 
     Attributes:
         checks: which checks watch.
+        language: of what programs are told (`en` or `ko`).
         schedule: the order in which threads run: `lockstep`, `random:SEED` or `adversarial`.
         time_limit: seconds of wall time that one kernel may take, or None.
         graph_cache: where MAX keeps the graphs it compiled for the simulated GPU; None where none are used.
     """
 
     checks: frozenset[Check] = ALL_CHECKS
+    language: str = "en"
     schedule: str = "lockstep"
     time_limit: float | None = None
     graph_cache: Path | None = None
@@ -72,7 +74,7 @@ class Simulation:
         libraries = self._libraries or _default_libraries()
         executor = self._executor or Engine(self.options.schedule, self.options.time_limit)
         checks = functools.partial(make_checks, sorted(self.options.checks))
-        self._gpu = Gpu(executor, checks)
+        self._gpu = Gpu(executor, checks, self.options.language)
         self._server = Server(self._gpu)
         self._environment = _environment(libraries, self._server, self.options)
         return self

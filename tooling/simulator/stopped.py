@@ -33,8 +33,8 @@ class StoppedKernel(Record):
     why: str
 
 
-def stopped_kernel(records: Sequence[LaunchRecord]) -> StoppedKernel | None:
-    """The first of these launches that was stopped, or None."""
+def stopped_kernel(records: Sequence[LaunchRecord], language: str = "en") -> StoppedKernel | None:
+    """The first of these launches that was stopped, or None; the reason in a language (`en` or `ko`)."""
     for record in records:
         fault = record.result.error
         if fault is None:
@@ -51,6 +51,6 @@ def stopped_kernel(records: Sequence[LaunchRecord]) -> StoppedKernel | None:
             thread,
             block,
             fault.kind,
-            fault.what,
+            fault.told.in_language(language),
         )
     return None

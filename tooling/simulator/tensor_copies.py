@@ -25,6 +25,7 @@ from tooling.simulator.numerics import S32, U32, U64
 from tooling.simulator.ptx_model import Address, Instruction, Operand
 from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES
+from tooling.simulator.stop_texts import NO_TENSOR_MAP, NOT_SO_MANY_COORDINATES
 from tooling.simulator.tensor_maps import BYTES, TensorMap
 from tooling.simulator.windows import CLUSTER_SHIFT
 
@@ -44,7 +45,7 @@ class Box(Record, frozen=False):
 
 def _box(decoder: Decoder, operand: Operand, instruction: Instruction, rank: int) -> Box:
     if not isinstance(operand, Address) or len(operand.coordinates) != rank:
-        raise decoder.unknown(instruction, f"a tensor map with {rank} coordinates is expected")
+        raise decoder.unknown(instruction, NOT_SO_MANY_COORDINATES.filled(rank=rank))
     at = pointer(decoder, Address(operand.base, operand.offset), instruction)
     return Box(at, tuple(decoder.value(x, S32, instruction) for x in operand.coordinates))
 
@@ -177,8 +178,7 @@ def _map_at(batch: Any, address: int, instruction: Instruction, thread: int) -> 
     if tensor is None:
         raise KernelFault(
             FaultKind.ILLEGAL_ADDRESS,
-            f"there is no tensor map at {address:#x}: it must be made by cuTensorMapEncodeTiled and lie in "
-            "global memory or be a kernel parameter that is not copied (nvvm.grid_constant)",
+            NO_TENSOR_MAP.filled(address=address),
             thread=thread,
             address=address,
             instruction=instruction,

@@ -21,6 +21,7 @@ from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.numerics import PRED, U32, U64
 from tooling.simulator.ptx_model import Instruction, Integer, Operand, Vector
 from tooling.simulator.record import Record
+from tooling.simulator.stop_texts import WRONG_RESULT
 from tooling.simulator.tensor_sums import EIGHT_BITS, FULL, Factors, tensor_sum
 from tooling.simulator.warps import together
 
@@ -45,7 +46,7 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
     form = _form(decoder, instruction)
     result, a, b, scale, *signs = instruction.operands
     if not isinstance(result, Vector) or len(result.elements) != form.registers:
-        raise decoder.unknown(instruction, "its result has the wrong number of registers")
+        raise decoder.unknown(instruction, WRONG_RESULT)
     targets = [write(decoder, element, instruction) for element in result.elements]
     addends = [decoder.value(element, U32, instruction) for element in result.elements]
     numbers = [sign.value for sign in signs if isinstance(sign, Integer)]

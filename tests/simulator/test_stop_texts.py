@@ -1,0 +1,115 @@
+"""Why a launch is refused, a kernel stopped or an instruction unknown, in both languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from string import Formatter
+
+import pytest
+
+from tests.simulator.asking import READER, ask, introduced, read_by_a_kernel
+from tooling.simulator import stop_texts
+from tooling.simulator.context import Context
+from tooling.simulator.launch import Dim3
+from tooling.simulator.phrases import Phrase
+from tooling.simulator.protocol import Opcode, Request
+from tooling.simulator.stopped import stopped_kernel
+
+PHRASES = {name: phrase for name, phrase in vars(stop_texts).items() if isinstance(phrase, Phrase)}
+PHRASES |= {f"SPACES {name}": phrase for name, phrase in stop_texts.SPACES.items()}
+HANGUL = re.compile("[가-힣]")
+
+
+def places(text: str) -> set[str | None]:
+    return {place for _, place, _, _ in Formatter().parse(text) if place}
+
+
+@pytest.mark.parametrize("name", sorted(set(PHRASES) - {"FROM"}))
+def test_both_languages_have_the_same_figures(name: str) -> None:
+    phrase = PHRASES[name]
+    assert places(phrase.en) == places(phrase.ko)
+    assert HANGUL.search(phrase.ko)
+    assert not HANGUL.search(phrase.en)
+
+
+def test_a_phrase_inside_a_phrase_is_said_in_the_same_language() -> None:
+    inner = stop_texts.THREAD.filled(thread=Dim3(1, 2, 3), block=Dim3(0, 0, 0))
+    outer = stop_texts.TRAPPED.filled(who=inner)
+    assert outer.en == "thread (1, 2, 3) of block (0, 0, 0) stopped the kernel itself (trap)"
+    assert outer.ko == "블록 (0, 0, 0)의 스레드 (1, 2, 3)가 스스로 커널을 중단했습니다 (trap)"
+
+
+@pytest.fixture
+def context(language: str) -> Iterator[Context]:
+    context = introduced(checked=False, language=language)
+    yield context
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "reader cannot be launched: a block of 2048 threads; at most 1024 are possible"),
+        (
+            "ko",
+            "reader 커널을 실행할 수 없습니다: 블록 하나의 스레드가 2048개입니다. 최대 1024개까지 가능합니다",
+        ),
+    ],
+)
+def test_a_refused_launch(context: Context, told: str) -> None:
+    _, module = ask(context, Opcode.LOAD_MODULE, tail=READER)
+    _, function = ask(context, Opcode.FUNCTION, module, tail=b"reader")
+    shape = (1, 1, 1, 64, 32, 1, 1, 1, 1, 0, 0, 0)
+    status, answer, _ = context.answer(Request(Opcode.LAUNCH, (function, *shape), bytes(8)))
+    assert (status, answer.decode()) == (1, told)
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        (
+            "en",
+            "thread (0, 0, 0) of block (0, 0, 0) accessed 4 bytes at global address 0x40, where there is no "
+            "global memory",
+        ),
+        (
+            "ko",
+            "블록 (0, 0, 0)의 스레드 (0, 0, 0)가 전역 메모리가 없는 전역 주소 0x40에서 "
+            "4바이트에 접근했습니다",
+        ),
+    ],
+)
+def test_a_stopped_kernel(context: Context, language: str, told: str) -> None:
+    read_by_a_kernel(context, 64)
+    stopped = stopped_kernel(context.gpu.records, language)
+    assert stopped is not None
+    assert stopped.why == told
+
+
+@pytest.mark.parametrize(
+    ("language", "what", "why", "hint"),
+    [
+        (
+            "en",
+            "PTX line 12: cannot execute `ld.wrong.b32`",
+            "the simulator does not know this form",
+            "never guesses",
+        ),
+        (
+            "ko",
+            "PTX 12번째 줄: `ld.wrong.b32` 명령을 실행할 수 없습니다",
+            "시뮬레이터가 모르는 형태입니다",
+            "짐작하지 않습니다",
+        ),
+    ],
+)
+def test_an_unknown_instruction(context: Context, what: str, why: str, hint: str) -> None:
+    text = READER.replace(b"ld.global.b32 %r1", b"ld.wrong.b32 %r1")
+    status, answer, _ = context.answer(Request(Opcode.LOAD_MODULE, (), text))
+    assert status == 218
+    (error,) = context.gpu.errors
+    assert error.what == what
+    assert error.why == why
+    assert hint in (error.hint or "")
+    assert answer.decode() == str(error)

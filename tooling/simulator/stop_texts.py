@@ -1,0 +1,156 @@
+"""Why launches are refused, kernels stopped and programs not understood, in both languages."""
+
+from __future__ import annotations
+
+from tooling.simulator.phrases import Phrase
+
+# Refusals of a launch: the driver's rules (`launch_rules`), and the engine's own.
+
+REFUSED = Phrase("{kernel} cannot be launched: {why}", "{kernel} 커널을 실행할 수 없습니다: {why}")
+EMPTY = Phrase(
+    "grid {grid} and block {block} must be at least 1 everywhere",
+    "그리드 {grid}와 블록 {block}의 크기는 어느 방향으로나 1 이상이어야 합니다",
+)
+GRID_TOO_LARGE = Phrase("grid {grid} is larger than {most}", "그리드 {grid}가 한도 {most}를 넘습니다")
+BLOCK_TOO_LARGE = Phrase("block {block} is larger than {most}", "블록 {block}이 한도 {most}를 넘습니다")
+TOO_MANY_THREADS = Phrase(
+    "a block of {threads} threads; at most {most} are possible",
+    "블록 하나의 스레드가 {threads}개입니다. 최대 {most}개까지 가능합니다",
+)
+OTHER_BLOCK = Phrase(
+    "block {block}; the kernel was compiled for blocks of {required}",
+    "블록이 {block}이지만, 커널은 {required} 블록에 맞추어 컴파일되었습니다",
+)
+TOO_MUCH_SHARED = Phrase(
+    "{dynamic} bytes of dynamic shared memory besides {static} of the kernel's own; at most {most} are "
+    "possible (more than {plain} in all, up to {opt_in}, must be asked for: MAX_DYNAMIC_SHARED_SIZE_BYTES)",
+    "커널 자체의 공유 메모리 {static}바이트 외에 동적 공유 메모리가 {dynamic}바이트입니다. 최대 "
+    "{most}바이트까지 가능합니다 (모두 합해 {plain}바이트를 넘으면 MAX_DYNAMIC_SHARED_SIZE_BYTES로 "
+    "요청해야 하고, {opt_in}바이트가 한도입니다)",
+)
+OTHER_CLUSTER = Phrase(
+    "a cluster of {cluster}; the kernel was compiled for clusters of {required}",
+    "클러스터가 {cluster}이지만, 커널은 {required} 클러스터에 맞추어 컴파일되었습니다",
+)
+WRONG_CLUSTER = Phrase(
+    "a cluster of {blocks} blocks; 1 to {most} are possible",
+    "클러스터 하나의 블록이 {blocks}개입니다. 1개부터 {most}개까지 가능합니다",
+)
+NO_MULTIPLE = Phrase(
+    "grid {grid} is no multiple of the cluster {cluster}",
+    "그리드 {grid}가 클러스터 {cluster}의 배수가 아닙니다",
+)
+NOT_SIMULATED = Phrase(
+    "the simulated GPU cannot run this launch of {kernel}",
+    "시뮬레이션 GPU는 {kernel} 커널을 이렇게 실행할 수 없습니다",
+)
+ON_A_REAL_GPU = Phrase(
+    "run this program on a real GPU (--target nvidia)",
+    "이 프로그램은 실제 GPU에서 실행합니다 (--target nvidia)",
+)
+EMPTY_CLUSTER = Phrase(
+    "grid {grid}, block {block} and cluster {cluster} must be at least 1",
+    "그리드 {grid}, 블록 {block}, 클러스터 {cluster}의 크기는 1 이상이어야 합니다",
+)
+TOO_MUCH_SHARED_IN_ALL = Phrase(
+    "{shared} bytes of shared memory; {most} are possible",
+    "공유 메모리가 {shared}바이트입니다. {most}바이트까지 가능합니다",
+)
+TOO_FEW_PARAMETERS = Phrase(
+    "{given} bytes of parameters; the kernel takes {taken}",
+    "인자가 {given}바이트이지만, 커널은 {taken}바이트를 받습니다",
+)
+
+# Faults: what stops a kernel.
+
+STOPPED = Phrase(
+    "error: {kernel} was stopped at {place}\n  why: {why}",
+    "오류: {place}에서 {kernel} 커널이 중단되었습니다\n  이유: {why}",
+)
+
+THREAD = Phrase("thread {thread} of block {block}", "블록 {block}의 스레드 {thread}")
+SPACES = {
+    "global": Phrase("global", "전역"),
+    "shared": Phrase("shared", "공유"),
+    "local": Phrase("local", "로컬"),
+}
+ILLEGAL_ADDRESS = Phrase(
+    "{who} accessed {bytes} bytes at {space} address {address:#x}, where there is no {space} memory",
+    "{who}가 {space} 메모리가 없는 {space} 주소 {address:#x}에서 {bytes}바이트에 접근했습니다",
+)
+MISALIGNED = Phrase(
+    "{who} accessed {space} address {address:#x}, no multiple of {bytes}",
+    "{who}가 {bytes}의 배수가 아닌 {space} 주소 {address:#x}에 접근했습니다",
+)
+TRAPPED = Phrase("{who} stopped the kernel itself (trap)", "{who}가 스스로 커널을 중단했습니다 (trap)")
+BROKEN_WARP = Phrase(
+    "{who} came to {opcode} without all 32 lanes of its warp",
+    "{who}가 {opcode}에 왔지만, 워프의 레인 32개가 모두 모이지 않았습니다",
+)
+NO_END = Phrase("the kernel did not end within its limit", "커널이 정해진 한도 안에 끝나지 않았습니다")
+DEADLOCK = Phrase(
+    "{threads} threads wait for each other and none can go on",
+    "스레드 {threads}개가 서로를 기다려 아무도 나아갈 수 없습니다",
+)
+ENDLESS_WAIT = Phrase(
+    "{threads} threads wait for what no thread will do any more",
+    "스레드 {threads}개가 더는 아무 스레드도 하지 않을 일을 기다립니다",
+)
+NO_TENSOR_MAP = Phrase(
+    "there is no tensor map at {address:#x}: it must be made by cuTensorMapEncodeTiled and lie in global "
+    "memory or be a kernel parameter that is not copied (nvvm.grid_constant)",
+    "{address:#x}에 텐서 맵이 없습니다. 텐서 맵은 cuTensorMapEncodeTiled로 만들어야 하고, 전역 메모리에 "
+    "있거나 복사되지 않는 커널 인자(nvvm.grid_constant)여야 합니다",
+)
+TOO_DEEP = Phrase(
+    "the calls of {function} are too deep: {calls} of them fill the thread's stack",
+    "{function} 함수의 호출이 너무 깊습니다. {calls}번의 호출로 스레드의 스택이 가득 찼습니다",
+)
+NO_FUNCTION = Phrase(
+    "a call of address {address:#x}, where there is no function of this form",
+    "주소 {address:#x}를 호출했지만, 거기에는 이런 형태의 함수가 없습니다",
+)
+
+# Instructions that cannot be executed.
+
+AT_PTX_LINE = Phrase("PTX line {line}", "PTX {line}번째 줄")
+FROM = Phrase(", from {source}", " ({source})")
+CANNOT_EXECUTE = Phrase("cannot execute `{form}`", "`{form}` 명령을 실행할 수 없습니다")
+NEVER_GUESSES = Phrase(
+    "the simulated GPU never guesses: run this program on a real GPU (--target nvidia), write the line "
+    "another way, or report the instruction so that it can be added",
+    "시뮬레이션 GPU는 짐작하지 않습니다. 이 프로그램을 실제 GPU에서 실행하거나 (--target nvidia), 그 줄을 "
+    "다르게 쓰거나, 명령을 추가할 수 있게 알립니다",
+)
+UNKNOWN_FORM = Phrase("the simulator does not know this form", "시뮬레이터가 모르는 형태입니다")
+WRONG_VECTOR = Phrase("its vector has the wrong number of elements", "벡터의 원소 수가 맞지 않습니다")
+WRONG_RESULT = Phrase(
+    "its result has the wrong number of registers", "결과를 받는 레지스터의 수가 맞지 않습니다"
+)
+OTHER_OPERANDS = Phrase(
+    "it has other operands or types than it takes", "피연산자나 자료형이 이 명령이 받는 것과 다릅니다"
+)
+OPERAND_COUNT = Phrase(
+    "it has {given} operands, {known} are known", "피연산자가 {given}개이지만 {known}개로 알고 있습니다"
+)
+NO_OPERANDS = Phrase("it has no operands", "피연산자가 없습니다")
+NO_SOURCE = Phrase("it has no source operand", "원본 피연산자가 없습니다")
+NO_REGISTER = Phrase("its destination is no register", "결과를 받는 곳이 레지스터가 아닙니다")
+DOES_NOT_FIT = Phrase("its result does not fit into {register}", "결과가 {register}에 들어가지 않습니다")
+OTHER_OPERAND = Phrase(
+    "an operand that this instruction cannot take", "이 명령이 받을 수 없는 피연산자가 있습니다"
+)
+NO_ADDRESS = Phrase("an address in brackets is expected", "대괄호 안에 주소가 있어야 합니다")
+NOT_OF_A_BARRIER = Phrase("its operands are not those of a barrier", "피연산자가 배리어의 것이 아닙니다")
+NOT_SO_MANY_COORDINATES = Phrase(
+    "a tensor map with {rank} coordinates is expected", "좌표가 {rank}개인 텐서 맵이 있어야 합니다"
+)
+UNKNOWN_FUNCTION = Phrase("there is no function `{name}`", "`{name}` 함수가 없습니다")
+OTHER_ARGUMENTS = Phrase("its arguments are not those of `{name}`", "인자가 `{name}` 함수의 것과 다릅니다")
+ONLY_PARAM = Phrase(
+    "only `.param` variables are passed to functions", "함수에는 `.param` 변수만 전달할 수 있습니다"
+)
+UNKNOWN_PARAM = Phrase("there is no `.param` variable `{name}`", "`{name}`이라는 `.param` 변수가 없습니다")
+UNKNOWN_LABEL = Phrase("there is no label `{name}`", "`{name}` 레이블이 없습니다")
+UNKNOWN_VARIABLE = Phrase("there is no variable `{name}`", "`{name}` 변수가 없습니다")
+UNKNOWN_REGISTER = Phrase("there is no register `{name}`", "`{name}` 레지스터가 없습니다")
