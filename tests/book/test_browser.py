@@ -98,7 +98,7 @@ def test_on_a_telephone_nothing_but_code_is_scrolled_sideways(page: Any, address
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(address + path, wait_until="load")
     page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
-    boxes = page.locator(".figure-scroll, .table-wrapper, .formula, .language-text")
+    boxes = page.locator(".figure-scroll, .table-wrapper, .formula, .language-text, .tab-labels")
     wide = boxes.evaluate_all(
         "all => all.filter(box => box.scrollWidth > box.clientWidth).map(box => box.innerHTML.slice(0, 200))"
     )

@@ -1,4 +1,4 @@
-"""Lines do not break inside names of code, nor between code and a particle."""
+"""Lines do not break inside short code, nor between code and a particle."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tooling.book.line_breaks import keep_together
 @pytest.mark.parametrize(
     ("html", "kept"),
     [
-        ("<code>--tiled</code>", '<code class="name">--tiled</code>'),
-        ("<code>barrier()</code>를", '<code class="name">barrier()</code>\u2060를'),
-        ("<code>a b</code>를", "<code>a b</code>\u2060를"),
-        ("<code>a</code> 를", '<code class="name">a</code> 를'),
+        ("<code>--tiled</code>", '<code class="short">--tiled</code>'),
+        ("<code>barrier()</code>를", '<code class="short">barrier()</code>\u2060를'),
+        ("<code>a + b</code>를", '<code class="short">a + b</code>\u2060를'),
+        ("<code>a</code> 를", '<code class="short">a</code> 를'),
         (f"<code>{'x' * 40}</code>", f"<code>{'x' * 40}</code>"),
         (
             '<pre><code class="language-bash">ls</code></pre>',
