@@ -11,5 +11,5 @@ _JOINER = "\N{WORD JOINER}"
 
 
 def keep_together(html: str) -> str:
-    """A rendered page whose short code is not taken apart at its hyphens and spaces, nor from its particles."""
+    """A rendered page whose short code is neither taken apart nor separated from its particle."""
     return _PARTICLE.sub(f"</code>{_JOINER}", _SHORT.sub(r'<code class="short">\1</code>', html))
