@@ -42,6 +42,7 @@ class Kind(StrEnum):
     OUTSIDE_SHARED = "outside-shared"
     BEFORE_SHARED = "before-shared"
     OUTSIDE_LOCAL = "outside-local"
+    OUTSIDE_CLUSTER = "outside-cluster"
     MISALIGNED = "misaligned"
     NULL_POINTER = "null-pointer"
     WILD_POINTER = "wild-pointer"
@@ -63,6 +64,8 @@ class Kind(StrEnum):
     EXITED_BEFORE_BARRIER = "exited-before-barrier"
     DIVERGENT_BARRIER = "divergent-barrier"
     MISSING_LANE = "missing-lane"
+    SHORT_BARRIER = "short-barrier"
+    ENDLESS_WAIT = "endless-wait"
     DEADLOCK = "deadlock"
     MBARRIER_STUCK = "mbarrier-stuck"
     MBARRIER_NOT_READY = "mbarrier-not-ready"
@@ -153,7 +156,7 @@ class Finding(Record):
     `parties[0]` is the thread that broke the rule (of a race: the later access). `offset` is where the access
     began, in bytes from the start of `buffer`; `size` its bytes; `distance` how far it reaches outside
     the buffer. `expected` and `arrived` count threads at a barrier, or hold lane masks for `.sync`
-    operations.
+    operations, or the blocks of a cluster and the rank that was asked for.
     """
 
     check: Check
@@ -275,7 +278,8 @@ def race_scope(finding: Finding) -> str:
         return "warp"
     one, two = finding.parties[0], finding.parties[1]
     if one.block != two.block:
-        return "grid"
+        shared = finding.buffer is not None and finding.buffer.memory is Memory.SHARED
+        return "cluster" if shared else "grid"
     if one.place.line == two.place.line > 0:
         # Of one step all threads read before they write: who reads what was written is a step further on.
         return "step" if finding.kind is Kind.READ_AFTER_WRITE else "line"

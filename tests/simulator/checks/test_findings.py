@@ -80,7 +80,12 @@ def test_a_race_within_one_line_is_told_to_split_it_or_its_steps(kind: Kind, adv
 
 
 def test_a_race_between_blocks_is_not_told_to_use_a_barrier() -> None:
-    assert "No barrier orders two blocks" in explain(race(block=1)).hint
+    finding = replace(race(block=1), buffer=Buffer(Memory.GLOBAL, 32, element=4))
+    assert "No barrier orders two blocks" in explain(finding).hint
+
+
+def test_blocks_that_race_on_shared_memory_are_of_one_cluster() -> None:
+    assert explain(race(block=1)).hint.startswith("Put `cluster_sync()` between the two lines")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -17,6 +17,7 @@ from tooling.simulator.findings import Buffer, Check, Finding, Kind, Severity
 from tooling.simulator.hooks import Access, Ints, LaunchContext, Space
 from tooling.simulator.memory import Allocation, DeviceMemory
 from tooling.simulator.shared_arrays import SharedArray
+from tooling.simulator.windows import CLUSTER_SHIFT
 
 NULL_PAGE = 1 << 16
 """Addresses below are a null pointer plus an index, in bytes; the arena begins far above."""
@@ -126,6 +127,12 @@ class MemoryCheck(CheckHook):
         if not lanes.any():
             return
         outside = np.flatnonzero(lanes)
+        access.suppress(lanes)
+        blocks = self.context.blocks_per_cluster
+        rank = (int(access.addresses[outside[0]]) >> CLUSTER_SHIFT) - 1
+        if shared and rank >= blocks and (blocks > 1 or "shared::cluster" in access.instruction.modifiers):
+            self._report(Kind.OUTSIDE_CLUSTER, access, outside, None, expected=blocks, arrived=rank)
+            return
         offset = int(inside[outside[0]])
         distance = offset if offset < 0 else offset + access.bytes - size
         kind = Kind.OUTSIDE_LOCAL
@@ -133,7 +140,6 @@ class MemoryCheck(CheckHook):
             kind = Kind.BEFORE_SHARED if distance < 0 else Kind.OUTSIDE_SHARED
         buffer = self.window(access.space, access.element_bytes, array if self._several else None)
         self._report(kind, access, outside, buffer, offset=offset, distance=distance)
-        access.suppress(lanes)
 
     def _check_alignment(self, access: Access) -> None:
         lanes = access.addresses & (access.bytes - 1) != 0
@@ -158,6 +164,8 @@ class MemoryCheck(CheckHook):
         *,
         offset: int = 0,
         distance: int = 0,
+        expected: int = 0,
+        arrived: int = 0,
     ) -> None:
         number = buffer.number if buffer else 0
         key: Hashable = (kind, self.context.launch.function.name, access.instruction.ptx_line, number)
@@ -174,6 +182,8 @@ class MemoryCheck(CheckHook):
             size=access.bytes,
             distance=distance,
             address=int(access.addresses[first]),
+            expected=expected,
+            arrived=arrived,
             count=len(lanes),
         )
         self.note(key, finding)

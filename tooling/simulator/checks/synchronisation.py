@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.checks.base import WARP, CheckHook, action_of, survivors
+from tooling.simulator.checks.base import WARP, CheckHook, action_of, place_of, survivors
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.hooks import Access, Ints, LaunchContext, Space, Waiter, WaitsFor
-from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.ptx_model import Instruction, Integer, Operand
 from tooling.simulator.record import Record
 
 _WAITING = {
@@ -78,7 +78,7 @@ class SynchronisationCheck(CheckHook):
     def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
         self._epoch[blocks] += 1
         gone = self._exited[blocks]
-        if not gone.any():
+        if not gone.any() or _is_counted(instruction):  # as many as were meant have come
             return
         size = self.context.threads_per_block
         lacking = blocks[(gone > 0) & (gone < size)]
@@ -102,7 +102,7 @@ class SynchronisationCheck(CheckHook):
         )
         self._note(
             Kind.EXITED_BEFORE_BARRIER,
-            barrier.ptx_line,
+            barrier,
             parties,
             expected=size,
             arrived=arrived,
@@ -136,7 +136,7 @@ class SynchronisationCheck(CheckHook):
         arrived = int(sum(1 << int(lane) for lane in present))
         expected = arrived | int(masks[0])
         party = self.party(int(threads[0]), Action.WARP_SYNC, instruction, len(threads))
-        self._note(Kind.MISSING_LANE, instruction.ptx_line, (party,), expected=expected, arrived=arrived)
+        self._note(Kind.MISSING_LANE, instruction, (party,), expected=expected, arrived=arrived)
 
     # Clusters
 
@@ -175,7 +175,7 @@ class SynchronisationCheck(CheckHook):
         size = self.context.threads_per_block
         leaver = self.party(block * size, Action.EXIT, self._last_exit, size)
         parties = (self.party(thread, action, instruction), leaver)
-        self._note(Kind.CLUSTER_BLOCK_GONE, instruction.ptx_line, parties)
+        self._note(Kind.CLUSTER_BLOCK_GONE, instruction, parties)
 
     def batch_end(self, first_block: int, blocks: int) -> None:
         """All threads of the batch have exited: as many must have waited at the cluster barrier as arrived
@@ -186,11 +186,10 @@ class SynchronisationCheck(CheckHook):
         first = first_block * self.context.threads_per_block
         if lost > 0 and self._arrivals.last is not None:
             party = self.party(first, Action.CLUSTER_BARRIER, self._arrivals.last, lost)
-            line = self._arrivals.last.ptx_line
-            self._note(Kind.CLUSTER_WAIT_MISSING, line, (party,), arrived=lost)
+            self._note(Kind.CLUSTER_WAIT_MISSING, self._arrivals.last, (party,), arrived=lost)
         elif lost < 0 and self._waits.last is not None:
             party = self.party(first, Action.CLUSTER_BARRIER, self._waits.last, -lost)
-            self._note(Kind.CLUSTER_ARRIVE_MISSING, self._waits.last.ptx_line, (party,), arrived=-lost)
+            self._note(Kind.CLUSTER_ARRIVE_MISSING, self._waits.last, (party,), arrived=-lost)
 
     # Mbarriers
 
@@ -215,13 +214,13 @@ class SynchronisationCheck(CheckHook):
                 parties = [self.party(thread, Action.MBARRIER, instruction)]
                 if known is not None:
                     parties.append(self.party(known.thread, Action.MBARRIER, known.instruction))
-                line = known.instruction.ptx_line if known else instruction.ptx_line
-                self._note(Kind.MBARRIER_NOT_READY, line, tuple(parties))
+                place = known.instruction if known else instruction
+                self._note(Kind.MBARRIER_NOT_READY, place, tuple(parties))
             elif action == "arrive":
                 known.arrived += count
         if action == "unheeded":
             party = self.party(int(threads[0]), Action.MBARRIER, instruction, len(threads))
-            self._note(Kind.MBARRIER_UNHEEDED, instruction.ptx_line, (party,), severity=Severity.WARNING)
+            self._note(Kind.MBARRIER_UNHEEDED, instruction, (party,), severity=Severity.WARNING)
 
     def _visible(self, known: _MBarrier, thread: int) -> bool:
         """A barrier of the block, or being in the same warp, lets a thread see the initialisation."""
@@ -234,10 +233,11 @@ class SynchronisationCheck(CheckHook):
         parties = tuple(
             self.party(int(w.threads[0]), Action.BARRIER, w.instruction, len(w.threads)) for w in waiters
         )
-        line = waiters[0].instruction.ptx_line
         expected = sum(len(waiter.threads) for waiter in waiters)
         arrived = len(waiters[0].threads)
-        self._note(Kind.DIVERGENT_BARRIER, line, parties, expected=expected, arrived=arrived)
+        self._note(
+            Kind.DIVERGENT_BARRIER, waiters[0].instruction, parties, expected=expected, arrived=arrived
+        )
 
     # Deadlock
 
@@ -250,23 +250,35 @@ class SynchronisationCheck(CheckHook):
         size = self.context.threads_per_block
         first = waiters[0]
         block = int(first.threads[0]) // size
-        line = first.instruction.ptx_line
+        place = first.instruction
         reasons = {waiter.waits_for for waiter in waiters}
         in_block = sum(int((waiter.threads // size == block).sum()) for waiter in waiters)
         polled = next((w for w in waiters if w.instruction.opcode == "mbarrier"), None)
         if polled is not None:
             self._report_mbarrier(block, polled.instruction, parties)
-        elif reasons == {WaitsFor.BLOCK_BARRIER} and len(waiters) > 1 and not _counted(waiters):
+        elif reasons == {WaitsFor.BLOCK_BARRIER} and any(_is_counted(w.instruction) for w in waiters):
+            self._report_counted(waiters, block, parties)
+        elif reasons == {WaitsFor.BLOCK_BARRIER} and len(waiters) > 1:
             here = int((first.threads // size == block).sum())
-            self._note(Kind.DIVERGENT_BARRIER, line, parties, expected=size, arrived=here)
+            self._note(Kind.DIVERGENT_BARRIER, place, parties, expected=size, arrived=here)
         elif reasons == {WaitsFor.BLOCK_BARRIER} and in_block < size:
-            self._report_exited(block, first.instruction, 1)
+            self._report_exited(block, place, 1)
         elif reasons == {WaitsFor.WARP}:
             present = np.unique(first.threads[first.threads // size == block] % size % WARP)
             arrived = int(sum(1 << int(lane) for lane in present))
-            self._note(Kind.MISSING_LANE, line, parties, expected=0xFFFFFFFF, arrived=arrived)
+            self._note(Kind.MISSING_LANE, place, parties, expected=0xFFFFFFFF, arrived=arrived)
         else:
-            self._note(Kind.DEADLOCK, line, parties)
+            self._note(Kind.ENDLESS_WAIT if WaitsFor.LOOP in reasons else Kind.DEADLOCK, place, parties)
+
+    def _report_counted(self, waiters: Sequence[Waiter], block: int, parties: tuple[Party, ...]) -> None:
+        """Threads wait at barriers with counts: too few at one, or at several, each for the others."""
+        first = waiters[0]
+        count = _operands(first.instruction)[1:]
+        if len(waiters) > 1 or not isinstance(count[0], Integer):
+            self._note(Kind.DEADLOCK, first.instruction, parties)
+            return
+        here = int((first.threads // self.context.threads_per_block == block).sum())
+        self._note(Kind.SHORT_BARRIER, first.instruction, parties, expected=count[0].value, arrived=here)
 
     def _waiting(self, waiter: Waiter) -> Action:
         return Action.MBARRIER if waiter.instruction.opcode == "mbarrier" else _WAITING[waiter.waits_for]
@@ -277,12 +289,12 @@ class SynchronisationCheck(CheckHook):
         barrier = next(iter(lacking or known), None)
         expected = barrier.count if barrier else 0
         arrived = barrier.arrived % expected if barrier else 0
-        self._note(Kind.MBARRIER_STUCK, polled.ptx_line, parties, expected=expected, arrived=arrived)
+        self._note(Kind.MBARRIER_STUCK, polled, parties, expected=expected, arrived=arrived)
 
     def _note(
         self,
         kind: Kind,
-        line: int,
+        at: Instruction,
         parties: tuple[Party, ...],
         *,
         expected: int = 0,
@@ -291,6 +303,7 @@ class SynchronisationCheck(CheckHook):
         buffer: Buffer | None = None,
         severity: Severity = Severity.ERROR,
     ) -> None:
+        """Note a finding, once for all instructions that a call of a library's function became."""
         finding = Finding(
             self.check,
             kind,
@@ -302,9 +315,13 @@ class SynchronisationCheck(CheckHook):
             arrived=arrived,
             count=count,
         )
-        self.note((kind, self.context.launch.function.name, line), finding)
+        self.note((kind, self.context.launch.function.name, str(place_of(at))), finding)
 
 
-def _counted(waiters: Sequence[Waiter]) -> bool:
-    """Whether one of the barriers is meant for a given number of threads, not for the whole block."""
-    return any(len(waiter.instruction.operands) > 1 for waiter in waiters)
+def _operands(barrier: Instruction) -> tuple[Operand, ...]:
+    """A barrier's number and, where it is meant for so many threads and not for the block, their count."""
+    return barrier.operands[1:-1] if "red" in barrier.modifiers else barrier.operands
+
+
+def _is_counted(barrier: Instruction) -> bool:
+    return len(_operands(barrier)) > 1

@@ -38,6 +38,12 @@ _TEXTS = {
         "kernel.",
         "Check the loop bound against the length of the array in the thread.",
     ),
+    "outside-cluster": Text(
+        "{access} of {bytes} in the shared memory of block {arrived} of a cluster of {expected}",
+        "Blocks of a cluster are numbered from 0, so there is no such block: on hardware the kernel stops.",
+        "Let the last block go round to the first, `(rank + 1) % size`, or guard it; and check that the "
+        "launch has the `cluster_dim` you meant.",
+    ),
     "misaligned": Text(
         "{access} of {bytes} at {address}, which is not a multiple of {alignment}",
         "The GPU loads and stores {bytes} at once only at addresses that are multiples of {alignment}; other "
@@ -154,6 +160,19 @@ _TEXTS = {
         "value such as "
         "0), or pass the mask of the lanes that really arrive.",
     ),
+    "short-barrier": Text(
+        "{arrived} threads wait at a barrier that is meant for {expected}, and no other thread can come",
+        "A barrier with a count lets its threads go on only when as many have come, whole warps at a time.",
+        "Name the number of threads that really meet there, a multiple of 32, and let each of them come: "
+        "`named_barrier[count](number)`, or `named_barrier_arrive` where a thread need not wait.",
+    ),
+    "endless-wait": Text(
+        "deadlock: threads wait in a loop for a value that no thread can change any more",
+        "Every thread that could change it waits too, or has ended.",
+        "Let some thread write what the loop reads, and write it before that thread waits for others: give a "
+        "lock back inside the `if` that took it, not after the loop, where the other lanes of the warp are "
+        "waited for.",
+    ),
     "deadlock": Text(
         "deadlock: no thread of the launch can go on",
         "Each group of threads waits for another one that never comes.",
@@ -163,7 +182,7 @@ _TEXTS = {
         "threads wait at an mbarrier whose phase never completes: {arrived} of {expected} arrivals",
         "The phase ends only after as many arrivals as `mbarrier_init` announced.",
         "Announce the number of threads that really call `mbarrier_arrive`, and let each of them arrive in "
-        "each phase.",
+        "each phase. A wait for a parity names that of the phase it waits for: 0 for the first, then 1, 0, …",
     ),
     "mbarrier-not-ready": Text(
         "an mbarrier is used before `mbarrier_init` was visible to this thread",
@@ -204,10 +223,12 @@ _RACE_HINTS = {
     "warp": "Put `barrier()` (or `syncwarp()`, as both threads are in one warp) between the two lines, "
     "where every thread "
     "passes it.",
+    "cluster": "Put `cluster_sync()` between the two lines, where every thread of the cluster passes it: "
+    "`barrier()` orders the threads of one block only.",
     "block": "Put `barrier()` between the two lines, where every thread of the block passes it.",
     "grid": "No barrier orders two blocks: use an atomic operation, a second launch, or give each block its "
-    "own "
-    "elements.",
+    "own elements. Data that is handed over by an atomic flag or counter needs `Ordering.RELEASE` where it "
+    "is set and `Ordering.ACQUIRE` where it is read.",
 }
 
 
