@@ -166,6 +166,7 @@ def test_an_interrupt_ends_the_program_and_exits_130(workbench: Workbench, tmp_p
         (["run", "p34", "--cordination"], ["no flag `--cordination`", "did you mean `--coordination`?"]),
         (["run", "p01", "--timeout", "0"], ["must be a positive number of seconds"]),
         (["run", "p01", "--hint", "4"], ["has no hint 4", "it has 3"]),
+        (["run", "p34", "--demo", "--hint"], ["has no hint 1", "its code is given"]),
         (["run"], ["required: puzzle"]),
         (["rnu", "p01"], ["there is no command `rnu`", "did you mean `run`?"]),
         (["p01"], ["tooling run p01"]),

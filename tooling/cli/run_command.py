@@ -141,7 +141,7 @@ def _hint(arguments: argparse.Namespace, selection: Selection, terminal: Termina
     if not 1 <= arguments.hint <= len(hints):
         raise ToolingError(
             f"`{selection.command}` has no hint {arguments.hint}",
-            why=f"it has {len(hints)}" if hints else "it has none",
+            why=f"it has {len(hints)}" if hints else "its code is given, so there is nothing to write",
             hint="`--hint 1` shows the first" if hints else None,
         )
     show_hint(selection.mode, selection.command, arguments.hint, terminal, arguments.lang)
