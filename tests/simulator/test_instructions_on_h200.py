@@ -41,6 +41,7 @@ COARSE = {
     "ex2.approx.ftz.bf16": 2**-7,
     "ex2.approx.ftz.bf16x2": 2**-7,
     "rcp.approx.ftz.f64": 2**-20,
+    "rsqrt.approx.f64": 2**-52,
     "rsqrt.approx.ftz.f64": 2**-20,
     "tanh.approx.bf16": 2**-6,
     "tanh.approx.bf16x2": 2**-6,

@@ -81,7 +81,7 @@ def approximate_form(opcode: str, modifiers: tuple[str, ...]) -> Operation | Non
             return np.asarray((a.view(np.uint64) & mask).view(F64))
 
         def double(a: Array) -> Array:
-            return upper(flush64(function(flush64(upper(a)))) if flags else function(a))
+            return upper(flush64(function(flush64(upper(a))))) if flags else function(a)
 
         return Operation(double, F64, (F64,), section, approximate=True)
     if opcode not in ("ex2", "tanh") or (flags and kind not in ("bf16", "bf16x2")):
