@@ -22,6 +22,7 @@ from tooling.simulator.schedule import Schedule
 from tooling.simulator.spaces import Spaces
 from tooling.simulator.specials import differs_by_batch, initial_value
 from tooling.simulator.stop_texts import DEADLOCK, NO_END
+from tooling.simulator.waiting import Waiting
 from tooling.simulator.warps import Warps
 
 if TYPE_CHECKING:
@@ -58,10 +59,10 @@ class Batch:
         self.barriers = BlockBarriers(self)
         self._cluster_barriers: ClusterBarriers | None = None
         self.parked_warps: list[tuple[Group, Instruction]] = []
-        self.waiting: list[Group] = []
         self.schedule = Schedule(runner.schedule, first_block, self.program.order)
         self.spaces.first_wins = self.schedule.first_wins
         self.watch = LoopWatch(self)
+        self.waiting = Waiting(self.schedule, self.watch.look)
         self.frames = Frames(self)
 
     @cached_property
@@ -116,11 +117,8 @@ class Batch:
                     kept[slot] = value
             return value
 
-        self.waiting = [
-            Group(
-                self.program.entries[self.program.name], (), None, self.size, base, base=base, missing=missing
-            )
-        ]
+        entry = self.program.entries[self.program.name]
+        self.resume(Group(entry, (), None, self.size, base, base=base, missing=missing))
         while self.waiting:
             self._run_group(self._next())
             if not self.waiting:
@@ -128,19 +126,10 @@ class Batch:
 
     def _next(self) -> Group:
         """Take the group that runs next, merged with all others at the same place."""
-        waiting = self.waiting
-        if len(waiting) == 1:
-            return waiting.pop()
-        turn = self.schedule.turn
-        chosen = self.schedule.choose(waiting)
-        if self.schedule.turn != turn:
-            self.watch.look(waiting)
-        same = [group for group in waiting if group.pc == chosen.pc and group.stack == chosen.stack]
-        if len(same) == 1:
-            waiting.remove(chosen)
-            return chosen
-        self.waiting = [group for group in waiting if group.pc != chosen.pc or group.stack != chosen.stack]
-        return merge(same, self.program.live(chosen.pc, chosen.stack), self.size)
+        groups = self.waiting.take()
+        if len(groups) == 1:
+            return groups[0]
+        return merge(groups, self.program.live(groups[0].pc, groups[0].stack), self.size)
 
     def _run_group(self, group: Group) -> None:
         """Run one group until it waits, ends, splits, or should let another one run."""
@@ -165,14 +154,14 @@ class Batch:
             end = block.end
             assert end is not None
             if not end(group, self):
-                self._check_limits(self.waiting[0] if self.waiting else group)
+                self._check_limits(next(iter(self.waiting), group))
                 return
             # While a group runs others are only added, so their number tells whether `first` still holds.
             if len(self.waiting) != known:
                 known = len(self.waiting)
-                first = self.schedule.first_of(self.waiting)
+                first = self.waiting.first_rank()
             if known and self.schedule.yields(group, first):
-                self.waiting.append(group)
+                self.resume(group)
                 self._check_limits(group)
                 return
             if group.back_edges & 63 == 63 or count > 1000:
@@ -243,7 +232,7 @@ class Batch:
 
     def resume(self, group: Group) -> None:
         """Let a group run when its turn comes."""
-        self.waiting.append(group)
+        self.waiting.add(group)
 
     def divide(self, group: Group, lanes: Array, first_pc: int, second_pc: int) -> tuple[Group, Group]:
         """Two groups: the lanes where `lanes` holds, at `first_pc`, and the others, at `second_pc`."""
@@ -262,21 +251,22 @@ class Batch:
         taken, passed = self.divide(group, lanes, target, following)
         if backwards:
             taken.back_edges += 1
-        self.waiting += (taken, passed)
+        self.resume(taken)
+        self.resume(passed)
 
     def scatter(self, group: Group, chosen: Array, targets: list[int]) -> None:
         """A jump table: lanes go where their index says."""
         for index in np.unique(chosen):
             live = self.program.live(targets[index], group.stack)
-            self.waiting.append(group.part(np.flatnonzero(chosen == index), targets[index], live))
+            self.resume(group.part(np.flatnonzero(chosen == index), targets[index], live))
 
     def split_return(self, group: Group, lanes: Array, following: int, instruction: Instruction) -> None:
         """A guarded return or exit that some lanes take."""
         gone, staying = self.divide(group, lanes, group.pc, following)
-        self.waiting.append(staying)
+        self.resume(staying)
         if gone.stack and instruction.opcode == "ret":
             self.leave(gone)
-            self.waiting.append(gone)
+            self.resume(gone)
         else:
             self.finish(gone, instruction)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tooling.simulator.lanes import Group
@@ -42,7 +42,6 @@ class Schedule:
         self.kind = kind
         self.turn = 0
         self._order = order
-        self._first: Callable[[Iterable[int]], int] = max if kind == "adversarial" else min
         self._chosen = 0
         self._random: Random | None = None
         if kind == "random":
@@ -55,49 +54,43 @@ class Schedule:
         """Whether the lowest of several lanes that store to one place at once wins, and not the highest."""
         return self.kind == "adversarial" or (self._random is not None and self._random.random() < 0.5)
 
-    def choose(self, waiting: list[Group]) -> Group:
-        """The group to run next."""
-        if self._random is not None:
-            self._chosen += 1
-            if self._chosen % (_ROUND * len(waiting)) == 0:
-                self.turn += 1
-            return self._random.choice(waiting)
-        # Written out, here and in `_keys`: lanes that left a loop one by one wait as many groups.
-        patient = [
-            group
-            for group in waiting
-            if group.back_edges <= (PATIENCE_POLLING if group.polling else PATIENCE)
-        ]
-        if not patient:
-            for group in waiting:
-                group.back_edges = 0
-            # Everyone went round often enough: take turns instead of always starting with the same one.
-            self.turn += 1
-            ordered = sorted(waiting, key=self._key)
-            return ordered[self.turn % len(ordered)]
-        keys = self._keys(patient)
-        return patient[keys.index(self._first(keys))]
+    @property
+    def is_random(self) -> bool:
+        """Whether any group may run next."""
+        return self._random is not None
 
-    def first_of(self, waiting: Sequence[Group]) -> int:
-        """The place in the order of running of the group among these that comes first; 0 without any."""
-        if not waiting or self._random is not None:
-            return 0
-        return self._first(self._keys(waiting))
+    def draw(self, waiting: Sequence[Group]) -> Group:
+        """The group to run next in a random order."""
+        assert self._random is not None
+        self._chosen += 1
+        if self._chosen % (_ROUND * len(waiting)) == 0:
+            self.turn += 1
+        return self._random.choice(waiting)
+
+    def next_in_turn(self, waiting: Sequence[Group]) -> Group:
+        """The group to run next when all are tired: everyone went round often enough, so they take turns
+        instead of starting with the same one again.
+        """
+        for group in waiting:
+            group.back_edges = 0
+        self.turn += 1
+        return sorted(waiting, key=self._key)[self.turn % len(waiting)]
+
+    def is_tired(self, group: Group) -> bool:
+        """Whether a group jumped back so often that others go first."""
+        return group.back_edges > (PATIENCE_POLLING if group.polling else PATIENCE)
+
+    def rank(self, group: Group) -> int:
+        """The lowest of those waiting comes first."""
+        return -self._key(group) if self.kind == "adversarial" else self._key(group)
 
     def yields(self, group: Group, first: int) -> bool:
         """Whether the running group, about to start a new basic block, lets another one run.
 
         Args:
-            first: `first_of` the others.
+            first: the lowest rank of the others.
         """
-        if self._random is not None or _tired(group):
-            return True
-        return first >= self._key(group) if self.kind == "adversarial" else first <= self._key(group)
-
-    def _keys(self, groups: Sequence[Group]) -> list[int]:
-        """`_key` of each."""
-        order = self._order
-        return [order[group.pc] - (len(group.stack) << 32) for group in groups]
+        return self.is_random or self.is_tired(group) or first <= self.rank(group)
 
     def _key(self, group: Group) -> int:
         """Order of running: inside calls first, then the earliest place."""
@@ -118,7 +111,3 @@ def order_of_batches(name: str, batches: Sequence[int]) -> Sequence[int]:
 
         return Random(f"{seed}/batches").sample(batches, len(batches))
     return batches
-
-
-def _tired(group: Group) -> bool:
-    return group.back_edges > (PATIENCE_POLLING if group.polling else PATIENCE)
