@@ -9,10 +9,13 @@ import pytest
 from tooling.book.banner import State, States, load, status_path
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
-from tooling.book.formulas import render_formulas
+from tooling.book.formulas import RENDERER, record_path, render_formulas, save
+from tooling.book.formulas import load as load_formulas
 from tooling.book.highlight import highlight, highlight_page
 from tooling.book.press import Press
 from tooling.book.shelf import Shelf
+from tooling.cli import main
+from tooling.exit_codes import ExitCode
 from tooling.project import Project
 
 PAGE = "puzzle_15/puzzle_15.md"
@@ -139,26 +142,45 @@ def test_a_broken_report_is_an_error(checkout: Project) -> None:
 
 
 def test_formulas_become_mathml_outside_of_code() -> None:
-    text = render_formulas("a \\\\( x_1 \\\\) and `\\\\( y \\\\)`\n\n```text\n\\\\[ z \\\\]\n```\n")
+    text = render_formulas("a \\\\( x_1 \\\\) and `\\\\( y \\\\)`\n\n```text\n\\\\[ z \\\\]\n```\n", {})
     assert text.count("<math") == 1
     assert 'alttext="x_1"' in text
     assert "`\\\\( y \\\\)`" in text
 
 
 def test_a_displayed_formula_may_span_lines() -> None:
-    assert 'display="block"' in render_formulas("\\\\[\n a +\n b \\\\]")
+    assert 'display="block"' in render_formulas("\\\\[\n a +\n b \\\\]", {})
 
 
 @pytest.mark.parametrize("formula", ["\\\\( \\nonsense{x} \\\\)", "\\\\( \\frac{1 \\\\)"])
 def test_a_formula_that_cannot_be_read_is_an_error(formula: str) -> None:
     with pytest.raises(BookError):
-        render_formulas(formula)
+        render_formulas(formula, {})
 
 
-def test_the_kept_formulas_belong_to_the_installed_renderer() -> None:
+def test_a_recorded_formula_is_not_drawn_again(checkout: Project) -> None:
+    save(checkout, {"inline x_1": "<math>recorded</math>"})
+    assert render_formulas("\\\\( x_1 \\\\)", load_formulas(checkout)) == "<math>recorded</math>"
+
+
+def test_the_formulas_of_all_pages_are_recorded_anew(
+    checkout: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PUZZLE_ROOT", str(checkout.root))
+    recorded = load_formulas(checkout)
+    save(checkout, {"inline x": "<math>of no page</math>"})
+    assert main(["book", "formulas"]) == ExitCode.PASSED
+    assert load_formulas(checkout) == recorded
+
+
+def test_formulas_of_another_renderer_are_drawn_anew(checkout: Project) -> None:
+    record = record_path(checkout)
+    record.write_text(record.read_text(encoding="utf-8").replace(RENDERER, "another 1.0"), encoding="utf-8")
+    assert load_formulas(checkout) == {}
+
+
+def test_the_recorded_formulas_belong_to_the_installed_renderer() -> None:
     from importlib.metadata import version
-
-    from tooling.book.formulas import RENDERER
 
     assert f"latex2mathml {version('latex2mathml')}" == RENDERER
 

@@ -19,6 +19,7 @@ TILE = "book/src/puzzle_23/tile.md"
 HOWTO = "book/src/howto.md"
 KSUMMARY = "i18n/ko/book/src/SUMMARY.md"
 RECORDED = "tests/data/outputs/p15/p15.unsolved.json"
+FORMULAS = "book/formulas.json"
 DELETE = object()
 
 
@@ -74,6 +75,11 @@ DEFECTS = [
     Defect("image-without-dark-twin", "image", P12, "## Key concepts", '<img class="light-mode-img" src="media/12-w.svg" alt="a tree">\n\n## Key concepts'),
     Defect("figure-edited-by-hand", "figure", "book/src/puzzle_15/media/15-b.svg", ">123<", ">124<"),
     Defect("figure-data-changed", "figure", "problems/p15/p15.mojo", "comptime TPB = 8", "comptime TPB = 16"),
+    # formulas
+    Defect("formula-unrecorded", "formula", P15, "\\sum_{c=0}", "\\prod_{c=0}"),
+    Defect("formula-drawn-otherwise", "formula", FORMULAS, "<mtext>output</mtext><mrow><mi>r", "<mtext>output</mtext><mrow><mi>s"),
+    Defect("formula-of-no-page", "formula", FORMULAS, '"formulas": {', '"formulas": {"inline x": "<math></math>",'),
+    Defect("formulas-not-json", "formula", FORMULAS, '"formulas": {', '"formulas": '),
     # view full file, repository
     Defect("full-file-missing", "full-file", P15, "/blob/main/problems/p15/p15_raw.mojo", "/blob/main/problems/p15/p15_row.mojo"),
     Defect("full-file-label", "full-file", P15, "file: problems/p15/p15_raw.mojo<", "file: problems/p15/p15.mojo<"),

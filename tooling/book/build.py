@@ -110,7 +110,6 @@ def _render(
             jobs.append(_Rendering.start(mdbook, edition, staged, stage, settings))
     finally:
         complaints = [job.finish() for job in jobs]
-    stage.close()
     for edition, complaint in zip(every, complaints, strict=True):
         if complaint:
             raise BuildFailed(f"the {edition.name} edition could not be built", why=f"\n{complaint}")

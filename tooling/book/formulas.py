@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from tooling.book.errors import BookError
+from tooling.book.errors import BookError, malformed
+from tooling.project import Project
 from tooling.whole_files import write_whole
 
 _CODE = re.compile(
@@ -17,15 +18,17 @@ _CODE = re.compile(
     re.M | re.S,
 )
 _FORMULA = re.compile(r"\\\\\((?P<inline>.+?)\\\\\)|\\\\\[(?P<display>.+?)\\\\\]", re.S)
-# Loading the renderer takes longer than setting an edition, so its results are kept between builds,
-# under its name and version.
+# Loading the renderer takes longer than setting an edition, so what it draws is recorded like the figures,
+# under its name and version. `tooling book check` draws everything anew and compares.
 RENDERER = "latex2mathml 3.81.1"
-KEPT = "formulas.json"
-_rendered: dict[str, str] = {}
 
 
-def render_formulas(text: str) -> str:
+def render_formulas(text: str, drawn: dict[str, str]) -> str:
     """The chapter with its formulas drawn; code is left alone.
+
+    Args:
+        text: the chapter.
+        drawn: the formulas that are drawn already; what is missing is drawn and added.
 
     Raises:
         BookError: a formula cannot be read.
@@ -34,7 +37,7 @@ def render_formulas(text: str) -> str:
         return text
     pieces: list[str] = []
     for piece, is_code in _split_code(text):
-        pieces.append(piece if is_code else _FORMULA.sub(_replace, piece))
+        pieces.append(piece if is_code else _FORMULA.sub(lambda match: _draw(match, drawn), piece))
     return "".join(pieces)
 
 
@@ -47,36 +50,41 @@ def _split_code(text: str) -> Iterator[tuple[str, bool]]:
     yield text[done:], False
 
 
-def _replace(match: re.Match[str]) -> str:
+def _draw(match: re.Match[str], drawn: dict[str, str]) -> str:
     display = match["display"] is not None
     source = " ".join((match["display"] or match["inline"]).split())
     key = f"{'display' if display else 'inline'} {source}"
-    known = _rendered.get(key)
-    if known is None:
-        known = _rendered[key] = _render(source, display)
-    return known
+    if key not in drawn:
+        drawn[key] = _render(source, display)
+    return drawn[key]
 
 
-def recall(path: Path) -> int:
-    """Takes up what former builds have rendered.
+def record_path(project: Project) -> Path:
+    """The file of the drawn formulas."""
+    return project.root / "book" / "formulas.json"
 
-    Returns:
-        How many formulas are known now, for `keep`.
+
+def load(project: Project) -> dict[str, str]:
+    """The formulas as they were drawn last; none where another renderer drew them.
+
+    Raises:
+        BookError: the file is there but is no record of formulas.
     """
+    path = record_path(project)
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return 0  # the first build, or a file that was cut off: everything is rendered anew
-    if kept.get("renderer") == RENDERER:
-        _rendered.update(kept["formulas"])
-    return len(_rendered)
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return dict(record["formulas"]) if record["renderer"] == RENDERER else {}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError) as error:
+        raise malformed("record of formulas", path, error, "tooling book formulas") from error
 
 
-def keep(path: Path, known: int) -> None:
-    """Keeps what was rendered, if it is more than `known`; the other edition may be doing the same."""
-    if len(_rendered) == known:
-        return
-    write_whole(path, json.dumps({"renderer": RENDERER, "formulas": _rendered}).encode())
+def save(project: Project, drawn: dict[str, str]) -> None:
+    """Records drawn formulas."""
+    record = {"renderer": RENDERER, "formulas": drawn}
+    text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
+    write_whole(record_path(project), f"{text}\n".encode())
 
 
 def _render(source: str, display: bool) -> str:

@@ -25,14 +25,11 @@ def main(arguments: list[str]) -> int:
     try:
         context, book = protocol.read(sys.stdin)
         press = _press(context)
-        kept = press.shelf.project.root / "build" / "book" / formulas.KEPT
-        known = formulas.recall(kept)
         for chapter in book.chapters():
             if chapter.path:
                 chapter.content = press.set(chapter.path, chapter.content)
         if press.problems:
             raise BookErrors(press.problems)
-        formulas.keep(kept, known)
         book.write(sys.stdout)
     except ToolingError as error:
         sys.stderr.write(f"{error}\n")
@@ -45,7 +42,7 @@ def _press(context: protocol.Context) -> Press:
     for edition in editions(project):
         if edition.folder.resolve() == Path(context.root).resolve():
             states = None if edition.prefix == "" else banner.load(project, edition)
-            return Press(edition, Shelf(project), states)
+            return Press(edition, Shelf(project), states, formulas.load(project))
     raise BookError(f"{context.root} is no edition of this book", hint="see tooling/book/editions.py")
 
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tooling.book import banner, cards, commands, demos, messages, pictures, recordings, verdicts
-from tooling.book.editions import Edition
+from tooling.book.chapters import chapter_files
+from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookError
 from tooling.book.formulas import render_formulas
 from tooling.book.page import Page, Renderer, Words
@@ -23,6 +24,7 @@ from tooling.errors import Location, ToolingError
 from tooling.mdbook.expansion import expand
 from tooling.mdbook.files import Files
 from tooling.mdbook.includes import Directive, Kind, find_directives
+from tooling.project import Project
 
 
 def constant(page: Page, words: Words) -> str:
@@ -67,6 +69,7 @@ class Press:
         edition: the language.
         shelf: the puzzles.
         states: how fresh each translated page is; None for the source language.
+        formulas: as drawn so far, see `formulas.render_formulas`.
         problems: everything that went wrong so far.
         included: the real paths of the files that the page set last includes.
     """
@@ -74,6 +77,7 @@ class Press:
     edition: Edition
     shelf: Shelf
     states: banner.States | None
+    formulas: dict[str, str] = field(default_factory=dict)
     files: Files = field(default_factory=Files)
     problems: list[ToolingError] = field(default_factory=list)
     included: frozenset[str] = frozenset()
@@ -93,7 +97,7 @@ class Press:
         body = _SEATS.sub(lambda match: pieces[int(match[1])], body)
         body = body.replace(_EMPTY_SUMMARY, f"<summary>{say('solution', self.edition.language)}</summary>")
         try:
-            body = render_formulas(body)
+            body = render_formulas(body, self.formulas)
         except ToolingError as error:
             self.problems.append(_placed(error, source))
         if self.states is None:
@@ -154,6 +158,16 @@ class Press:
                 hint=f"one of: {names}",
             )
         )
+
+
+def set_everything(project: Project, shelf: Shelf) -> tuple[Press, ...]:
+    """The presses of all editions, every chapter set. They share the formulas, which are drawn anew."""
+    drawn: dict[str, str] = {}
+    presses = tuple(Press(edition, shelf, None, drawn) for edition in editions(project))
+    for press in presses:
+        for chapter in chapter_files(press.edition):
+            press.set(chapter.path, chapter.text)
+    return presses
 
 
 def _place(page: Page, offset: int) -> Location:

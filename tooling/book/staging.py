@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,7 +58,7 @@ class Stage:
     inputs: Inputs
     work: Path
     _shelf: Shelf | None = None
-    _formulas: int = 0
+    _formulas: dict[str, str] = field(default_factory=dict)
 
     def set(self, edition: Edition) -> Staged:
         """Writes the book of an edition; files that are there already are left alone.
@@ -119,13 +119,8 @@ class Stage:
 
         if self._shelf is None:
             self._shelf = Shelf(self.project)
-            self._formulas = formulas.recall(self.work / formulas.KEPT)
-        return Press(edition, self._shelf, states)
-
-    def close(self) -> None:
-        """Keeps for other builds what every edition profits from."""
-        if self._shelf is not None:
-            formulas.keep(self.work / formulas.KEPT, self._formulas)
+            self._formulas = formulas.load(self.project)
+        return Press(edition, self._shelf, states, self._formulas)
 
 
 @dataclass(slots=True)

@@ -32,6 +32,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     check.add_argument("--list", action="store_true", help="list the rules")
     check.set_defaults(command=_check)
 
+    formulas = actions.add_parser("formulas", help="draw the formulas of the pages, and record them")
+    formulas.set_defaults(command=_formulas)
+
     outputs = actions.add_parser("outputs", help="compare the printed outputs with what the programs print")
     outputs.add_argument("names", nargs="*", metavar="PROGRAM", help="only these programs")
     outputs.add_argument("--update", action="store_true", help="record them instead")
@@ -67,6 +70,23 @@ def _check(arguments: argparse.Namespace) -> int:
     report = check(find_project())
     print(report.as_json() if arguments.json else report.as_text())
     return ExitCode.WRONG if report.findings else ExitCode.PASSED
+
+
+def _formulas(arguments: argparse.Namespace) -> int:
+    from tooling.book import formulas
+    from tooling.book.errors import BookErrors
+    from tooling.book.press import set_everything
+    from tooling.book.shelf import Shelf
+    from tooling.project import find_project
+
+    project = find_project()
+    presses = set_everything(project, Shelf(project))
+    problems = [problem for press in presses for problem in press.problems]
+    if problems:
+        raise BookErrors(problems)
+    formulas.save(project, presses[0].formulas)
+    print(f"{len(presses[0].formulas)} formulas in {formulas.record_path(project)}")
+    return ExitCode.PASSED
 
 
 def _outputs(arguments: argparse.Namespace) -> int:

@@ -23,6 +23,7 @@ CHECKS: tuple[Check, ...] = (
     sources.check_repository,
     sources.check_images,
     sources.check_figures,
+    sources.check_formulas,
     contents.check_summary,
     contents.check_titles,
     contents.check_orphans,

@@ -10,6 +10,7 @@ from pathlib import Path
 from tooling.book.chapters import NOT_FOUND, chapter_files
 from tooling.book.checks.finding import Finding
 from tooling.book.editions import Edition, editions
+from tooling.book.press import Press, set_everything
 from tooling.book.shelf import Shelf
 from tooling.book.summary import Entry, read_summary
 from tooling.catalog.model import Puzzle
@@ -70,6 +71,11 @@ class Desk:
             for edition in self.editions
             for each in chapter_files(edition)
         )
+
+    @cached_property
+    def presses(self) -> tuple[Press, ...]:
+        """The press of each edition after it has set every chapter as a build would."""
+        return set_everything(self.project, self.shelf)
 
     @cached_property
     def puzzles(self) -> tuple[Puzzle, ...]:

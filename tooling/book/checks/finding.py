@@ -17,6 +17,7 @@ RULES = {
     "image": "every picture exists, for light and for dark pages",
     "alt": "every picture has a text for those who cannot see it",
     "figure": "every figure is what `tooling figure` would draw now",
+    "formula": "every formula is recorded as it would be drawn now",
     "full-file": "every `View full file` names, in link and label, the file of the code above it",
     "repository": "the repository's address is written in one file and nowhere else",
     "command": "every command names a task, an environment and flags that exist",

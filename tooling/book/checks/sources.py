@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tooling.book import formulas
 from tooling.book.checks.desk import Chapter, Desk
 from tooling.book.checks.finding import Finding
 from tooling.book.editions import repository_address
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure
 from tooling.book.figures.drawing import outdated
-from tooling.book.press import IncludeError, Press
+from tooling.book.press import IncludeError
 from tooling.mdbook.books import LinkFault
 from tooling.mdbook.includes import find_directives
 
@@ -30,12 +31,8 @@ _SHADE = re.compile(r'<img class="(?P<class>light-mode-img|dark-mode-img)" src="
 
 
 def check_directives(desk: Desk) -> Iterator[Finding]:
-    """Sets every chapter as a build would, and passes on what goes wrong."""
-    for edition in desk.editions:
-        press = Press(edition, desk.shelf, None)
-        for chapter in desk.chapters:
-            if chapter.edition is edition:
-                press.set(chapter.path, chapter.text)
+    """Passes on what goes wrong when the chapters are set."""
+    for press in desk.presses:
         for problem in press.problems:
             rule = "include" if isinstance(problem, IncludeError) else "directive"
             path = desk.name(problem.where.path) if problem.where else ""
@@ -147,3 +144,20 @@ def check_figures(desk: Desk) -> Iterator[Finding]:
                 "the picture is not what its data say",
                 f"tooling figure {figure.puzzle}",
             )
+
+
+def check_formulas(desk: Desk) -> Iterator[Finding]:
+    """Recorded formulas are as they would be drawn now."""
+    path, update = desk.name(formulas.record_path(desk.project)), "tooling book formulas"
+    try:
+        recorded = formulas.load(desk.project)
+    except BookError as error:
+        yield Finding(path, 0, "formula", f"{error.what} ({error.why})", update)
+        return
+    drawn = {key: picture for press in desk.presses for key, picture in press.formulas.items()}
+    for key, picture in drawn.items():
+        if recorded.get(key) != picture:
+            yield Finding(path, 0, "formula", f"not recorded as it would be drawn: {key}", update)
+    if not any(press.problems for press in desk.presses):
+        for key in recorded.keys() - drawn:
+            yield Finding(path, 0, "formula", f"no page shows this formula: {key}", update)
