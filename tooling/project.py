@@ -8,6 +8,9 @@ from pathlib import Path
 
 from tooling.errors import ToolingError
 
+TOOL = Path(__file__).resolve().parent
+"""The folder of the tool that is running, whichever checkout it works on."""
+
 
 class ProjectNotFound(ToolingError):
     """No folder upwards of the current one holds the puzzles."""
@@ -47,9 +50,8 @@ def find_project(start: Path | None = None) -> Project:
     for folder in (origin, *origin.parents):
         if (folder / "problems").is_dir() and (folder / "pyproject.toml").is_file():
             return Project(folder)
-    source_checkout = Path(__file__).resolve().parent.parent
-    if (source_checkout / "problems").is_dir():
-        return Project(source_checkout)
+    if (TOOL.parent / "problems").is_dir():
+        return Project(TOOL.parent)
     raise ProjectNotFound(
         f"no puzzles found in {origin} or above it",
         why="a checkout holds problems/ and pyproject.toml side by side",

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from tooling.book.editions import Edition, editions, repository_address, site_address
 from tooling.book.errors import BuildFailed, MdbookMissing
 from tooling.book.inputs import digest, read_inputs
-from tooling.book.site import Rendered, assemble
+from tooling.book.site import Rendered, assemble, lay_out
 from tooling.book.staging import Stage, Staged
 from tooling.book.stamps import Stamp
 from tooling.book.status import write_status
@@ -75,24 +75,25 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
     """
     started = time.perf_counter()
     every = editions(project)
-    mdbook = find_mdbook()
     site = (site or site_address(repository_address(every[0]))).rstrip("/") + "/"
     target = target or project.root / "site"
     work = project.root / "build" / "book"
     work.mkdir(parents=True, exist_ok=True)
     with (work / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another build of this checkout works in the same folder
-        rendered = _render(project, every, mdbook, work, site)
-        count = assemble(rendered, project.root / "book" / "theme", target, site)
+        fresh = target.with_name(target.name + ".new")
+        rendered = _render(project, every, work, site, fresh)
+        count = assemble(rendered, fresh, target, site)
     return Built(target, count, time.perf_counter() - started)
 
 
 def _render(
-    project: Project, every: Sequence[Edition], mdbook: Path, work: Path, site: str
+    project: Project, every: Sequence[Edition], work: Path, site: str, fresh: Path
 ) -> tuple[Rendered, ...]:
-    """Sets the pages of every edition and has mdBook render them."""
+    """Sets the pages of every edition, has mdBook render them, and meanwhile begins the new site."""
+    mdbook = find_mdbook()
     stage = Stage(project, read_inputs(project, every), work)
-    repository = repository_address(every[0])
+    repository, theme = repository_address(every[0]), project.root / "book" / "theme"
     jobs: list[_Rendering] = []
     try:
         for edition in every:
@@ -104,14 +105,16 @@ def _render(
                 # What depends on the repository's address, which is kept in one file.
                 "OUTPUT__HTML__EDIT_URL_TEMPLATE": f"{repository}/edit/main/{folder}/{{path}}",
                 "OUTPUT__HTML__SITE_URL": urlsplit(site).path,
-                "OUTPUT__HTML__THEME": str(project.root / "book" / "theme"),
+                "OUTPUT__HTML__THEME": str(theme),
             }
             # mdBook renders this edition while the next one is set.
             jobs.append(_Rendering.start(mdbook, edition, staged, stage, settings))
+        lay_out(every, theme, fresh)
     finally:
         complaints = [job.finish() for job in jobs]
     for edition, complaint in zip(every, complaints, strict=True):
         if complaint:
+            shutil.rmtree(fresh)
             raise BuildFailed(f"the {edition.name} edition could not be built", why=f"\n{complaint}")
     return tuple(Rendered(job.edition, job.made.folder, job.made.key) for job in jobs)
 

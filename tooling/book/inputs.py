@@ -13,9 +13,8 @@ from pathlib import Path
 from tooling.book.chapters import NOT_FOUND
 from tooling.book.editions import LANGUAGES, Edition
 from tooling.book.summary import read_summary
-from tooling.project import Project
+from tooling.project import TOOL, Project
 
-_TOOL = Path(__file__).resolve().parents[1]  # the tool that is running, whichever book it builds
 _FOLDERS = ("problems", "solutions", "tests/data/outputs", "tests/mutants")
 
 
@@ -56,7 +55,7 @@ def _tool() -> str:
     Sizes and times stand for the contents, as they do for Python itself when it looks for compiled code.
     """
     rows = []
-    for path in sorted(_files(_TOOL)):
+    for path in sorted(_files(TOOL)):
         about = os.stat(path)  # noqa: PTH116 - hundreds of files in each build
         rows.append(f"{path}\0{about.st_size}\0{about.st_mtime_ns}")
     return digest(sys.version, *rows)

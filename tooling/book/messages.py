@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from html import escape
-from pathlib import Path
 
 from tooling.book.errors import BookError
 from tooling.book.page import Page, Words
 from tooling.errors import Location
 from tooling.pins import MOJO_VERSION
+from tooling.project import TOOL
 
-_TOOL = Path(__file__).resolve().parents[1]  # the tool that is running, whichever book it builds
 _GAP = "…"  # what differs from case to case, such as a name
 
 
@@ -34,15 +33,14 @@ def says(page: Page, words: Words) -> str:
     """
     file, *rest = words
     message = " ".join(rest)
-    path = _TOOL / file
+    path = TOOL / file
     if not message or not path.is_file():
         raise BookError(
             f"{{{{#says {' '.join(words)}}}}} does not say which message",
             hint="write {{#says FILE MESSAGE}}, the file below tooling/",
         )
     pieces = (re.escape(piece.strip()) for piece in message.split(_GAP))
-    pattern = re.compile(".*".join(pieces))
-    if not any(pattern.search(line) for line in path.read_text(encoding="utf-8").splitlines()):
+    if not re.search(".*".join(pieces), path.read_text(encoding="utf-8")):  # `.` ends with the line
         raise BookError(
             f"the tool never says “{message}”",
             where=Location(path),

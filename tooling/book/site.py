@@ -66,21 +66,36 @@ def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[Surrounding
     )
 
 
-def assemble(rendered: tuple[Rendered, ...], theme: Path, target: Path, site: str) -> int:
-    """Writes the site into a new folder and puts it in the place of the old one.
+def lay_out(every: Sequence[Edition], theme: Path, fresh: Path) -> None:
+    """Begins a new site: everything in it that mdBook has no part in.
+
+    Args:
+        every: the editions, with the pictures of their chapters.
+        theme: the folder with the assets.
+        fresh: the folder of the new site.
+    """
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(theme / "assets", fresh / "assets", copy_function=shutil.copyfile)
+    for edition in every:
+        for file in edition.source.rglob("*"):
+            if file.suffix in _COPIED and file.is_file():
+                copy = fresh / edition.prefix / file.relative_to(edition.source)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, copy)
+
+
+def assemble(rendered: tuple[Rendered, ...], fresh: Path, target: Path, site: str) -> int:
+    """Writes the pages into a new site and puts it in the place of the old one.
 
     Args:
         rendered: mdBook's output of every edition.
-        theme: the folder with the assets.
+        fresh: the new site, see `lay_out`.
         target: the folder of the site.
         site: its public address, with a final slash.
 
     Returns:
         How many pages it has.
     """
-    fresh = target.with_name(target.name + ".new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(theme / "assets", fresh / "assets")
     everything = surroundings(rendered, site)
     finished = [_finish(each, around) for each, around in zip(rendered, everything, strict=True)]
     for part in finished:
@@ -108,7 +123,7 @@ class _Finished:
     """An edition's part of the site.
 
     Attributes:
-        folder: its pages and pictures, and what its search looks through.
+        folder: its pages, and what its search looks through.
         pages: the pages, relative to the folder, with forward slashes.
     """
 
@@ -144,11 +159,6 @@ def _finish(rendered: Rendered, around: Surroundings) -> _Finished:
             article = html.partition("<article>")[2].partition("</article>")[0]
             found += search.sections(article, page)
     _write(made.folder / _SEARCH, search.script(found))
-    for file in edition.source.rglob("*"):
-        if file.suffix in _COPIED and file.is_file():
-            copy = made.folder / file.relative_to(edition.source)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, copy)
     made.finish()
     return finished
 

@@ -43,6 +43,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _build(arguments: argparse.Namespace) -> int:
+    import gc
+
+    gc.disable()  # it would look through a few megabytes again and again, and the command ends soon
     from tooling.book.build import build
     from tooling.project import find_project
 
