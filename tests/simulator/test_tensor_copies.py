@@ -42,6 +42,7 @@ def tensor_map(  # the numbers that cuTensorMapEncodeTiled takes
         swizzle,
         0,
         fill,
+        *([0] * 9),
     )
     return packed.ljust(128, b"\0")
 
@@ -94,9 +95,10 @@ def test_a_box_is_loaded_and_what_lies_outside_is_filled(at: tuple[int, int], fi
 
 
 def test_a_box_of_three_dimensions_with_steps() -> None:
+    """The step of the innermost dimension counts for nothing."""
     tensor = np.arange(3 * 6 * 16, dtype=np.float32).reshape(3, 6, 16)
-    got = loaded(tensor_map((16, 6, 3), (16, 4, 2), steps=(2, 3, 1, 1, 1)), (0, 1, 1), 32, tensor)
-    np.testing.assert_array_equal(got.reshape(2, 2, 8), tensor[1:3, 1:5:3, ::2])
+    got = loaded(tensor_map((16, 6, 3), (16, 4, 2), steps=(2, 3, 1, 1, 1)), (0, 1, 1), 64, tensor)
+    np.testing.assert_array_equal(got.reshape(2, 2, 16), tensor[1:3, 1:5:3])
 
 
 @pytest.mark.parametrize(("swizzle", "width"), [(1, 8), (2, 16), (3, 32)])
@@ -133,8 +135,7 @@ END:"""
     np.testing.assert_array_equal(got, want)
 
 
-def test_a_multicast_copy_reaches_every_block_named() -> None:
-    body = """
+MULTICAST = """
     mbarrier.init.shared.b64 [bar], 1;
     mbarrier.arrive.expect_tx.shared.b64 _, [bar], 32;
     barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
@@ -145,10 +146,13 @@ WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra WAIT;
     ld.shared.b32 %r2, [tile+4]; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd3, %rd3, %rd31;
     st.global.b32 [%rd3], %r2;
     barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"""
+
+
+def test_a_multicast_copy_reaches_every_block_named() -> None:
     tensor = np.arange(32, dtype=np.float32)
     out = np.zeros(2, np.float32)
     result, (_, got) = simulate(
-        program(body), [tensor, out], grid=2, block=1, cluster=2, extra=tensor_map((32,), (8,))
+        program(MULTICAST), [tensor, out], grid=2, block=1, cluster=2, extra=tensor_map((32,), (8,))
     )
     assert result.error is None, result.error
     assert got.tolist() == [9, 9]
@@ -163,10 +167,20 @@ def test_what_is_no_tensor_map_is_told() -> None:
     assert "nvvm.grid_constant" in result.error.what
 
 
-def test_other_modes_stop_with_their_name() -> None:
-    body = "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
-    with pytest.raises(PtxError, match=r"cannot execute `cp\.async\.bulk\.tensor\.3d\..*im2col"):
-        simulate(program(body + " [tile], [%rd1, {0, 0, 0}], [bar], {%rs1};"), [np.zeros(1)] * 2, block=1)
+@pytest.mark.parametrize(
+    "form",
+    [
+        "cp.async.bulk.tensor.3d.shared::cluster.global.im2col::w.mbarrier::complete_tx::bytes"
+        " [tile], [%rd1, {0, 0, 0}], [bar], {%rs1};",
+        "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+        " [tile], [%rd1, {0, 0, 0}], [bar], {%rs1, %rs2};",
+        "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%rd1, {0, 0, 0}], [tile];",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd30], [tile], 16;",
+    ],
+)
+def test_other_modes_stop_with_their_name(form: str) -> None:
+    with pytest.raises(PtxError, match=r"cannot execute `cp\..*bulk"):
+        simulate(program(form), [np.zeros(1)] * 2, block=1)
 
 
 def test_only_a_map_is_unpacked() -> None:
@@ -295,4 +309,5 @@ def test_a_label_inside_braces_belongs_to_them() -> None:
 
 
 def test_the_layout_of_a_map_is_that_of_the_driver() -> None:
-    assert LAYOUT.size == struct.calcsize("<QQ5I5HBB4Q5BBBB") == 88
+    assert struct.calcsize("<QQ5I5HBB4Q5BBBB") == 88
+    assert LAYOUT.size == 88 + 17 <= 128

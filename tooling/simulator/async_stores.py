@@ -16,7 +16,7 @@ from tooling.simulator.decode import Decoder
 from tooling.simulator.guards import guard
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
-from tooling.simulator.mbarriers import BARRIER, change_at
+from tooling.simulator.mbarriers import BARRIER, Barriers
 from tooling.simulator.memory_access import active, pointer, vector_count
 from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.ptx_model import Instruction, Vector
@@ -54,7 +54,8 @@ def bind_async_reduction(decoder: Decoder, instruction: Instruction) -> None:
         request = Request(group, instruction, Width(dtype.itemsize, 1), lanes)
         update_at(batch, Space.SHARED, request, to, atomic=atomic, values=[value])
         done = np.full(len(lanes), dtype.itemsize, np.uint32)
-        change_at(batch, Request(group, instruction, BARRIER, lanes), where, "complete_tx", done)
+        barriers = Barriers.of(batch, Request(group, instruction, BARRIER, lanes), where)
+        barriers.count(batch, "complete_tx", done)
 
     decoder.block.steps.append(step)
 
@@ -85,7 +86,8 @@ def bind_async_store(decoder: Decoder, instruction: Instruction) -> None:
             return
         batch.spaces.store(Space.SHARED, Request(group, instruction, width, lanes), to, told)
         done = np.full(len(lanes), width.bytes, np.uint32)
-        change_at(batch, Request(group, instruction, BARRIER, lanes), where, "complete_tx", done)
+        barriers = Barriers.of(batch, Request(group, instruction, BARRIER, lanes), where)
+        barriers.count(batch, "complete_tx", done)
 
     decoder.block.steps.append(step)
 

@@ -98,12 +98,16 @@ _TINY = 2.0**-100
 
 
 class Atomic(Record):
-    """One kind of atomic: its name, the type it computes in, and whether the old value is wanted."""
+    """One kind of atomic: its name, the type it computes in, and whether the old value is wanted.
+
+    `subnormal`: sums in global memory keep subnormal f32, which an `atom` there does not.
+    """
 
     name: str
     dtype: np.dtype[Any]
     returns: bool
     kind: str
+    subnormal: bool = False
 
     def _update(self, space: Space) -> Update:
         if self.kind in _HALVES and self.name in _VECTORS:
@@ -111,7 +115,7 @@ class Atomic(Record):
         if self.name != "add" or (self.dtype.kind in "iu" and self.kind[0] in "us"):
             return _UPDATES[self.name]
         if self.kind == "f32":
-            return _add_f32_flushing if space is Space.GLOBAL else _add_f32
+            return _add_f32_flushing if space is Space.GLOBAL and not self.subnormal else _add_f32
         return _add_f64
 
     def perform(self, space: Space, view: Array, index: Array, value: Array, second: Array | None) -> Array:
@@ -251,6 +255,7 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
         if not some:
             return
         group.polling = instruction
+        batch.meetings += 1
         total = group.count if lanes is None else len(lanes)
 
         def spread(values: Array) -> Array:

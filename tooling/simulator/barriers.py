@@ -157,6 +157,7 @@ class BlockBarriers:
     ) -> bool:
         """Lanes of `group` arrive; returns whether they go on at once (the group itself then goes on)."""
         batch = self.batch
+        batch.meetings += 1
         blocks = batch.blocks
         everyone = group.count == batch.alive_count and count is None and not self.arrived
         if everyone and stay and not self.parked:
@@ -337,6 +338,7 @@ class ClusterBarriers:
 
     def arrive(self, group: Group, instruction: Instruction) -> None:
         """Lanes arrive for the phase that their next wait belongs to."""
+        self.batch.meetings += 1
         for hook in self.batch.hooks.cluster_arrive:
             hook.cluster_arrive(group.pick(self.batch.spaces.threads), instruction)
         clusters = group.pick(self.cluster_of_lane)

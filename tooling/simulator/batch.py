@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.barriers import BlockBarriers, ClusterBarriers
 from tooling.simulator.calls import Frames, leave
+from tooling.simulator.first_answers import FirstAnswers
 from tooling.simulator.hooks import Waiter, WaitsFor
 from tooling.simulator.lanes import Group, merge
 from tooling.simulator.launch import FaultKind, KernelFault
@@ -22,6 +23,7 @@ from tooling.simulator.schedule import Schedule
 from tooling.simulator.spaces import Spaces
 from tooling.simulator.specials import differs_by_batch, initial_value
 from tooling.simulator.stop_texts import DEADLOCK, NO_END
+from tooling.simulator.transfers import Transfers
 from tooling.simulator.waiting import Waiting
 from tooling.simulator.warps import Warps
 
@@ -37,7 +39,8 @@ class Batch:
     Attributes:
         first_block, blocks: which blocks; size: how many lanes.
         alive: per block, threads that have not exited; alive_count: all of them.
-        spaces, warps, barriers, cluster_barriers: the parts that instructions use.
+        meetings: rises whenever threads may learn of what others did.
+        spaces, warps, barriers, cluster_barriers, transfers, first_answers: the parts that instructions use.
     """
 
     def __init__(self, runner: Runner, first_block: int, blocks: int) -> None:
@@ -64,6 +67,9 @@ class Batch:
         self.watch = LoopWatch(self)
         self.waiting = Waiting(self.schedule, self.watch.look)
         self.frames = Frames(self)
+        self.meetings = 0
+        self.transfers = Transfers(self)
+        self.first_answers = FirstAnswers(self)
 
     @cached_property
     def block_position(self) -> NDArray[np.int64]:
@@ -123,6 +129,7 @@ class Batch:
             self._run_group(self._next())
             if not self.waiting:
                 self._unstick()
+        self.transfers.end_all()
 
     def _next(self) -> Group:
         """Take the group that runs next, merged with all others at the same place."""
@@ -308,6 +315,7 @@ class Batch:
         Returns:
             the lanes that may go on (the group itself when it is all of them), or None.
         """
+        self.meetings += 1
         mates = [
             entry for entry in self.parked_warps if entry[0].pc == group.pc and entry[0].stack == group.stack
         ]

@@ -1,7 +1,6 @@
 """cp.async.bulk: one thread copies any number of bytes (PTX ISA 9.7.9.25.5).
 
-The copy is performed at once, as so many accesses of 16 bytes by the thread that asks for it, and its bytes
-are then counted off the mbarrier: who waits for that sees them, who does not is in a race.
+The copy is so many accesses of 16 bytes, which checks are told of at once; `transfers` says when it ends.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from tooling.simulator.decode import Decoder
 from tooling.simulator.guards import guard
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
-from tooling.simulator.mbarriers import BARRIER, change_at
+from tooling.simulator.mbarriers import Barriers
 from tooling.simulator.memory_access import active, pointer
 from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.modifiers import BULK, stand_in_order
-from tooling.simulator.numerics import U32
+from tooling.simulator.numerics import U32, U64
 from tooling.simulator.ptx_model import Instruction, Integer
 from tooling.simulator.tensor_copies import bind_tensor
 
@@ -45,7 +44,7 @@ def bind_bulk(decoder: Decoder, instruction: Instruction) -> None:
     if modifiers in (("prefetch", "L2", "global"), ("prefetch", "L2", "global", "L2::cache_hint")):
         return
     if modifiers in (("commit_group",), ("wait_group",), ("wait_group", "read")):
-        _check_group(decoder, instruction)
+        _bind_group(decoder, instruction)
         return
     if not stand_in_order(modifiers, BULK) or len(modifiers) < 3:
         raise decoder.unknown(instruction)
@@ -68,30 +67,49 @@ def bind_bulk(decoder: Decoder, instruction: Instruction) -> None:
         total = group.count
         chosen = np.arange(total) if mask is None else np.flatnonzero(mask)
         lanes = group.indices(batch.size)[chosen]
-        sizes, starts, ends = (
+        sizes, starts, ends, barriers_at = (
             np.broadcast_to(values, total)[chosen]
-            for values in (group.get(size_slot).view(U32), origin.of(group), to.of(group))
+            for values in (
+                group.get(size_slot).view(U32),
+                origin.of(group),
+                to.of(group),
+                np.zeros(1, U64) if barrier is None else barrier.of(group),
+            )
         )
-        for lane, size, start, end in zip(lanes, sizes, starts, ends, strict=True):
+        for lane, size, start, end, at_barrier in zip(lanes, sizes, starts, ends, barriers_at, strict=True):
             pieces = np.arange(int(size) // _PIECE.bytes, dtype=np.uint64) * np.uint64(_PIECE.bytes)
+            barriers = None
+            if barrier is not None:
+                barriers = Barriers.one(batch, group, instruction, lane, at_barrier)
+            transfer = batch.transfers.of(int(lane), instruction, barriers)
+            write = None
             if len(pieces):
                 mover = np.full(len(pieces), lane)
-                values = batch.spaces.load(
-                    spaces[1], Request(group, instruction, _PIECE, mover), start + pieces
-                )
-                batch.spaces.store(
-                    spaces[0], Request(group, instruction, _PIECE, mover), end + pieces, values
-                )
-        if barrier is not None:
-            where = np.broadcast_to(barrier.of(group), total)[chosen]
-            change_at(batch, Request(group, instruction, BARRIER, lanes), where, "complete_tx", sizes)
+                request = Request(group, instruction, _PIECE, mover, transfer=transfer)
+                values = batch.spaces.load(spaces[1], request, start + pieces)
+                request = Request(group, instruction, _PIECE, mover, transfer=transfer)
+                write = batch.spaces.later_store(spaces[0], request, end + pieces, values)
+            batch.transfers.begin(transfer, write, barriers, int(size))
 
     decoder.block.steps.append(step)
 
 
-def _check_group(decoder: Decoder, instruction: Instruction) -> None:
-    """Copies are complete when they are made, so that there is nothing to wait for."""
+def _bind_group(decoder: Decoder, instruction: Instruction) -> None:
+    """`cp.async.bulk.commit_group` and `cp.async.bulk.wait_group{.read} N` (PTX ISA 9.7.9.25.5)."""
     waits = "wait_group" in instruction.modifiers
-    operands = instruction.operands
-    if len(operands) != waits or not all(isinstance(operand, Integer) for operand in operands):
+    numbers = [operand.value for operand in instruction.operands if isinstance(operand, Integer)]
+    if not len(numbers) == len(instruction.operands) == waits:
         raise decoder.unknown(instruction)
+    guarding = guard(decoder, instruction)
+
+    def step(group: Group, batch: Any) -> None:
+        some, _, lanes = active(group, guarding, batch.size)
+        if not some:
+            return
+        threads = batch.spaces.threads_of(group, lanes)
+        if waits:
+            batch.transfers.wait(threads, numbers[0], instruction)
+        else:
+            batch.transfers.commit(threads)
+
+    decoder.block.steps.append(step)

@@ -18,7 +18,7 @@ from tooling.simulator.decode import Decoder
 from tooling.simulator.guards import guard
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
-from tooling.simulator.mbarriers import BARRIER, change_at
+from tooling.simulator.mbarriers import BARRIER, Barriers
 from tooling.simulator.memory_access import active, pointer
 from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.numerics import PRED, U32
@@ -100,7 +100,8 @@ def _arrive_when_copied(decoder: Decoder, instruction: Instruction) -> None:
         for hook in batch.hooks.async_wait:
             hook.async_wait(batch.spaces.threads[lanes], None, instruction)
         where = np.broadcast_to(at.of(group), group.count)[chosen] - window
-        change_at(batch, Request(group, instruction, BARRIER, lanes), where, action, np.ones(len(lanes), U32))
+        barriers = Barriers.of(batch, Request(group, instruction, BARRIER, lanes), where)
+        barriers.count(batch, action, np.ones(len(lanes), U32))
 
     decoder.block.steps.append(step)
 

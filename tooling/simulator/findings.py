@@ -56,6 +56,10 @@ class Kind(StrEnum):
     WRITE_AFTER_WRITE = "write-after-write"
     SAME_INSTRUCTION = "same-instruction"
     COPY_IN_FLIGHT = "copy-in-flight"
+    BULK_COPY_IN_FLIGHT = "bulk-copy-in-flight"
+    COPY_SOURCE_CHANGED = "copy-source-changed"
+    COPY_OUTLIVES_BLOCK = "copy-outlives-block"
+    PROXY_FENCE_MISSING = "proxy-fence-missing"
 
     UNWRITTEN_READ = "unwritten-read"
     UNWRITTEN_LIBRARY_READ = "unwritten-library-read"

@@ -60,6 +60,22 @@ class LaunchContext(Record):
     arrays_meant: Callable[[], dict[int, SharedArray]] = dict
 
 
+class Transfer(Record, eq=False):
+    """One bulk copy: cp.async.bulk, cp.async.bulk.tensor or cp.reduce.async.bulk.tensor.
+
+    Attributes:
+        thread: that began it.
+        barrier: the mbarrier that its bytes are counted off (block, offset in its shared memory), or None.
+        group: without an mbarrier, which of the thread's groups, from 0, it belongs to once that is
+            committed.
+    """
+
+    thread: int
+    instruction: Instruction
+    barrier: tuple[int, int] | None = None
+    group: int = 0
+
+
 class Access(Record, frozen=False, eq=False):
     """One memory instruction of many lanes, before it is performed.
 
@@ -76,6 +92,7 @@ class Access(Record, frozen=False, eq=False):
         uniform: all addresses are equal.
         values: (n,) or (elements, n) unsigned bits about to be stored, or None for a load.
         asynchronous: part of a cp.async, complete only at the wait (`Hook.async_wait`).
+        transfer: the bulk copy that it is part of, complete only when its end was seen.
     """
 
     space: Space
@@ -90,6 +107,7 @@ class Access(Record, frozen=False, eq=False):
     uniform: bool = False
     values: NDArray[Any] | None = None
     asynchronous: bool = False
+    transfer: Transfer | None = None
     suppressed: NDArray[np.bool_] | None = None
 
     def suppress(self, lanes: NDArray[np.bool_]) -> None:
@@ -207,17 +225,31 @@ class Hook:
         `pending` is None for cp.async.wait_all, which waits for copies without a group as well.
         """
 
-    def mbarrier(
+    def bulk_wait(self, threads: Ints, groups: Ints, instruction: Instruction) -> None:
+        """Each of these threads waited until its groups of bulk copies before number `groups[i]` were over.
+
+        A wait with `.read` is content when they have read their sources.
+        """
+
+    def transfer_counted(self, transfer: Transfer) -> None:
+        """A bulk copy has ended: its bytes are counted off its mbarrier now."""
+
+    def mbarrier_phase(self, blocks: Ints, offsets: Ints) -> None:
+        """A phase of each of these mbarriers is complete."""
+
+    def mbarrier(  # noqa: PLR0917 - whoever overrides it wants most of them
         self,
         action: str,
         threads: Ints,
-        addresses: Ints,
+        blocks: Ints,
+        offsets: Ints,
         instruction: Instruction,
         values: Ints | None = None,
     ) -> None:
         """An mbarrier operation in shared memory.
 
         Args:
+            blocks: in whose shared memory each mbarrier lies; offsets: where.
             values: of each thread, the arrivals that it announces (`init`) or makes; None: none.
             action: `init`, `inval`, `arrive`, …; of test_wait and try_wait `passed`, told of those that found
                 the phase complete, or `unheeded`, where the kernel asks and never looks at the answer.

@@ -9,7 +9,8 @@ from tooling.simulator.hooks import Hook
 HOOK_NAMES = (
     "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_arrive", "named_barrier",
     "barrier_mixed", "warp_sync", "warp_missing", "cluster_arrive", "cluster_wait", "cluster_barrier",
-    "fence", "async_commit", "async_wait", "mbarrier", "threads_exit", "stuck",
+    "fence", "async_commit", "async_wait", "bulk_wait", "transfer_counted", "mbarrier_phase", "mbarrier",
+    "threads_exit", "stuck",
 )  # fmt: skip
 
 
@@ -37,6 +38,9 @@ class Listeners:
     fence: tuple[Hook, ...]
     async_commit: tuple[Hook, ...]
     async_wait: tuple[Hook, ...]
+    bulk_wait: tuple[Hook, ...]
+    transfer_counted: tuple[Hook, ...]
+    mbarrier_phase: tuple[Hook, ...]
     mbarrier: tuple[Hook, ...]
     threads_exit: tuple[Hook, ...]
     stuck: tuple[Hook, ...]

@@ -49,6 +49,8 @@ class LoopWatch:
         batch.spaces.watching = True
         state = {(g.pc, g.stack, g.indices(batch.size).tobytes()): _needed(batch, g) for g in groups}
         if self._changes == batch.spaces.changes and _same(state, self._state):
+            if batch.transfers.end_all():
+                return
             waiters = [
                 Waiter(group.pick(batch.spaces.threads), group.polling, WaitsFor.LOOP)
                 for group in groups

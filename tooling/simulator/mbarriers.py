@@ -48,6 +48,10 @@ _ACTIONS = {
 }  # fmt: skip
 
 
+_CONTRIBUTIONS = frozenset({"arrive", "arrive_drop", "arrive_counted", "complete_tx"})
+"""What may complete a phase."""
+
+
 class State(Record, frozen=False):
     """An mbarrier taken apart."""
 
@@ -115,26 +119,28 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
             return np.broadcast_to(values if mask is None or len(values) == 1 else values[mask], total)
 
         address = spread(at.of(group)) - window
-        offset, _ = batch.spaces.place(Space.SHARED, Request(group, instruction, BARRIER, lanes), address)
-        places = np.broadcast_to(offset >> np.uint64(3), total).astype(np.intp)
+        request = Request(group, instruction, BARRIER, lanes)
+        at_barriers = Barriers.of(batch, request, address)
+        places = at_barriers.places
         view = batch.spaces.view(Space.SHARED, 8)
         values = spread(group.get(argument).view(kind)) if argument is not None else np.ones(total, U32)
-        threads = batch.spaces.threads_of(group, lanes)
         if waiting:
             group.polling = instruction
             now = view[places] >> np.uint64(63)
             asked = values.astype(U64) & np.uint64(1) if parity else values >> np.uint64(63)
             done = now != asked
+            if action == "test_wait" and done.any():
+                done[done] = ~batch.first_answers.denied(places[done], request.indices(batch.size)[done])
             if not heeded:  # whatever the answer is, lanes go on: they have not waited
-                _tell(batch, "unheeded", threads, address, instruction)
+                at_barriers.tell(batch, "unheeded")
             elif done.any():
-                _tell(batch, "passed", threads[done], address[done], instruction)
+                at_barriers.only(done).tell(batch, "passed")
+            batch.transfers.asked(at_barriers.blocks, at_barriers.offsets)
             found: Array = done
             dtype: np.dtype[Any] = PRED
         else:
-            found = _update(view, places, values, action, expects)
-            batch.spaces.changes += 1
-            _tell(batch, action, threads, address, instruction, values)
+            at_barriers.tell(batch, action, values)
+            found = at_barriers.update(batch, values, action, expects=expects)
             dtype = U64
         if target is not None:
             whole = found
@@ -164,30 +170,101 @@ def _pending_count(decoder: Decoder, instruction: Instruction) -> None:
     decoder.block.steps.append(step)
 
 
-def change_at(batch: Any, request: Request, address: Array, action: str, values: Array) -> None:
-    """What copies do to mbarriers when they are complete.
+class Barriers(Record, eq=False):
+    """The mbarriers that lanes work on, one each.
 
-    Args:
-        request: the lanes, as many as there are copies.
-        address: (n,) shared addresses; values: (n,) counts or bytes.
+    Attributes:
+        lanes: (n,) numbers of the lanes in the batch; threads: their threads in the launch.
+        blocks: (n,) in whose shared memory the mbarriers lie; offsets: where.
+        places: (n,) their places in the shared memory of the batch, in units of 8 bytes.
     """
-    offset, _ = batch.spaces.place(Space.SHARED, request, address)
-    places = np.broadcast_to(offset >> np.uint64(3), request.count).astype(np.intp)
-    _update(batch.spaces.view(Space.SHARED, 8), places, values, action, expects=False)
-    batch.spaces.changes += 1
-    told = "arrive" if action == "arrive" else "complete"
-    threads = request.pick(batch.spaces.threads)
-    _tell(batch, told, threads, address, request.instruction, values if action == "arrive" else None)
 
+    instruction: Instruction
+    lanes: NDArray[np.intp]
+    threads: NDArray[np.int64]
+    blocks: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    places: NDArray[np.intp]
 
-def _update(view: Array, places: Array, values: Array, action: str, expects: bool) -> Array:
-    """Lanes act in the order of their numbers; returns what each of them found, as 64 bits."""
-    found = np.empty(len(places), U64)
-    for lane, (place, value) in enumerate(zip(places.tolist(), values.tolist(), strict=True)):
-        bits = int(view[place])
-        found[lane] = bits
-        view[place] = np.uint64(_changed(State.unpack(bits), action, value, expects).pack())
-    return found
+    @staticmethod
+    def of(batch: Any, request: Request, address: Array) -> Barriers:
+        """Those at the shared addresses (n,) that the request's lanes name.
+
+        Raises:
+            KernelFault: illegal or misaligned address.
+        """
+        spaces = batch.spaces
+        place, blocks = spaces.place(Space.SHARED, request, address)
+        offsets = place.astype(np.int64) - blocks * (
+            0 if len(spaces.shared_bytes) == spaces.shared_stride else spaces.shared_stride
+        )
+        return Barriers(
+            request.instruction,
+            request.indices(batch.size),
+            request.pick(spaces.threads),
+            blocks + spaces.first_block,
+            offsets,
+            (place >> np.uint64(3)).astype(np.intp),
+        )
+
+    @staticmethod
+    def one(batch: Any, group: Group, instruction: Instruction, lane: int, address: int) -> Barriers:
+        """The one that a lane names for a copy that it begins.
+
+        Raises:
+            KernelFault: illegal or misaligned address.
+        """
+        request = Request(group, instruction, BARRIER, np.array([lane]))
+        return Barriers.of(batch, request, np.array([address], U64))
+
+    def only(self, chosen: NDArray[np.bool_]) -> Barriers:
+        """Those of some of the lanes."""
+        arrays = (self.lanes, self.threads, self.blocks, self.offsets, self.places)
+        return Barriers(self.instruction, *(array[chosen] for array in arrays))
+
+    def tell(self, batch: Any, action: str, values: Array | None = None) -> None:
+        """Tell the hooks what is done."""
+        for hook in batch.hooks.mbarrier:
+            hook.mbarrier(action, self.threads, self.blocks, self.offsets, self.instruction, values)
+
+    def count(self, batch: Any, action: str, values: Array) -> None:
+        """What copies do when they are over: lanes arrive, or bytes are counted off (n,)."""
+        if action == "arrive":
+            self.tell(batch, "arrive", values)
+        else:
+            self.tell(batch, "complete")
+        self.update(batch, values, action, copied=action == "complete_tx")
+
+    def update(
+        self, batch: Any, values: Array, action: str, *, expects: bool = False, copied: bool = False
+    ) -> Array:
+        """Lanes act in the order of their numbers; returns what each of them found, as 64 bits.
+
+        Args:
+            expects: the lanes also expect bytes; copied: not lanes act, but the copies that they began.
+        """
+        view = batch.spaces.view(Space.SHARED, 8)
+        found = np.empty(len(self.places), U64)
+        flipped = np.zeros(len(self.places), np.bool_)
+        contributes = action in _CONTRIBUTIONS
+        lanes = self.lanes.tolist()
+        for k, (place, value) in enumerate(zip(self.places.tolist(), values.tolist(), strict=True)):
+            bits = int(view[place])
+            found[k] = bits
+            after = _changed(State.unpack(bits), action, value, expects).pack()
+            view[place] = np.uint64(after)
+            if action in ("init", "inval"):
+                batch.first_answers.forget(place)
+            elif contributes:
+                batch.first_answers.contribute(place, lanes[k], copied=copied)
+                if (bits ^ after) >> 63:
+                    flipped[k] = True
+                    batch.first_answers.flip(place)
+        batch.spaces.changes += 1
+        if flipped.any():
+            for hook in batch.hooks.mbarrier_phase:
+                hook.mbarrier_phase(self.blocks[flipped], self.offsets[flipped])
+        return found
 
 
 def _changed(state: State, action: str, value: int, expects: bool) -> State:
@@ -208,15 +285,3 @@ def _changed(state: State, action: str, value: int, expects: bool) -> State:
             state.expected -= value
         state.arrive(value)
     return state
-
-
-def _tell(  # noqa: PLR0917 - what hooks are told, and whom
-    batch: Any,
-    action: str,
-    threads: Array,
-    address: Array,
-    instruction: Instruction,
-    values: Array | None = None,
-) -> None:
-    for hook in batch.hooks.mbarrier:
-        hook.mbarrier(action, threads, address.view(np.int64), instruction, values)

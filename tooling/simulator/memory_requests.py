@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.simulator.hooks import Transfer
 from tooling.simulator.lanes import Group
 from tooling.simulator.ptx_model import Instruction
 from tooling.simulator.record import Record
@@ -32,6 +33,7 @@ class Request(Record, frozen=False, eq=False):
     Attributes:
         lanes: numbers of the active lanes in the batch, or None for all of the group.
         asynchronous: part of a cp.async.
+        transfer: the bulk copy that it is part of.
         run: whether the addresses are known to be consecutive; None when nobody looked yet.
         windows: addresses in shared memory with what they mean: block in the batch, and offset; None when
             nobody looked yet.
@@ -42,6 +44,7 @@ class Request(Record, frozen=False, eq=False):
     width: Width
     lanes: NDArray[np.intp] | None = None
     asynchronous: bool = False
+    transfer: Transfer | None = None
     run: bool | None = None
     windows: tuple[Array, NDArray[np.int64], Array] | None = None
 
@@ -61,4 +64,4 @@ class Request(Record, frozen=False, eq=False):
     def only(self, positions: NDArray[np.intp], batch_size: int) -> Request:
         """The same request for some of its active lanes, by position."""
         chosen = self.indices(batch_size)[positions]
-        return Request(self.group, self.instruction, self.width, chosen, self.asynchronous)
+        return Request(self.group, self.instruction, self.width, chosen, self.asynchronous, self.transfer)

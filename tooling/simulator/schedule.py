@@ -54,6 +54,10 @@ class Schedule:
         """Whether the lowest of several lanes that store to one place at once wins, and not the highest."""
         return self.kind == "adversarial" or (self._random is not None and self._random.random() < 0.5)
 
+    def postpones(self) -> bool:
+        """Whether what nobody has waited for yet is not over when it is asked for the first time."""
+        return self._random is None or self._random.random() < 0.5
+
     @property
     def is_random(self) -> bool:
         """Whether any group may run next."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -205,6 +206,7 @@ class Spaces:
             uniform=uniform,
             values=values,
             asynchronous=request.asynchronous,
+            transfer=request.transfer,
         )
         if space is Space.LOCAL or (space is Space.SHARED and self.shape.blocks > 1):
             request.run = None  # each window has its own place, so that the bytes lie in another way
@@ -307,8 +309,26 @@ class Spaces:
         Raises:
             KernelFault: illegal or misaligned address.
         """
-        count = request.count
+        rest = self._announce_store(space, request, address, values)
+        if rest is not None:
+            self._perform_store(space, *rest)
+
+    def later_store(
+        self, space: Space, request: Request, address: Array, values: list[Array]
+    ) -> Callable[[], None] | None:
+        """Tell the hooks of a store (arguments and errors as for `store`) that is performed later.
+
+        Returns:
+            what performs it; None where the hooks left nothing of it.
+        """
+        rest = self._announce_store(space, request, address, values)
+        return None if rest is None else lambda: self._perform_store(space, *rest)
+
+    def _announce_store(
+        self, space: Space, request: Request, address: Array, values: list[Array]
+    ) -> tuple[Request, Array, list[Array]] | None:
         if self.observers:
+            count = request.count
             told: Array = np.broadcast_to(values[0], count)
             if len(values) > 1:
                 told = np.stack([np.broadcast_to(value, count) for value in values])
@@ -316,10 +336,13 @@ class Spaces:
             if left_out is not None:
                 kept = np.flatnonzero(~left_out)
                 if not len(kept):
-                    return
+                    return None
                 address = np.broadcast_to(address, count)[kept]
                 values = [np.broadcast_to(value, count)[kept] for value in values]
                 request = request.only(kept, self.lanes)
+        return request, address, values
+
+    def _perform_store(self, space: Space, request: Request, address: Array, values: list[Array]) -> None:
         if space is Space.LOCAL and len(address) == 1:
             rows, column = self._local_columns(request, address)
             group = request.group

@@ -102,6 +102,21 @@ NO_TENSOR_MAP = Phrase(
     "{address:#x}에 텐서 맵이 없습니다. 텐서 맵은 cuTensorMapEncodeTiled로 만들어야 하고, 전역 메모리에 "
     "있거나 복사되지 않는 커널 인자(nvvm.grid_constant)여야 합니다",
 )
+OTHER_MODE = Phrase(
+    "the tensor map was made for copies in {mode} mode, which this one is not",
+    "텐서 맵은 {mode} 방식의 복사를 위해 만들었지만, 이 복사는 그 방식이 아닙니다",
+)
+BEFORE_THE_PIXELS = Phrase(
+    "the first pixel {pixel} lies outside the box from which the tensor map takes pixels",
+    "첫 픽셀 {pixel}이 텐서 맵이 픽셀을 가져오는 영역의 밖에 있습니다",
+)
+UNEVEN_BOX = Phrase(
+    "the box begins {bytes} bytes from the tensor's edge, which is not a multiple of {alignment}",
+    "상자가 텐서 가장자리에서 {bytes}바이트 떨어진 곳에서 시작하는데, {alignment}의 배수가 아닙니다",
+)
+NO_REDUCTION = Phrase(
+    "there is no reduction `{operation}` of {kind} elements", "{kind} 원소에는 `{operation}` 축약이 없습니다"
+)
 TOO_DEEP = Phrase(
     "the calls of {function} are too deep: {calls} of them fill the thread's stack",
     "{function} 함수의 호출이 너무 깊습니다. {calls}번의 호출로 스레드의 스택이 가득 찼습니다",
@@ -144,6 +159,9 @@ NO_ADDRESS = Phrase("an address in brackets is expected", "대괄호 안에 주�
 NOT_OF_A_BARRIER = Phrase("its operands are not those of a barrier", "피연산자가 배리어의 것이 아닙니다")
 NOT_SO_MANY_COORDINATES = Phrase(
     "a tensor map with {rank} coordinates is expected", "좌표가 {rank}개인 텐서 맵이 있어야 합니다"
+)
+NOT_SO_MANY_OFFSETS = Phrase(
+    "{count} offsets in braces are expected", "중괄호 안에 오프셋이 {count}개 있어야 합니다"
 )
 UNKNOWN_FUNCTION = Phrase("there is no function `{name}`", "`{name}` 함수가 없습니다")
 OTHER_ARGUMENTS = Phrase("its arguments are not those of `{name}`", "인자가 `{name}` 함수의 것과 다릅니다")

@@ -1,7 +1,8 @@
-"""cp.async.bulk.tensor: boxes of a tensor between global and shared memory (PTX ISA 9.7.9.27).
+"""cp.async.bulk.tensor: boxes of a tensor, or columns of pixels, between global and shared memory (PTX ISA
+9.7.9.27).
 
-Like the other bulk copies they are performed at once, as accesses of the thread that asks for them, and
-counted off the mbarrier.
+Like the other bulk copies they are accesses of the thread that asks for them, which checks are told of at
+once; `transfers` says when a copy ends.
 """
 
 from __future__ import annotations
@@ -15,32 +16,54 @@ from numpy.typing import NDArray
 from tooling.simulator.atomics import Atomic, update_at
 from tooling.simulator.decode import Decoder
 from tooling.simulator.guards import guard
-from tooling.simulator.hooks import Space
+from tooling.simulator.hooks import Space, Transfer
 from tooling.simulator.lanes import Group
 from tooling.simulator.launch import FaultKind, KernelFault
-from tooling.simulator.mbarriers import BARRIER, change_at
+from tooling.simulator.mbarriers import Barriers
 from tooling.simulator.memory_access import Pointer, active, pointer
 from tooling.simulator.memory_requests import Request, Width
-from tooling.simulator.numerics import S32, U32, U64
-from tooling.simulator.ptx_model import Address, Instruction, Operand
+from tooling.simulator.numerics import F32, S32, U16, U32, U64, f32_to_tf32
+from tooling.simulator.phrases import Phrase
+from tooling.simulator.ptx_model import Address, Instruction, Operand, Vector
 from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES
-from tooling.simulator.stop_texts import NO_TENSOR_MAP, NOT_SO_MANY_COORDINATES
+from tooling.simulator.stop_texts import (
+    BEFORE_THE_PIXELS,
+    NO_REDUCTION,
+    NO_TENSOR_MAP,
+    NOT_SO_MANY_COORDINATES,
+    NOT_SO_MANY_OFFSETS,
+    OTHER_MODE,
+    UNEVEN_BOX,
+)
 from tooling.simulator.tensor_maps import BYTES, TensorMap
 from tooling.simulator.windows import CLUSTER_SHIFT
 
 Array = NDArray[Any]
 
 _DIMENSIONS = {f"{rank}d": rank for rank in range(1, 6)}
-_REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
+_REDUCTIONS: dict[str, tuple[str, ...]] = {
+    "add": ("u32", "s32", "u64", "f16", "bf16", "f32", "f64"),
+    "min": ("u32", "s32", "u64", "s64", "f16", "bf16"), "max": ("u32", "s32", "u64", "s64", "f16", "bf16"),
+    "inc": ("u32",), "dec": ("u32",),
+    "and": ("u32", "s32", "u64"), "or": ("u32", "s32", "u64"), "xor": ("u32", "s32", "u64"),
+}  # fmt: skip
+"""The types of a tensor that each reduction takes; an H200 stops at others (PTX ISA 9.7.9.25.4.2)."""
 _COUNTED = "mbarrier::complete_tx::bytes"
+_WIDTHS = (Width(4, 4), Width(4, 1))
+_ALIGNMENT = 16
+"""Bytes: an H200 loads a box only from such places of the innermost dimension."""
 
 
 class Box(Record, frozen=False):
-    """The operand `[map, {coordinates}]`: slots of the map's address and of the coordinates."""
+    """The operand `[map, {coordinates}]`: slots of the map's address and of the coordinates.
+
+    `offsets` are the slots of an im2col copy's other operand.
+    """
 
     map: Pointer
     coordinates: tuple[int, ...]
+    offsets: tuple[int, ...] = ()
 
 
 def _box(decoder: Decoder, operand: Operand, instruction: Instruction, rank: int) -> Box:
@@ -51,10 +74,10 @@ def _box(decoder: Decoder, operand: Operand, instruction: Instruction, rank: int
 
 
 def bind_tensor(decoder: Decoder, instruction: Instruction) -> None:
-    """`cp.async.bulk[.prefetch].tensor` and `cp.reduce.async.bulk.tensor`, in tiles.
+    """`cp.async.bulk[.prefetch].tensor` and `cp.reduce.async.bulk.tensor`, in tiles; loads by im2col as well.
 
     Raises:
-        PtxError: another form: `im2col`, or a mode of later GPUs.
+        PtxError: another form: a store by `im2col_no_offs`, or a mode of later GPUs.
     """
     modifiers = list(instruction.modifiers)
     reduction = next((m for m in modifiers if m in _REDUCTIONS), "") if modifiers[0] == "reduce" else ""
@@ -66,15 +89,18 @@ def bind_tensor(decoder: Decoder, instruction: Instruction) -> None:
         operands.pop()
     if not rank or (modifiers[0] == "reduce") != bool(reduction):
         raise decoder.unknown(instruction)
-    if form == ["prefetch", "L2", "global"] and len(operands) == 1:
+    is_column = "im2col" in form
+    if is_column:
+        form.remove("im2col")
+    if form == ["prefetch", "L2", "global"] and len(operands) == 1 + is_column:
         _box(decoder, operands[0], instruction, rank)
         return
     if form[:1] in (["shared::cluster"], ["shared::cta"]) and form[1:3] == ["global", _COUNTED]:
         many = form[3:] == ["multicast::cluster"]
-        if len(operands) == 3 + many and (many or len(form) == 3) and not reduction:
+        if len(operands) == 3 + is_column + many and (many or len(form) == 3) and not reduction:
             _bind_load(decoder, instruction, operands, rank)
             return
-    if form == ["global", "shared::cta", "bulk_group"] and len(operands) == 2:
+    if form == ["global", "shared::cta", "bulk_group"] and len(operands) == 2 and not is_column:
         _bind_store(decoder, instruction, operands, rank, reduction)
         return
     raise decoder.unknown(instruction)
@@ -84,29 +110,78 @@ def _bind_load(decoder: Decoder, instruction: Instruction, operands: list[Operan
     to = pointer(decoder, operands[0], instruction)
     box = _box(decoder, operands[1], instruction, rank)
     barrier = pointer(decoder, operands[2], instruction)
-    blocks = decoder.value(operands[3], U32, instruction) if len(operands) > 3 else None
+    rest = operands[3:]
+    if "im2col" in instruction.modifiers:
+        offsets = rest.pop(0)
+        if not isinstance(offsets, Vector) or len(offsets.elements) != rank - 2:
+            raise decoder.unknown(instruction, NOT_SO_MANY_OFFSETS.filled(count=rank - 2))
+        box.offsets = tuple(decoder.value(x, U16, instruction) for x in offsets.elements)
+    blocks = decoder.value(rest[0], U32, instruction) if rest else None
     guarding = guard(decoder, instruction)
 
     def step(group: Group, batch: Any) -> None:
         for lane, position, tensor, start in _boxes(group, batch, guarding, box, instruction):
-            addresses, inside = tensor.addresses(start)
+            offsets = tuple(int(_one(group.get(slot).view(U16), position)) for slot in box.offsets)
+            addresses, inside = tensor.addresses(start, offsets)
             chosen = np.flatnonzero(inside)
-            width = Width(tensor.element_bytes, 1)
-            unsigned = np.dtype(f"u{tensor.element_bytes}")
-            values = np.full(len(addresses), tensor.fill, unsigned)
-            if len(chosen):
-                request = Request(group, instruction, width, np.full(len(chosen), lane))
-                (values[chosen],) = batch.spaces.load(Space.GLOBAL, request, addresses[chosen].astype(U64))
             at, where = _at(group, to, position), _at(group, barrier, position)
+            values: Array = np.full(len(addresses), tensor.fill, f"u{tensor.element_bytes}")
             for target, counted in _targets(group, blocks, position, at, where):
-                mover = np.full(len(values), lane)
-                places = tensor.places(target).astype(U64)
-                batch.spaces.store(Space.SHARED, Request(group, instruction, width, mover), places, [values])
-                one = Request(group, instruction, BARRIER, np.array([lane]))
-                size = np.array([tensor.bytes], U32)
-                change_at(batch, one, np.array([counted], U64), "complete_tx", size)
+                barriers = Barriers.one(batch, group, instruction, lane, counted)
+                transfer = batch.transfers.of(lane, instruction, barriers)
+                if len(chosen):
+                    pieces = Pieces.of(addresses[chosen], tensor.element_bytes)
+                    request = pieces.request(group, lane, transfer)
+                    values[chosen] = pieces.join(
+                        batch.spaces.load(Space.GLOBAL, request, pieces.starts), tensor.element_bytes
+                    )
+                    if tensor.rounds:
+                        values = f32_to_tf32(values.view(F32), "rn")
+                    chosen = chosen[:0]  # however many blocks get the box, it is read once
+                pieces = Pieces.of(tensor.places(target), tensor.element_bytes)
+                request = pieces.request(group, lane, transfer)
+                write = batch.spaces.later_store(Space.SHARED, request, pieces.starts, pieces.split(values))
+                batch.transfers.begin(transfer, write, barriers, tensor.bytes)
 
     decoder.block.steps.append(step)
+
+
+class Pieces(Record, eq=False):
+    """The accesses that move a box: as wide as all of them can be.
+
+    Attributes:
+        width: of each; starts: (n,) addresses.
+    """
+
+    width: Width
+    starts: Array
+
+    @staticmethod
+    def of(addresses: Array, size: int) -> Pieces:
+        """Those of the elements of `size` bytes at these addresses."""
+        for width in _WIDTHS:
+            each, rest = divmod(width.bytes, size)
+            if rest or len(addresses) % each:
+                continue
+            rows = addresses.reshape(-1, each)
+            if (rows[:, 0] % width.bytes == 0).all() and (rows - rows[:, :1] == np.arange(each) * size).all():
+                return Pieces(width, rows[:, 0].astype(U64))
+        return Pieces(Width(size, 1), addresses.astype(U64))
+
+    def request(self, group: Group, lane: int, transfer: Transfer) -> Request:
+        """The request of the lane that begins the copy."""
+        return Request(
+            group, transfer.instruction, self.width, np.full(len(self.starts), lane), transfer=transfer
+        )
+
+    def join(self, values: list[Array], size: int) -> Array:
+        """Elements of `size` bytes, as unsigned bits, of what was loaded."""
+        return np.stack(values, axis=1).reshape(-1).view(f"u{size}")
+
+    def split(self, values: Array) -> list[Array]:
+        """What is to be stored, of elements as unsigned bits."""
+        rows = np.ascontiguousarray(values).view(f"u{self.width.element}").reshape(-1, self.width.count)
+        return [rows[:, k] for k in range(self.width.count)]
 
 
 def _targets(
@@ -137,20 +212,25 @@ def _bind_store(
             chosen = np.flatnonzero(inside)
             if not len(chosen):
                 continue
-            width = Width(tensor.element_bytes, 1)
-            mover = np.full(len(chosen), lane)
-            places = tensor.places(_at(group, origin, position))[chosen].astype(U64)
-            values = batch.spaces.load(Space.SHARED, Request(group, instruction, width, mover), places)
-            request = Request(group, instruction, width, mover)
-            targets = addresses[chosen].astype(U64)
+            transfer = batch.transfers.of(lane, instruction, None)
+            size = tensor.element_bytes
+            pieces = Pieces.of(tensor.places(_at(group, origin, position))[chosen], size)
+            request = pieces.request(group, lane, transfer)
+            values = pieces.join(batch.spaces.load(Space.SHARED, request, pieces.starts), size)
+            targets = addresses[chosen]
             if reduction:
+                pieces = Pieces(Width(size, 1), targets.astype(U64))
+                request = pieces.request(group, lane, transfer)
                 dtype = DTYPES[tensor.kind]
-                atomic = Atomic(reduction, dtype, False, tensor.kind)
+                atomic = Atomic(reduction, dtype, False, tensor.kind, not tensor.flushes)
                 update_at(
-                    batch, Space.GLOBAL, request, addresses[chosen].astype(U64), atomic=atomic, values=values
+                    batch, Space.GLOBAL, request, pieces.starts, atomic=atomic, values=[values.view(dtype)]
                 )
-            else:
-                batch.spaces.store(Space.GLOBAL, request, targets, values)
+                continue
+            pieces = Pieces.of(targets, size)
+            request = pieces.request(group, lane, transfer)
+            write = batch.spaces.later_store(Space.GLOBAL, request, pieces.starts, pieces.split(values))
+            batch.transfers.begin(transfer, write)
 
     decoder.block.steps.append(step)
 
@@ -168,7 +248,27 @@ def _boxes(
         thread = int(batch.spaces.threads[lanes[position]])
         tensor = _map_at(batch, address, instruction, thread)
         start = tuple(int(_one(group.get(slot).view(S32), position)) for slot in box.coordinates)
+        problem = _problem(tensor, instruction, start)
+        if problem is not None:
+            raise KernelFault(FaultKind.ILLEGAL_INSTRUCTION, problem, thread=thread, instruction=instruction)
         yield int(lanes[position]), position, tensor, start
+
+
+def _problem(tensor: TensorMap, instruction: Instruction, start: tuple[int, ...]) -> Phrase | None:
+    """Why hardware stops at this copy, if it does."""
+    modifiers = instruction.modifiers
+    if (tensor.column is not None) != ("im2col" in modifiers):
+        return OTHER_MODE.filled(mode="tile" if tensor.column is None else "im2col")
+    if not tensor.begins_inside(start):
+        return BEFORE_THE_PIXELS.filled(pixel=start[1:-1])
+    at = start[0] * tensor.element_bytes
+    if _COUNTED in modifiers and at % _ALIGNMENT:
+        return UNEVEN_BOX.filled(bytes=at, alignment=_ALIGNMENT)
+    if modifiers[0] == "reduce":
+        operation = next(m for m in modifiers if m in _REDUCTIONS)
+        if tensor.kind not in _REDUCTIONS[operation]:
+            return NO_REDUCTION.filled(operation=operation, kind=tensor.kind)
+    return None
 
 
 def _map_at(batch: Any, address: int, instruction: Instruction, thread: int) -> TensorMap:

@@ -216,6 +216,50 @@ DEFECTS = (
     ),
     Defect("races/stencil_in_place", Kind.WRITE_AFTER_READ, (12, 10), (1, 0), count=63, text="global memory"),
     Defect("races/last_block", Kind.READ_AFTER_WRITE, (14, 10), (0, 0), (3, 0), setting=Setting(32, 4)),
+    Defect(
+        "races/bulk_load_unwaited",
+        Kind.BULK_COPY_IN_FLIGHT,
+        (12, 10),
+        (0, 0),
+        count=64,
+        text="read of shared memory that a bulk copy is still filling",
+    ),
+    Defect("races/bulk_load_waited_by_one", Kind.BULK_COPY_IN_FLIGHT, (12, 10), (1, 0), count=63),
+    Defect("races/bulk_load_wrong_phase", Kind.BULK_COPY_IN_FLIGHT, (12, 10), (0, 0), count=64),
+    Defect(
+        "races/bulk_source_changed",
+        Kind.COPY_SOURCE_CHANGED,
+        (13, 10),
+        (0, 0),
+        count=64,
+        text="write of shared memory that a bulk copy is still reading",
+    ),
+    Defect("races/bulk_not_committed", Kind.COPY_SOURCE_CHANGED, (13, 10), (0, 0), count=64),
+    Defect(
+        "races/bulk_result_unwaited",
+        Kind.BULK_COPY_IN_FLIGHT,
+        (13, 10),
+        (0, 0),
+        count=64,
+        text="read of global memory that a bulk copy is still filling",
+    ),
+    Defect(
+        "races/bulk_outlives_block",
+        Kind.COPY_OUTLIVES_BLOCK,
+        (10, 11),
+        (0, 0),
+        count=1,
+        text="a block ends while a bulk copy still uses 256 bytes of its shared memory",
+    ),
+    Defect(
+        "races/bulk_without_fence",
+        Kind.PROXY_FENCE_MISSING,
+        (10, 8),
+        (0, 0),
+        count=64,
+        text="a bulk copy reads shared memory that was written without a proxy fence",
+    ),
+    Defect("races/mbarrier_asked_once", Kind.READ_AFTER_WRITE, (14, 10), (0, 63), count=64),
     # Initialisation
     Defect(
         "initialisation/idle_threads",
@@ -299,7 +343,7 @@ DEFECTS = (
     Defect("synchronisation/mbarrier_not_ready", Kind.MBARRIER_NOT_READY, (12, 10), (32, 0)),
 )
 
-WARNINGS = frozenset({Kind.UNWRITTEN_COPY, Kind.LEAK, Kind.HOST_MEMORY})
+WARNINGS = frozenset({Kind.UNWRITTEN_COPY, Kind.LEAK, Kind.HOST_MEMORY, Kind.COPY_OUTLIVES_BLOCK})
 
 
 def by_name(defect: Defect) -> str:

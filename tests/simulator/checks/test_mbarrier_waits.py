@@ -70,6 +70,35 @@ def test_threads_that_ask_once_and_go_on_race(ask: str, schedule: str) -> None:
     assert found(ask, schedule) == {Kind.READ_AFTER_WRITE, Kind.MBARRIER_UNHEEDED}
 
 
+@pytest.mark.parametrize("schedule", ["lockstep", "random:1", "adversarial"])
+def test_threads_that_look_at_the_answer_and_go_on_all_the_same_race(schedule: str) -> None:
+    """Here all have arrived when the first thread asks; elsewhere they need not have."""
+    ask = f"{TEST} %p2, [%r1], %rd11;\n@%p2 bra GO;\nmov.b32 %r9, 1;\nGO:"
+    assert found(ask, schedule) == {Kind.READ_AFTER_WRITE}
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "random:1", "adversarial"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "bar.sync 0;",
+        "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;",
+        f"FIRST: {TEST} %p3, [%r1], %rd11;\n@!%p3 bra FIRST;",
+    ],
+)
+def test_what_is_surely_over_is_not_denied(before: str, schedule: str) -> None:
+    assert found(f"{before}\n{TEST} %p2, [%r1], %rd11;\n@%p2 bra GO;\ntrap;\nGO:", schedule) == set()
+
+
+def test_a_thread_that_completes_a_phase_alone_is_not_denied() -> None:
+    body = f"""
+    mov.b32 %r1, gate; mbarrier.init.shared.b64 [%r1], 1; mbarrier.arrive.shared.b64 %rd11, [%r1];
+    {TEST} %p2, [%r1], %rd11; @%p2 bra GO; trap; GO: st.global.b32 [%rd30], 1;"""
+    result, (out,) = simulate(kernel(body, before=SHARED), [np.zeros(1, np.uint32)], block=1)
+    assert result.error is None
+    assert out.tolist() == [1]
+
+
 def test_the_message_says_that_nobody_waited() -> None:
     checks = make_checks([Check.SYNCHRONISATION])
     text = kernel(NEIGHBOUR.replace("ASK", f"{TEST} %p2, [%r1], %rd11;"), before=SHARED)

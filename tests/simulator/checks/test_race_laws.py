@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.simulator.checks.launches import HandLaunch
+from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.races import RaceCheck
 from tooling.simulator.hooks import Space
@@ -90,7 +91,7 @@ def races(steps: list[Step]) -> bool:
 
 @given(st.lists(st.one_of(accesses, accesses, barriers), max_size=10))
 def test_a_race_is_found_if_and_only_if_there_is_one(steps: list[Step]) -> None:
-    check = RaceCheck(Footprints())
+    check = RaceCheck(Footprints(), BulkCopyCheck())
     hand = HandLaunch([check], grid=Dim3(BLOCKS), block=Dim3(THREADS_PER_BLOCK))
     out = hand.buffer(4 * CELLS)
     hand.begin()
@@ -115,7 +116,7 @@ def test_a_race_is_found_if_and_only_if_there_is_one(steps: list[Step]) -> None:
 def test_neighbours_in_the_shared_memory_of_blocks_race_if_and_only_if_lanes_do(
     steps: list[Row | Step],
 ) -> None:
-    check = RaceCheck(Footprints())
+    check = RaceCheck(Footprints(), BulkCopyCheck())
     hand = HandLaunch([check], grid=Dim3(BLOCKS), block=Dim3(THREADS_PER_BLOCK)).begin()
     told: list[Step] = []
     for number, step in enumerate(steps):

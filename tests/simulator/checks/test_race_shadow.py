@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.simulator.checks.launches import ONE, WARPS, HandLaunch, instruction
+from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.races import RaceCheck
 from tooling.simulator.findings import Kind
@@ -25,7 +26,7 @@ def launch(
     cluster: Dim3 = ONE,
     body: Sequence[Instruction] = (),
 ) -> tuple[HandLaunch, RaceCheck]:
-    check = RaceCheck(Footprints())
+    check = RaceCheck(Footprints(), BulkCopyCheck())
     return HandLaunch([check], grid=grid, block=block, cluster=cluster, body=body), check
 
 
@@ -171,8 +172,8 @@ def test_a_lone_lane_takes_its_warps_work_through_an_mbarrier() -> None:
     hand.begin().store(range(32), range(0, 128, 4))
     hand.syncwarp(range(32))
     for one in hand.checks:
-        one.mbarrier("arrive", np.array([0]), np.array([128]), instruction(31))
-        one.mbarrier("passed", np.array([40]), np.array([128]), instruction(31))
+        one.mbarrier("arrive", np.array([0]), np.array([0]), np.array([128]), instruction(31))
+        one.mbarrier("passed", np.array([40]), np.array([0]), np.array([128]), instruction(31))
     hand.load([40], [64])
     assert not check.findings
     hand.load([41], [64])

@@ -154,7 +154,7 @@ class CheckHook(Hook):
 
 def action_of(access: Access) -> Action:
     """What the threads of an access do."""
-    return Action.ASYNC_COPY if access.asynchronous else _ACTIONS[access.kind]
+    return Action.ASYNC_COPY if access.asynchronous or access.transfer is not None else _ACTIONS[access.kind]
 
 
 def is_strong(instruction: Instruction) -> bool:
@@ -264,4 +264,5 @@ def lanes_of(access: Access, lanes: np.ndarray) -> Access:
         uniform=access.uniform,
         values=None if access.values is None else access.values[..., lanes],
         asynchronous=access.asynchronous,
+        transfer=access.transfer,
     )

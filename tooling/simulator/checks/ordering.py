@@ -39,7 +39,7 @@ class Clocks:
         self.launch = now
         self._threads = context.threads_per_block
         self._blocks = context.blocks
-        self._cluster_of = _cluster_numbers(context)
+        self._cluster_of = cluster_numbers(context)
         self._cluster = np.full(context.blocks // context.blocks_per_cluster, now, dtype=np.int64)
         self._warps = -(-self._threads // WARP)
         self._block = np.full(context.blocks, now, dtype=np.int64)
@@ -47,6 +47,7 @@ class Clocks:
         self._pairs: dict[int, NDArray[np.int64]] = {}
         self._vectors: dict[int, NDArray[np.int64]] = {}
         self._meetings: dict[tuple[int, int], NDArray[np.int64]] = {}
+        self._visits: dict[tuple[int, int], dict[int, int]] = {}
         self._seen: NDArray[np.int64] | None = None
         self._blocks_synchronise = False
         self._published: dict[int, NDArray[np.int64]] = {}
@@ -105,9 +106,17 @@ class Clocks:
             known = self._meetings.get((block, address))
             self._meetings[block, address] = joint if known is None else np.maximum(known, joint)
 
+    def arrive_afar(self, threads: Ints, homes: Ints, offsets: Ints, now: int) -> None:
+        """These threads, or their copies, arrived at mbarriers in the blocks `homes`, not their own."""
+        blocks = (threads // self._threads).tolist()
+        for block, home, offset in zip(blocks, homes.tolist(), offsets.tolist(), strict=True):
+            self._visits.setdefault((home, offset), {})[block] = now
+
     def passed(self, threads: Ints, addresses: Ints) -> None:
         """These threads saw a phase of an mbarrier complete: they know what was published there."""
         for block, members, address in self._by_meeting(threads, addresses):
+            for visitor, stamp in self._visits.get((block, address), {}).items():
+                self._learn_of_block(block, visitor, stamp)
             known = self._meetings.get((block, address))
             if known is not None:
                 vector = self._vector(block)
@@ -118,11 +127,9 @@ class Clocks:
         itself."""
         if self._blocks == 1:
             return
-        if self._blocks > MOST_BLOCKS:
-            self._blocks_synchronise = True
+        seen = self._blocks_seen()
+        if seen is None:
             return
-        if self._seen is None:
-            self._seen = np.full((self._blocks, self._blocks), self.launch, dtype=np.int64)
         blocks = threads // self._threads
         distinct = np.unique(addresses)
         names = [int(address) for address in distinct] if len(distinct) <= MANY else [_ANYWHERE]
@@ -131,10 +138,34 @@ class Clocks:
             known = self._published.get(name)
             if known is None:
                 known = self._published[name] = np.full(self._blocks, self.launch, dtype=np.int64)
-            self._seen[here] = np.maximum(self._seen[here], known)
-            np.maximum(known, self._seen[here].max(axis=0), out=known)
+            seen[here] = np.maximum(seen[here], known)
+            np.maximum(known, seen[here].max(axis=0), out=known)
             known[here] = now
-            self._seen[here] = np.maximum(self._seen[here], known)
+            seen[here] = np.maximum(seen[here], known)
+
+    def known_until(self, threads: Ints, now: int) -> Ints:
+        """(n,) stamps before which each of these threads surely knows all accesses of its block.
+
+        Where barriers of some of the threads occur, it is taken to know everything.
+        """
+        if self._vectors or self._pairs or self._warp is not None:
+            return np.full(len(threads), now, np.int64)
+        return np.asarray(self._block[threads // self._threads])
+
+    def _learn_of_block(self, block: int, other: int, stamp: int) -> None:
+        """A block knows what another one did before `stamp`."""
+        seen = self._blocks_seen()
+        if seen is not None:
+            seen[block, other] = max(int(seen[block, other]), stamp)
+
+    def _blocks_seen(self) -> NDArray[np.int64] | None:
+        """(blocks, blocks) up to which stamp each (row) knows each other one; None: they are too many."""
+        if self._blocks > MOST_BLOCKS:
+            self._blocks_synchronise = True
+            return None
+        if self._seen is None:
+            self._seen = np.full((self._blocks, self._blocks), self.launch, dtype=np.int64)
+        return self._seen
 
     def unordered(self, earlier: Ints, stamps: Ints, later: Ints) -> NDArray[np.bool_]:
         """Which pairs of accesses nothing has ordered.
@@ -241,7 +272,7 @@ class Clocks:
         ]
 
 
-def _cluster_numbers(context: LaunchContext) -> NDArray[np.int64]:
+def cluster_numbers(context: LaunchContext) -> NDArray[np.int64]:
     """(blocks,) which cluster each block belongs to; clusters count like blocks do, x fastest."""
     grid, size = context.launch.grid, context.launch.cluster
     z, y, x = np.unravel_index(np.arange(context.blocks), (grid.z, grid.y, grid.x))

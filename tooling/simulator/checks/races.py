@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import CheckHook, action_of, is_strong, lanes_of, survivors
+from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.ordering import Clocks
+from tooling.simulator.checks.proxies import ProxyFences
 from tooling.simulator.checks.shadow import (
     IN_FLIGHT,
     STAMP_SHIFT,
@@ -29,19 +31,16 @@ from tooling.simulator.checks.shadow import (
     stamps_of,
 )
 from tooling.simulator.checks.targets import Target, dense_strip, dense_target, panel_target, sparse_target
-from tooling.simulator.checks.widths import granule_of
+from tooling.simulator.checks.widths import accesses_of
 from tooling.simulator.checks.written import written_allocations
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
 from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Meeting, Space
 from tooling.simulator.memory import Allocation
 from tooling.simulator.ptx_model import Instruction
 from tooling.simulator.record import Record
-from tooling.simulator.remembered import Remembered
 
 FEW = 256
 """Up to so many lanes, strong accesses also order the threads of one block (a lock, a flag), one by one."""
-
-_SYNCHRONISING = frozenset({"acquire", "release", "acq_rel", "sc"})
 
 
 class _Copy(Record, frozen=False):
@@ -58,41 +57,19 @@ def _meeting_at(barrier: int) -> int:
     return -1 - barrier
 
 
-class _Accesses(Record):
-    """What the text of a kernel says of its accesses.
-
-    Attributes:
-        granules: bytes of a granule of each memory's shadow.
-        synchronise: some of them may order what threads of different blocks do.
-    """
-
-    granules: dict[Space, int]
-    synchronise: bool
-
-    @staticmethod
-    def of(context: LaunchContext) -> _Accesses:
-        """Those of the launch's kernel and of all functions that it could call."""
-        functions = (context.launch.function, *context.module.functions.values())
-        body = [item for function in functions for item in function.body if isinstance(item, Instruction)]
-        granules = {space: granule_of(body, space) for space in (Space.GLOBAL, Space.SHARED)}
-        synchronise = any(
-            item.opcode in ("fence", "membar") or not _SYNCHRONISING.isdisjoint(item.modifiers)
-            for item in body
-        )
-        return _Accesses(granules, synchronise)
-
-
-_ACCESSES: Remembered[_Accesses] = Remembered()
-
-
 class RaceCheck(CheckHook):
-    """Races in shared memory, in the shared memory of a cluster, and in global memory."""
+    """Races in shared memory, in the shared memory of a cluster, and in global memory.
+
+    Args:
+        bulk_copies: what it reported needs no second finding.
+    """
 
     check = Check.RACES
 
-    def __init__(self, footprints: Footprints) -> None:
+    def __init__(self, footprints: Footprints, bulk_copies: BulkCopyCheck) -> None:
         super().__init__()
         self._footprints = footprints
+        self._bulk_copies = bulk_copies
         self._now = 1
         self._log: list[tuple[Instruction, Action]] = []
         self._log_start = 1
@@ -116,8 +93,8 @@ class RaceCheck(CheckHook):
         self._log_start = self._now
         self._committed = np.zeros(0, np.int64)
         self._written = written_allocations(context)
-        key = (context.module.digest, context.launch.function.name)
-        accesses = _ACCESSES.get(key, lambda: _Accesses.of(context))
+        self._fences = ProxyFences(context.blocks * context.threads_per_block, self._now)
+        accesses = accesses_of(context)
         if accesses.granules[Space.GLOBAL] != self._granules[Space.GLOBAL]:
             self._global.clear()
         self._granules, self._synchronises = accesses.granules, accesses.synchronise
@@ -136,6 +113,9 @@ class RaceCheck(CheckHook):
 
     def drop(self, place: int) -> None:
         self._global.pop(place, None)
+
+    def fence(self, threads: Ints, instruction: Instruction) -> None:
+        self._fences.fence(threads, instruction, self._clocks, self._now)
 
     def async_commit(self, threads: Ints, instruction: Instruction) -> None:
         """Count the groups of each thread: a wait names how many of the latest may be unfinished."""
@@ -163,18 +143,21 @@ class RaceCheck(CheckHook):
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         self._clocks.warp_sync(threads, masks, self._now)
 
-    def mbarrier(
+    def mbarrier(  # noqa: PLR0917 - whoever overrides it wants most of them
         self,
         action: str,
         threads: Ints,
-        addresses: Ints,
+        blocks: Ints,
+        offsets: Ints,
         instruction: Instruction,
         values: Ints | None = None,
     ) -> None:
         if action in ("arrive", "complete"):
-            self._clocks.arrive(threads, addresses, self._now)
+            near = threads // self.context.threads_per_block == blocks
+            self._clocks.arrive(threads[near], offsets[near], self._now)
+            self._clocks.arrive_afar(threads[~near], blocks[~near], offsets[~near], self._now)
         elif action == "passed":
-            self._clocks.passed(threads, addresses)
+            self._clocks.passed(threads, offsets)
 
     def async_wait(self, threads: Ints, pending: int | None, instruction: Instruction) -> None:
         """Copies that these threads waited for are done now: from here on they are ordinary writes."""
@@ -209,7 +192,7 @@ class RaceCheck(CheckHook):
         access = survivors(access)
         if access.space is Space.LOCAL or not len(access.threads):
             return
-        strong = is_strong(access.instruction)
+        strong = access.kind is AccessKind.ATOMIC or is_strong(access.instruction)
         stamp = self._tick(access.instruction, action_of(access))
         if access.asynchronous and access.kind is AccessKind.STORE:
             stamp += IN_FLIGHT
@@ -217,6 +200,8 @@ class RaceCheck(CheckHook):
             self._synchronise(access)
         for target in self._targets(access, stamp << STAMP_SHIFT | (STRONG if strong else 0)):
             self._compare(target, strong)
+            if access.transfer is not None and access.kind is not AccessKind.STORE:
+                self._look_for_fences(target)
             self._record(target)
 
     def _synchronise(self, access: Access) -> None:
@@ -348,6 +333,25 @@ class RaceCheck(CheckHook):
             displaced = displaced[values[winner] != values[displaced]]
         self._report(target, known, displaced, Kind.SAME_INSTRUCTION)
 
+    def _look_for_fences(self, target: Target) -> None:
+        """Report ordinary stores that a bulk copy is ordered after, but cannot see."""
+        known = look(target.shadow.writer, target.where)
+        stamps = stamps_of(known)
+        lanes = np.flatnonzero(stamps >= self._log_start)
+        if not len(lanes):
+            return
+        generic = [
+            stamp
+            for stamp in np.unique(stamps[lanes]).tolist()
+            if "bulk" not in self._log[stamp - self._log_start][0].modifiers
+        ]
+        lanes = lanes[np.isin(stamps[lanes], generic)]
+        writers, copiers = known[lanes] & THREAD, target.keys[lanes] & THREAD
+        if len(lanes):
+            late = self._fences.lacking(target.access.space, writers, stamps[lanes], int(copiers[0]))
+            late &= ~self._clocks.unordered(writers, stamps[lanes], copiers)
+            self._report(target, known, lanes[late], Kind.PROXY_FENCE_MISSING)
+
     def _changes_value(self, target: Target, lanes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(n,) lanes that store another value than the one the last writer left there."""
         access = target.access
@@ -379,7 +383,7 @@ class RaceCheck(CheckHook):
                 access.instruction.ptx_line,
                 instruction.ptx_line,
             )
-            if self.again(key, int(count)):
+            if self._bulk_copies.has_told(access.instruction, instruction) or self.again(key, int(count)):
                 continue
             lane = int(lanes[first])
             finding = Finding(

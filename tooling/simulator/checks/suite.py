@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tooling.simulator.checks.base import CheckHook
+from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.initialisation import InitialisationCheck
 from tooling.simulator.checks.memory import MemoryCheck
@@ -29,7 +30,8 @@ def make_checks(names: Iterable[str] = tuple(Check)) -> tuple[CheckHook, ...]:
     if Check.INITIALISATION in wanted:
         checks.append(InitialisationCheck(footprints))
     if Check.RACES in wanted:
-        checks.append(RaceCheck(footprints))
+        bulk_copies = BulkCopyCheck()
+        checks += (bulk_copies, RaceCheck(footprints, bulk_copies))
     if Check.SYNCHRONISATION in wanted:
         checks.append(SynchronisationCheck())
     return tuple(checks)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, place_of, survivors
+from tooling.simulator.checks.ordering import cluster_numbers
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.hooks import Access, Ints, LaunchContext, Space, Waiter, WaitsFor
 from tooling.simulator.ptx_model import Instruction, Integer, Operand
@@ -58,6 +59,7 @@ class SynchronisationCheck(CheckHook):
         super().launch_begin(context)
         self._exited = np.zeros(context.blocks, dtype=np.int64)
         self._epoch = np.zeros(context.blocks, dtype=np.int64)
+        self._cluster_of = cluster_numbers(context)
         self._phase = np.zeros(context.blocks, dtype=np.int64)
         self._visited = np.full(context.blocks, -1, dtype=np.int64)
         self._visitor: dict[int, tuple[int, Instruction]] = {}
@@ -147,9 +149,9 @@ class SynchronisationCheck(CheckHook):
         self._waits.add(instruction, len(threads))
 
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
-        self._phase += (
-            1  # of all blocks: an access is compared within one cluster only, where all counted alike
-        )
+        # Of all blocks: an access is compared within one cluster only, where all counted alike.
+        self._phase += 1
+        self._epoch[np.isin(self._cluster_of, clusters)] += 1
 
     def access(self, access: Access) -> None:
         """Another block's shared memory may be used only while that block is sure to be there."""
@@ -193,24 +195,25 @@ class SynchronisationCheck(CheckHook):
 
     # Mbarriers
 
-    def mbarrier(
+    def mbarrier(  # noqa: PLR0917 - whoever overrides it wants most of them
         self,
         action: str,
         threads: Ints,
-        addresses: Ints,
+        blocks: Ints,
+        offsets: Ints,
         instruction: Instruction,
         values: Ints | None = None,
     ) -> None:
-        size = self.context.threads_per_block
         counts = [1] * len(threads) if values is None else values.tolist()
-        for thread, address, count in zip(threads.tolist(), addresses.tolist(), counts, strict=True):
-            block = thread // size
-            known = self._mbarriers.get((block, address))
+        for thread, block, offset, count in zip(
+            threads.tolist(), blocks.tolist(), offsets.tolist(), counts, strict=True
+        ):
+            known = self._mbarriers.get((block, offset))
             if action == "init":
-                self._mbarriers[block, address] = _MBarrier(
+                self._mbarriers[block, offset] = _MBarrier(
                     thread, int(self._epoch[block]), instruction, count
                 )
-            elif known is None or not self._visible(known, thread):
+            elif known is None or not self._visible(known, thread, block):
                 parties = [self.party(thread, Action.MBARRIER, instruction)]
                 if known is not None:
                     parties.append(self.party(known.thread, Action.MBARRIER, known.instruction))
@@ -222,11 +225,16 @@ class SynchronisationCheck(CheckHook):
             party = self.party(int(threads[0]), Action.MBARRIER, instruction, len(threads))
             self._note(Kind.MBARRIER_UNHEEDED, instruction, (party,), severity=Severity.WARNING)
 
-    def _visible(self, known: _MBarrier, thread: int) -> bool:
-        """A barrier of the block, or being in the same warp, lets a thread see the initialisation."""
+    def _visible(self, known: _MBarrier, thread: int, home: int) -> bool:
+        """A barrier of the block, or being in the same warp, lets a thread see the initialisation.
+
+        Args:
+            home: the block in whose shared memory the mbarrier lies.
+        """
         size = self.context.threads_per_block
+        same_block = known.thread // size == thread // size
         same_warp = known.thread % size // WARP == thread % size // WARP
-        return same_warp or self._epoch[thread // size] > known.epoch
+        return bool((same_block and same_warp) or self._epoch[home] > known.epoch)
 
     def barrier_mixed(self, waiters: Sequence[Waiter]) -> None:
         """Hardware lets such a barrier pass, by luck."""

@@ -1,12 +1,15 @@
-"""How wide a kernel's accesses are: what decides the granule of the race check's shadow."""
+"""What a kernel's text says of its accesses: how wide they are, which decides the granule of the race check's
+shadow, and whether some of them may order what different blocks do."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-from tooling.simulator.hooks import Space
+from tooling.simulator.hooks import LaunchContext, Space
 from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.record import Record
+from tooling.simulator.remembered import Remembered
 
 _ACCESSES = frozenset({"ld", "st", "atom", "red", "cp"})
 _SPACES = frozenset(
@@ -17,7 +20,38 @@ _MEANT = {
     Space.SHARED: frozenset({"shared", "shared::cta", "shared::cluster"}),
     Space.LOCAL: frozenset({"local"}),
 }
+_SYNCHRONISING = frozenset({"acquire", "release", "acq_rel", "sc"})
 _TYPE = re.compile(r"^(?:[bsuf]|bf)(8|16|32|64|128)(x2)?$")
+
+
+class Accesses(Record):
+    """What the text of a kernel, and of all functions that it could call, says of its accesses.
+
+    Attributes:
+        granules: bytes of a granule of each memory's shadow.
+        synchronise: some of them may order what threads of different blocks do.
+    """
+
+    granules: dict[Space, int]
+    synchronise: bool
+
+
+_FOUND: Remembered[Accesses] = Remembered()
+
+
+def accesses_of(context: LaunchContext) -> Accesses:
+    """Those of a launch's kernel; looked for once per module text and kernel."""
+    return _FOUND.get((context.module.digest, context.launch.function.name), lambda: _accesses(context))
+
+
+def _accesses(context: LaunchContext) -> Accesses:
+    functions = (context.launch.function, *context.module.functions.values())
+    body = [item for function in functions for item in function.body if isinstance(item, Instruction)]
+    granules = {space: granule_of(body, space) for space in (Space.GLOBAL, Space.SHARED)}
+    synchronise = any(
+        item.opcode in ("fence", "membar") or not _SYNCHRONISING.isdisjoint(item.modifiers) for item in body
+    )
+    return Accesses(granules, synchronise)
 
 
 def granule_of(body: Iterable[Instruction], space: Space) -> int:

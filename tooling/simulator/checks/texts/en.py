@@ -118,6 +118,37 @@ _TEXTS = {
         "arrived, not even the thread that started it.",
         "Call `async_copy_wait_all()` and then `barrier()` between the copy and the access.",
     ),
+    "bulk-copy-in-flight": Text(
+        "{access} of {memory} memory that a bulk copy is still filling",
+        "The copy started at {last_place} runs in the background: until its end was waited for, nobody knows "
+        "what has arrived. A barrier alone does not wait for it.",
+        "Into shared memory: wait at the copy's mbarrier (`bar[].wait(phase)` or "
+        "`mbarrier_try_wait_parity_shared`). Into global memory: let the thread that started the copy call "
+        "`cp_async_bulk_commit_group()` and `cp_async_bulk_wait_group[0, False]()`. Then call `barrier()` "
+        "before other threads go on.",
+    ),
+    "copy-source-changed": Text(
+        "{access} of {memory} memory that a bulk copy is still reading",
+        "The copy started at {last_place} runs in the background: it takes whatever it finds, the old values "
+        "or the new ones. A barrier alone does not wait for it.",
+        "From shared memory: let the thread that started the copy call `cp_async_bulk_commit_group()` and "
+        "`cp_async_bulk_wait_group[0]()`. From global memory: wait at the copy's mbarrier. Then call "
+        "`barrier()` before other threads overwrite the source.",
+    ),
+    "copy-outlives-block": Text(
+        "a block ends while a bulk copy still uses {bytes} of its shared memory",
+        "Shared memory ends with its block: the next block on this multiprocessor gets it, and nothing "
+        "promises that it does not meet the copy there.",
+        "Wait before the block ends: at the mbarrier of a copy into shared memory; for one out of it with "
+        "`cp_async_bulk_commit_group()` and `cp_async_bulk_wait_group[0]()` in the thread that started it.",
+    ),
+    "proxy-fence-missing": Text(
+        "a bulk copy reads {memory} memory that was written without a proxy fence",
+        "Ordinary stores and bulk copies take different ways to memory: without a fence the copy may miss "
+        "what was stored at {last_place}, in spite of the barrier.",
+        "Call `fence_async_view_proxy()` after the stores, in every thread that stores, then `barrier()`, "
+        "then start the copy.",
+    ),
     "unwritten-read": Text(
         "read of {bytes} of {memory} memory that nobody has written: {buffer}, offset {offset}{element}",
         "New memory holds whatever was there before: the value differs from run to run.",

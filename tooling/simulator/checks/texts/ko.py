@@ -119,6 +119,37 @@ _TEXTS = {
         "알 수 없습니다.",
         "복사와 접근 사이에서 `async_copy_wait_all()`을 호출한 다음 `barrier()`를 호출합니다.",
     ),
+    "bulk-copy-in-flight": Text(
+        "벌크 복사가 아직 채우고 있는 {memory} 메모리에 대한 {access}",
+        "{last_place}에서 시작한 복사는 백그라운드에서 진행됩니다. 끝나기를 기다리기 전에는 무엇이 "
+        "도착했는지 아무도 모릅니다. 배리어만으로는 복사를 기다리지 않습니다.",
+        "공유 메모리로 복사할 때는 그 복사의 mbarrier에서 기다립니다(`bar[].wait(phase)` 또는 "
+        "`mbarrier_try_wait_parity_shared`). 전역 메모리로 복사할 때는 복사를 시작한 스레드가 "
+        "`cp_async_bulk_commit_group()`과 `cp_async_bulk_wait_group[0, False]()`를 호출합니다. 그다음 다른 "
+        "스레드가 나아가기 전에 `barrier()`를 호출합니다.",
+    ),
+    "copy-source-changed": Text(
+        "벌크 복사가 아직 읽고 있는 {memory} 메모리에 대한 {access}",
+        "{last_place}에서 시작한 복사는 백그라운드에서 진행되며, 이전 값이든 새 값이든 그때 있는 값을 "
+        "가져갑니다. 배리어만으로는 복사를 기다리지 않습니다.",
+        "공유 메모리에서 복사할 때는 복사를 시작한 스레드가 `cp_async_bulk_commit_group()`과 "
+        "`cp_async_bulk_wait_group[0]()`를 호출합니다. 전역 메모리에서 복사할 때는 그 복사의 mbarrier에서 "
+        "기다립니다. 그다음 다른 스레드가 원본을 덮어쓰기 전에 `barrier()`를 호출합니다.",
+    ),
+    "copy-outlives-block": Text(
+        "벌크 복사가 블록의 공유 메모리 {bytes}를 아직 쓰고 있는데 블록이 끝납니다",
+        "공유 메모리는 블록과 함께 사라집니다. 이 멀티프로세서의 다음 블록이 그 메모리를 받는데, 그 블록이 "
+        "복사와 부딪히지 않는다는 보장이 없습니다.",
+        "블록이 끝나기 전에 기다립니다. 공유 메모리로 들어오는 복사는 그 mbarrier에서, 나가는 복사는 그것을 "
+        "시작한 스레드에서 `cp_async_bulk_commit_group()`과 `cp_async_bulk_wait_group[0]()`로 기다립니다.",
+    ),
+    "proxy-fence-missing": Text(
+        "프록시 펜스 없이 쓴 {memory} 메모리를 벌크 복사가 읽습니다",
+        "일반 저장과 벌크 복사는 서로 다른 길로 메모리에 닿습니다. 펜스가 없으면 배리어가 있어도 "
+        "{last_place}에서 저장한 값을 복사가 놓칠 수 있습니다.",
+        "저장한 모든 스레드가 저장 다음에 `fence_async_view_proxy()`를 호출하고, `barrier()`를 지난 뒤에 "
+        "복사를 시작합니다.",
+    ),
     "unwritten-read": Text(
         "아무도 쓰지 않은 {memory} 메모리에서 {bytes} 읽기: {buffer}, 오프셋 {offset}{element}",
         "새 메모리에는 이전에 있던 값이 그대로 남아 있어서, 실행할 때마다 값이 달라집니다.",

@@ -1,0 +1,66 @@
+"""Proxy fences: what a bulk copy reads must be handed over to the asynchronous proxy (PTX ISA 9.7.9.25.2).
+
+Ordinary stores go through the generic proxy, bulk copies through the asynchronous one; a barrier alone does
+not let the copy see the stores. Either the thread that stored executes `fence.proxy.async` after it, or the
+thread that begins the copy does, once it is ordered after the stores. Only what a copy reads is looked at:
+whether the same is needed before a copy overwrites what ordinary accesses used, the PTX ISA does not say.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.checks.ordering import Clocks
+from tooling.simulator.hooks import Ints, Space
+from tooling.simulator.ptx_model import Instruction
+
+
+class ProxyFences:
+    """The latest fences of each thread of a launch.
+
+    Args:
+        threads: of the launch.
+        now: the stamp of its first access.
+    """
+
+    def __init__(self, threads: int, now: int) -> None:
+        self._shape = (len(Space), threads)
+        self._start = now
+        self._own: NDArray[np.int64] | None = None
+        self._others: NDArray[np.int64] | None = None
+
+    def fence(self, threads: Ints, instruction: Instruction, clocks: Clocks, now: int) -> None:
+        """These threads executed a fence."""
+        spaces = _spaces(instruction)
+        if not spaces:
+            return
+        if self._own is None or self._others is None:
+            self._own = np.full(self._shape, self._start, np.int64)
+            self._others = np.full(self._shape, self._start, np.int64)
+        for space in spaces:
+            self._own[space, threads] = now
+            self._others[space, threads] = clocks.known_until(threads, now)
+
+    def lacking(self, space: Space, writers: Ints, stamps: Ints, copier: int) -> NDArray[np.bool_]:
+        """Which stores a copy cannot see yet.
+
+        Args:
+            writers: (n,) threads that stored; stamps: (n,) when.
+            copier: the thread that begins the copy.
+        """
+        if self._own is None or self._others is None:
+            return np.ones(len(writers), np.bool_)
+        return np.asarray((stamps >= self._own[space, writers]) & (stamps >= self._others[space, copier]))
+
+
+def _spaces(instruction: Instruction) -> tuple[Space, ...]:
+    """The memories for which it is a fence between the generic and the asynchronous proxy."""
+    modifiers = instruction.modifiers
+    if "proxy" not in modifiers or not any(m.partition("::")[0] == "async" for m in modifiers):
+        return ()
+    if "global" in modifiers:
+        return (Space.GLOBAL,)
+    if any(m.startswith("shared") for m in modifiers):
+        return (Space.SHARED,)
+    return (Space.GLOBAL, Space.SHARED)
