@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.checks.written import written_allocations
 from tooling.simulator.executor import Engine, Job
 from tooling.simulator.hooks import LaunchContext
 from tooling.simulator.launch import SINGLE, Launch, LaunchResult
@@ -37,6 +36,7 @@ from tooling.simulator.ptx_model import (
 )
 from tooling.simulator.record import replace
 from tooling.simulator.session import Simulation
+from tooling.simulator.written import written_allocations
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
 
 KERNELS = Path(__file__).parent / "kernels"

@@ -73,9 +73,10 @@ def verify(names: Sequence[str]) -> Verified:
             "--json",
             report,
         ]
-        subprocess.run(command, check=True, capture_output=True)
+        alone = os.environ | {"PUZZLE_CORES": "1"}
+        subprocess.run(command, check=True, capture_output=True, env=alone)
         start = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True)
+        subprocess.run(command, check=True, capture_output=True, env=alone)
         seconds = time.perf_counter() - start
         counts = json.loads(report.read_text("utf-8"))["counts"]
     return Verified(seconds, counts["passed"])

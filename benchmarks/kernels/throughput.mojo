@@ -1,4 +1,7 @@
-"""Three launches for measuring the simulator: a wide elementwise one, a tiled reduction, a divergent one."""
+"""Three launches for measuring the simulator: a wide elementwise one, a tiled reduction, a divergent one.
+
+The first argument names one of them; a second one says how many times as large it is to be.
+"""
 
 from max.gpu import barrier, block_dim, block_idx, global_idx, thread_idx
 from max.gpu.host import DeviceContext
@@ -59,11 +62,14 @@ def divergent(output: Pointer[Int32, MutAnyOrigin]):
 
 def main() raises:
     var which = String(argv()[1])
+    var times = Int(String(argv()[2])) if len(argv()) > 2 else 1
+    var wide = WIDE * times
+    var small = SMALL * times
     with DeviceContext() as ctx:
         if which == "elementwise":
-            var output = ctx.enqueue_create_buffer[DType.float32](WIDE)
-            var a = ctx.enqueue_create_buffer[DType.float32](WIDE)
-            var b = ctx.enqueue_create_buffer[DType.float32](WIDE)
+            var output = ctx.enqueue_create_buffer[DType.float32](wide)
+            var a = ctx.enqueue_create_buffer[DType.float32](wide)
+            var b = ctx.enqueue_create_buffer[DType.float32](wide)
             a.enqueue_fill(1)
             b.enqueue_fill(2)
             for _ in range(3):
@@ -71,25 +77,25 @@ def main() raises:
                     output,
                     a,
                     b,
-                    Int32(WIDE),
-                    grid_dim=WIDE // THREADS,
+                    Int32(wide),
+                    grid_dim=wide // THREADS,
                     block_dim=THREADS,
                 )
             ctx.synchronize()
         elif which == "reduction":
             var output = ctx.enqueue_create_buffer[DType.float32](
-                SMALL // THREADS
+                small // THREADS
             )
-            var a = ctx.enqueue_create_buffer[DType.float32](SMALL)
+            var a = ctx.enqueue_create_buffer[DType.float32](small)
             a.enqueue_fill(1)
             for _ in range(3):
                 ctx.enqueue_function[reduction](
-                    output, a, grid_dim=SMALL // THREADS, block_dim=THREADS
+                    output, a, grid_dim=small // THREADS, block_dim=THREADS
                 )
             ctx.synchronize()
         else:
-            var output = ctx.enqueue_create_buffer[DType.int32](SMALL)
+            var output = ctx.enqueue_create_buffer[DType.int32](small)
             ctx.enqueue_function[divergent](
-                output, grid_dim=SMALL // THREADS, block_dim=THREADS
+                output, grid_dim=small // THREADS, block_dim=THREADS
             )
             ctx.synchronize()

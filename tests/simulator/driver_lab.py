@@ -75,8 +75,12 @@ class Client:
 
     def ask(self, opcode: Opcode, *fields: int, tail: bytes = b"") -> tuple[int, bytes, bytes]:
         """Status, answer and kernel output of one request."""
-        self.socket.sendall(encode_request(opcode, *fields, tail=tail))
+        self.send(opcode, *fields, tail=tail)
         return self.reply()
+
+    def send(self, opcode: Opcode, *fields: int, tail: bytes = b"") -> None:
+        """Make a request; `reply` waits for what comes of it."""
+        self.socket.sendall(encode_request(opcode, *fields, tail=tail))
 
     def reply(self) -> tuple[int, bytes, bytes]:
         """The next reply."""

@@ -65,7 +65,7 @@ def process_of(_number: int) -> int:
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_cores", lambda: 2)
+    monkeypatch.setattr(workers, "usable_cores", lambda: 2)
     monkeypatch.setattr(workers, "_alone", lambda: True)  # whatever threads the test runner has
 
 
@@ -113,7 +113,7 @@ def test_where_no_more_processes_are_allowed_the_rest_is_done_here(
         return child
 
     real_fork = os.fork
-    monkeypatch.setattr(workers, "_cores", lambda: 4)
+    monkeypatch.setattr(workers, "usable_cores", lambda: 4)
     monkeypatch.setattr("tooling.translations.forks.os.fork", fork)
     assert list(workers.map_pages(square, range(50))) == [number * number for number in range(50)]
     assert len(forked) == allowed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -181,9 +180,7 @@ class Batch:
         over = (
             limits.lane_instructions is not None and self.runner.lane_instructions > limits.lane_instructions
         )
-        if not over and limits.deadline is not None:
-            over = time.monotonic() > limits.deadline
-        if over or (limits.stop is not None and limits.stop()):
+        if over or limits.passed:
             raise KernelFault(
                 FaultKind.TIME_LIMIT,
                 NO_END,

@@ -25,6 +25,7 @@ from tooling.simulator.lanes import Shape
 from tooling.simulator.launch import FaultKind, KernelFault, Launch, LaunchResult
 from tooling.simulator.listeners import Listeners
 from tooling.simulator.memory import DeviceMemory
+from tooling.simulator.parts import ONE_CORE, Cores, Parting
 from tooling.simulator.phrases import Phrase
 from tooling.simulator.program import Program
 from tooling.simulator.ptx_model import Module
@@ -72,6 +73,12 @@ class Limits(Record):
     deadline: float | None = None
     stop: Callable[[], bool] | None = None
 
+    @property
+    def passed(self) -> bool:
+        """Whether the deadline is over, or someone wants the kernel stopped."""
+        late = self.deadline is not None and time.monotonic() > self.deadline
+        return late or (self.stop is not None and self.stop())
+
 
 def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers know
     launch: Launch,
@@ -81,12 +88,14 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
     schedule: str = "lockstep",
     stdout: Callable[[bytes], None] = lambda _text: None,
     limits: Limits | None = None,
+    cores: Cores = ONE_CORE,
 ) -> LaunchResult:
     """Execute a launch to its end or its first fault.
 
     Args:
         schedule: `lockstep`, `random:SEED` or `adversarial`.
         stdout: gets what the kernel prints, in order.
+        cores: how many may share a long launch; the result is the same.
 
     Raises:
         PtxError: the kernel holds an instruction that the simulator does not know.
@@ -121,6 +130,7 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
             schedule=schedule,
             stdout=stdout,
             limits=limits or Limits(),
+            cores=cores,
         )
         for hook in hooks:
             hook.launch_begin(context)
@@ -137,7 +147,7 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
         runner.finished_blocks,
         error,
         time.perf_counter() - started,
-        time.thread_time() - processor_started,
+        time.thread_time() - processor_started + runner.parts_seconds,
     )
 
 
@@ -171,7 +181,11 @@ def _check_shape(context: LaunchContext) -> None:
 
 
 class Runner:
-    """One launch, batch after batch; keeps the counts."""
+    """One launch, batch after batch; keeps the counts.
+
+    Attributes:
+        parts_seconds: processor time of the processes that ran parts of it.
+    """
 
     def __init__(
         self,
@@ -183,6 +197,7 @@ class Runner:
         schedule: str,
         stdout: Callable[[bytes], None],
         limits: Limits,
+        cores: Cores,
     ) -> None:
         self.program = program
         self.context = context
@@ -191,6 +206,7 @@ class Runner:
         self.schedule = schedule
         self.stdout = stdout
         self.limits = limits
+        self.cores = cores
         self.parameters: NDArray[np.uint8] = np.frombuffer(context.launch.parameters, np.uint8)
         self.values: dict[int, dict[int, Array]] = {}
         self.warps: dict[int, Warps] = {}
@@ -198,6 +214,7 @@ class Runner:
         self.issued = 0
         self.lane_instructions = 0
         self.finished_blocks = 0
+        self.parts_seconds = 0.0
 
     def run(self) -> None:
         """Run every block.
@@ -214,15 +231,27 @@ class Runner:
         if cost:
             together = min(together, BATCH_BYTES // cost)
         step = max(1, together // unit) * unit
-        for first in order_of_batches(self.schedule, range(0, context.blocks, step)):
-            count = min(step, context.blocks - first)
-            batch = Batch(self, first, count)
-            for hook in self.listeners.batch_begin:
-                hook.batch_begin(first, count)
-            batch.run()
-            for hook in self.listeners.batch_end:
-                hook.batch_end(first, count)
-            self.finished_blocks += count
+        batches = order_of_batches(self.schedule, range(0, context.blocks, step))
+        parting = Parting(self, step)
+        for number, first in enumerate(batches):
+            if parting.finish(batches[number:]):
+                return
+            self.run_batch(first, step)
+
+    def run_batch(self, first: int, most: int) -> None:
+        """Run the blocks from `first` on together, at most so many.
+
+        Raises:
+            KernelFault: the kernel was stopped.
+        """
+        count = min(most, self.context.blocks - first)
+        batch = Batch(self, first, count)
+        for hook in self.listeners.batch_begin:
+            hook.batch_begin(first, count)
+        batch.run()
+        for hook in self.listeners.batch_end:
+            hook.batch_end(first, count)
+        self.finished_blocks += count
 
     def shape(self, blocks: int) -> Shape:
         """The arrays that batches of so many blocks share."""

@@ -11,6 +11,7 @@ from tooling.simulator.engine import Limits, run
 from tooling.simulator.hooks import Hook
 from tooling.simulator.launch import Launch, LaunchResult
 from tooling.simulator.memory import DeviceMemory
+from tooling.simulator.parts import ONE_CORE, Cores
 from tooling.simulator.ptx_model import Module
 from tooling.simulator.record import Record, replace
 
@@ -62,11 +63,13 @@ class Engine:
     Args:
         schedule: order of threads, as `schedule.Schedule` names it.
         time_limit: most seconds of wall time for one launch, or None.
+        cores: how many may share a long launch.
     """
 
-    def __init__(self, schedule: str, time_limit: float | None) -> None:
+    def __init__(self, schedule: str, time_limit: float | None, cores: Cores = ONE_CORE) -> None:
         self._schedule = schedule
         self._time_limit = time_limit
+        self._cores = cores
 
     def prepare(self, module: Module) -> None:
         """Decode every kernel now: like the driver, refuse a module when it is loaded, not at its launch."""
@@ -77,7 +80,8 @@ class Engine:
         """See `Executor.run`."""
         deadline = None if self._time_limit is None else time.monotonic() + self._time_limit
         limits = Limits(deadline=deadline, stop=job.cancelled)
-        return run(job.launch, job.module, job.memory, job.hooks, self._schedule, job.stdout, limits)
+        schedule, cores = self._schedule, self._cores
+        return run(job.launch, job.module, job.memory, job.hooks, schedule, job.stdout, limits, cores)
 
 
 class RecordOnly:

@@ -18,10 +18,12 @@ class Listeners:
     """Per event, the hooks that override it: an event nobody listens to costs an empty loop."""
 
     def __init__(self, hooks: Sequence[Hook]) -> None:
+        self.all = tuple(hooks)
         for name in HOOK_NAMES:
             own = tuple(hook for hook in hooks if getattr(type(hook), name) is not getattr(Hook, name))
             setattr(self, name, own)
 
+    all: tuple[Hook, ...]
     batch_begin: tuple[Hook, ...]
     batch_end: tuple[Hook, ...]
     issue: tuple[Hook, ...]

@@ -17,6 +17,9 @@ def _slots(*places: str) -> Slots:
     return tuple(frozenset(place.split()) for place in places)
 
 
+STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"})
+"""Make an access strong: other threads may use the same place at the same time (PTX ISA 8.7.1)."""
+
 _SCOPE = "cta cluster gpu sys"
 _SPACE = "global shared shared::cta shared::cluster local"
 _EVICTION = (

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tooling.cores import usable_cores
 from tooling.errors import ToolingError
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.context import Gpu, LaunchRecord
@@ -20,6 +21,7 @@ from tooling.simulator.executor import Engine, Executor
 from tooling.simulator.findings import Check, Finding
 from tooling.simulator.launch import LaunchResult
 from tooling.simulator.libraries import Libraries, find_libraries
+from tooling.simulator.parts import MOST_PARTS, Cores
 from tooling.simulator.record import Record
 from tooling.simulator.server import Server
 
@@ -35,6 +37,7 @@ class SimulationOptions(Record):
         schedule: the order in which threads run: `lockstep`, `random:SEED` or `adversarial`.
         time_limit: seconds of wall time that one kernel may take, or None.
         graph_cache: where MAX keeps the graphs it compiled for the simulated GPU; None where none are used.
+        cores: how many may share a long launch; None: as many as a command may use.
     """
 
     checks: frozenset[Check] = ALL_CHECKS
@@ -42,6 +45,7 @@ class SimulationOptions(Record):
     schedule: str = "lockstep"
     time_limit: float | None = None
     graph_cache: Path | None = None
+    cores: int | None = None
 
 
 class Simulation:
@@ -72,7 +76,7 @@ class Simulation:
 
     def __enter__(self) -> Self:
         libraries = self._libraries or _default_libraries()
-        executor = self._executor or Engine(self.options.schedule, self.options.time_limit)
+        executor = self._executor or _engine(self.options)
         checks = functools.partial(make_checks, sorted(self.options.checks))
         self._gpu = Gpu(executor, checks, self.options.language)
         self._server = Server(self._gpu)
@@ -118,6 +122,11 @@ class Simulation:
     def errors(self) -> list[ToolingError]:
         """What the simulator cannot do and a program asked for, e.g. an unknown instruction."""
         return list(self.gpu.errors)
+
+
+def _engine(options: SimulationOptions) -> Engine:
+    count = min(MOST_PARTS, usable_cores() if options.cores is None else options.cores)
+    return Engine(options.schedule, options.time_limit, Cores(count))
 
 
 def _environment(libraries: Libraries, server: Server, options: SimulationOptions) -> dict[str, str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import signal
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
+
+from tooling.forks import Fork, fork
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -29,56 +31,30 @@ def map_by_forks(function: Callable[[Item], Result], items: Sequence[Item], work
         Exception: what `function` raised, a `WorkerFailed` where that cannot be sent.
     """
     shares = [items[number::workers] for number in range(workers)]
-    running: list[tuple[int, int]] = []
+    running: list[Fork] = []
     try:
         # Where no more processes or files are allowed, the shares that are left are worked on here.
         with contextlib.suppress(OSError):
             for share in shares[1:]:
-                running.append(_fork(function, share))  # noqa: PERF401 - those before a failure count
+                child = fork(partial(_answer, function, share))
+                running.append(child)
         done = [[function(item) for item in shares[0]]]
-        for _, pipe in running:
-            with os.fdopen(pipe, "rb", closefd=False) as stream:
+        for child in running:
+            with os.fdopen(child.pipe, "rb", closefd=False) as stream:
                 done.append(_unpack(stream.read()))
         done += [[function(item) for item in share] for share in shares[len(done) :]]
     finally:
-        for child, pipe in running:
-            os.close(pipe)
-            os.kill(child, signal.SIGKILL)  # it has answered, or nobody waits for its answer any more
-            os.waitpid(child, 0)
+        for child in running:
+            child.end()
     return [done[index % workers][index // workers] for index in range(len(items))]
 
 
-def _fork(function: Callable[[Item], Result], items: Sequence[Item]) -> tuple[int, int]:
-    """A child that works on these items: its process id, and the pipe that its answer comes through.
-
-    Raises:
-        OSError: there can be no more processes or open files.
-    """
-    reading, writing = os.pipe()
+def _answer(function: Callable[[Item], Result], items: Sequence[Item]) -> bytes:
+    """What a child sends: the results and None, or None and what `function` raised."""
     try:
-        child = os.fork()
-    except OSError:
-        os.close(reading)
-        os.close(writing)
-        raise
-    if child:
-        os.close(writing)
-        return child, reading
-    # From here on nothing may return or unwind into the parent's frames: they are the parent's to finish.
-    status = 1
-    try:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts the parent too, which ends us
-        os.close(reading)
-        try:
-            answer = pickle.dumps(([function(item) for item in items], None), pickle.HIGHEST_PROTOCOL)
-        except Exception as error:  # noqa: BLE001 - raised again in the parent
-            answer = pickle.dumps((None, _sendable(error)), pickle.HIGHEST_PROTOCOL)
-        with os.fdopen(writing, "wb") as stream:
-            stream.write(answer)
-        status = 0
-    finally:
-        os._exit(status)
+        return pickle.dumps(([function(item) for item in items], None), pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # noqa: BLE001 - raised again in the parent
+        return pickle.dumps((None, _sendable(error)), pickle.HIGHEST_PROTOCOL)
 
 
 def _sendable(error: Exception) -> Exception:

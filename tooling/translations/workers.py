@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from tooling.cores import usable_cores
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -23,7 +25,7 @@ def map_pages(function: Callable[[Item], Result], items: Sequence[Item]) -> Iter
         WorkerDied: a worker process was killed.
         Exception: what `function` raised.
     """
-    cores = _cores()
+    cores = usable_cores()
     if cores < 2 or len(items) < _WORTH_FORKING or not _alone():
         yield from map(function, items)
     elif len(items) < _WORTH_A_POOL and hasattr(os, "fork"):
@@ -56,9 +58,3 @@ def _map_by_pool(function: Callable[[Item], Result], items: Sequence[Item], work
 def _alone() -> bool:
     """Whether no other thread runs, as in a build of the book: a fork would copy the locks that it holds."""
     return threading.active_count() == 1
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

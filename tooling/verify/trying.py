@@ -71,6 +71,7 @@ def _prepare_worker() -> None:
     # The terminal sends an interrupt to all of us; the parent alone decides, and then terminates its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end_worker)
+    os.environ["PUZZLE_CORES"] = "1"  # the others have theirs
 
 
 class _Ended(BaseException):

@@ -10,8 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Memory, Party, Place
-from tooling.simulator.hooks import Access, AccessKind, Hook, LaunchContext, Space
+from tooling.simulator.hooks import Access, AccessKind, CannotBeParted, Hook, LaunchContext, Space
 from tooling.simulator.memory import Allocation, DeviceMemory
+from tooling.simulator.modifiers import STRONG
 from tooling.simulator.ptx_model import Instruction, SourceLocation
 from tooling.simulator.record import replace
 from tooling.simulator.shared_arrays import SharedArray
@@ -24,7 +25,6 @@ _ACTIONS = {
     AccessKind.ATOMIC: Action.ATOMIC,
 }
 _MEMORIES = {Space.GLOBAL: Memory.GLOBAL, Space.SHARED: Memory.SHARED, Space.LOCAL: Memory.LOCAL}
-_STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"})
 _HASH = re.compile(r"_[0-9a-f]{16}$")
 _PACKAGED = re.compile(r"(mojo_pkg)_[0-9a-f]+_([0-9a-f]{8})[0-9a-f]{8}$")
 _CUT = re.compile(r"([a-z][a-z0-9]*?)6A")
@@ -42,6 +42,7 @@ class CheckHook(Hook):
     def __init__(self) -> None:
         self._findings: dict[Hashable, Finding] = {}
         self._launches = 0
+        self._found = self._is_copy = False
         self._context: LaunchContext | None = None
 
     @property
@@ -58,7 +59,15 @@ class CheckHook(Hook):
 
     def launch_begin(self, context: LaunchContext) -> None:
         self._launches += 1
+        self._found = False
         self._context = context
+
+    def may_part(self) -> bool:
+        """Not where something was found: the parts would find it as well."""
+        return not self._found
+
+    def part_begin(self) -> None:
+        self._is_copy = True
 
     def allocate(self, allocation: Allocation) -> None:
         """The host allocated device or pinned memory."""
@@ -85,15 +94,21 @@ class CheckHook(Hook):
     def note(self, key: Hashable, finding: Finding) -> None:
         """Write a finding down; one with a known key only adds to the count of the first."""
         if not self.again(key, finding.count):
-            self._findings[key] = replace(finding, launch=self._launches)
+            self._find(key, replace(finding, launch=self._launches))
 
     def again(self, key: Hashable, count: int) -> bool:
         """Count a finding once more if it is known; False (and nothing done) if it is not."""
         known = self._findings.get(key)
         if known is None:
             return False
-        self._findings[key] = replace(known, count=known.count + count)
+        self._find(key, replace(known, count=known.count + count))
         return True
+
+    def _find(self, key: Hashable, finding: Finding) -> None:
+        if self._is_copy:
+            raise CannotBeParted(finding.kind)  # which lane comes first is for a run in order to tell
+        self._found = True
+        self._findings[key] = finding
 
     def kernel(self) -> str:
         """The running (or last) kernel's name, as its author wrote it; empty before the first launch."""
@@ -160,7 +175,7 @@ def action_of(access: Access) -> Action:
 def is_strong(instruction: Instruction) -> bool:
     """Whether two of these may meet without a race (PTX ISA 8.5, section 8.7.1: morally strong
     operations)."""
-    return instruction.opcode in ("atom", "red") or not _STRONG.isdisjoint(instruction.modifiers)
+    return instruction.opcode in ("atom", "red") or not STRONG.isdisjoint(instruction.modifiers)
 
 
 def place_of(instruction: Instruction | None) -> Place:

@@ -214,7 +214,7 @@ class BulkCopyCheck(CheckHook):
             if side.known and self._knows(side, threads).any():
                 side.told.add(message)
 
-    def _find(self, threads: Ints, message: Hashable) -> None:
+    def _pick_up(self, threads: Ints, message: Hashable) -> None:
         for side in self._sides:
             if message in side.told:
                 self._learn(side, threads)
@@ -223,7 +223,7 @@ class BulkCopyCheck(CheckHook):
         for lane, place in enumerate(places.tolist()):
             message = (access.space, None if access.blocks is None else int(access.blocks[lane]), place)
             thread = access.threads[lane : lane + 1]
-            self._find(thread, message)
+            self._pick_up(thread, message)
             self._leave(thread, message)
 
     def transfer_counted(self, transfer: Transfer) -> None:
@@ -251,7 +251,7 @@ class BulkCopyCheck(CheckHook):
             if action != "passed":
                 self._leave(here, ("mbarrier", barrier))
                 continue
-            self._find(here, ("mbarrier", barrier))
+            self._pick_up(here, ("mbarrier", barrier))
             for side in self._sides:
                 if side.done and side.transfer.barrier == barrier:
                     self._learn(side, here)
@@ -291,7 +291,7 @@ class BulkCopyCheck(CheckHook):
         for block in meeting.blocks.tolist() if self._sides else ():
             threads = meeting.threads[meeting.threads // size == block]
             if len(meeting.arrived):
-                self._find(threads, ("barrier", meeting.barrier))
+                self._pick_up(threads, ("barrier", meeting.barrier))
             self._meet(threads)
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:

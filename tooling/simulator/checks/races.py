@@ -8,7 +8,8 @@ memory only) and Oclgrind's race detector.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,18 +27,27 @@ from tooling.simulator.checks.shadow import (
     Keys,
     Panel,
     Shadow,
+    Touched,
     enter,
     look,
     stamps_of,
 )
 from tooling.simulator.checks.targets import Target, dense_strip, dense_target, panel_target, sparse_target
 from tooling.simulator.checks.widths import accesses_of
-from tooling.simulator.checks.written import written_allocations
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
-from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Meeting, Space
+from tooling.simulator.hooks import (
+    Access,
+    AccessKind,
+    CannotBeParted,
+    Ints,
+    LaunchContext,
+    Meeting,
+    Space,
+)
 from tooling.simulator.memory import Allocation
 from tooling.simulator.ptx_model import Instruction
 from tooling.simulator.record import Record
+from tooling.simulator.written import written_allocations
 
 FEW = 256
 """Up to so many lanes, strong accesses also order the threads of one block (a lock, a flag), one by one."""
@@ -65,6 +75,7 @@ class RaceCheck(CheckHook):
     """
 
     check = Check.RACES
+    tells_parts_apart = True
 
     def __init__(self, footprints: Footprints, bulk_copies: BulkCopyCheck) -> None:
         super().__init__()
@@ -82,6 +93,7 @@ class RaceCheck(CheckHook):
         self._granules = {Space.GLOBAL: 4, Space.SHARED: 4}
         self._synchronises = False
         self._written: frozenset[int] | None = None
+        self._part_start = 0
 
     # What happens in a launch
 
@@ -107,6 +119,26 @@ class RaceCheck(CheckHook):
         self._shared_values = None
         self._copies.clear()
         self._raise_shared_floor()
+
+    def part_begin(self) -> None:
+        super().part_begin()
+        self._part_start = self._now
+
+    def part_end(self) -> dict[int, Touched]:
+        """What the part touched of each buffer, by its place. Nothing more: later launches come after it."""
+        return {
+            place: shadow.touched_since(self._part_start)
+            for place, shadow in self._global.items()
+            if shadow.was_written(0, shadow.count) or shadow.was_read(0, shadow.count)
+        }
+
+    def parts_meet(self, parts: Sequence[dict[int, Touched]]) -> bool:
+        """From what they touched. A write to what was read before the parts is found in its own part."""
+        return any(
+            one[place].meets(other[place])
+            for one, other in combinations(parts, 2)
+            for place in one.keys() & other.keys()
+        )
 
     def free(self, allocation: Allocation) -> None:
         self.drop(allocation.place)
@@ -239,8 +271,11 @@ class RaceCheck(CheckHook):
         writes = access.kind is not AccessKind.LOAD
         for piece in self._footprints.of(access, self.context.memory).pieces:
             home, part = piece.allocation, piece.access
-            if self._written is not None and home.serial not in self._written and not writes:
-                continue
+            if self._written is not None and home.serial not in self._written:
+                if not writes:
+                    continue
+                if self._is_copy:
+                    raise CannotBeParted("a write to memory whose readers are not followed")
             shadow = self._global.get(home.place)
             if shadow is None:
                 shadow = self._global[home.place] = Shadow(home.size, self._granules[Space.GLOBAL])

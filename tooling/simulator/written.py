@@ -51,7 +51,7 @@ def _written(function: Function, variables: set[str], pointers: frozenset[str]) 
         return None
     written: set[str] = set()
     for instruction in body:
-        if not _may_write_globally(instruction) or _prints(instruction):
+        if not _may_write_globally(instruction) or prints(instruction):
             continue
         at = next((operand for operand in instruction.operands if isinstance(operand, Address)), None)
         meant = frozenset() if at is None else value_of(at.base, values, variables)
@@ -77,6 +77,6 @@ def _may_write_globally(instruction: Instruction) -> bool:
     return opcode in ("call", "tensormap", "multimem")
 
 
-def _prints(instruction: Instruction) -> bool:
+def prints(instruction: Instruction) -> bool:
     """A call of the one function that writes no memory of the program."""
     return any(isinstance(operand, Symbol) and operand.name == "vprintf" for operand in instruction.operands)

@@ -1,0 +1,27 @@
+"""How many cores a command may use."""
+
+from __future__ import annotations
+
+import os
+
+from tooling.errors import ToolingError
+
+
+class NotANumberOfCores(ToolingError):
+    """PUZZLE_CORES holds something else."""
+
+
+def usable_cores() -> int:
+    """PUZZLE_CORES, or else the cores that the system lets this process run on; at least 1.
+
+    Raises:
+        NotANumberOfCores: PUZZLE_CORES is no positive number.
+    """
+    named = os.environ.get("PUZZLE_CORES")
+    if named:
+        if not named.isdecimal() or int(named) < 1:
+            raise NotANumberOfCores(f"PUZZLE_CORES={named}: that is no number of cores", hint="1, or more")
+        return int(named)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
