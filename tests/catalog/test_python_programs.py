@@ -280,7 +280,12 @@ def test_an_interrupt_starts_no_run_on_the_other_data(
 
     watcher = threading.Thread(target=interrupt)
     watcher.start()
-    with pytest.raises(KeyboardInterrupt):
-        trials.run_trial(trial, executable)
+    # Whoever started the tests in the background may have made them ignore interrupts.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            trials.run_trial(trial, executable)
+    finally:
+        signal.signal(signal.SIGINT, inherited)
     watcher.join()
     assert started.read_text() == "run\n"
