@@ -225,6 +225,8 @@ class BlockBarriers:
         for parked in released:
             block = parked.group.pick(batch.spaces.block_of_lane)
             waited += np.bincount(block, minlength=batch.blocks)
+        for threads in self._arrivals.get(barrier, ()):  # who only arrived may have gone on, to its end even
+            waited[self._block(threads)] = 0
         whole = complete & (waited >= batch.alive) & (waited > 0)
         self._tell_blocks(batch.first_block + np.flatnonzero(whole), instruction)
         self._tell_partial(barrier, complete & ~whole, released, instruction)

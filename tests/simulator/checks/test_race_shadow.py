@@ -173,6 +173,7 @@ def test_a_lone_lane_takes_its_warps_work_through_an_mbarrier() -> None:
     hand.syncwarp(range(32))
     for one in hand.checks:
         one.mbarrier("arrive", np.array([0]), np.array([0]), np.array([128]), instruction(31))
+        one.mbarrier_phase(np.array([0]), np.array([128]))
         one.mbarrier("passed", np.array([40]), np.array([0]), np.array([128]), instruction(31))
     hand.load([40], [64])
     assert not check.findings

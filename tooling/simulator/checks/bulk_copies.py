@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, is_strong, survivors
-from tooling.simulator.checks.ordering import cluster_numbers
+from tooling.simulator.checks.cluster_order import cluster_numbers
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
 from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Meeting, Space, Transfer
 from tooling.simulator.ptx_model import Instruction
@@ -278,10 +278,19 @@ class BulkCopyCheck(CheckHook):
             here = set(blocks.tolist())
             self._keep(lambda side: here.isdisjoint(side.known))
 
+    def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
+        """What these threads learn after their arrival, the barrier tells nobody."""
+        self._tell_cluster(threads)
+
+    def _tell_cluster(self, threads: Ints) -> None:
+        clusters = self._cluster_of[threads // self.context.threads_per_block]
+        for cluster in np.unique(clusters).tolist() if self._sides else ():
+            self._leave(threads[clusters == cluster], ("cluster", cluster))
+
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
-        if self._sides:
-            here = set(np.flatnonzero(np.isin(self._cluster_of, clusters)).tolist())
-            self._keep(lambda side: here.isdisjoint(side.known))
+        """Where all threads of a cluster know of it now, a side is forgotten."""
+        here = {("cluster", cluster) for cluster in clusters.tolist()}
+        self._keep(lambda side: here.isdisjoint(side.told))
 
     def barrier_arrive(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
         self._leave(threads, ("barrier", barrier))
@@ -306,6 +315,7 @@ class BulkCopyCheck(CheckHook):
 
     def threads_exit(self, threads: Ints, instruction: Instruction | None) -> None:
         if self._sides:
+            self._tell_cluster(threads)  # to exit counts as an arrival
             blocks, firsts = np.unique(threads // self.context.threads_per_block, return_index=True)
             for block, first in zip(blocks.tolist(), firsts.tolist(), strict=True):
                 self._exits[block] = (int(threads[first]), instruction)

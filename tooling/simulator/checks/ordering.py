@@ -1,9 +1,10 @@
 """What is ordered before what: the clocks of the race check.
 
-Time is the stamp of the next access. A barrier of a block, cluster or whole warp is one number: everything
-its threads did before that stamp is ordered before everything they do from now on. Barriers of some of the
+Time is the stamp of the next access. A barrier of a block or whole warp is one number: everything its
+threads did before that stamp is ordered before everything they do from now on. Barriers of some of the
 threads need vectors: `_pairs` for lanes of a warp, `_vectors` for the threads of a block, made only where
-such barriers occur.
+such barriers occur. Where threads arrive at one time and wait at another, what they did in between is not
+ordered: clusters have `cluster_order`, mbarriers keep what was announced until their phase is complete.
 
 Between blocks only fences and strong operations on one address order anything; they are followed per block
 (`_seen`), which may miss a race but invents none. Models: FastTrack (Flanagan and Freund 2009) for the
@@ -12,11 +13,16 @@ clocks, the PTX memory model (PTX ISA 8.5, section 8) for what synchronises.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP
+from tooling.simulator.checks.cluster_order import ClusterOrder, announces
 from tooling.simulator.hooks import Ints, LaunchContext
+from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.record import Record, made
 
 MANY = 64
 """Strong accesses of more than so many distinct addresses share one clock."""
@@ -25,6 +31,18 @@ MOST_BLOCKS = 2048
 """What each block knows of each other one is kept for so many blocks (a table of 32 MiB)."""
 
 _ANYWHERE = -1
+
+
+class _Told(Record, frozen=False):
+    """What arrivals at one place told: until when threads of the block, and other blocks, are known."""
+
+    threads: Ints | None = None
+    blocks: dict[int, int] = made(default_factory=dict)
+
+    def add(self, threads: Ints | None, blocks: dict[int, int]) -> None:
+        if threads is not None:
+            self.threads = threads if self.threads is None else np.maximum(self.threads, threads)
+        self.blocks |= blocks
 
 
 class Clocks:
@@ -37,17 +55,18 @@ class Clocks:
 
     def __init__(self, context: LaunchContext, now: int) -> None:
         self.launch = now
+        self._context = context
         self._threads = context.threads_per_block
         self._blocks = context.blocks
-        self._cluster_of = cluster_numbers(context)
-        self._cluster = np.full(context.blocks // context.blocks_per_cluster, now, dtype=np.int64)
+        self._cluster: ClusterOrder | None = None
+        self._uneven = False
         self._warps = -(-self._threads // WARP)
         self._block = np.full(context.blocks, now, dtype=np.int64)
         self._warp: Ints | None = None
         self._pairs: dict[int, NDArray[np.int64]] = {}
         self._vectors: dict[int, NDArray[np.int64]] = {}
-        self._meetings: dict[tuple[int, int], NDArray[np.int64]] = {}
-        self._visits: dict[tuple[int, int], dict[int, int]] = {}
+        self._told: dict[tuple[int, int], _Told] = {}
+        self._announced: dict[tuple[int, int], _Told] = {}
         self._seen: NDArray[np.int64] | None = None
         self._blocks_synchronise = False
         self._published: dict[int, NDArray[np.int64]] = {}
@@ -63,10 +82,25 @@ class Clocks:
             for block in blocks:
                 self._vectors.pop(int(block), None)
 
+    def cluster_arrive(self, threads: Ints, instruction: Instruction, now: int) -> None:
+        """These threads arrived at the barrier of their cluster."""
+        self._cluster_order().arrive(threads, instruction, partial(self._announce, now))
+
     def cluster_barrier(self, clusters: Ints, now: int) -> None:
-        """All threads of these clusters met."""
-        self._cluster[clusters] = now
-        self.block_barrier(np.flatnonzero(np.isin(self._cluster_of, clusters)), now)
+        """All threads of these clusters have arrived: what they did before is known there."""
+        blocks, least = self._cluster_order().meet(clusters, now)
+        even = least == now
+        self.block_barrier(blocks[even], now)
+        self._block[blocks] = np.maximum(self._block[blocks], least)
+        self._uneven |= not even.all()
+        if self._seen is not None:
+            for members in np.split(blocks, len(clusters)):
+                self._seen[members] = self._seen[members].max(axis=0)
+
+    def fence(self, threads: Ints, instruction: Instruction, now: int) -> None:
+        """These threads executed a fence."""
+        if self._context.blocks_per_cluster > 1 and announces(instruction):
+            self._cluster_order().fence(threads, partial(self._announce, now))
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], now: int) -> None:
         """These threads met, each with the lanes of its mask."""
@@ -91,36 +125,45 @@ class Clocks:
         """These threads met; threads of different blocks met apart."""
         for block, members in self._by_block(threads):
             vector = self._vector(block)
-            self._learn_from_warps(block, vector, members)
-            joint = vector[members].max(axis=0)
-            joint[members] = now
-            vector[members] = np.maximum(vector[members], joint)
+            vector[members] = np.maximum(vector[members], self._joint(block, members, now))
 
-    def arrive(self, threads: Ints, addresses: Ints, now: int) -> None:
-        """These threads arrived at mbarriers: what they did is published there."""
-        for block, members, address in self._by_meeting(threads, addresses):
-            vector = self._vector(block)
-            self._learn_from_warps(block, vector, members)
-            joint = vector[members].max(axis=0)
-            joint[members] = now
-            known = self._meetings.get((block, address))
-            self._meetings[block, address] = joint if known is None else np.maximum(known, joint)
+    def arrive(self, threads: Ints, places: Ints, now: int) -> None:
+        """These threads told at places of their block what they did: who passes there knows it."""
+        for block, members, place in self._by_meeting(threads, places):
+            told = self._told.setdefault((block, place), _Told())
+            told.add(self._joint(block, members, now), {})
 
-    def arrive_afar(self, threads: Ints, homes: Ints, offsets: Ints, now: int) -> None:
-        """These threads, or their copies, arrived at mbarriers in the blocks `homes`, not their own."""
-        blocks = (threads // self._threads).tolist()
-        for block, home, offset in zip(blocks, homes.tolist(), offsets.tolist(), strict=True):
-            self._visits.setdefault((home, offset), {})[block] = now
+    def arrive_at(self, threads: Ints, homes: Ints, offsets: Ints, now: int) -> None:
+        """These threads, or their copies, arrived at mbarriers in the blocks `homes`.
 
-    def passed(self, threads: Ints, addresses: Ints) -> None:
-        """These threads saw a phase of an mbarrier complete: they know what was published there."""
-        for block, members, address in self._by_meeting(threads, addresses):
-            for visitor, stamp in self._visits.get((block, address), {}).items():
+        What they did is known to who sees the phase complete; nothing is learnt from a phase under way.
+        """
+        near = threads // self._threads == homes
+        for block, members, offset in self._by_meeting(threads[near], offsets[near]):
+            told = self._announced.setdefault((block, offset), _Told())
+            told.add(self._joint(block, members, now), {})
+        far = zip(threads[~near].tolist(), homes[~near].tolist(), offsets[~near].tolist(), strict=True)
+        for thread, home, offset in far:
+            self._announced.setdefault((home, offset), _Told()).add(None, {thread // self._threads: now})
+
+    def complete(self, homes: Ints, offsets: Ints) -> None:
+        """A phase of each of these mbarriers is complete."""
+        for place in zip(homes.tolist(), offsets.tolist(), strict=True):
+            announced = self._announced.pop(place, None)
+            if announced is not None:
+                self._told.setdefault(place, _Told()).add(announced.threads, announced.blocks)
+
+    def passed(self, threads: Ints, places: Ints) -> None:
+        """These threads learn what was told at places of their block, such as mbarriers."""
+        for block, members, place in self._by_meeting(threads, places):
+            told = self._told.get((block, place))
+            if told is None:
+                continue
+            for visitor, stamp in told.blocks.items():
                 self._learn_of_block(block, visitor, stamp)
-            known = self._meetings.get((block, address))
-            if known is not None:
+            if told.threads is not None:
                 vector = self._vector(block)
-                vector[members] = np.maximum(vector[members], known)
+                vector[members] = np.maximum(vector[members], told.threads)
 
     def publish(self, threads: Ints, addresses: Ints, now: int) -> None:
         """Blocks synchronise through strong accesses after fences: each learns what was published, and adds
@@ -146,9 +189,10 @@ class Clocks:
     def known_until(self, threads: Ints, now: int) -> Ints:
         """(n,) stamps before which each of these threads surely knows all accesses of its block.
 
-        Where barriers of some of the threads occur, it is taken to know everything.
+        Where barriers of some of the threads occur, or arrivals before the end of a block's accesses, it is
+        taken to know everything.
         """
-        if self._vectors or self._pairs or self._warp is not None:
+        if self._vectors or self._pairs or self._warp is not None or self._uneven:
             return np.full(len(threads), now, np.int64)
         return np.asarray(self._block[threads // self._threads])
 
@@ -181,9 +225,8 @@ class Clocks:
         result = (stamps >= self.launch) & (earlier != later)
         same = block == other
         result &= ~(same & (stamps < self._block[block]))
-        if len(self._cluster) < self._blocks:
-            cluster = self._cluster_of[block]
-            result &= ~((cluster == self._cluster_of[other]) & (stamps < self._cluster[cluster]))
+        if self._cluster is not None:
+            result &= ~self._cluster.ordered(earlier, stamps, later)
         if self._warp is not None and result.any():
             self._apply_warps(result, earlier, stamps, later, same)
         if self._vectors and result.any():
@@ -238,18 +281,42 @@ class Clocks:
             vector = self._vectors[block] = np.full(shape, self._block[block], dtype=np.int64)
         return vector
 
-    def _learn_from_warps(self, block: int, vector: NDArray[np.int64], members: Ints) -> None:
-        """What a warp's lanes told one another, its members take along to the barrier."""
+    def _joint(self, block: int, members: Ints, now: int) -> NDArray[np.int64]:
+        """(threads,) up to which stamp these threads of a block, all together, know each thread of it."""
+        vector = self._vectors.get(block)
+        joint = np.full(self._threads, self._block[block], dtype=np.int64)
+        if vector is not None:
+            joint = np.maximum(joint, vector[members].max(axis=0))
+        self._add_warps(joint, block, members)
+        joint[members] = now
+        return joint
+
+    def _add_warps(self, joint: NDArray[np.int64], block: int, members: Ints) -> None:
+        """What a warp's lanes told one another, its members take along."""
         if self._warp is None:
             return
-        for warp in np.unique(members // WARP):
-            low, high = int(warp) * WARP, min(int(warp) * WARP + WARP, self._threads)
-            floor = self._warp[block * self._warps + warp]
-            vector[low:high, low:high] = np.maximum(vector[low:high, low:high], floor)
-            pairs = self._pairs.get(int(block * self._warps + warp))
+        for warp in np.unique(members // WARP).tolist():
+            number = block * self._warps + warp
+            known = joint[warp * WARP : (warp + 1) * WARP]
+            np.maximum(known, self._warp[number], out=known)
+            pairs = self._pairs.get(number)
             if pairs is not None:
-                known = pairs[: high - low, : high - low]
-                vector[low:high, low:high] = np.maximum(vector[low:high, low:high], known)
+                lanes = members[members // WARP == warp] % WARP
+                np.maximum(known, pairs[lanes, : len(known)].max(axis=0), out=known)
+
+    def _announce(self, now: int, table: NDArray[np.int64], threads: Ints) -> None:
+        """See `cluster_order.Announce`."""
+        blocks = np.unique(threads // self._threads)
+        table[blocks] = np.maximum(table[blocks], self._block[blocks, None])
+        if self._vectors or self._warp is not None:
+            for block, members in self._by_block(threads):
+                table[block] = np.maximum(table[block], self._joint(block, members, now))
+        table.reshape(-1)[threads] = now
+
+    def _cluster_order(self) -> ClusterOrder:
+        if self._cluster is None:
+            self._cluster = ClusterOrder(self._context, self.launch)
+        return self._cluster
 
     def _share_in_warps(self, block: int, members: Ints) -> None:
         """What a lane learnt at a barrier of some threads, it passes on to the lanes it meets."""
@@ -270,11 +337,3 @@ class Clocks:
             (block, threads[(blocks == block) & (addresses == address)] % self._threads, address)
             for block, address in meetings
         ]
-
-
-def cluster_numbers(context: LaunchContext) -> NDArray[np.int64]:
-    """(blocks,) which cluster each block belongs to; clusters count like blocks do, x fastest."""
-    grid, size = context.launch.grid, context.launch.cluster
-    z, y, x = np.unravel_index(np.arange(context.blocks), (grid.z, grid.y, grid.x))
-    wide, high = -(-grid.x // size.x), -(-grid.y // size.y)
-    return np.asarray(x // size.x + wide * (y // size.y + high * (z // size.z)), dtype=np.int64)

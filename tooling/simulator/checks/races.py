@@ -148,6 +148,7 @@ class RaceCheck(CheckHook):
 
     def fence(self, threads: Ints, instruction: Instruction) -> None:
         self._fences.fence(threads, instruction, self._clocks, self._now)
+        self._clocks.fence(threads, instruction, self._now)
 
     def async_commit(self, threads: Ints, instruction: Instruction) -> None:
         """Count the groups of each thread: a wait names how many of the latest may be unfinished."""
@@ -158,6 +159,9 @@ class RaceCheck(CheckHook):
     def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
         self._clocks.block_barrier(blocks, self._now)
         self._raise_shared_floor()
+
+    def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
+        self._clocks.cluster_arrive(threads, instruction, self._now)
 
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
         self._clocks.cluster_barrier(clusters, self._now)
@@ -184,12 +188,13 @@ class RaceCheck(CheckHook):
         instruction: Instruction,
         values: Ints | None = None,
     ) -> None:
-        if action in ("arrive", "complete"):
-            near = threads // self.context.threads_per_block == blocks
-            self._clocks.arrive(threads[near], offsets[near], self._now)
-            self._clocks.arrive_afar(threads[~near], blocks[~near], offsets[~near], self._now)
+        if action in ("arrive", "arrive_drop", "complete"):
+            self._clocks.arrive_at(threads, blocks, offsets, self._now)
         elif action == "passed":
             self._clocks.passed(threads, offsets)
+
+    def mbarrier_phase(self, blocks: Ints, offsets: Ints) -> None:
+        self._clocks.complete(blocks, offsets)
 
     def async_wait(self, threads: Ints, pending: int | None, instruction: Instruction) -> None:
         """Copies that these threads waited for are done now: from here on they are ordinary writes."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, place_of, survivors
-from tooling.simulator.checks.ordering import cluster_numbers
+from tooling.simulator.checks.cluster_order import cluster_numbers
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.hooks import Access, Ints, LaunchContext, Space, Waiter, WaitsFor
 from tooling.simulator.ptx_model import Instruction, Integer, Operand
