@@ -160,7 +160,8 @@ class Finding(Record):
     `parties[0]` is the thread that broke the rule (of a race: the later access). `offset` is where the access
     began, in bytes from the start of `buffer`; `size` its bytes; `distance` how far it reaches outside
     the buffer. `expected` and `arrived` count threads at a barrier, or hold lane masks for `.sync`
-    operations, or the blocks of a cluster and the rank that was asked for.
+    operations, or the blocks of a cluster and the rank that was asked for. `one_cluster`: the blocks of
+    all parties are of one cluster.
     """
 
     check: Check
@@ -177,6 +178,7 @@ class Finding(Record):
     arrived: int = 0
     count: int = 1
     launch: int = 0
+    one_cluster: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The finding as plain JSON values; the key names are the field names."""
@@ -283,7 +285,7 @@ def race_scope(finding: Finding) -> str:
     one, two = finding.parties[0], finding.parties[1]
     if one.block != two.block:
         shared = finding.buffer is not None and finding.buffer.memory is Memory.SHARED
-        return "cluster" if shared else "grid"
+        return "cluster" if shared or finding.one_cluster else "grid"
     if one.place.line == two.place.line > 0:
         # Of one step all threads read before they write: who reads what was written is a step further on.
         return "step" if finding.kind is Kind.READ_AFTER_WRITE else "line"

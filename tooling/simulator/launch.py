@@ -68,6 +68,14 @@ class Launch(Record):
         block, inside = divmod(thread, self.threads_per_block)
         return self.grid.position(block), self.block.position(inside)
 
+    def one_cluster(self, *threads: int) -> bool:
+        """Whether the blocks of these linear thread numbers are of one cluster."""
+        corners = {
+            tuple(at // extent for at, extent in zip(self.position(thread)[0], self.cluster, strict=True))
+            for thread in threads
+        }
+        return len(corners) == 1
+
 
 class FaultKind(Enum):
     """Why a kernel was stopped; the value is the CUDA driver's result code for it."""

@@ -88,6 +88,20 @@ def test_blocks_that_race_on_shared_memory_are_of_one_cluster() -> None:
     assert explain(race(block=1)).hint.startswith("Put `cluster_sync()` between the two lines")
 
 
+@pytest.mark.parametrize(
+    ("language", "advice", "wrong"),
+    [("en", "Put `cluster_sync()`", "No barrier"), ("ko", "`cluster_sync()`를 둡니다", "배리어는 없습니다")],
+)
+def test_blocks_of_one_cluster_that_race_on_global_memory_are_told_of_its_barrier(
+    language: str, advice: str, wrong: str
+) -> None:
+    finding = replace(race(block=1), buffer=Buffer(Memory.GLOBAL, 32, element=4))
+    assert wrong in explain(finding, language).hint
+    hint = explain(replace(finding, one_cluster=True), language).hint
+    assert advice in hint
+    assert wrong not in hint
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", list(Kind))
 def test_every_kind_has_four_answers_in_every_language(kind: Kind, language: str) -> None:

@@ -216,6 +216,16 @@ def test_global_memory_no_barrier_orders_two_blocks() -> None:
     assert kinds(check) == [Kind.READ_AFTER_WRITE]
 
 
+@pytest.mark.parametrize(("reader", "together"), [(64, True), (4 * 64, True), (2 * 64, False)])
+def test_a_race_on_global_memory_tells_blocks_of_one_cluster_from_others(reader: int, together: bool) -> None:
+    hand, check = launch(grid=Dim3(4, 4), cluster=Dim3(2, 2))
+    out = hand.buffer(256)
+    hand.begin().store([0], [out.base], space=Space.GLOBAL)
+    hand.load([reader], [out.base], space=Space.GLOBAL)
+    (finding,) = check.findings
+    assert finding.one_cluster == together
+
+
 def test_launches_on_a_stream_are_ordered() -> None:
     hand, check = launch()
     out = hand.buffer(256)

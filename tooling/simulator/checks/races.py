@@ -426,19 +426,21 @@ class RaceCheck(CheckHook):
             if self._bulk_copies.has_told(access.instruction, instruction) or self.again(key, int(count)):
                 continue
             lane = int(lanes[first])
+            later, earlier = int(target.keys[lane] & THREAD), int(known[lane] & THREAD)
             finding = Finding(
                 self.check,
                 kind,
                 Severity.ERROR,
                 self.kernel(),
                 (
-                    self.party(int(target.keys[lane] & THREAD), action_of(access), access.instruction),
-                    self.party(int(known[lane] & THREAD), action, instruction),
+                    self.party(later, action_of(access), access.instruction),
+                    self.party(earlier, action, instruction),
                 ),
                 self._buffer(target),
                 offset=self._offset(target, lane),
                 size=access.bytes,
                 count=int(count),
+                one_cluster=self.context.launch.one_cluster(later, earlier),
             )
             self.note(key, finding)
 

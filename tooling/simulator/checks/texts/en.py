@@ -255,7 +255,9 @@ _RACE_HINTS = {
     "where every thread "
     "passes it.",
     "cluster": "Put `cluster_sync()` between the two lines, where every thread of the cluster passes it: "
-    "`barrier()` orders the threads of one block only.",
+    "`barrier()` orders the threads of one block only. With `cluster_arrive()` and `cluster_wait()` instead, "
+    "what must come first belongs before the arrival and what must come later behind the wait. Where many "
+    "threads add to one place, use `Atomic.fetch_add`.",
     "block": "Put `barrier()` between the two lines, where every thread of the block passes it.",
     "grid": "No barrier orders two blocks: use an atomic operation, a second launch, or give each block its "
     "own elements. Data that is handed over by an atomic flag or counter needs `Ordering.RELEASE` where it "
