@@ -46,7 +46,9 @@ def put[d: DType](address: Int, value: SIMD[d, W], mask: UInt32):
     if mask == FULL:
         p.unsafe_store[alignment=4](value)
     else:
-        p.unsafe_store[alignment=4](lanes(mask).select(value, p.unsafe_load[width=W, alignment=4]()))
+        p.unsafe_store[alignment=4](
+            lanes(mask).select(value, p.unsafe_load[width=W, alignment=4]())
+        )
 
 
 @always_inline
@@ -56,7 +58,8 @@ def bits(condition: Mask) -> UInt32:
 
 
 struct Step(TrivialRegisterPassable):
-    """A decoded instruction. Operands are byte offsets in a warp's registers: rows of 256 bytes."""
+    """A decoded instruction. Operands are byte offsets in a warp's registers: rows of 256 bytes.
+    """
 
     var operation: Int32
     var target: Int32
@@ -93,7 +96,8 @@ struct Allocation(TrivialRegisterPassable):
 
 
 struct State(TrivialRegisterPassable):
-    """A launch, as `mojo_engine.py` lays it out: addresses, sizes in bytes, offsets in a warp's registers."""
+    """A launch, as `mojo_engine.py` lays it out: addresses, sizes in bytes, offsets in a warp's registers.
+    """
 
     var steps: Int64
     var registers: Int64
@@ -147,8 +151,11 @@ struct Machine(TrivialRegisterPassable):
         self.thread = 0
 
     @always_inline
-    def home(self, low: Int, high: Int, step: Pointer[Step, MutUntrackedOrigin]) -> Int:
-        """The allocation that holds [low, high), first tried where the step found one before; 0: none."""
+    def home(
+        self, low: Int, high: Int, step: Pointer[Step, MutUntrackedOrigin]
+    ) -> Int:
+        """The allocation that holds [low, high), first tried where the step found one before; 0: none.
+        """
         var table = at[Allocation](Int(self.state[].allocations))
         ref known = table[unsafe_offset=Int(step[].home)]
         if Int(known.base) <= low and high <= Int(known.end):
@@ -193,20 +200,36 @@ struct Machine(TrivialRegisterPassable):
             return FINDING
         if a[].tracked == 0 and not writes:
             return DONE
-        if run and a[].entered == 0 and self.extends(found, low - Int(a[].base), writes):
+        if (
+            run
+            and a[].entered == 0
+            and self.extends(found, low - Int(a[].base), writes)
+        ):
             return DONE
         if a[].entered == 0:
             self.enter(found)
         return self.check_words(
-            Int(a[].shadow), Int(a[].words), offset.cast[DType.int64](), mask, writes, self.launch, False
+            Int(a[].shadow),
+            Int(a[].words),
+            offset.cast[DType.int64](),
+            mask,
+            writes,
+            self.launch,
+            False,
         )
 
     @always_inline
-    def initialised(self, found: Int, offset: U64x, mask: UInt32, writes: Bool, run: Bool) -> Bool:
+    def initialised(
+        self, found: Int, offset: U64x, mask: UInt32, writes: Bool, run: Bool
+    ) -> Bool:
         """Record what is written; whether what is read was."""
         var a = at[Allocation](found)
         var start = Int(offset[0])
-        if run and Int(a[].written_low) <= start and start + 4 * W <= Int(a[].written_high):
+        if (
+            run
+            and Int(a[].written_low) <= start
+            and start + 4 * W <= Int(a[].written_high)
+        ):
             return True
         if run and writes and start == Int(a[].written_high):
             a[].written_high = Int64(start + 4 * W)
@@ -225,7 +248,8 @@ struct Machine(TrivialRegisterPassable):
 
     @always_inline
     def extends(self, found: Int, start: Int, writes: Bool) -> Bool:
-        """Whether it goes on with a strip of its kind, and no other thread may have touched its words."""
+        """Whether it goes on with a strip of its kind, and no other thread may have touched its words.
+        """
         var a = at[Allocation](found)
         if writes:
             if a[].write_high == 0:
@@ -268,9 +292,17 @@ struct Machine(TrivialRegisterPassable):
 
     @always_inline
     def check_words(
-        self, shadow: Int, count: Int, offset: I64x, mask: UInt32, writes: Bool, floor: Int64, fresh: Bool
+        self,
+        shadow: Int,
+        count: Int,
+        offset: I64x,
+        mask: UInt32,
+        writes: Bool,
+        floor: Int64,
+        fresh: Bool,
     ) -> Int:
-        """Compare and record lane by lane: writer, reader, earlier reader. `fresh`: it began unwritten."""
+        """Compare and record lane by lane: writer, reader, earlier reader. `fresh`: it began unwritten.
+        """
         var key = (self.stamp << 32) | Int64(self.thread)
         var bad = False
         var rest = mask
@@ -296,7 +328,9 @@ struct Machine(TrivialRegisterPassable):
                     r[] = mine
         return FINDING if bad else DONE
 
-    def check_shared(self, address: U32x, mask: UInt32, writes: Bool, run: Bool) -> Int:
+    def check_shared(
+        self, address: U32x, mask: UInt32, writes: Bool, run: Bool
+    ) -> Int:
         """Look at 4 bytes per lane; `run`: all lanes, side by side."""
         var some = lanes(mask)
         if run:
@@ -304,7 +338,8 @@ struct Machine(TrivialRegisterPassable):
                 return FAULT
         elif (
             some.select(address, U32x(0)).reduce_or() & 3
-            or Int(some.select(address, U32x(0)).reduce_max()) + 4 > self.shared_bytes
+            or Int(some.select(address, U32x(0)).reduce_max()) + 4
+            > self.shared_bytes
         ):
             return FAULT
         if not self.checked:
@@ -319,7 +354,10 @@ struct Machine(TrivialRegisterPassable):
                 self.floor,
                 True,
             )
-        var key = I64x((self.stamp << 32) | Int64(self.thread)) + iota[DType.int64, W]()
+        var key = (
+            I64x((self.stamp << 32) | Int64(self.thread))
+            + iota[DType.int64, W]()
+        )
         var w = Int(self.state[].shadow) + (Int(address[0]) >> 2) * 8
         var r = w + 2 * self.shared_bytes
         var e = r + 2 * self.shared_bytes
@@ -334,13 +372,16 @@ struct Machine(TrivialRegisterPassable):
         else:
             bad |= known.lt(self.block_floor)
             var other = ((reader ^ key) & THREAD).ne(0)
-            at[Int64](e).unsafe_store[alignment=8](other.select(reader, get[DType.int64](e)))
+            at[Int64](e).unsafe_store[alignment=8](
+                other.select(reader, get[DType.int64](e))
+            )
             at[Int64](r).unsafe_store[alignment=8](key)
         return FINDING if bad.reduce_or() else DONE
 
 
 struct Warp(TrivialRegisterPassable):
-    """Lanes that parted run as groups, the one at the earliest step first, until they meet again."""
+    """Lanes that parted run as groups, the one at the earliest step first, until they meet again.
+    """
 
     var mask: UInt32
     var pc: Int
@@ -438,11 +479,21 @@ def run_warp(mut m: Machine, mut warp: Warp, registers: Int, steps: Int) -> Int:
         elif op == 7:  # sub.s32
             put(d, get[DType.uint32](a) - get[DType.uint32](b), mask)
         elif op == 8:  # shl.b64
-            put(d, get[DType.uint64](a) << get[DType.uint32](b).cast[DType.uint64](), mask)
+            put(
+                d,
+                get[DType.uint64](a)
+                << get[DType.uint32](b).cast[DType.uint64](),
+                mask,
+            )
         elif op == 9:  # shl.b32
             put(d, get[DType.uint32](a) << get[DType.uint32](b), mask)
         elif op == 10:  # shr.u64
-            put(d, get[DType.uint64](a) >> get[DType.uint32](b).cast[DType.uint64](), mask)
+            put(
+                d,
+                get[DType.uint64](a)
+                >> get[DType.uint32](b).cast[DType.uint64](),
+                mask,
+            )
         elif op == 11:  # shr.s32
             put(d, get[DType.int32](a) >> get[DType.int32](b), mask)
         elif op == 12:  # shr.u32
@@ -450,13 +501,30 @@ def run_warp(mut m: Machine, mut warp: Warp, registers: Int, steps: Int) -> Int:
         elif op == 13:  # and.b32
             put(d, get[DType.uint32](a) & get[DType.uint32](b), mask)
         elif op == 14:  # mad.lo.s32
-            put(d, get[DType.uint32](a) * get[DType.uint32](b) + get[DType.uint32](e), mask)
+            put(
+                d,
+                get[DType.uint32](a) * get[DType.uint32](b)
+                + get[DType.uint32](e),
+                mask,
+            )
         elif op == 15:  # fma.rn.f32
-            var v = fma(get[DType.float32](a), get[DType.float32](b), get[DType.float32](e))
-            put(d, v.ne(v).select(U32x(0x7FFFFFFF), v.to_bits[DType.uint32]()), mask)
+            var v = fma(
+                get[DType.float32](a),
+                get[DType.float32](b),
+                get[DType.float32](e),
+            )
+            put(
+                d,
+                v.ne(v).select(U32x(0x7FFFFFFF), v.to_bits[DType.uint32]()),
+                mask,
+            )
         elif op == 16:  # add.f32
             var v = get[DType.float32](a) + get[DType.float32](b)
-            put(d, v.ne(v).select(U32x(0x7FFFFFFF), v.to_bits[DType.uint32]()), mask)
+            put(
+                d,
+                v.ne(v).select(U32x(0x7FFFFFFF), v.to_bits[DType.uint32]()),
+                mask,
+            )
         elif op >= 20 and op < 40:  # setp
             var held: UInt32
             if op == 20:
@@ -472,10 +540,21 @@ def run_warp(mut m: Machine, mut warp: Warp, registers: Int, steps: Int) -> Int:
             var p = at[UInt32](d)
             p[] = (p[] & ~mask) | (held & mask)
         elif op == 40:  # selp.b32
-            put(d, lanes(at[UInt32](e)[]).select(get[DType.uint32](a), get[DType.uint32](b)), mask)
+            put(
+                d,
+                lanes(at[UInt32](e)[]).select(
+                    get[DType.uint32](a), get[DType.uint32](b)
+                ),
+                mask,
+            )
         elif op == 50 or op == 51:  # ld.global.b32, st.global.b32
             var address = get[DType.uint64](a)
-            var run = mask == FULL and (address - address[0]).eq(iota[DType.uint64, W]() * 4).reduce_and()
+            var run = (
+                mask == FULL
+                and (address - address[0])
+                .eq(iota[DType.uint64, W]() * 4)
+                .reduce_and()
+            )
             result = m.check_global(address, mask, op == 51, step, run)
             if result != DONE:
                 break
@@ -487,18 +566,29 @@ def run_warp(mut m: Machine, mut warp: Warp, registers: Int, steps: Int) -> Int:
                     var p = at[UInt32](d)
                     for i in range(W):
                         if mask >> UInt32(i) & 1:
-                            p[unsafe_offset=i] = at[UInt32](Int(address[i]) + m.host)[]
+                            p[unsafe_offset=i] = at[UInt32](
+                                Int(address[i]) + m.host
+                            )[]
             else:
                 if run:
-                    at[UInt32](Int(address[0]) + m.host).unsafe_store[alignment=4](get[DType.uint32](b))
+                    at[UInt32](Int(address[0]) + m.host).unsafe_store[
+                        alignment=4
+                    ](get[DType.uint32](b))
                 else:
                     var p = at[UInt32](b)
                     for i in range(W):
                         if mask >> UInt32(i) & 1:
-                            at[UInt32](Int(address[i]) + m.host)[] = p[unsafe_offset=i]
+                            at[UInt32](Int(address[i]) + m.host)[] = p[
+                                unsafe_offset=i
+                            ]
         elif op == 52 or op == 53:  # ld.shared.b32, st.shared.b32
             var address = get[DType.uint32](a)
-            var run = mask == FULL and (address - address[0]).eq(iota[DType.uint32, W]() * 4).reduce_and()
+            var run = (
+                mask == FULL
+                and (address - address[0])
+                .eq(iota[DType.uint32, W]() * 4)
+                .reduce_and()
+            )
             result = m.check_shared(address, mask, op == 53, run)
             if result != DONE:
                 break
@@ -510,15 +600,21 @@ def run_warp(mut m: Machine, mut warp: Warp, registers: Int, steps: Int) -> Int:
                     var p = at[UInt32](d)
                     for i in range(W):
                         if mask >> UInt32(i) & 1:
-                            p[unsafe_offset=i] = at[UInt32](Int(address[i]) + m.shared)[]
+                            p[unsafe_offset=i] = at[UInt32](
+                                Int(address[i]) + m.shared
+                            )[]
             else:
                 if run:
-                    at[UInt32](Int(address[0]) + m.shared).unsafe_store[alignment=4](get[DType.uint32](b))
+                    at[UInt32](Int(address[0]) + m.shared).unsafe_store[
+                        alignment=4
+                    ](get[DType.uint32](b))
                 else:
                     var p = at[UInt32](b)
                     for i in range(W):
                         if mask >> UInt32(i) & 1:
-                            at[UInt32](Int(address[i]) + m.shared)[] = p[unsafe_offset=i]
+                            at[UInt32](Int(address[i]) + m.shared)[] = p[
+                                unsafe_offset=i
+                            ]
         elif op == 60:  # bra
             pc = Int(step[].jump)
         elif op == 61 or op == 62:  # @p bra, @!p bra
@@ -579,8 +675,16 @@ def run_blocks(state: Int64, count: Int64) abi("C") -> Int64:
             var thread = U32x(UInt32(W * w)) + iota[DType.uint32, W]()
             put(registers + Int(s[].tid_x), thread % UInt32(s[].block_x), FULL)
             put(registers + Int(s[].tid_y), thread / UInt32(s[].block_x), FULL)
-            put(registers + Int(s[].ctaid_x), U32x(UInt32(block % Int(s[].grid_x))), FULL)
-            put(registers + Int(s[].ctaid_y), U32x(UInt32(block // Int(s[].grid_x))), FULL)
+            put(
+                registers + Int(s[].ctaid_x),
+                U32x(UInt32(block % Int(s[].grid_x))),
+                FULL,
+            )
+            put(
+                registers + Int(s[].ctaid_y),
+                U32x(UInt32(block // Int(s[].grid_x))),
+                FULL,
+            )
             var rest = min(threads - W * w, W)
             var mask = FULL if rest == W else (UInt32(1) << UInt32(rest)) - 1
             at[Warp](table + 64 * w)[] = Warp(mask, waiting + 1024 * w)

@@ -16,13 +16,16 @@ from std.sys import argv
 
 
 def number(into: Pointer[Int32, MutAnyOrigin], width: Int32):
-    """Every thread writes 1000 x its block's number + its own, at its place in a grid `width` wide."""
+    """Every thread writes 1000 x its block's number + its own, at its place in a grid `width` wide.
+    """
     var row = global_idx.y
     var column = global_idx.x
     if column < Int(width):
         var block = block_idx.y * grid_dim.x + block_idx.x
         var thread = thread_idx.y * block_dim.x + thread_idx.x
-        into[unsafe_offset = row * Int(width) + column] = Int32(1000 * block + thread)
+        into[unsafe_offset=row * Int(width) + column] = Int32(
+            1000 * block + thread
+        )
 
 
 def cluster_widths(into: Pointer[Int32, MutAnyOrigin]):
@@ -45,7 +48,8 @@ def add(into: Pointer[Float32, MutAnyOrigin], amount: Float32, size: Int32):
 
 
 def copies(ctx: DeviceContext) raises:
-    """Host to device, device to device, device to host, fills and a part of a buffer."""
+    """Host to device, device to device, device to host, fills and a part of a buffer.
+    """
     var host = ctx.enqueue_create_host_buffer[DType.float32](6)
     ctx.synchronize()
     for i in range(6):
@@ -72,19 +76,24 @@ def grids(ctx: DeviceContext) raises:
     ctx.enqueue_function[number](line, Int32(6), grid_dim=2, block_dim=3)
     print("line:", line)
     var plane = ctx.enqueue_create_buffer[DType.int32](8)
-    ctx.enqueue_function[number](plane, Int32(4), grid_dim=(2, 1), block_dim=(2, 2))
+    ctx.enqueue_function[number](
+        plane, Int32(4), grid_dim=(2, 1), block_dim=(2, 2)
+    )
     print("plane:", plane)
 
 
 def clusters(ctx: DeviceContext) raises:
     """A launch in clusters."""
     var out = ctx.enqueue_create_buffer[DType.int32](4)
-    ctx.enqueue_function[cluster_widths](out, grid_dim=4, block_dim=32, cluster_dim=Dim(2))
+    ctx.enqueue_function[cluster_widths](
+        out, grid_dim=4, block_dim=32, cluster_dim=Dim(2)
+    )
     print("clusters:", out)
 
 
 def prints(ctx: DeviceContext) raises:
-    """Kernel output appears at the synchronisation, between the lines of the host."""
+    """Kernel output appears at the synchronisation, between the lines of the host.
+    """
     print("before")
     ctx.enqueue_function[shout](Int32(3), grid_dim=2, block_dim=32)
     ctx.synchronize()
@@ -92,20 +101,28 @@ def prints(ctx: DeviceContext) raises:
 
 
 def refused(ctx: DeviceContext) raises:
-    """Launches that the driver refuses are errors that a program can catch, and the next ones work."""
+    """Launches that the driver refuses are errors that a program can catch, and the next ones work.
+    """
     var out = ctx.enqueue_create_buffer[DType.int32](3000)
     try:
-        ctx.enqueue_function[number](out, Int32(3000), grid_dim=1, block_dim=1025)
+        ctx.enqueue_function[number](
+            out, Int32(3000), grid_dim=1, block_dim=1025
+        )
         ctx.synchronize()
         print("1025 threads were taken")
     except error:
         print("1025 threads:", "CUDA_ERROR_INVALID_VALUE" in String(error))
     try:
-        ctx.enqueue_function[cluster_widths](out, grid_dim=3, block_dim=1, cluster_dim=Dim(2))
+        ctx.enqueue_function[cluster_widths](
+            out, grid_dim=3, block_dim=1, cluster_dim=Dim(2)
+        )
         ctx.synchronize()
         print("an odd grid was taken")
     except error:
-        print("cluster of an odd grid:", "CUDA_ERROR_INVALID_CLUSTER_SIZE" in String(error))
+        print(
+            "cluster of an odd grid:",
+            "CUDA_ERROR_INVALID_CLUSTER_SIZE" in String(error),
+        )
     try:
         var much = ctx.enqueue_create_buffer[DType.uint8](1 << 40)
         ctx.synchronize()
@@ -125,7 +142,9 @@ def threads(ctx: DeviceContext) raises:
             var buffer = ctx.enqueue_create_buffer[DType.float32](64)
             buffer.enqueue_fill(Float32(index))
             for _ in range(20):
-                ctx.enqueue_function[add](buffer, Float32(1), Int32(64), grid_dim=2, block_dim=32)
+                ctx.enqueue_function[add](
+                    buffer, Float32(1), Int32(64), grid_dim=2, block_dim=32
+                )
             with buffer.map_to_host() as host:
                 for i in range(64):
                     if host[i] != Float32(index + 20):
@@ -153,7 +172,9 @@ def times(ctx: DeviceContext) raises:
 
     def body(mut bencher: Bencher) raises {imm}:
         def launch(c: DeviceContext) raises {imm}:
-            c.enqueue_function[add](buffer, Float32(1), Int32(64), grid_dim=2, block_dim=32)
+            c.enqueue_function[add](
+                buffer, Float32(1), Int32(64), grid_dim=2, block_dim=32
+            )
 
         bencher_iter_custom(bencher, launch, ctx)
         keep(buffer)
@@ -165,7 +186,9 @@ def times(ctx: DeviceContext) raises:
 def out_of_bounds(ctx: DeviceContext) raises:
     """The kernel fails; the program learns it at the synchronisation."""
     var buffer = ctx.enqueue_create_buffer[DType.float32](4)
-    ctx.enqueue_function[add](buffer, Float32(1), Int32(1 << 20), grid_dim=1 << 10, block_dim=256)
+    ctx.enqueue_function[add](
+        buffer, Float32(1), Int32(1 << 20), grid_dim=1 << 10, block_dim=256
+    )
     print("launched")
     ctx.synchronize()
     print("synchronised")

@@ -17,7 +17,8 @@ comptime DRIVER_VERSION = Int32(13000)
 
 @export("cuInit")
 def cuInit(flags: UInt32) abi("C") -> Int32:
-    """The cuInit of the driver API: connects to the simulator. NO_DEVICE without one, reason on stderr."""
+    """The cuInit of the driver API: connects to the simulator. NO_DEVICE without one, reason on stderr.
+    """
     if flags != 0:
         return INVALID_VALUE
     with Locked() as session:
@@ -29,7 +30,8 @@ def cuInit(flags: UInt32) abi("C") -> Int32:
 
 @export("cuDriverGetVersion")
 def cuDriverGetVersion(version: UInt64) abi("C") -> Int32:
-    """The cuDriverGetVersion of the driver API: 1000 x major + 10 x minor. Works before cuInit."""
+    """The cuDriverGetVersion of the driver API: 1000 x major + 10 x minor. Works before cuInit.
+    """
     if version == NOTHING:
         return INVALID_VALUE
     at[Int32](version)[] = DRIVER_VERSION
@@ -60,7 +62,8 @@ def cuDeviceGetCount(count: UInt64) abi("C") -> Int32:
 
 @export("cuDeviceGetName")
 def cuDeviceGetName(name: UInt64, size: Int32, device: Int32) abi("C") -> Int32:
-    """The cuDeviceGetName of the driver API: a C string, cut to `size` bytes."""
+    """The cuDeviceGetName of the driver API: a C string, cut to `size` bytes.
+    """
     if name == NOTHING or size <= 0:
         return INVALID_VALUE
     if device != 0:
@@ -75,8 +78,11 @@ def cuDeviceGetName(name: UInt64, size: Int32, device: Int32) abi("C") -> Int32:
 
 
 @export("cuDeviceGetAttribute")
-def cuDeviceGetAttribute(value: UInt64, attribute: Int32, device: Int32) abi("C") -> Int32:
-    """The cuDeviceGetAttribute of the driver API; the values come from the simulator (device.py)."""
+def cuDeviceGetAttribute(
+    value: UInt64, attribute: Int32, device: Int32
+) abi("C") -> Int32:
+    """The cuDeviceGetAttribute of the driver API; the values come from the simulator (device.py).
+    """
     if value == NOTHING:
         return INVALID_VALUE
     if device != 0:
@@ -92,8 +98,11 @@ def cuDeviceGetAttribute(value: UInt64, attribute: Int32, device: Int32) abi("C"
 
 
 @export("cuDeviceCanAccessPeer")
-def cuDeviceCanAccessPeer(can: UInt64, device: Int32, peer: Int32) abi("C") -> Int32:
-    """The cuDeviceCanAccessPeer of the driver API: no, for there is one device."""
+def cuDeviceCanAccessPeer(
+    can: UInt64, device: Int32, peer: Int32
+) abi("C") -> Int32:
+    """The cuDeviceCanAccessPeer of the driver API: no, for there is one device.
+    """
     return INVALID_DEVICE if device != 0 or peer != 0 else _put(can, 0)
 
 
@@ -114,7 +123,8 @@ def cuDevicePrimaryCtxRetain(context: UInt64, device: Int32) abi("C") -> Int32:
 
 @export("cuDevicePrimaryCtxRelease_v2")
 def cuDevicePrimaryCtxRelease_v2(device: Int32) abi("C") -> Int32:
-    """The cuDevicePrimaryCtxRelease of the driver API; memory stays until the program ends."""
+    """The cuDevicePrimaryCtxRelease of the driver API; memory stays until the program ends.
+    """
     if device != 0:
         return INVALID_DEVICE
     with Locked() as session:
@@ -127,21 +137,29 @@ def cuDevicePrimaryCtxRelease_v2(device: Int32) abi("C") -> Int32:
 
 
 @export("cuCtxCreate_v2")
-def cuCtxCreate_v2(context: UInt64, flags: UInt32, device: Int32) abi("C") -> Int32:
-    """The cuCtxCreate of the driver API. There is one context, so this is the primary one, made current."""
+def cuCtxCreate_v2(
+    context: UInt64, flags: UInt32, device: Int32
+) abi("C") -> Int32:
+    """The cuCtxCreate of the driver API. There is one context, so this is the primary one, made current.
+    """
     var status = cuDevicePrimaryCtxRetain(context, device)
     return status if status != SUCCESS else cuCtxPushCurrent(CONTEXT)
 
 
 @export("cuCtxDestroy")
 def cuCtxDestroy(context: UInt64) abi("C") -> Int32:
-    """The cuCtxDestroy of the driver API; like a release of the primary context."""
-    return INVALID_CONTEXT if context != CONTEXT else cuDevicePrimaryCtxRelease_v2(0)
+    """The cuCtxDestroy of the driver API; like a release of the primary context.
+    """
+    return (
+        INVALID_CONTEXT if context
+        != CONTEXT else cuDevicePrimaryCtxRelease_v2(0)
+    )
 
 
 @export("cuCtxSetCurrent")
 def cuCtxSetCurrent(context: UInt64) abi("C") -> Int32:
-    """The cuCtxSetCurrent of the driver API: replaces the top of this thread's stack; 0 pops it."""
+    """The cuCtxSetCurrent of the driver API: replaces the top of this thread's stack; 0 pops it.
+    """
     if context != CONTEXT and context != NOTHING:
         return INVALID_CONTEXT
     with Locked() as session:
@@ -157,13 +175,16 @@ def cuCtxSetCurrent(context: UInt64) abi("C") -> Int32:
 
 @export("cuCtxGetCurrent")
 def cuCtxGetCurrent(context: UInt64) abi("C") -> Int32:
-    """The cuCtxGetCurrent of the driver API: the context of this thread, or 0."""
+    """The cuCtxGetCurrent of the driver API: the context of this thread, or 0.
+    """
     if context == NOTHING:
         return INVALID_VALUE
     with Locked() as session:
         if not session[].initialised:
             return NOT_INITIALIZED
-        at[UInt64](context)[] = CONTEXT if session[].context_depth() > 0 else NOTHING
+        at[UInt64](context)[] = (
+            CONTEXT if session[].context_depth() > 0 else NOTHING
+        )
         return SUCCESS
 
 
@@ -195,8 +216,11 @@ def cuCtxPopCurrent(context: UInt64) abi("C") -> Int32:
 
 
 @export("cuCtxGetStreamPriorityRange")
-def cuCtxGetStreamPriorityRange(least: UInt64, greatest: UInt64) abi("C") -> Int32:
-    """The cuCtxGetStreamPriorityRange of the driver API: 0 to -5, as an H200 says; they change nothing."""
+def cuCtxGetStreamPriorityRange(
+    least: UInt64, greatest: UInt64
+) abi("C") -> Int32:
+    """The cuCtxGetStreamPriorityRange of the driver API: 0 to -5, as an H200 says; they change nothing.
+    """
     with Locked() as session:
         var status = session[].ready()
         if status == SUCCESS and least != NOTHING:
@@ -208,11 +232,18 @@ def cuCtxGetStreamPriorityRange(least: UInt64, greatest: UInt64) abi("C") -> Int
 
 @export("cuCtxEnablePeerAccess")
 def cuCtxEnablePeerAccess(peer: UInt64, flags: UInt32) abi("C") -> Int32:
-    """The cuCtxEnablePeerAccess of the driver API: a context is no peer of itself, and there is no other."""
-    return PEER_ACCESS_UNSUPPORTED if peer == CONTEXT and flags == 0 else INVALID_VALUE
+    """The cuCtxEnablePeerAccess of the driver API: a context is no peer of itself, and there is no other.
+    """
+    return (
+        PEER_ACCESS_UNSUPPORTED if peer == CONTEXT
+        and flags == 0 else INVALID_VALUE
+    )
 
 
 @export("cuDeviceGetP2PAttribute")
-def cuDeviceGetP2PAttribute(value: UInt64, attribute: UInt32, source: Int32, target: Int32) abi("C") -> Int32:
-    """The cuDeviceGetP2PAttribute of the driver API: there are no two devices."""
+def cuDeviceGetP2PAttribute(
+    value: UInt64, attribute: UInt32, source: Int32, target: Int32
+) abi("C") -> Int32:
+    """The cuDeviceGetP2PAttribute of the driver API: there are no two devices.
+    """
     return INVALID_VALUE if value == NOTHING else INVALID_DEVICE

@@ -28,14 +28,16 @@ comptime UNKNOWN = Int32(999)
 
 @fieldwise_init
 struct Description(TrivialRegisterPassable):
-    """How the driver speaks of a code: `CUDA_ERROR_…` and a phrase. Both end with a NUL."""
+    """How the driver speaks of a code: `CUDA_ERROR_…` and a phrase. Both end with a NUL.
+    """
 
     var name: StaticString
     var phrase: StaticString
 
 
 def describe(code: Int32) -> Description:
-    """The driver's words for a code, as recorded on an H200; empty ones for a number that is no code."""
+    """The driver's words for a code, as recorded on an H200; empty ones for a number that is no code.
+    """
     if code == 0:
         return Description("CUDA_SUCCESS", "no error")
     if code == 1:
@@ -57,11 +59,17 @@ def describe(code: Int32) -> Description:
             "profiler not initialized: call cudaProfilerInitialize()",
         )
     if code == 7:
-        return Description("CUDA_ERROR_PROFILER_ALREADY_STARTED", "profiler already started")
+        return Description(
+            "CUDA_ERROR_PROFILER_ALREADY_STARTED", "profiler already started"
+        )
     if code == 8:
-        return Description("CUDA_ERROR_PROFILER_ALREADY_STOPPED", "profiler already stopped")
+        return Description(
+            "CUDA_ERROR_PROFILER_ALREADY_STOPPED", "profiler already stopped"
+        )
     if code == 34:
-        return Description("CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library")
+        return Description(
+            "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"
+        )
     if code == 36:
         return Description(
             "CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER",
@@ -73,43 +81,68 @@ def describe(code: Int32) -> Description:
             "CUDA-capable device(s) is/are busy or unavailable",
         )
     if code == 100:
-        return Description("CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected")
+        return Description(
+            "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"
+        )
     if code == 101:
-        return Description("CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal")
+        return Description(
+            "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"
+        )
     if code == 102:
         return Description(
             "CUDA_ERROR_DEVICE_NOT_LICENSED",
             "device doesn't have valid Grid license",
         )
     if code == 200:
-        return Description("CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid")
+        return Description(
+            "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"
+        )
     if code == 201:
-        return Description("CUDA_ERROR_INVALID_CONTEXT", "invalid device context")
+        return Description(
+            "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"
+        )
     if code == 202:
-        return Description("CUDA_ERROR_CONTEXT_ALREADY_CURRENT", "context already current")
+        return Description(
+            "CUDA_ERROR_CONTEXT_ALREADY_CURRENT", "context already current"
+        )
     if code == 205:
-        return Description("CUDA_ERROR_MAP_FAILED", "mapping of buffer object failed")
+        return Description(
+            "CUDA_ERROR_MAP_FAILED", "mapping of buffer object failed"
+        )
     if code == 206:
-        return Description("CUDA_ERROR_UNMAP_FAILED", "unmapping of buffer object failed")
+        return Description(
+            "CUDA_ERROR_UNMAP_FAILED", "unmapping of buffer object failed"
+        )
     if code == 207:
         return Description("CUDA_ERROR_ARRAY_IS_MAPPED", "array is mapped")
     if code == 208:
-        return Description("CUDA_ERROR_ALREADY_MAPPED", "resource already mapped")
+        return Description(
+            "CUDA_ERROR_ALREADY_MAPPED", "resource already mapped"
+        )
     if code == 209:
         return Description(
             "CUDA_ERROR_NO_BINARY_FOR_GPU",
             "no kernel image is available for execution on the device",
         )
     if code == 210:
-        return Description("CUDA_ERROR_ALREADY_ACQUIRED", "resource already acquired")
+        return Description(
+            "CUDA_ERROR_ALREADY_ACQUIRED", "resource already acquired"
+        )
     if code == 211:
         return Description("CUDA_ERROR_NOT_MAPPED", "resource not mapped")
     if code == 212:
-        return Description("CUDA_ERROR_NOT_MAPPED_AS_ARRAY", "resource not mapped as array")
+        return Description(
+            "CUDA_ERROR_NOT_MAPPED_AS_ARRAY", "resource not mapped as array"
+        )
     if code == 213:
-        return Description("CUDA_ERROR_NOT_MAPPED_AS_POINTER", "resource not mapped as pointer")
+        return Description(
+            "CUDA_ERROR_NOT_MAPPED_AS_POINTER", "resource not mapped as pointer"
+        )
     if code == 214:
-        return Description("CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered")
+        return Description(
+            "CUDA_ERROR_ECC_UNCORRECTABLE",
+            "uncorrectable ECC error encountered",
+        )
     if code == 215:
         return Description(
             "CUDA_ERROR_UNSUPPORTED_LIMIT",
@@ -126,7 +159,9 @@ def describe(code: Int32) -> Description:
             "peer access is not supported between these two devices",
         )
     if code == 218:
-        return Description("CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed")
+        return Description(
+            "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"
+        )
     if code == 219:
         return Description(
             "CUDA_ERROR_INVALID_GRAPHICS_CONTEXT",
@@ -160,7 +195,10 @@ def describe(code: Int32) -> Description:
     if code == 225:
         return Description(
             "CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC",
-            "the provided PTX contains unsupported call to cudaDeviceSynchronize",
+            (
+                "the provided PTX contains unsupported call to"
+                " cudaDeviceSynchronize"
+            ),
         )
     if code == 226:
         return Description(
@@ -168,7 +206,9 @@ def describe(code: Int32) -> Description:
             "Invalid access of peer GPU memory over nvlink or a hardware error",
         )
     if code == 300:
-        return Description("CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid")
+        return Description(
+            "CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"
+        )
     if code == 301:
         return Description("CUDA_ERROR_FILE_NOT_FOUND", "file not found")
     if code == 302:
@@ -187,7 +227,9 @@ def describe(code: Int32) -> Description:
             "OS call failed or operation not supported on this OS",
         )
     if code == 400:
-        return Description("CUDA_ERROR_INVALID_HANDLE", "invalid resource handle")
+        return Description(
+            "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"
+        )
     if code == 401:
         return Description(
             "CUDA_ERROR_ILLEGAL_STATE",
@@ -213,7 +255,10 @@ def describe(code: Int32) -> Description:
             "too many resources requested for launch",
         )
     if code == 702:
-        return Description("CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated")
+        return Description(
+            "CUDA_ERROR_LAUNCH_TIMEOUT",
+            "the launch timed out and was terminated",
+        )
     if code == 703:
         return Description(
             "CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING",
@@ -235,11 +280,15 @@ def describe(code: Int32) -> Description:
             "cannot set while device is active in this process",
         )
     if code == 709:
-        return Description("CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed")
+        return Description(
+            "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"
+        )
     if code == 710:
         return Description("CUDA_ERROR_ASSERT", "device-side assert triggered")
     if code == 711:
-        return Description("CUDA_ERROR_TOO_MANY_PEERS", "peer mapping resources exhausted")
+        return Description(
+            "CUDA_ERROR_TOO_MANY_PEERS", "peer mapping resources exhausted"
+        )
     if code == 712:
         return Description(
             "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED",
@@ -251,14 +300,18 @@ def describe(code: Int32) -> Description:
             "pointer does not correspond to a registered memory region",
         )
     if code == 714:
-        return Description("CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error")
+        return Description(
+            "CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error"
+        )
     if code == 715:
         return Description(
             "CUDA_ERROR_ILLEGAL_INSTRUCTION",
             "an illegal instruction was encountered",
         )
     if code == 716:
-        return Description("CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address")
+        return Description(
+            "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"
+        )
     if code == 717:
         return Description(
             "CUDA_ERROR_INVALID_ADDRESS_SPACE",
@@ -267,20 +320,31 @@ def describe(code: Int32) -> Description:
     if code == 718:
         return Description("CUDA_ERROR_INVALID_PC", "invalid program counter")
     if code == 719:
-        return Description("CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure")
+        return Description(
+            "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"
+        )
     if code == 720:
         return Description(
             "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
             "too many blocks in cooperative launch",
         )
     if code == 721:
-        return Description("CUDA_ERROR_TENSOR_MEMORY_LEAK", "tensor memory not completely freed")
+        return Description(
+            "CUDA_ERROR_TENSOR_MEMORY_LEAK",
+            "tensor memory not completely freed",
+        )
     if code == 800:
-        return Description("CUDA_ERROR_NOT_PERMITTED", "operation not permitted")
+        return Description(
+            "CUDA_ERROR_NOT_PERMITTED", "operation not permitted"
+        )
     if code == 801:
-        return Description("CUDA_ERROR_NOT_SUPPORTED", "operation not supported")
+        return Description(
+            "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"
+        )
     if code == 802:
-        return Description("CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized")
+        return Description(
+            "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"
+        )
     if code == 803:
         return Description(
             "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
@@ -294,12 +358,18 @@ def describe(code: Int32) -> Description:
     if code == 805:
         return Description(
             "CUDA_ERROR_MPS_CONNECTION_FAILED",
-            "MPS client failed to connect to the MPS control daemon or the MPS server",
+            (
+                "MPS client failed to connect to the MPS control daemon or the"
+                " MPS server"
+            ),
         )
     if code == 806:
         return Description(
             "CUDA_ERROR_MPS_RPC_FAILURE",
-            "the remote procedural call between the MPS server and the MPS client failed",
+            (
+                "the remote procedural call between the MPS server and the MPS"
+                " client failed"
+            ),
         )
     if code == 807:
         return Description(
@@ -309,12 +379,18 @@ def describe(code: Int32) -> Description:
     if code == 808:
         return Description(
             "CUDA_ERROR_MPS_MAX_CLIENTS_REACHED",
-            "the hardware resources required to create MPS client have been exhausted",
+            (
+                "the hardware resources required to create MPS client have been"
+                " exhausted"
+            ),
         )
     if code == 809:
         return Description(
             "CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED",
-            "the hardware resources required to support device connections have been exhausted",
+            (
+                "the hardware resources required to support device connections"
+                " have been exhausted"
+            ),
         )
     if code == 810:
         return Description(
@@ -324,12 +400,18 @@ def describe(code: Int32) -> Description:
     if code == 811:
         return Description(
             "CUDA_ERROR_CDP_NOT_SUPPORTED",
-            "is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not support it",
+            (
+                "is using CUDA Dynamic Parallelism, but the current"
+                " configuration, like MPS, does not support it"
+            ),
         )
     if code == 812:
         return Description(
             "CUDA_ERROR_CDP_VERSION_MISMATCH",
-            "unsupported interaction between different versions of CUDA Dynamic Parallelism",
+            (
+                "unsupported interaction between different versions of CUDA"
+                " Dynamic Parallelism"
+            ),
         )
     if code == 900:
         return Description(
@@ -364,24 +446,37 @@ def describe(code: Int32) -> Description:
     if code == 906:
         return Description(
             "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
-            "operation would make the legacy stream depend on a capturing blocking stream",
+            (
+                "operation would make the legacy stream depend on a capturing"
+                " blocking stream"
+            ),
         )
     if code == 907:
         return Description(
             "CUDA_ERROR_CAPTURED_EVENT",
-            "operation not permitted on an event last recorded in a capturing stream",
+            (
+                "operation not permitted on an event last recorded in a"
+                " capturing stream"
+            ),
         )
     if code == 908:
         return Description(
             "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
-            "attempt to terminate a thread-local capture sequence from another thread",
+            (
+                "attempt to terminate a thread-local capture sequence from"
+                " another thread"
+            ),
         )
     if code == 909:
         return Description("CUDA_ERROR_TIMEOUT", "wait operation timed out")
     if code == 910:
         return Description(
             "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE",
-            "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update",
+            (
+                "the graph update was not performed because it included changes"
+                " which violated constraints specific to instantiated graph"
+                " update"
+            ),
         )
     if code == 911:
         return Description(
@@ -391,22 +486,34 @@ def describe(code: Int32) -> Description:
     if code == 912:
         return Description(
             "CUDA_ERROR_INVALID_CLUSTER_SIZE",
-            "a kernel launch error has occurred due to cluster misconfiguration",
+            (
+                "a kernel launch error has occurred due to cluster"
+                " misconfiguration"
+            ),
         )
     if code == 913:
         return Description(
             "CUDA_ERROR_FUNCTION_NOT_LOADED",
-            "the function handle is not loaded when calling an API that requires a loaded function",
+            (
+                "the function handle is not loaded when calling an API that"
+                " requires a loaded function"
+            ),
         )
     if code == 914:
         return Description(
             "CUDA_ERROR_INVALID_RESOURCE_TYPE",
-            "one or more resources passed in are not valid resource types for the operation",
+            (
+                "one or more resources passed in are not valid resource types"
+                " for the operation"
+            ),
         )
     if code == 915:
         return Description(
             "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION",
-            "one or more resources are insufficient or non-applicable for the operation",
+            (
+                "one or more resources are insufficient or non-applicable for"
+                " the operation"
+            ),
         )
     if code == 916:
         return Description(
@@ -432,11 +539,13 @@ def _tell(code: Int32, place: UInt64, name: Bool) -> Int32:
 
 @export("cuGetErrorName")
 def cuGetErrorName(code: Int32, name: UInt64) abi("C") -> Int32:
-    """The cuGetErrorName of the driver API: the constant's name as a C string."""
+    """The cuGetErrorName of the driver API: the constant's name as a C string.
+    """
     return _tell(code, name, True)
 
 
 @export("cuGetErrorString")
 def cuGetErrorString(code: Int32, text: UInt64) abi("C") -> Int32:
-    """The cuGetErrorString of the driver API: a phrase for people as a C string."""
+    """The cuGetErrorString of the driver API: a phrase for people as a C string.
+    """
     return _tell(code, text, False)

@@ -17,14 +17,25 @@ from memory import across, download, fill, upload
 from modules import Shape, launch_request, relaunch, shape_at
 from session import CONTEXT, Locked, unsupported
 from wire import NOTHING, Body, at
-from work import ACROSS, DOWN, FILL, LAUNCH, UP, Capture, Node, copy_node, fill_node
+from work import (
+    ACROSS,
+    DOWN,
+    FILL,
+    LAUNCH,
+    UP,
+    Capture,
+    Node,
+    copy_node,
+    fill_node,
+)
 
 comptime _HOST_MEMORY = UInt32(1)
 
 
 @export("cuStreamBeginCapture")
 def cuStreamBeginCapture(stream: UInt64, mode: UInt32) abi("C") -> Int32:
-    """The cuStreamBeginCapture of the driver API; every mode allows what the relaxed one allows."""
+    """The cuStreamBeginCapture of the driver API; every mode allows what the relaxed one allows.
+    """
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
@@ -35,11 +46,11 @@ def cuStreamBeginCapture(stream: UInt64, mode: UInt32) abi("C") -> Int32:
             return CAPTURE_UNSUPPORTED
         if not session[].valid_stream(stream):
             return INVALID_HANDLE
-        if stream in session[].capturing:
+        if stream in session[].under_capture:
             return ILLEGAL_STATE
         var id = session[].new_handle()
         session[].captures[id] = Capture(stream)
-        session[].capturing[stream] = id
+        session[].under_capture[stream] = id
         return SUCCESS
 
 
@@ -50,7 +61,7 @@ def cuStreamEndCapture(stream: UInt64, graph: UInt64) abi("C") -> Int32:
         var status = session[].ready()
         if status != SUCCESS:
             return status
-        var found = session[].capturing.get(stream)
+        var found = session[].under_capture.get(stream)
         if not found:
             return ILLEGAL_STATE
         if graph == NOTHING:
@@ -105,16 +116,23 @@ def _add(place: UInt64, graph: UInt64, nodes: List[Node]) -> Int32:
 
 
 @export("cuGraphAddEmptyNode")
-def cuGraphAddEmptyNode(node: UInt64, graph: UInt64, before: UInt64, count: UInt64) abi("C") -> Int32:
+def cuGraphAddEmptyNode(
+    node: UInt64, graph: UInt64, before: UInt64, count: UInt64
+) abi("C") -> Int32:
     """The cuGraphAddEmptyNode of the driver API."""
     return _add(node, graph, List[Node]())
 
 
 @export("cuGraphAddKernelNode")
 def cuGraphAddKernelNode(
-    node: UInt64, graph: UInt64, before: UInt64, count: UInt64, parameters: UInt64
+    node: UInt64,
+    graph: UInt64,
+    before: UInt64,
+    count: UInt64,
+    parameters: UInt64,
 ) abi("C") -> Int32:
-    """The cuGraphAddKernelNode of the driver API: CUDA_KERNEL_NODE_PARAMS, the arguments as they are now."""
+    """The cuGraphAddKernelNode of the driver API: CUDA_KERNEL_NODE_PARAMS, the arguments as they are now.
+    """
     if parameters == NOTHING:
         return INVALID_VALUE
     var made = Node(LAUNCH)
@@ -144,7 +162,12 @@ def cuGraphAddKernelNode(
 
 @export("cuGraphAddMemsetNode")
 def cuGraphAddMemsetNode(
-    node: UInt64, graph: UInt64, before: UInt64, count: UInt64, parameters: UInt64, context: UInt64
+    node: UInt64,
+    graph: UInt64,
+    before: UInt64,
+    count: UInt64,
+    parameters: UInt64,
+    context: UInt64,
 ) abi("C") -> Int32:
     """The cuGraphAddMemsetNode of the driver API: CUDA_MEMSET_NODE_PARAMS."""
     if parameters == NOTHING:
@@ -169,17 +192,30 @@ def cuGraphAddMemsetNode(
 
 @export("cuGraphAddMemcpyNode")
 def cuGraphAddMemcpyNode(
-    node: UInt64, graph: UInt64, before: UInt64, count: UInt64, parameters: UInt64, context: UInt64
+    node: UInt64,
+    graph: UInt64,
+    before: UInt64,
+    count: UInt64,
+    parameters: UInt64,
+    context: UInt64,
 ) abi("C") -> Int32:
-    """The cuGraphAddMemcpyNode of the driver API: CUDA_MEMCPY3D between host and device, but for arrays."""
+    """The cuGraphAddMemcpyNode of the driver API: CUDA_MEMCPY3D between host and device, but for arrays.
+    """
     if parameters == NOTHING:
         return INVALID_VALUE
     var source = parameters
     var target = parameters + 88
     var from_host = at[UInt32](source + 32)[] == _HOST_MEMORY
     var to_host = at[UInt32](target + 32)[] == _HOST_MEMORY
-    if at[UInt64](source + 56)[] != NOTHING or at[UInt64](target + 56)[] != NOTHING or (from_host and to_host):
-        return unsupported("cuGraphAddMemcpyNode", "it copies between device memory and the host only")
+    if (
+        at[UInt64](source + 56)[] != NOTHING
+        or at[UInt64](target + 56)[] != NOTHING
+        or (from_host and to_host)
+    ):
+        return unsupported(
+            "cuGraphAddMemcpyNode",
+            "it copies between device memory and the host only",
+        )
     var kind = UP if from_host else DOWN if to_host else ACROSS
     var width = at[UInt64](parameters + 176)[]
     var nodes = List[Node]()
@@ -187,7 +223,10 @@ def cuGraphAddMemcpyNode(
         for row in range(at[UInt64](parameters + 184)[]):
             nodes.append(
                 copy_node(
-                    kind, _place(target, to_host, row, layer), _place(source, from_host, row, layer), width
+                    kind,
+                    _place(target, to_host, row, layer),
+                    _place(source, from_host, row, layer),
+                    width,
                 )
             )
     return _add(node, graph, nodes)
@@ -210,7 +249,8 @@ def _place(side: UInt64, host: Bool, row: UInt64, layer: UInt64) -> UInt64:
 def cuGraphAddChildGraphNode(
     node: UInt64, graph: UInt64, before: UInt64, count: UInt64, child: UInt64
 ) abi("C") -> Int32:
-    """The cuGraphAddChildGraphNode of the driver API: the child's work as it is now."""
+    """The cuGraphAddChildGraphNode of the driver API: the child's work as it is now.
+    """
     var nodes = List[Node]()
     with Locked() as session:
         try:
@@ -221,7 +261,9 @@ def cuGraphAddChildGraphNode(
 
 
 @export("cuGraphInstantiateWithFlags")
-def cuGraphInstantiateWithFlags(executable: UInt64, graph: UInt64, flags: UInt64) abi("C") -> Int32:
+def cuGraphInstantiateWithFlags(
+    executable: UInt64, graph: UInt64, flags: UInt64
+) abi("C") -> Int32:
     """The cuGraphInstantiateWithFlags of the driver API."""
     with Locked() as session:
         var status = session[].ready()
@@ -243,7 +285,8 @@ def cuGraphInstantiateWithFlags(executable: UInt64, graph: UInt64, flags: UInt64
 def cuGraphInstantiate(
     executable: UInt64, graph: UInt64, wrong: UInt64, log: UInt64, size: UInt64
 ) abi("C") -> Int32:
-    """The cuGraphInstantiate of the driver API, in its first form: nothing is ever logged."""
+    """The cuGraphInstantiate of the driver API, in its first form: nothing is ever logged.
+    """
     if log != NOTHING and size > 0:
         at[UInt8](log)[] = 0
     return cuGraphInstantiateWithFlags(executable, graph, 0)
@@ -258,13 +301,14 @@ def cuGraphInstantiateWithParams(
         return INVALID_VALUE
     var status = cuGraphInstantiateWithFlags(executable, graph, 0)
     # flags u64, upload stream, node in error, result u32: success 0, error 1.
-    at[UInt32](parameters + 24)[] = UInt32(0) if status == SUCCESS else UInt32(1)
+    at[UInt32](parameters + 24)[] = UInt32(status != SUCCESS)
     return status
 
 
 @export("cuGraphLaunch")
 def cuGraphLaunch(executable: UInt64, stream: UInt64) abi("C") -> Int32:
-    """The cuGraphLaunch of the driver API: its work is done when the call returns, or captured in turn."""
+    """The cuGraphLaunch of the driver API: its work is done when the call returns, or captured in turn.
+    """
     var nodes = List[Node]()
     with Locked() as session:
         var status = session[].ready()
@@ -276,7 +320,7 @@ def cuGraphLaunch(executable: UInt64, stream: UInt64) abi("C") -> Int32:
             nodes = session[].executables[executable].copy()
         except:
             return INVALID_VALUE
-        if stream in session[].capturing:
+        if stream in session[].under_capture:
             for node in nodes:
                 status = session[].keep(stream, node)
                 if status != SUCCESS:
@@ -301,15 +345,30 @@ def _perform(node: Node) -> Int32:
     if node.kind == ACROSS:
         return across(numbers[0], numbers[1], numbers[2])
     if numbers[2] == 1:
-        return fill[DType.uint8](numbers[0], UInt8(numbers[1] & 255), numbers[3], numbers[4], numbers[5])
+        return fill[DType.uint8](
+            numbers[0],
+            UInt8(numbers[1] & 255),
+            numbers[3],
+            numbers[4],
+            numbers[5],
+        )
     if numbers[2] == 2:
-        return fill[DType.uint16](numbers[0], UInt16(numbers[1] & 65535), numbers[3], numbers[4], numbers[5])
-    return fill[DType.uint32](numbers[0], UInt32(numbers[1]), numbers[3], numbers[4], numbers[5])
+        return fill[DType.uint16](
+            numbers[0],
+            UInt16(numbers[1] & 65535),
+            numbers[3],
+            numbers[4],
+            numbers[5],
+        )
+    return fill[DType.uint32](
+        numbers[0], UInt32(numbers[1]), numbers[3], numbers[4], numbers[5]
+    )
 
 
 @export("cuGraphDestroy")
 def cuGraphDestroy(graph: UInt64) abi("C") -> Int32:
-    """The cuGraphDestroy of the driver API; what was instantiated from it stays."""
+    """The cuGraphDestroy of the driver API; what was instantiated from it stays.
+    """
     with Locked() as session:
         try:
             _ = session[].graphs.pop(graph)
@@ -330,8 +389,11 @@ def cuGraphExecDestroy(executable: UInt64) abi("C") -> Int32:
 
 
 @export("cuDeviceGetGraphMemAttribute")
-def cuDeviceGetGraphMemAttribute(device: Int32, attribute: Int32, value: UInt64) abi("C") -> Int32:
-    """The cuDeviceGetGraphMemAttribute of the driver API: graphs own no memory, so 0 bytes."""
+def cuDeviceGetGraphMemAttribute(
+    device: Int32, attribute: Int32, value: UInt64
+) abi("C") -> Int32:
+    """The cuDeviceGetGraphMemAttribute of the driver API: graphs own no memory, so 0 bytes.
+    """
     if device != 0 or attribute < 0 or attribute > 3 or value == NOTHING:
         return INVALID_VALUE
     at[UInt64](value)[] = 0

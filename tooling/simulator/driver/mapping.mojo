@@ -29,15 +29,22 @@ def reserve(base: UInt64, size: UInt64) -> UInt64:
         )
         if place == wanted:
             return place
-        if place != NO_PLACE:  # a kernel before 4.17 takes the address for a wish
+        if (
+            place != NO_PLACE
+        ):  # a kernel before 4.17 takes the address for a wish
             _ = external_call["munmap", Int32](place, size)
-    return external_call["mmap", UInt64](UInt64(0), size, _PROT_NONE, _RESERVED, Int32(-1), Int64(0))
+    return external_call["mmap", UInt64](
+        UInt64(0), size, _PROT_NONE, _RESERVED, Int32(-1), Int64(0)
+    )
 
 
 def show(path: String, address: UInt64, size: UInt64, place: UInt64) -> Int32:
-    """Map a part of a file over reserved space; 0, or the C library's error number."""
+    """Map a part of a file over reserved space; 0, or the C library's error number.
+    """
     var name = path
-    var descriptor = external_call["open", Int32](name.as_c_string_slice().unsafe_ptr(), _O_RDWR_CLOEXEC)
+    var descriptor = external_call["open", Int32](
+        name.as_c_string_slice().unsafe_ptr(), _O_RDWR_CLOEXEC
+    )
     if descriptor < 0:
         return errno()
     var got = external_call["mmap", UInt64](

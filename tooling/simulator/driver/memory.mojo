@@ -7,7 +7,14 @@ that both processes have mapped. Everything is done when the call returns, in wh
 from std.sys import size_of
 
 import protocol
-from errors import ALREADY_REGISTERED, INVALID_HANDLE, INVALID_VALUE, NOT_FOUND, NOT_REGISTERED, SUCCESS
+from errors import (
+    ALREADY_REGISTERED,
+    INVALID_HANDLE,
+    INVALID_VALUE,
+    NOT_FOUND,
+    NOT_REGISTERED,
+    SUCCESS,
+)
 from session import CONTEXT, Locked, unsupported
 from wire import NOTHING, Body, at, copy_bytes
 from work import ACROSS, DO_IT, DOWN, UP, Node, copy_node, fill_node
@@ -46,36 +53,51 @@ def _wrong_stream(stream: UInt64) -> Bool:
 
 
 def _keep(stream: UInt64, node: Node) -> Int32:
-    """Keep work where its stream is captured; DO_IT where it is to be done now, or an error."""
+    """Keep work where its stream is captured; DO_IT where it is to be done now, or an error.
+    """
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
             return status
-        return session[].keep(stream, node) if session[].valid_stream(stream) else INVALID_HANDLE
+        if not session[].valid_stream(stream):
+            return INVALID_HANDLE
+        return session[].keep(stream, node)
 
 
 @export("cuMemAlloc_v2")
 def cuMemAlloc_v2(address: UInt64, size: UInt64) abi("C") -> Int32:
-    """The cuMemAlloc of the driver API. The memory holds the simulator's poison, not zeros."""
+    """The cuMemAlloc of the driver API. The memory holds the simulator's poison, not zeros.
+    """
     return _allocate(address, size, protocol.DEVICE)
 
 
 @export("cuMemAllocAsync")
-def cuMemAllocAsync(address: UInt64, size: UInt64, stream: UInt64) abi("C") -> Int32:
-    """The cuMemAllocAsync of the driver API ("Stream Ordered Memory Allocator")."""
-    return INVALID_HANDLE if _wrong_stream(stream) else _allocate(address, size, protocol.DEVICE)
+def cuMemAllocAsync(
+    address: UInt64, size: UInt64, stream: UInt64
+) abi("C") -> Int32:
+    """The cuMemAllocAsync of the driver API ("Stream Ordered Memory Allocator").
+    """
+    return INVALID_HANDLE if _wrong_stream(stream) else _allocate(
+        address, size, protocol.DEVICE
+    )
 
 
 @export("cuMemAllocHost_v2")
 def cuMemAllocHost_v2(pointer: UInt64, size: UInt64) abi("C") -> Int32:
-    """The cuMemAllocHost of the driver API: memory of the arena, at the same address on both sides."""
+    """The cuMemAllocHost of the driver API: memory of the arena, at the same address on both sides.
+    """
     return _allocate(pointer, size, protocol.PINNED)
 
 
 @export("cuMemHostAlloc")
-def cuMemHostAlloc(pointer: UInt64, size: UInt64, flags: UInt32) abi("C") -> Int32:
-    """The cuMemHostAlloc of the driver API; the flags (portable, mapped, write-combined) change nothing."""
-    return INVALID_VALUE if flags > 7 else _allocate(pointer, size, protocol.PINNED)
+def cuMemHostAlloc(
+    pointer: UInt64, size: UInt64, flags: UInt32
+) abi("C") -> Int32:
+    """The cuMemHostAlloc of the driver API; the flags (portable, mapped, write-combined) change nothing.
+    """
+    return INVALID_VALUE if flags > 7 else _allocate(
+        pointer, size, protocol.PINNED
+    )
 
 
 @export("cuMemFree_v2")
@@ -86,8 +108,11 @@ def cuMemFree_v2(address: UInt64) abi("C") -> Int32:
 
 @export("cuMemFreeAsync")
 def cuMemFreeAsync(address: UInt64, stream: UInt64) abi("C") -> Int32:
-    """The cuMemFreeAsync of the driver API ("Stream Ordered Memory Allocator")."""
-    return INVALID_HANDLE if _wrong_stream(stream) else _free(address, protocol.DEVICE)
+    """The cuMemFreeAsync of the driver API ("Stream Ordered Memory Allocator").
+    """
+    return INVALID_HANDLE if _wrong_stream(stream) else _free(
+        address, protocol.DEVICE
+    )
 
 
 @export("cuMemFreeHost")
@@ -97,12 +122,17 @@ def cuMemFreeHost(pointer: UInt64) abi("C") -> Int32:
 
 
 @export("cuMemHostGetDevicePointer_v2")
-def cuMemHostGetDevicePointer_v2(address: UInt64, pointer: UInt64, flags: UInt32) abi("C") -> Int32:
-    """The cuMemHostGetDevicePointer of the driver API: pinned memory has one address for both sides."""
+def cuMemHostGetDevicePointer_v2(
+    address: UInt64, pointer: UInt64, flags: UInt32
+) abi("C") -> Int32:
+    """The cuMemHostGetDevicePointer of the driver API: pinned memory has one address for both sides.
+    """
     if address == NOTHING or flags != 0:
         return INVALID_VALUE
     var found = _find(pointer)
-    if found.status == NOT_FOUND or (found.status == SUCCESS and found.kind != protocol.PINNED):
+    if found.status == NOT_FOUND or (
+        found.status == SUCCESS and found.kind != protocol.PINNED
+    ):
         return INVALID_VALUE
     if found.status != SUCCESS:
         return found.status
@@ -111,7 +141,9 @@ def cuMemHostGetDevicePointer_v2(address: UInt64, pointer: UInt64, flags: UInt32
 
 
 @export("cuMemHostRegister_v2")
-def cuMemHostRegister_v2(pointer: UInt64, size: UInt64, flags: UInt32) abi("C") -> Int32:
+def cuMemHostRegister_v2(
+    pointer: UInt64, size: UInt64, flags: UInt32
+) abi("C") -> Int32:
     """The cuMemHostRegister of the driver API: noted, so that copies from it work as from any memory.
 
     Kernels cannot reach it: it is not in the arena, and it has no device pointer.
@@ -141,7 +173,9 @@ def cuMemHostUnregister(pointer: UInt64) abi("C") -> Int32:
         return SUCCESS
 
 
-def upload(destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool) -> Int32:
+def upload(
+    destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool
+) -> Int32:
     """Copy from the host to the device."""
     with Locked() as session:
         var status = session[].ready()
@@ -162,7 +196,9 @@ def upload(destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool
         return status
 
 
-def download(destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool) -> Int32:
+def download(
+    destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool
+) -> Int32:
     """Copy from the device to the host."""
     with Locked() as session:
         var status = session[].ready()
@@ -198,7 +234,9 @@ def across(destination: UInt64, source: UInt64, size: UInt64) -> Int32:
 
 
 @export("cuMemcpyHtoD_v2")
-def cuMemcpyHtoD_v2(destination: UInt64, source: UInt64, size: UInt64) abi("C") -> Int32:
+def cuMemcpyHtoD_v2(
+    destination: UInt64, source: UInt64, size: UInt64
+) abi("C") -> Int32:
     """The cuMemcpyHtoD of the driver API."""
     return upload(destination, source, size, False)
 
@@ -213,7 +251,9 @@ def cuMemcpyHtoDAsync_v2(
 
 
 @export("cuMemcpyDtoH_v2")
-def cuMemcpyDtoH_v2(destination: UInt64, source: UInt64, size: UInt64) abi("C") -> Int32:
+def cuMemcpyDtoH_v2(
+    destination: UInt64, source: UInt64, size: UInt64
+) abi("C") -> Int32:
     """The cuMemcpyDtoH of the driver API."""
     return download(destination, source, size, False)
 
@@ -228,7 +268,9 @@ def cuMemcpyDtoHAsync_v2(
 
 
 @export("cuMemcpyDtoD_v2")
-def cuMemcpyDtoD_v2(destination: UInt64, source: UInt64, size: UInt64) abi("C") -> Int32:
+def cuMemcpyDtoD_v2(
+    destination: UInt64, source: UInt64, size: UInt64
+) abi("C") -> Int32:
     """The cuMemcpyDtoD of the driver API."""
     return across(destination, source, size)
 
@@ -244,9 +286,14 @@ def cuMemcpyDtoDAsync_v2(
 
 @export("cuMemcpyPeer")
 def cuMemcpyPeer(
-    destination: UInt64, to: UInt64, source: UInt64, from_context: UInt64, size: UInt64
+    destination: UInt64,
+    to: UInt64,
+    source: UInt64,
+    from_context: UInt64,
+    size: UInt64,
 ) abi("C") -> Int32:
-    """The cuMemcpyPeer of the driver API: both contexts are the one there is."""
+    """The cuMemcpyPeer of the driver API: both contexts are the one there is.
+    """
     if to != CONTEXT or from_context != CONTEXT:
         return unsupported("cuMemcpyPeer", "it has one device")
     return across(destination, source, size)
@@ -254,7 +301,12 @@ def cuMemcpyPeer(
 
 @export("cuMemcpyPeerAsync")
 def cuMemcpyPeerAsync(
-    destination: UInt64, to: UInt64, source: UInt64, from_context: UInt64, size: UInt64, stream: UInt64
+    destination: UInt64,
+    to: UInt64,
+    source: UInt64,
+    from_context: UInt64,
+    size: UInt64,
+    stream: UInt64,
 ) abi("C") -> Int32:
     """The cuMemcpyPeerAsync of the driver API."""
     var kept = _keep(stream, copy_node(ACROSS, destination, source, size))
@@ -265,14 +317,22 @@ def cuMemcpyPeerAsync(
 
 def fill[
     T: DType
-](address: UInt64, value: Scalar[T], width: UInt64, rows: UInt64, pitch: UInt64) -> Int32:
+](
+    address: UInt64,
+    value: Scalar[T],
+    width: UInt64,
+    rows: UInt64,
+    pitch: UInt64,
+) -> Int32:
     """Fill `rows` rows of `width` elements, `pitch` bytes apart."""
     comptime element = UInt64(size_of[Scalar[T]]())
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS or width == 0 or rows == 0:
             return status
-        if address % element != 0 or (rows > 1 and (pitch < width * element or pitch % element != 0)):
+        if address % element != 0 or (
+            rows > 1 and (pitch < width * element or pitch % element != 0)
+        ):
             return INVALID_VALUE
         var body = Body(protocol.WRITE)
         body.u64(address)
@@ -290,20 +350,27 @@ def fill[
 
 
 @export("cuMemsetD8_v2")
-def cuMemsetD8_v2(address: UInt64, value: UInt8, count: UInt64) abi("C") -> Int32:
+def cuMemsetD8_v2(
+    address: UInt64, value: UInt8, count: UInt64
+) abi("C") -> Int32:
     """The cuMemsetD8 of the driver API."""
     return fill[DType.uint8](address, value, count, 1, 0)
 
 
 @export("cuMemsetD16_v2")
-def cuMemsetD16_v2(address: UInt64, value: UInt16, count: UInt64) abi("C") -> Int32:
+def cuMemsetD16_v2(
+    address: UInt64, value: UInt16, count: UInt64
+) abi("C") -> Int32:
     """The cuMemsetD16 of the driver API; the address must be even."""
     return fill[DType.uint16](address, value, count, 1, 0)
 
 
 @export("cuMemsetD32_v2")
-def cuMemsetD32_v2(address: UInt64, value: UInt32, count: UInt64) abi("C") -> Int32:
-    """The cuMemsetD32 of the driver API; the address must be a multiple of 4."""
+def cuMemsetD32_v2(
+    address: UInt64, value: UInt32, count: UInt64
+) abi("C") -> Int32:
+    """The cuMemsetD32 of the driver API; the address must be a multiple of 4.
+    """
     return fill[DType.uint32](address, value, count, 1, 0)
 
 
@@ -311,26 +378,33 @@ def cuMemsetD32_v2(address: UInt64, value: UInt32, count: UInt64) abi("C") -> In
 def cuMemsetD2D32_v2(
     address: UInt64, pitch: UInt64, value: UInt32, width: UInt64, height: UInt64
 ) abi("C") -> Int32:
-    """The cuMemsetD2D32 of the driver API: `height` rows of `width` words, `pitch` bytes apart."""
+    """The cuMemsetD2D32 of the driver API: `height` rows of `width` words, `pitch` bytes apart.
+    """
     return fill[DType.uint32](address, value, width, height, pitch)
 
 
 @export("cuMemsetD8Async")
-def cuMemsetD8Async(address: UInt64, value: UInt8, count: UInt64, stream: UInt64) abi("C") -> Int32:
+def cuMemsetD8Async(
+    address: UInt64, value: UInt8, count: UInt64, stream: UInt64
+) abi("C") -> Int32:
     """The cuMemsetD8Async of the driver API."""
     var kept = _keep(stream, fill_node(address, UInt64(value), 1, count, 1, 0))
     return kept if kept != DO_IT else cuMemsetD8_v2(address, value, count)
 
 
 @export("cuMemsetD16Async")
-def cuMemsetD16Async(address: UInt64, value: UInt16, count: UInt64, stream: UInt64) abi("C") -> Int32:
+def cuMemsetD16Async(
+    address: UInt64, value: UInt16, count: UInt64, stream: UInt64
+) abi("C") -> Int32:
     """The cuMemsetD16Async of the driver API."""
     var kept = _keep(stream, fill_node(address, UInt64(value), 2, count, 1, 0))
     return kept if kept != DO_IT else cuMemsetD16_v2(address, value, count)
 
 
 @export("cuMemsetD32Async")
-def cuMemsetD32Async(address: UInt64, value: UInt32, count: UInt64, stream: UInt64) abi("C") -> Int32:
+def cuMemsetD32Async(
+    address: UInt64, value: UInt32, count: UInt64, stream: UInt64
+) abi("C") -> Int32:
     """The cuMemsetD32Async of the driver API."""
     var kept = _keep(stream, fill_node(address, UInt64(value), 4, count, 1, 0))
     return kept if kept != DO_IT else cuMemsetD32_v2(address, value, count)
@@ -338,10 +412,17 @@ def cuMemsetD32Async(address: UInt64, value: UInt32, count: UInt64, stream: UInt
 
 @export("cuMemsetD2D32Async")
 def cuMemsetD2D32Async(
-    address: UInt64, pitch: UInt64, value: UInt32, width: UInt64, height: UInt64, stream: UInt64
+    address: UInt64,
+    pitch: UInt64,
+    value: UInt32,
+    width: UInt64,
+    height: UInt64,
+    stream: UInt64,
 ) abi("C") -> Int32:
     """The cuMemsetD2D32Async of the driver API."""
-    var kept = _keep(stream, fill_node(address, UInt64(value), 4, width, height, pitch))
+    var kept = _keep(
+        stream, fill_node(address, UInt64(value), 4, width, height, pitch)
+    )
     return kept if kept != DO_IT else cuMemsetD2D32_v2(
         address, pitch, value, width, height
     )
@@ -349,7 +430,8 @@ def cuMemsetD2D32Async(
 
 @fieldwise_init
 struct Found(TrivialRegisterPassable):
-    """What the simulator knows of an address; `status` is NOT_FOUND where it knows nothing."""
+    """What the simulator knows of an address; `status` is NOT_FOUND where it knows nothing.
+    """
 
     var status: Int32
     var base: UInt64
@@ -373,7 +455,9 @@ def _find(address: UInt64) -> Found:
 
 
 @export("cuMemGetAddressRange_v2")
-def cuMemGetAddressRange_v2(base: UInt64, size: UInt64, address: UInt64) abi("C") -> Int32:
+def cuMemGetAddressRange_v2(
+    base: UInt64, size: UInt64, address: UInt64
+) abi("C") -> Int32:
     """The cuMemGetAddressRange of the driver API."""
     var found = _find(address)
     if found.status == SUCCESS and base != NOTHING:
@@ -420,12 +504,18 @@ def cuPointerGetAttributes(
         var place = at[UInt64](places)[unsafe_offset=index]
         if place == NOTHING:
             return INVALID_VALUE
-        if attribute == 2:  # MEMORY_TYPE: CU_MEMORYTYPE_HOST 1, CU_MEMORYTYPE_DEVICE 2
+        if (
+            attribute == 2
+        ):  # MEMORY_TYPE: CU_MEMORYTYPE_HOST 1, CU_MEMORYTYPE_DEVICE 2
             var pinned = found.kind == protocol.PINNED
-            at[UInt32](place)[] = (UInt32(1) if pinned else UInt32(2)) if known else UInt32(0)
+            at[UInt32](place)[] = (
+                UInt32(1) if pinned else UInt32(2)
+            ) if known else UInt32(0)
         elif attribute == 1:
             at[UInt64](place)[] = CONTEXT if known else NOTHING
-        elif attribute == 3 or (attribute == 4 and found.kind == protocol.PINNED):
+        elif attribute == 3 or (
+            attribute == 4 and found.kind == protocol.PINNED
+        ):
             at[UInt64](place)[] = address if known else NOTHING
         elif attribute == 4:
             at[UInt64](place)[] = NOTHING
@@ -435,19 +525,27 @@ def cuPointerGetAttributes(
             at[Int32](place)[] = 0 if known else -2
         elif attribute == 11 or attribute == 12:
             if known:
-                at[UInt64](place)[] = found.base if attribute == 11 else found.size
+                at[UInt64](place)[] = (
+                    found.base if attribute == 11 else found.size
+                )
         elif attribute == 6 or attribute == 8 or attribute == 10:
             at[UInt8](place)[] = 0
         elif attribute == 13:
             at[UInt8](place)[] = 1 if known else 0
         else:
-            return unsupported("cuPointerGetAttributes", "one of these attributes is not known to it")
+            return unsupported(
+                "cuPointerGetAttributes",
+                "one of these attributes is not known to it",
+            )
     return SUCCESS
 
 
 @export("cuPointerSetAttribute")
-def cuPointerSetAttribute(value: UInt64, attribute: UInt32, address: UInt64) abi("C") -> Int32:
-    """The cuPointerSetAttribute of the driver API: SYNC_MEMOPS (6) holds anyway, there is no other."""
+def cuPointerSetAttribute(
+    value: UInt64, attribute: UInt32, address: UInt64
+) abi("C") -> Int32:
+    """The cuPointerSetAttribute of the driver API: SYNC_MEMOPS (6) holds anyway, there is no other.
+    """
     return SUCCESS if attribute == 6 else INVALID_VALUE
 
 
@@ -456,7 +554,8 @@ comptime _POOL = UInt64(0x52000000)
 
 @export("cuDeviceGetMemPool")
 def cuDeviceGetMemPool(pool: UInt64, device: Int32) abi("C") -> Int32:
-    """The cuDeviceGetMemPool of the driver API: there is one pool, which gives memory back at once."""
+    """The cuDeviceGetMemPool of the driver API: there is one pool, which gives memory back at once.
+    """
     if pool == NOTHING or device != 0:
         return INVALID_VALUE
     at[UInt64](pool)[] = _POOL
@@ -470,6 +569,10 @@ def cuMemPoolTrimTo(pool: UInt64, kept: UInt64) abi("C") -> Int32:
 
 
 @export("cuMemPoolSetAccess")
-def cuMemPoolSetAccess(pool: UInt64, descriptions: UInt64, count: UInt64) abi("C") -> Int32:
+def cuMemPoolSetAccess(
+    pool: UInt64, descriptions: UInt64, count: UInt64
+) abi("C") -> Int32:
     """The cuMemPoolSetAccess of the driver API: the one device has access."""
-    return SUCCESS if pool == _POOL and descriptions != NOTHING else INVALID_VALUE
+    return (
+        SUCCESS if pool == _POOL and descriptions != NOTHING else INVALID_VALUE
+    )

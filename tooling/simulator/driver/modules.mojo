@@ -1,9 +1,26 @@
 """Modules, functions and launches (CUDA driver API: "Module Management", "Execution Control")."""
 
 import protocol
-from errors import INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_FOUND, SUCCESS
+from errors import (
+    INVALID_HANDLE,
+    INVALID_IMAGE,
+    INVALID_VALUE,
+    NO_BINARY_FOR_GPU,
+    NOT_FOUND,
+    SUCCESS,
+)
 from session import Function, Locked, Session
-from wire import NOTHING, Body, Reply, address_of, at, c_string, copy_bytes, put_bytes, say
+from wire import (
+    NOTHING,
+    Body,
+    Reply,
+    address_of,
+    at,
+    c_string,
+    copy_bytes,
+    put_bytes,
+    say,
+)
 from work import LAUNCH, Node
 
 comptime _ELF = UInt32(0x464C457F)
@@ -24,7 +41,11 @@ comptime _EXTRA_SIZE = UInt64(2)
 
 @export("cuModuleLoadDataEx")
 def cuModuleLoadDataEx(
-    module: UInt64, image: UInt64, option_count: UInt32, options: UInt64, values: UInt64
+    module: UInt64,
+    image: UInt64,
+    option_count: UInt32,
+    options: UInt64,
+    values: UInt64,
 ) abi("C") -> Int32:
     """The cuModuleLoadDataEx of the driver API, for PTX text.
 
@@ -39,7 +60,10 @@ def cuModuleLoadDataEx(
             return INVALID_VALUE
         var mark = at[UInt32](image).unsafe_load[alignment=1]()
         if mark == _ELF or mark == _FATBIN:
-            say("a compiled module came instead of PTX; MODULAR_NVPTX_LIBRARY_PATH must name its stand-in")
+            say(
+                "a compiled module came instead of PTX;"
+                " MODULAR_NVPTX_LIBRARY_PATH must name its stand-in"
+            )
             return NO_BINARY_FOR_GPU
         var text = c_string(image)
         if not _looks_like_text(text):
@@ -65,8 +89,11 @@ def _looks_like_text(text: List[UInt8]) -> Bool:
     return True
 
 
-def _write_log(log: List[UInt8], count: UInt32, options: UInt64, values: UInt64):
-    """Give the caller of cuModuleLoadDataEx the log it asked for, and its size."""
+def _write_log(
+    log: List[UInt8], count: UInt32, options: UInt64, values: UInt64
+):
+    """Give the caller of cuModuleLoadDataEx the log it asked for, and its size.
+    """
     if options == NOTHING or values == NOTHING:
         return
     var buffer = NOTHING
@@ -90,7 +117,8 @@ def _write_log(log: List[UInt8], count: UInt32, options: UInt64, values: UInt64)
 
 @export("cuModuleUnload")
 def cuModuleUnload(module: UInt64) abi("C") -> Int32:
-    """The cuModuleUnload of the driver API; its functions are no handles any more."""
+    """The cuModuleUnload of the driver API; its functions are no handles any more.
+    """
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
@@ -112,7 +140,9 @@ def cuModuleUnload(module: UInt64) abi("C") -> Int32:
 
 
 @export("cuModuleGetFunction")
-def cuModuleGetFunction(function: UInt64, module: UInt64, name: UInt64) abi("C") -> Int32:
+def cuModuleGetFunction(
+    function: UInt64, module: UInt64, name: UInt64
+) abi("C") -> Int32:
     """The cuModuleGetFunction of the driver API."""
     with Locked() as session:
         var status = session[].ready()
@@ -141,7 +171,9 @@ def cuModuleGetFunction(function: UInt64, module: UInt64, name: UInt64) abi("C")
 
 
 @export("cuModuleGetGlobal_v2")
-def cuModuleGetGlobal_v2(address: UInt64, size: UInt64, module: UInt64, name: UInt64) abi("C") -> Int32:
+def cuModuleGetGlobal_v2(
+    address: UInt64, size: UInt64, module: UInt64, name: UInt64
+) abi("C") -> Int32:
     """The cuModuleGetGlobal of the driver API."""
     with Locked() as session:
         var status = session[].ready()
@@ -163,9 +195,16 @@ def cuModuleGetGlobal_v2(address: UInt64, size: UInt64, module: UInt64, name: UI
 
 
 @export("cuFuncGetAttribute")
-def cuFuncGetAttribute(value: UInt64, attribute: Int32, function: UInt64) abi("C") -> Int32:
-    """The cuFuncGetAttribute of the driver API. Registers are told as 0: the simulator allocates none."""
-    if value == NOTHING or attribute < 0 or attribute >= Int32(_WRITABLE_ATTRIBUTES):
+def cuFuncGetAttribute(
+    value: UInt64, attribute: Int32, function: UInt64
+) abi("C") -> Int32:
+    """The cuFuncGetAttribute of the driver API. Registers are told as 0: the simulator allocates none.
+    """
+    if (
+        value == NOTHING
+        or attribute < 0
+        or attribute >= Int32(_WRITABLE_ATTRIBUTES)
+    ):
         return INVALID_VALUE
     with Locked() as session:
         var found = session[].functions.get(function)
@@ -176,8 +215,11 @@ def cuFuncGetAttribute(value: UInt64, attribute: Int32, function: UInt64) abi("C
 
 
 @export("cuFuncSetAttribute")
-def cuFuncSetAttribute(function: UInt64, attribute: Int32, value: Int32) abi("C") -> Int32:
-    """The cuFuncSetAttribute of the driver API, e.g. MAX_DYNAMIC_SHARED_SIZE_BYTES up to 227 KiB."""
+def cuFuncSetAttribute(
+    function: UInt64, attribute: Int32, value: Int32
+) abi("C") -> Int32:
+    """The cuFuncSetAttribute of the driver API, e.g. MAX_DYNAMIC_SHARED_SIZE_BYTES up to 227 KiB.
+    """
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
@@ -198,8 +240,11 @@ def cuFuncSetAttribute(function: UInt64, attribute: Int32, value: Int32) abi("C"
 
 
 @export("cuFuncGetParamInfo")
-def cuFuncGetParamInfo(function: UInt64, index: UInt64, offset: UInt64, size: UInt64) abi("C") -> Int32:
-    """The cuFuncGetParamInfo of the driver API: place and size of a parameter, in bytes."""
+def cuFuncGetParamInfo(
+    function: UInt64, index: UInt64, offset: UInt64, size: UInt64
+) abi("C") -> Int32:
+    """The cuFuncGetParamInfo of the driver API: place and size of a parameter, in bytes.
+    """
     with Locked() as session:
         var found = session[].functions.get(function)
         if not found:
@@ -217,7 +262,8 @@ def cuFuncGetParamInfo(function: UInt64, index: UInt64, offset: UInt64, size: UI
 def cuOccupancyMaxActiveBlocksPerMultiprocessor(
     blocks: UInt64, function: UInt64, threads: Int32, shared_bytes: UInt64
 ) abi("C") -> Int32:
-    """The cuOccupancyMaxActiveBlocksPerMultiprocessor of the driver API, registers left out of account."""
+    """The cuOccupancyMaxActiveBlocksPerMultiprocessor of the driver API, registers left out of account.
+    """
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
@@ -246,11 +292,18 @@ struct Shape(TrivialRegisterPassable):
 def shape_at(address: UInt64) -> Shape:
     """Three 32-bit numbers at an address."""
     var numbers = at[UInt32](address)
-    return Shape(numbers[unsafe_offset=0], numbers[unsafe_offset=1], numbers[unsafe_offset=2])
+    return Shape(
+        numbers[unsafe_offset=0],
+        numbers[unsafe_offset=1],
+        numbers[unsafe_offset=2],
+    )
 
 
-def _parameters(mut body: Body, function: Function, pointers: UInt64, extra: UInt64) -> Int32:
-    """Append the parameter block: from one pointer per parameter, or ready-made in `extra`."""
+def _parameters(
+    mut body: Body, function: Function, pointers: UInt64, extra: UInt64
+) -> Int32:
+    """Append the parameter block: from one pointer per parameter, or ready-made in `extra`.
+    """
     var size = function.parameter_bytes()
     var block = List[UInt8]()
     block.resize(size, 0)
@@ -343,11 +396,21 @@ def _launch(
     with Locked() as session:
         var body = Body(protocol.LAUNCH)
         var status = launch_request(
-            session[], body, function, grid, block, cluster, clustered, shared_bytes, stream, pointers, extra
+            session[],
+            body,
+            function,
+            grid,
+            block,
+            cluster,
+            clustered,
+            shared_bytes,
+            stream,
+            pointers,
+            extra,
         )
         if status != SUCCESS:
             return status
-        if stream in session[].capturing:
+        if stream in session[].under_capture:
             var node = Node(LAUNCH)
             node.request = body.bytes.copy()
             return session[].keep(stream, node)
@@ -368,14 +431,27 @@ def cuLaunchKernel(
     pointers: UInt64,
     extra: UInt64,
 ) abi("C") -> Int32:
-    """The cuLaunchKernel of the driver API. A kernel's failure is told by the next synchronising call."""
+    """The cuLaunchKernel of the driver API. A kernel's failure is told by the next synchronising call.
+    """
     var grid = Shape(grid_x, grid_y, grid_z)
     var block = Shape(block_x, block_y, block_z)
-    return _launch(function, grid, block, Shape(1, 1, 1), False, shared_bytes, stream, pointers, extra)
+    return _launch(
+        function,
+        grid,
+        block,
+        Shape(1, 1, 1),
+        False,
+        shared_bytes,
+        stream,
+        pointers,
+        extra,
+    )
 
 
 @export("cuLaunchKernelEx")
-def cuLaunchKernelEx(config: UInt64, function: UInt64, pointers: UInt64, extra: UInt64) abi("C") -> Int32:
+def cuLaunchKernelEx(
+    config: UInt64, function: UInt64, pointers: UInt64, extra: UInt64
+) abi("C") -> Int32:
     """The cuLaunchKernelEx of the driver API.
 
     Of the launch attributes the cluster dimension counts. The others (access policy, priority, memory

@@ -91,8 +91,11 @@ def nvmlDeviceGetHandleByIndex(index: UInt32, device: UInt64) abi("C") -> Int32:
 
 
 @export("nvmlDeviceGetCudaComputeCapability")
-def nvmlDeviceGetCudaComputeCapability(device: UInt64, major: UInt64, minor: UInt64) abi("C") -> Int32:
-    """The nvmlDeviceGetCudaComputeCapability of NVML; `mojo run` compiles for what it says (9.0: sm_90a)."""
+def nvmlDeviceGetCudaComputeCapability(
+    device: UInt64, major: UInt64, minor: UInt64
+) abi("C") -> Int32:
+    """The nvmlDeviceGetCudaComputeCapability of NVML; `mojo run` compiles for what it says (9.0: sm_90a).
+    """
     if device != _DEVICE or major == NOTHING or minor == NOTHING:
         return _INVALID_ARGUMENT
     at[Int32](major)[] = _attribute(_MAJOR_ATTRIBUTE)
@@ -107,7 +110,9 @@ def nvmlSystemGetDriverVersion(version: UInt64, size: UInt32) abi("C") -> Int32:
 
 
 @export("nvmlDeviceGetName")
-def nvmlDeviceGetName(device: UInt64, name: UInt64, size: UInt32) abi("C") -> Int32:
+def nvmlDeviceGetName(
+    device: UInt64, name: UInt64, size: UInt32
+) abi("C") -> Int32:
     """The nvmlDeviceGetName of NVML."""
     if device != _DEVICE or name == NOTHING:
         return _INVALID_ARGUMENT
@@ -139,7 +144,8 @@ def nvmlDeviceGetPciInfo_v3(device: UInt64, info: UInt64) abi("C") -> Int32:
 
 @export("nvmlDeviceGetMemoryInfo")
 def nvmlDeviceGetMemoryInfo(device: UInt64, info: UInt64) abi("C") -> Int32:
-    """The nvmlDeviceGetMemoryInfo of NVML. nvmlMemory_t: total, free, used bytes (u64 each)."""
+    """The nvmlDeviceGetMemoryInfo of NVML. nvmlMemory_t: total, free, used bytes (u64 each).
+    """
     if device != _DEVICE or info == NOTHING:
         return _INVALID_ARGUMENT
     with Locked() as session:
@@ -156,7 +162,9 @@ def nvmlDeviceGetMemoryInfo(device: UInt64, info: UInt64) abi("C") -> Int32:
 
 
 @export("nvmlDeviceGetMigMode")
-def nvmlDeviceGetMigMode(device: UInt64, current: UInt64, pending: UInt64) abi("C") -> Int32:
+def nvmlDeviceGetMigMode(
+    device: UInt64, current: UInt64, pending: UInt64
+) abi("C") -> Int32:
     """The nvmlDeviceGetMigMode of NVML: off."""
     if device != _DEVICE or current == NOTHING or pending == NOTHING:
         return _INVALID_ARGUMENT
@@ -166,8 +174,11 @@ def nvmlDeviceGetMigMode(device: UInt64, current: UInt64, pending: UInt64) abi("
 
 
 @export("nvmlDeviceGetCurrentClocksThrottleReasons")
-def nvmlDeviceGetCurrentClocksThrottleReasons(device: UInt64, reasons: UInt64) abi("C") -> Int32:
-    """The nvmlDeviceGetCurrentClocksThrottleReasons of NVML: none, for there is no clock."""
+def nvmlDeviceGetCurrentClocksThrottleReasons(
+    device: UInt64, reasons: UInt64
+) abi("C") -> Int32:
+    """The nvmlDeviceGetCurrentClocksThrottleReasons of NVML: none, for there is no clock.
+    """
     if device != _DEVICE or reasons == NOTHING:
         return _INVALID_ARGUMENT
     at[UInt64](reasons)[] = 0
@@ -186,7 +197,9 @@ def nvmlDeviceGetTotalEccErrors(
 
 
 @export("nvmlDeviceGetComputeRunningProcesses_v3")
-def nvmlDeviceGetComputeRunningProcesses_v3(device: UInt64, count: UInt64, infos: UInt64) abi("C") -> Int32:
+def nvmlDeviceGetComputeRunningProcesses_v3(
+    device: UInt64, count: UInt64, infos: UInt64
+) abi("C") -> Int32:
     """The nvmlDeviceGetComputeRunningProcesses of NVML: none."""
     if device != _DEVICE or count == NOTHING:
         return _INVALID_ARGUMENT

@@ -25,7 +25,9 @@ def nvPTXCompilerGetVersion(major: UInt64, minor: UInt64) abi("C") -> Int32:
 
 
 @export("nvPTXCompilerCreate")
-def nvPTXCompilerCreate(compiler: UInt64, size: UInt64, text: UInt64) abi("C") -> Int32:
+def nvPTXCompilerCreate(
+    compiler: UInt64, size: UInt64, text: UInt64
+) abi("C") -> Int32:
     """The nvPTXCompilerCreate: keeps a copy of the text."""
     if compiler == NOTHING or text == NOTHING:
         return _INVALID_INPUT
@@ -50,14 +52,20 @@ def nvPTXCompilerDestroy(compiler: UInt64) abi("C") -> Int32:
 
 
 @export("nvPTXCompilerCompile")
-def nvPTXCompilerCompile(compiler: UInt64, count: Int32, options: UInt64) abi("C") -> Int32:
-    """The nvPTXCompilerCompile: nothing to do. Mistakes are told when the module is loaded."""
+def nvPTXCompilerCompile(
+    compiler: UInt64, count: Int32, options: UInt64
+) abi("C") -> Int32:
+    """The nvPTXCompilerCompile: nothing to do. Mistakes are told when the module is loaded.
+    """
     return _INVALID_HANDLE if compiler == NOTHING else _SUCCESS
 
 
 @export("nvPTXCompilerGetCompiledProgramSize")
-def nvPTXCompilerGetCompiledProgramSize(compiler: UInt64, size: UInt64) abi("C") -> Int32:
-    """The nvPTXCompilerGetCompiledProgramSize: the text with its NUL, in bytes."""
+def nvPTXCompilerGetCompiledProgramSize(
+    compiler: UInt64, size: UInt64
+) abi("C") -> Int32:
+    """The nvPTXCompilerGetCompiledProgramSize: the text with its NUL, in bytes.
+    """
     if compiler == NOTHING or size == NOTHING:
         return _INVALID_HANDLE
     at[UInt64](size)[] = at[UInt64](compiler)[]
@@ -65,7 +73,9 @@ def nvPTXCompilerGetCompiledProgramSize(compiler: UInt64, size: UInt64) abi("C")
 
 
 @export("nvPTXCompilerGetCompiledProgram")
-def nvPTXCompilerGetCompiledProgram(compiler: UInt64, program: UInt64) abi("C") -> Int32:
+def nvPTXCompilerGetCompiledProgram(
+    compiler: UInt64, program: UInt64
+) abi("C") -> Int32:
     """The nvPTXCompilerGetCompiledProgram: the text."""
     if compiler == NOTHING or program == NOTHING:
         return _INVALID_HANDLE
@@ -88,7 +98,9 @@ def _no_log(compiler: UInt64, log: UInt64) -> Int32:
 
 
 @export("nvPTXCompilerGetErrorLogSize")
-def nvPTXCompilerGetErrorLogSize(compiler: UInt64, size: UInt64) abi("C") -> Int32:
+def nvPTXCompilerGetErrorLogSize(
+    compiler: UInt64, size: UInt64
+) abi("C") -> Int32:
     """The nvPTXCompilerGetErrorLogSize: there is no log."""
     return _no_log_size(compiler, size)
 
@@ -100,7 +112,9 @@ def nvPTXCompilerGetErrorLog(compiler: UInt64, log: UInt64) abi("C") -> Int32:
 
 
 @export("nvPTXCompilerGetInfoLogSize")
-def nvPTXCompilerGetInfoLogSize(compiler: UInt64, size: UInt64) abi("C") -> Int32:
+def nvPTXCompilerGetInfoLogSize(
+    compiler: UInt64, size: UInt64
+) abi("C") -> Int32:
     """The nvPTXCompilerGetInfoLogSize: there is no log."""
     return _no_log_size(compiler, size)
 

@@ -1,7 +1,7 @@
 """Numbers of the protocol. Written by `python -m tooling.simulator.protocol`; do not edit."""
 
 comptime VERSION = UInt32(2)
-comptime MAGIC = UInt64(0x5550474c5a5a5550)
+comptime MAGIC = UInt64(0x5550474C5A5A5550)
 comptime MAX_PAYLOAD = 67108864
 comptime ARENA_BYTES = UInt64(0x1000000000)
 comptime ARENA_BASE = UInt64(0x200000000000)

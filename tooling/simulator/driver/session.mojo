@@ -37,9 +37,9 @@ comptime CONTEXT = UInt64(0x51000000)
 """The one context's handle. Handles are numbers that are no addresses, so that nobody can follow them."""
 
 
-
 struct Function(Copyable, Movable):
-    """A kernel: its number in the simulator, CUfunction_attribute 0 to 15, and where parameters lie."""
+    """A kernel: its number in the simulator, CUfunction_attribute 0 to 15, and where parameters lie.
+    """
 
     var module: UInt64
     var attributes: List[Int32]
@@ -61,7 +61,8 @@ struct Function(Copyable, Movable):
 
 
 struct Session(Movable):
-    """The process's state. `fault` is the error that every call returns once a kernel has failed."""
+    """The process's state. `fault` is the error that every call returns once a kernel has failed.
+    """
 
     var socket: Int32
     var gone: Bool
@@ -82,7 +83,7 @@ struct Session(Movable):
     var functions: Dict[UInt64, Function]
     var registered: Dict[UInt64, UInt64]
     var captures: Dict[UInt64, Capture]
-    var capturing: Dict[UInt64, UInt64]
+    var under_capture: Dict[UInt64, UInt64]
     var captured_events: Dict[UInt64, UInt64]
     var graphs: Dict[UInt64, List[Node]]
     var executables: Dict[UInt64, List[Node]]
@@ -91,7 +92,8 @@ struct Session(Movable):
         self.socket = -1
         self.gone = False
         self.initialised = False
-        self.mutex = external_call["calloc", UInt64](UInt64(1), UInt64(64))  # PTHREAD_MUTEX_INITIALIZER
+        # Zeros are PTHREAD_MUTEX_INITIALIZER.
+        self.mutex = external_call["calloc", UInt64](UInt64(1), UInt64(64))
         self.current_key = 0
         var key = external_call["calloc", UInt64](UInt64(1), UInt64(8))
         if external_call["pthread_key_create", Int32](key, NOTHING) == 0:
@@ -111,7 +113,7 @@ struct Session(Movable):
         self.functions = {}
         self.registered = {}
         self.captures = {}
-        self.capturing = {}
+        self.under_capture = {}
         self.captured_events = {}
         self.graphs = {}
         self.executables = {}
@@ -127,7 +129,8 @@ struct Session(Movable):
         _ = external_call["pthread_setspecific", Int32](self.current_key, depth)
 
     def ready(self) -> Int32:
-        """Whether a call that needs a context may go on: SUCCESS, or what it must return."""
+        """Whether a call that needs a context may go on: SUCCESS, or what it must return.
+        """
         if self.gone:
             return DEVICE_UNAVAILABLE
         if not self.initialised:
@@ -142,14 +145,16 @@ struct Session(Movable):
         return self.next_handle
 
     def valid_stream(self, stream: UInt64) -> Bool:
-        """Whether a CUstream is the default (0), legacy (1) or per-thread (2) one, or was created."""
+        """Whether a CUstream is the default (0), legacy (1) or per-thread (2) one, or was created.
+        """
         return stream <= 2 or stream in self.streams
 
     # Captures. A stream, and an event recorded in it, may belong to one.
 
     def keep(mut self, stream: UInt64, node: Node) -> Int32:
-        """Keep work for the graph that a stream is captured into; DO_IT where it is not captured."""
-        var found = self.capturing.get(stream)
+        """Keep work for the graph that a stream is captured into; DO_IT where it is not captured.
+        """
+        var found = self.under_capture.get(stream)
         if not found:
             return DO_IT
         try:
@@ -161,7 +166,8 @@ struct Session(Movable):
         return SUCCESS
 
     def spoil(mut self, id: UInt64):
-        """A call that waits came in the middle of a capture, which ends without a graph."""
+        """A call that waits came in the middle of a capture, which ends without a graph.
+        """
         try:
             self.captures[id].broken = True
         except:
@@ -170,7 +176,7 @@ struct Session(Movable):
     def forget_capture(mut self, id: UInt64):
         """A capture ended: its streams and events are like others again."""
         var streams = List[UInt64]()
-        for entry in self.capturing.items():
+        for entry in self.under_capture.items():
             if entry.value == id:
                 streams.append(entry.key)
         var events = List[UInt64]()
@@ -179,7 +185,7 @@ struct Session(Movable):
                 events.append(entry.key)
         try:
             for stream in streams:
-                _ = self.capturing.pop(stream)
+                _ = self.under_capture.pop(stream)
             for event in events:
                 _ = self.captured_events.pop(event)
         except:
@@ -188,16 +194,25 @@ struct Session(Movable):
     # The connection.
 
     def start(mut self) -> Int32:
-        """Connect and map the arena; SUCCESS, or what cuInit must return. The reason goes to stderr."""
+        """Connect and map the arena; SUCCESS, or what cuInit must return. The reason goes to stderr.
+        """
         if self.socket >= 0:
             return SUCCESS
-        var socket_name = external_call["getenv", UInt64]("GPU_SIM_SOCKET".ptr())
+        var socket_name = external_call["getenv", UInt64](
+            "GPU_SIM_SOCKET".ptr()
+        )
         if socket_name == NOTHING:
-            say("this libcuda.so.1 belongs to the simulated GPU; start the program through `tooling run`")
+            say(
+                "this libcuda.so.1 belongs to the simulated GPU; start the"
+                " program through `tooling run`"
+            )
             return NO_DEVICE
         self.socket = connect_to(c_string(socket_name))
         if self.socket < 0:
-            say("the simulator is not there any more (GPU_SIM_SOCKET names nobody who listens)")
+            say(
+                "the simulator is not there any more (GPU_SIM_SOCKET names"
+                " nobody who listens)"
+            )
             return NO_DEVICE
         self.arena = reserve(protocol.ARENA_BASE, protocol.ARENA_BYTES)
         if self.arena == NO_PLACE:
@@ -212,8 +227,14 @@ struct Session(Movable):
         if reply.status != SUCCESS or version != protocol.VERSION:
             if not self.gone:
                 say(
-                    String("the simulator speaks protocol ", version, " and this driver ", protocol.VERSION)
-                    + "; they come from different versions of the tool: start again with one of them"
+                    String(
+                        "the simulator speaks protocol ",
+                        version,
+                        " and this driver ",
+                        protocol.VERSION,
+                    )
+                    + "; they come from different versions of the tool: start"
+                    " again with one of them"
                 )
             self.hang_up()
             return NO_DEVICE
@@ -232,7 +253,9 @@ struct Session(Movable):
     def refuse_memory(mut self, reason: Int32) -> Int32:
         """Say that the arena has no place in this process, and hang up."""
         say(
-            String("the simulator's memory cannot be mapped (errno ", reason, ");")
+            String(
+                "the simulator's memory cannot be mapped (errno ", reason, ");"
+            )
             + " is there a limit on the process's address space (ulimit -v)?"
         )
         self.hang_up()
@@ -245,14 +268,18 @@ struct Session(Movable):
         self.socket = -1
 
     def request(mut self, mut body: Body) -> Reply:
-        """One request and its reply. When the simulator is gone, every request says so by its status."""
+        """One request and its reply. When the simulator is gone, every request says so by its status.
+        """
         var reply = Reply(DEVICE_UNAVAILABLE)
         if self.gone or self.socket < 0:
             return reply^
         if not exchange(self.socket, body, reply):
             self.gone = True
             self.hang_up()
-            say("the simulator has gone away; it was stopped, or it failed (see what `tooling` printed)")
+            say(
+                "the simulator has gone away; it was stopped, or it failed (see"
+                " what `tooling` printed)"
+            )
             return Reply(DEVICE_UNAVAILABLE)
         write_all(1, reply.output)
         return reply^
@@ -268,7 +295,8 @@ struct Session(Movable):
         return reply^
 
     def launch(mut self, mut body: Body) -> Int32:
-        """Send the request of a launch; why one was refused goes to stderr, as its status tells little."""
+        """Send the request of a launch; why one was refused goes to stderr, as its status tells little.
+        """
         self.unsynchronised = True
         var reply = self.request(body)
         if reply.status != SUCCESS and len(reply.answer) > 0:
@@ -276,7 +304,8 @@ struct Session(Movable):
         return reply.status
 
     def synchronise(mut self) -> Int32:
-        """Learn how the launches since the last call ended; their output appears now, as on hardware."""
+        """Learn how the launches since the last call ended; their output appears now, as on hardware.
+        """
         if self.unsynchronised:
             self.unsynchronised = False
             var body = Body(protocol.SYNCHRONISE)
@@ -302,7 +331,9 @@ struct Locked:
 
     def __init__(out self):
         try:
-            self.session = at[Session](UInt64(Int(_SESSION.get_or_create_ptr())))
+            self.session = at[Session](
+                UInt64(Int(_SESSION.get_or_create_ptr()))
+            )
         except:
             say("out of memory")
             external_call["abort", NoneType]()
@@ -317,7 +348,8 @@ struct Locked:
 
 
 def unsupported(name: StaticString, why: StaticString = "") -> Int32:
-    """Name a driver function that a program called and the simulated GPU does not have."""
+    """Name a driver function that a program called and the simulated GPU does not have.
+    """
     var reason = String(": ") + why if why.byte_length() else String("")
     say(String(name, " is not supported", reason))
     return NOT_SUPPORTED

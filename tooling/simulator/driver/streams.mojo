@@ -5,7 +5,13 @@ time of a simulation says nothing about a GPU, so no time is ever told.
 """
 
 import protocol
-from errors import CAPTURE_UNSUPPORTED, CAPTURED_EVENT, INVALID_HANDLE, INVALID_VALUE, SUCCESS
+from errors import (
+    CAPTURE_UNSUPPORTED,
+    CAPTURED_EVENT,
+    INVALID_HANDLE,
+    INVALID_VALUE,
+    SUCCESS,
+)
 from session import Locked, unsupported
 from wire import NOTHING, at
 
@@ -33,8 +39,11 @@ def cuStreamCreate(stream: UInt64, flags: UInt32) abi("C") -> Int32:
 
 
 @export("cuStreamCreateWithPriority")
-def cuStreamCreateWithPriority(stream: UInt64, flags: UInt32, priority: Int32) abi("C") -> Int32:
-    """The cuStreamCreateWithPriority of the driver API; the priority changes nothing."""
+def cuStreamCreateWithPriority(
+    stream: UInt64, flags: UInt32, priority: Int32
+) abi("C") -> Int32:
+    """The cuStreamCreateWithPriority of the driver API; the priority changes nothing.
+    """
     return _create_stream(stream, flags)
 
 
@@ -51,14 +60,15 @@ def cuStreamDestroy(stream: UInt64) abi("C") -> Int32:
 
 @export("cuStreamSynchronize")
 def cuStreamSynchronize(stream: UInt64) abi("C") -> Int32:
-    """The cuStreamSynchronize of the driver API: here a failed kernel is told, and its output shown."""
+    """The cuStreamSynchronize of the driver API: here a failed kernel is told, and its output shown.
+    """
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
             return status
         if not session[].valid_stream(stream):
             return INVALID_HANDLE
-        var captured = session[].capturing.get(stream)
+        var captured = session[].under_capture.get(stream)
         if captured:
             session[].spoil(captured.value())
             return CAPTURE_UNSUPPORTED
@@ -80,33 +90,38 @@ def _event_and_stream(event: UInt64, stream: UInt64, flags: UInt32) -> Int32:
 
 
 @export("cuStreamWaitEvent")
-def cuStreamWaitEvent(stream: UInt64, event: UInt64, flags: UInt32) abi("C") -> Int32:
-    """The cuStreamWaitEvent of the driver API: it has happened, or the stream joins the event's capture."""
+def cuStreamWaitEvent(
+    stream: UInt64, event: UInt64, flags: UInt32
+) abi("C") -> Int32:
+    """The cuStreamWaitEvent of the driver API: it has happened, or the stream joins the event's capture.
+    """
     var status = _event_and_stream(event, stream, 0)
     if status == SUCCESS:
         with Locked() as session:
             var id = session[].captured_events.get(event)
             if id:
-                session[].capturing[stream] = id.value()
+                session[].under_capture[stream] = id.value()
     return status
 
 
 @export("cuStreamIsCapturing")
-def cuStreamIsCapturing(stream: UInt64, capturing: UInt64) abi("C") -> Int32:
-    """The cuStreamIsCapturing of the driver API: none 0, active 1, invalidated 2."""
+def cuStreamIsCapturing(stream: UInt64, state: UInt64) abi("C") -> Int32:
+    """The cuStreamIsCapturing of the driver API: none 0, active 1, invalidated 2.
+    """
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
             return status
-        if capturing == NOTHING:
+        if state == NOTHING:
             return INVALID_VALUE
         if not session[].valid_stream(stream):
             return INVALID_HANDLE
-        at[UInt32](capturing)[] = 0
-        var id = session[].capturing.get(stream)
+        at[UInt32](state)[] = 0
+        var id = session[].under_capture.get(stream)
         if id:
             try:
-                at[UInt32](capturing)[] = UInt32(2) if session[].captures[id.value()].broken else UInt32(1)
+                var broken = session[].captures[id.value()].broken
+                at[UInt32](state)[] = UInt32(2) if broken else UInt32(1)
             except:
                 return INVALID_HANDLE
         return SUCCESS
@@ -114,14 +129,22 @@ def cuStreamIsCapturing(stream: UInt64, capturing: UInt64) abi("C") -> Int32:
 
 @export("cuStreamGetCaptureInfo_v2")
 def cuStreamGetCaptureInfo_v2(
-    stream: UInt64, capturing: UInt64, id: UInt64, graph: UInt64, dependencies: UInt64, count: UInt64
+    stream: UInt64,
+    state: UInt64,
+    id: UInt64,
+    graph: UInt64,
+    dependencies: UInt64,
+    count: UInt64,
 ) abi("C") -> Int32:
-    """The cuStreamGetCaptureInfo of the driver API: the state and the capture's number, no nodes."""
-    var status = cuStreamIsCapturing(stream, capturing)
-    if status == SUCCESS and at[UInt32](capturing)[] != 0:
+    """The cuStreamGetCaptureInfo of the driver API: the state and the capture's number, no nodes.
+    """
+    var status = cuStreamIsCapturing(stream, state)
+    if status == SUCCESS and at[UInt32](state)[] != 0:
         with Locked() as session:
             if id != NOTHING:
-                at[UInt64](id)[] = session[].capturing.get(stream).or_else(NOTHING)
+                at[UInt64](id)[] = (
+                    session[].under_capture.get(stream).or_else(NOTHING)
+                )
             if graph != NOTHING:
                 at[UInt64](graph)[] = NOTHING
             if count != NOTHING:
@@ -133,19 +156,24 @@ def cuStreamGetCaptureInfo_v2(
 def cuLaunchHostFunc(
     stream: UInt64, function: def(UInt64) thin abi("C") -> None, data: UInt64
 ) abi("C") -> Int32:
-    """The cuLaunchHostFunc of the driver API: called at once, since all work before it is done."""
+    """The cuLaunchHostFunc of the driver API: called at once, since all work before it is done.
+    """
     with Locked() as session:
-        if stream in session[].capturing:
-            return unsupported("cuLaunchHostFunc", "it cannot be captured into a graph")
+        if stream in session[].under_capture:
+            return unsupported(
+                "cuLaunchHostFunc", "it cannot be captured into a graph"
+            )
     var status = cuStreamSynchronize(stream)
     if status == SUCCESS:
-        function(data)  # outside the lock: it may call the driver (hardware forbids that, we need not)
+        # Outside the lock: it may call the driver (hardware forbids that, we need not).
+        function(data)
     return status
 
 
 @export("cuEventCreate")
 def cuEventCreate(event: UInt64, flags: UInt32) abi("C") -> Int32:
-    """The cuEventCreate of the driver API. Flags: blocking sync 1, no timing 2, interprocess 4."""
+    """The cuEventCreate of the driver API. Flags: blocking sync 1, no timing 2, interprocess 4.
+    """
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
@@ -171,11 +199,12 @@ def cuEventDestroy(event: UInt64) abi("C") -> Int32:
 
 @export("cuEventRecord")
 def cuEventRecord(event: UInt64, stream: UInt64) abi("C") -> Int32:
-    """The cuEventRecord of the driver API; in a captured stream it marks a place in the graph."""
+    """The cuEventRecord of the driver API; in a captured stream it marks a place in the graph.
+    """
     var status = _event_and_stream(event, stream, _RECORDED)
     if status == SUCCESS:
         with Locked() as session:
-            var id = session[].capturing.get(stream)
+            var id = session[].under_capture.get(stream)
             if id:
                 session[].captured_events[event] = id.value()
             elif event in session[].captured_events:
@@ -188,7 +217,8 @@ def cuEventRecord(event: UInt64, stream: UInt64) abi("C") -> Int32:
 
 @export("cuEventQuery")
 def cuEventQuery(event: UInt64) abi("C") -> Int32:
-    """The cuEventQuery of the driver API: never NOT_READY; a failed kernel is told here."""
+    """The cuEventQuery of the driver API: never NOT_READY; a failed kernel is told here.
+    """
     var status = _event_and_stream(event, 0, 0)
     if status == SUCCESS:
         with Locked() as session:
@@ -206,7 +236,9 @@ def cuEventSynchronize(event: UInt64) abi("C") -> Int32:
 
 
 @export("cuEventElapsedTime")
-def cuEventElapsedTime(milliseconds: UInt64, start: UInt64, end: UInt64) abi("C") -> Int32:
+def cuEventElapsedTime(
+    milliseconds: UInt64, start: UInt64, end: UInt64
+) abi("C") -> Int32:
     """The cuEventElapsedTime of the driver API: NOT_SUPPORTED for events that an H200 would time.
 
     A number, 0 included, would be read as a measurement; a benchmark that gets 0 also repeats for ever.
@@ -216,8 +248,13 @@ def cuEventElapsedTime(milliseconds: UInt64, start: UInt64, end: UInt64) abi("C"
     for event in [start, end]:
         with Locked() as session:
             var state = session[].events.get(event)
-            if not state or not state.value() & _RECORDED or state.value() & _DISABLE_TIMING:
+            if (
+                not state
+                or not state.value() & _RECORDED
+                or state.value() & _DISABLE_TIMING
+            ):
                 return INVALID_HANDLE
     return unsupported(
-        "cuEventElapsedTime", "a simulation has no times; run benchmarks on a GPU (--target nvidia)"
+        "cuEventElapsedTime",
+        "a simulation has no times; run benchmarks on a GPU (--target nvidia)",
     )

@@ -44,16 +44,31 @@ def cuTensorMapEncodeTiled(
     promotion: UInt32,
     fill: UInt32,
 ) abi("C") -> Int32:
-    """The cuTensorMapEncodeTiled of the driver API; interleaved layouts are not supported."""
+    """The cuTensorMapEncodeTiled of the driver API; interleaved layouts are not supported.
+    """
     if kind >= _MOST_TYPES:
-        return unsupported("cuTensorMapEncodeTiled", "it knows no elements of less than a byte")
+        return unsupported(
+            "cuTensorMapEncodeTiled", "it knows no elements of less than a byte"
+        )
     if interleave != 0:
-        return unsupported("cuTensorMapEncodeTiled", "it knows no interleaved layouts")
+        return unsupported(
+            "cuTensorMapEncodeTiled", "it knows no interleaved layouts"
+        )
     if tensor_map == NOTHING or rank < 1 or rank > 5:
         return INVALID_VALUE
-    if address % 16 != 0 or swizzle > 3 or promotion > 3 or fill > (UInt32(1) if _is_float(kind) else UInt32(0)):
+    if (
+        address % 16 != 0
+        or swizzle > 3
+        or promotion > 3
+        or fill > (UInt32(1) if _is_float(kind) else UInt32(0))
+    ):
         return INVALID_VALUE
-    if extents == NOTHING or box == NOTHING or steps == NOTHING or (rank > 1 and strides == NOTHING):
+    if (
+        extents == NOTHING
+        or box == NOTHING
+        or steps == NOTHING
+        or (rank > 1 and strides == NOTHING)
+    ):
         return INVALID_VALUE
     var size = _element_bytes(kind)
     for byte in range(_BYTES):
@@ -62,7 +77,14 @@ def cuTensorMapEncodeTiled(
         var extent = at[UInt64](extents + 8 * dimension)[]
         var width = at[UInt32](box + 4 * dimension)[]
         var step = at[UInt32](steps + 4 * dimension)[]
-        if extent == 0 or extent > UInt64(1) << 32 or width == 0 or width > 256 or step == 0 or step > 8:
+        if (
+            extent == 0
+            or extent > UInt64(1) << 32
+            or width == 0
+            or width > 256
+            or step == 0
+            or step > 8
+        ):
             return INVALID_VALUE
         at[UInt32](tensor_map + 16 + 4 * dimension)[] = UInt32(extent - 1)
         at[UInt16](tensor_map + 36 + 2 * dimension)[] = UInt16(width)

@@ -10,7 +10,7 @@ from mapping import show
 from session import Locked, unsupported
 from wire import NOTHING, Body, at
 
-comptime _PINNED = UInt32(1)  # CU_MEM_ALLOCATION_TYPE_PINNED: memory that stays where it is
+comptime _PINNED = UInt32(1)  # CU_MEM_ALLOCATION_TYPE_PINNED: it stays in place
 comptime _DEVICE = UInt32(1)  # CU_MEM_LOCATION_TYPE_DEVICE
 comptime _NO_ACCESS = UInt32(0)
 comptime _READ = UInt32(1)
@@ -34,7 +34,9 @@ def _judge_wish(name: StaticString, wish: UInt64) -> Int32:
     return SUCCESS
 
 
-def _tell(opcode: UInt32, first: UInt64, second: UInt64 = NOTHING, numbers: Int = 1) -> Int32:
+def _tell(
+    opcode: UInt32, first: UInt64, second: UInt64 = NOTHING, numbers: Int = 1
+) -> Int32:
     """A request of one or two numbers that is answered by its status alone."""
     with Locked() as session:
         var status = session[].ready()
@@ -48,8 +50,11 @@ def _tell(opcode: UInt32, first: UInt64, second: UInt64 = NOTHING, numbers: Int 
 
 
 @export("cuMemGetAllocationGranularity")
-def cuMemGetAllocationGranularity(granularity: UInt64, wish: UInt64, option: UInt32) abi("C") -> Int32:
-    """The cuMemGetAllocationGranularity of the driver API: least and recommended are the same."""
+def cuMemGetAllocationGranularity(
+    granularity: UInt64, wish: UInt64, option: UInt32
+) abi("C") -> Int32:
+    """The cuMemGetAllocationGranularity of the driver API: least and recommended are the same.
+    """
     if granularity == NOTHING or option > 1:
         return INVALID_VALUE
     var status = _judge_wish("cuMemGetAllocationGranularity", wish)
@@ -60,9 +65,14 @@ def cuMemGetAllocationGranularity(granularity: UInt64, wish: UInt64, option: UIn
 
 @export("cuMemAddressReserve")
 def cuMemAddressReserve(
-    address: UInt64, size: UInt64, alignment: UInt64, wanted: UInt64, flags: UInt64
+    address: UInt64,
+    size: UInt64,
+    alignment: UInt64,
+    wanted: UInt64,
+    flags: UInt64,
 ) abi("C") -> Int32:
-    """The cuMemAddressReserve of the driver API; a wanted address is a wish, and never fulfilled."""
+    """The cuMemAddressReserve of the driver API; a wanted address is a wish, and never fulfilled.
+    """
     if address == NOTHING or flags != 0:
         return INVALID_VALUE
     with Locked() as session:
@@ -80,12 +90,15 @@ def cuMemAddressReserve(
 
 @export("cuMemAddressFree")
 def cuMemAddressFree(address: UInt64, size: UInt64) abi("C") -> Int32:
-    """The cuMemAddressFree of the driver API: nothing may be mapped there any more."""
+    """The cuMemAddressFree of the driver API: nothing may be mapped there any more.
+    """
     return _tell(protocol.UNRESERVE, address, size, 2)
 
 
 @export("cuMemCreate")
-def cuMemCreate(handle: UInt64, size: UInt64, wish: UInt64, flags: UInt64) abi("C") -> Int32:
+def cuMemCreate(
+    handle: UInt64, size: UInt64, wish: UInt64, flags: UInt64
+) abi("C") -> Int32:
     """The cuMemCreate of the driver API."""
     if handle == NOTHING or flags != 0:
         return INVALID_VALUE
@@ -106,13 +119,17 @@ def cuMemCreate(handle: UInt64, size: UInt64, wish: UInt64, flags: UInt64) abi("
 
 @export("cuMemRelease")
 def cuMemRelease(handle: UInt64) abi("C") -> Int32:
-    """The cuMemRelease of the driver API: the memory stays as long as it is mapped or retained."""
+    """The cuMemRelease of the driver API: the memory stays as long as it is mapped or retained.
+    """
     return _tell(protocol.RELEASE, handle)
 
 
 @export("cuMemRetainAllocationHandle")
-def cuMemRetainAllocationHandle(handle: UInt64, address: UInt64) abi("C") -> Int32:
-    """The cuMemRetainAllocationHandle of the driver API: the handle of what is mapped at an address."""
+def cuMemRetainAllocationHandle(
+    handle: UInt64, address: UInt64
+) abi("C") -> Int32:
+    """The cuMemRetainAllocationHandle of the driver API: the handle of what is mapped at an address.
+    """
     if handle == NOTHING:
         return INVALID_VALUE
     with Locked() as session:
@@ -131,7 +148,8 @@ def cuMemRetainAllocationHandle(handle: UInt64, address: UInt64) abi("C") -> Int
 def cuMemMap(
     address: UInt64, size: UInt64, offset: UInt64, handle: UInt64, flags: UInt64
 ) abi("C") -> Int32:
-    """The cuMemMap of the driver API; an offset must be 0, as for the driver."""
+    """The cuMemMap of the driver API; an offset must be 0, as for the driver.
+    """
     if offset != 0 or flags != 0:
         return INVALID_VALUE
     with Locked() as session:
@@ -143,14 +161,18 @@ def cuMemMap(
         body.u64(size)
         body.u64(handle)
         var reply = session[].ask(body, protocol.MAP_REPLY_BYTES)
-        if reply.status == SUCCESS and show(session[].arena_file, address, size, reply.u64()) != 0:
+        if (
+            reply.status == SUCCESS
+            and show(session[].arena_file, address, size, reply.u64()) != 0
+        ):
             return OUT_OF_MEMORY
         return reply.status
 
 
 @export("cuMemUnmap")
 def cuMemUnmap(address: UInt64, size: UInt64) abi("C") -> Int32:
-    """The cuMemUnmap of the driver API: whole mappings only; where nothing is mapped, nothing is done."""
+    """The cuMemUnmap of the driver API: whole mappings only; where nothing is mapped, nothing is done.
+    """
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
@@ -159,14 +181,23 @@ def cuMemUnmap(address: UInt64, size: UInt64) abi("C") -> Int32:
         body.u64(address)
         body.u64(size)
         status = session[].request(body).status
-        if status == SUCCESS and show(session[].arena_file, address, size, address - session[].arena) != 0:
+        if (
+            status == SUCCESS
+            and show(
+                session[].arena_file, address, size, address - session[].arena
+            )
+            != 0
+        ):
             return OUT_OF_MEMORY
         return status
 
 
 @export("cuMemSetAccess")
-def cuMemSetAccess(address: UInt64, size: UInt64, descriptions: UInt64, count: UInt64) abi("C") -> Int32:
-    """The cuMemSetAccess of the driver API: none, or reading and writing, for the one device."""
+def cuMemSetAccess(
+    address: UInt64, size: UInt64, descriptions: UInt64, count: UInt64
+) abi("C") -> Int32:
+    """The cuMemSetAccess of the driver API: none, or reading and writing, for the one device.
+    """
     if descriptions == NOTHING or count == 0:
         return INVALID_VALUE
     var flags = _NO_ACCESS
@@ -176,7 +207,9 @@ def cuMemSetAccess(address: UInt64, size: UInt64, descriptions: UInt64, count: U
             return INVALID_VALUE
         flags = at[UInt32](description + 8)[]
     if flags == _READ:
-        return unsupported("cuMemSetAccess", "memory that may only be read is not known to it")
+        return unsupported(
+            "cuMemSetAccess", "memory that may only be read is not known to it"
+        )
     if flags != _NO_ACCESS and flags != _READ_AND_WRITE:
         return INVALID_VALUE
     with Locked() as session:
@@ -191,8 +224,11 @@ def cuMemSetAccess(address: UInt64, size: UInt64, descriptions: UInt64, count: U
 
 
 @export("cuMemGetAccess")
-def cuMemGetAccess(flags: UInt64, place: UInt64, address: UInt64) abi("C") -> Int32:
-    """The cuMemGetAccess of the driver API: what the device may do with the memory mapped at an address."""
+def cuMemGetAccess(
+    flags: UInt64, place: UInt64, address: UInt64
+) abi("C") -> Int32:
+    """The cuMemGetAccess of the driver API: what the device may do with the memory mapped at an address.
+    """
     if flags == NOTHING or place == NOTHING or not _on_the_device(place):
         return INVALID_VALUE
     with Locked() as session:
@@ -203,5 +239,7 @@ def cuMemGetAccess(flags: UInt64, place: UInt64, address: UInt64) abi("C") -> In
         body.u64(address)
         var reply = session[].ask(body, protocol.ACCESS_REPLY_BYTES)
         if reply.status == SUCCESS:
-            at[UInt64](flags)[] = UInt64(_READ_AND_WRITE if reply.u32() != 0 else _NO_ACCESS)
+            at[UInt64](flags)[] = UInt64(
+                _READ_AND_WRITE if reply.u32() != 0 else _NO_ACCESS
+            )
         return reply.status

@@ -14,7 +14,8 @@ comptime _ADDRESS_BYTES = 110  # sizeof(struct sockaddr_un)
 
 
 def at[T: AnyType](address: UInt64) -> Pointer[T, MutUntrackedOrigin]:
-    """The `T` at an address that a caller of the C interface gave. The address must not be 0."""
+    """The `T` at an address that a caller of the C interface gave. The address must not be 0.
+    """
     return Pointer[T, MutUntrackedOrigin](unsafe_from_address=Int(address))
 
 
@@ -59,8 +60,12 @@ def write_all(descriptor: Int32, bytes: List[UInt8]):
     var done = 0
     while done < size:
         # The types are those of the standard library's own declaration of `write`; others would clash.
-        var place = Pointer[UInt8, MutUntrackedOrigin](unsafe_from_address=Int(address) + done)
-        var written = external_call["write", Int](descriptor, place, size - done)
+        var place = Pointer[UInt8, MutUntrackedOrigin](
+            unsafe_from_address=Int(address) + done
+        )
+        var written = external_call["write", Int](
+            descriptor, place, size - done
+        )
         if written < 0 and errno() == _EINTR:
             continue
         if written <= 0:
@@ -86,7 +91,9 @@ def say_text(text: List[UInt8]):
 
 def errno() -> Int32:
     """The C library's error number of this thread."""
-    return external_call["__errno_location", Pointer[Int32, MutUntrackedOrigin]]()[]
+    return external_call[
+        "__errno_location", Pointer[Int32, MutUntrackedOrigin]
+    ]()[]
 
 
 struct Body(Movable):
@@ -115,11 +122,14 @@ struct Body(Movable):
 
     def seal(mut self):
         """Write the length, now known, into the header."""
-        at[UInt32](address_of(self.bytes) + 4)[] = UInt32(len(self.bytes) - REQUEST_HEADER_BYTES)
+        at[UInt32](address_of(self.bytes) + 4)[] = UInt32(
+            len(self.bytes) - REQUEST_HEADER_BYTES
+        )
 
 
 struct Reply(Movable):
-    """A reply: the CUresult, the answer with a reading position, and what kernels printed."""
+    """A reply: the CUresult, the answer with a reading position, and what kernels printed.
+    """
 
     var status: Int32
     var answer: List[UInt8]
@@ -136,7 +146,9 @@ struct Reply(Movable):
         """The next 32-bit number of the answer; 0 past its end."""
         if self.position + 4 > len(self.answer):
             return 0
-        var value = at[UInt32](address_of(self.answer) + UInt64(self.position)).unsafe_load[alignment=1]()
+        var value = at[UInt32](
+            address_of(self.answer) + UInt64(self.position)
+        ).unsafe_load[alignment=1]()
         self.position += 4
         return value
 
@@ -147,7 +159,10 @@ struct Reply(Movable):
 
     def rest(self) -> List[UInt8]:
         """A copy of what of the answer was not read yet."""
-        return bytes_at(address_of(self.answer) + UInt64(self.position), len(self.answer) - self.position)
+        return bytes_at(
+            address_of(self.answer) + UInt64(self.position),
+            len(self.answer) - self.position,
+        )
 
 
 def connect_to(name: List[UInt8]) -> Int32:
@@ -157,9 +172,12 @@ def connect_to(name: List[UInt8]) -> Int32:
     var address = List[UInt8](capacity=_ADDRESS_BYTES)
     address.append(UInt8(_AF_UNIX))
     address.append(0)
-    address.append(0)  # a leading NUL: the abstract namespace, which leaves no file behind
+    # A leading NUL: the abstract namespace, which leaves no file behind.
+    address.append(0)
     address.extend(Span(name))
-    var descriptor = external_call["socket", Int32](_AF_UNIX, _SOCK_STREAM_CLOEXEC, Int32(0))
+    var descriptor = external_call["socket", Int32](
+        _AF_UNIX, _SOCK_STREAM_CLOEXEC, Int32(0)
+    )
     if descriptor < 0:
         return -1
     if not _connect(descriptor, address):
@@ -169,7 +187,12 @@ def connect_to(name: List[UInt8]) -> Int32:
 
 
 def _connect(descriptor: Int32, address: List[UInt8]) -> Bool:
-    while external_call["connect", Int32](descriptor, address_of(address), UInt32(len(address))) < 0:
+    while (
+        external_call["connect", Int32](
+            descriptor, address_of(address), UInt32(len(address))
+        )
+        < 0
+    ):
         if errno() != _EINTR:
             return False
     return True
@@ -181,7 +204,10 @@ def send_all(descriptor: Int32, bytes: List[UInt8]) -> Bool:
     while done < len(bytes):
         var sent = Int(
             external_call["send", Int64](
-                descriptor, address_of(bytes) + UInt64(done), UInt64(len(bytes) - done), _MSG_NOSIGNAL
+                descriptor,
+                address_of(bytes) + UInt64(done),
+                UInt64(len(bytes) - done),
+                _MSG_NOSIGNAL,
             )
         )
         if sent < 0 and errno() == _EINTR:
@@ -199,7 +225,10 @@ def receive_into(descriptor: Int32, mut bytes: List[UInt8], size: Int) -> Bool:
     while done < size:
         var received = Int(
             external_call["recv", Int64](
-                descriptor, address_of(bytes) + UInt64(done), UInt64(size - done), Int32(0)
+                descriptor,
+                address_of(bytes) + UInt64(done),
+                UInt64(size - done),
+                Int32(0),
             )
         )
         if received < 0 and errno() == _EINTR:
@@ -211,7 +240,8 @@ def receive_into(descriptor: Int32, mut bytes: List[UInt8], size: Int) -> Bool:
 
 
 def exchange(descriptor: Int32, mut body: Body, mut reply: Reply) -> Bool:
-    """Send a request and receive its reply; False when the simulator is gone or talks nonsense."""
+    """Send a request and receive its reply; False when the simulator is gone or talks nonsense.
+    """
     body.seal()
     if not send_all(descriptor, body.bytes):
         return False
@@ -223,4 +253,6 @@ def exchange(descriptor: Int32, mut body: Body, mut reply: Reply) -> Bool:
     var output = Int(header.u32())
     if answer > MAX_PAYLOAD or output > MAX_PAYLOAD:
         return False
-    return receive_into(descriptor, reply.answer, answer) and receive_into(descriptor, reply.output, output)
+    return receive_into(descriptor, reply.answer, answer) and receive_into(
+        descriptor, reply.output, output
+    )

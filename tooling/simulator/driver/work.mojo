@@ -27,7 +27,9 @@ struct Node(Copyable, Movable):
         self.numbers = []
 
 
-def copy_node(kind: Int, destination: UInt64, source: UInt64, size: UInt64) -> Node:
+def copy_node(
+    kind: Int, destination: UInt64, source: UInt64, size: UInt64
+) -> Node:
     """UP, DOWN or ACROSS."""
     var node = Node(kind)
     node.numbers.append(destination)
@@ -37,7 +39,12 @@ def copy_node(kind: Int, destination: UInt64, source: UInt64, size: UInt64) -> N
 
 
 def fill_node(
-    address: UInt64, value: UInt64, element: UInt64, width: UInt64, rows: UInt64, pitch: UInt64
+    address: UInt64,
+    value: UInt64,
+    element: UInt64,
+    width: UInt64,
+    rows: UInt64,
+    pitch: UInt64,
 ) -> Node:
     """FILL."""
     var node = Node(FILL)
@@ -51,7 +58,8 @@ def fill_node(
 
 
 struct Capture(Copyable, Movable):
-    """Work captured from streams, in the order of the calls: each piece comes after all it waits for."""
+    """Work captured from streams, in the order of the calls: each piece comes after all it waits for.
+    """
 
     var origin: UInt64
     var broken: Bool

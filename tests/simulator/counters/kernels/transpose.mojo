@@ -13,15 +13,19 @@ comptime Matrix = TileTensor[dtype, type_of(layout), MutAnyOrigin]
 
 
 def naive(output: Matrix, a: Matrix):
-    """Reads along rows, writes along columns: every lane of a write hits another sector."""
+    """Reads along rows, writes along columns: every lane of a write hits another sector.
+    """
     var row = block_idx.y * TILE + thread_idx.y
     var column = block_idx.x * TILE + thread_idx.x
     output[column, row] = a[row, column]
 
 
 def tiled(output: Matrix, a: Matrix):
-    """Both ways along rows, through a tile whose columns each lie in a single bank."""
-    var tile = stack_allocation[dtype, address_space=AddressSpace.SHARED](row_major[TILE, TILE]())
+    """Both ways along rows, through a tile whose columns each lie in a single bank.
+    """
+    var tile = stack_allocation[dtype, address_space=AddressSpace.SHARED](
+        row_major[TILE, TILE]()
+    )
     var x = thread_idx.x
     var y = thread_idx.y
     tile[y, x] = a[block_idx.y * TILE + y, block_idx.x * TILE + x]
@@ -30,8 +34,11 @@ def tiled(output: Matrix, a: Matrix):
 
 
 def padded(output: Matrix, a: Matrix):
-    """The same with one column more in the tile, so that a column lies in all banks."""
-    var tile = stack_allocation[dtype, address_space=AddressSpace.SHARED](row_major[TILE, TILE + 1]())
+    """The same with one column more in the tile, so that a column lies in all banks.
+    """
+    var tile = stack_allocation[dtype, address_space=AddressSpace.SHARED](
+        row_major[TILE, TILE + 1]()
+    )
     var x = thread_idx.x
     var y = thread_idx.y
     tile[y, x] = a[block_idx.y * TILE + y, block_idx.x * TILE + x]
@@ -52,14 +59,23 @@ def main() raises:
             comptime blocks = (SIZE // TILE, SIZE // TILE)
             comptime threads = (TILE, TILE)
             comptime if number == 0:
-                ctx.enqueue_function[naive](destination, source, grid_dim=blocks, block_dim=threads)
+                ctx.enqueue_function[naive](
+                    destination, source, grid_dim=blocks, block_dim=threads
+                )
             elif number == 1:
-                ctx.enqueue_function[tiled](destination, source, grid_dim=blocks, block_dim=threads)
+                ctx.enqueue_function[tiled](
+                    destination, source, grid_dim=blocks, block_dim=threads
+                )
             else:
-                ctx.enqueue_function[padded](destination, source, grid_dim=blocks, block_dim=threads)
+                ctx.enqueue_function[padded](
+                    destination, source, grid_dim=blocks, block_dim=threads
+                )
             ctx.synchronize()
             with out.map_to_host() as result, a.map_to_host() as given:
                 for row in range(SIZE):
                     for column in range(SIZE):
-                        assert_equal(result[column * SIZE + row], given[row * SIZE + column])
+                        assert_equal(
+                            result[column * SIZE + row],
+                            given[row * SIZE + column],
+                        )
     print("transposed 3 times")

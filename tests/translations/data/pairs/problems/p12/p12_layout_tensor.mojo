@@ -2,4 +2,6 @@
 def dot_product():
     # FILL ME IN (about 13 lines)
     pass
+
+
 # ANCHOR_END: dot_product_layout_tensor

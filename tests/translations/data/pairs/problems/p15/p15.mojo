@@ -2,4 +2,6 @@
 def axis_sum():
     # FILL ME IN (about 15 lines)
     pass
+
+
 # ANCHOR_END: axis_sum
