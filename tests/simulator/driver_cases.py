@@ -484,6 +484,11 @@ def virtual_memory() -> Answers:
     return work.virtual_memory(Driver().start())
 
 
+def read_only_memory() -> Answers:
+    """Memory mapped for reading alone."""
+    return work.read_only_memory(Driver().start())
+
+
 def tensor_maps() -> Answers:
     """Tensor maps."""
     return work.tensor_maps(Driver().start())
@@ -504,6 +509,7 @@ GROUPS: dict[str, Callable[[], Answers]] = {
         graphs,
         pools,
         virtual_memory,
+        read_only_memory,
         tensor_maps,
     )
 }

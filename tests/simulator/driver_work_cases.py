@@ -313,3 +313,51 @@ def virtual_memory(driver: Any) -> Answers:
     answers["free"] = driver("cuMemAddressFree", address, size_t(4 << 20))
     answers["release again"] = driver("cuMemRelease", handle)
     return answers
+
+
+def read_only_memory(driver: Any) -> Answers:
+    """What may be done by addresses whose memory is mapped for reading alone; the last launch is stopped."""
+    size, wish, device = size_t(2 << 20), Wish(1, 0, Location(1, 0)), Location(1, 0)
+    address, handle, other, words = U64(), U64(), U64(driver.allocate(64)), (U32 * 4)(9, 9, 9, 9)
+    answers: Answers = {
+        "make": driver("cuMemCreate", ref(handle), size, ref(wish), U64(0)),
+        "reserve": driver("cuMemAddressReserve", ref(address), size_t(8 << 20), size_t(0), U64(0), U64(0)),
+        "map": driver("cuMemMap", address, size, size_t(0), handle, U64(0)),
+    }
+    elsewhere = U64(address.value + (4 << 20))
+
+    def allow(place: Any, *flags: int) -> list[int]:
+        """The status of both calls, and the access that is told after them."""
+        asked = (Access * len(flags))(*[Access(device, flag) for flag in flags])
+        seen = U64(77)
+        done = driver("cuMemSetAccess", place, size, asked, size_t(len(flags)))
+        return [done, driver("cuMemGetAccess", ref(seen), ref(device), place), seen.value]
+
+    answers |= {
+        "read and write": allow(address, 3),
+        "fill": driver("cuMemsetD32_v2", address, 5, size_t(8)),
+        "fill other memory": driver("cuMemsetD32_v2", other, 3, size_t(8)),
+        "write": allow(address, 2),
+        "something else": allow(address, 4),
+        "read, then read and write": allow(address, 1, 3),
+        "read and write, then read": allow(address, 3, 1),
+        "read": allow(address, 1),
+        "fill it": driver("cuMemsetD32_v2", address, 6, size_t(8)),
+        "fill it later": driver("cuMemsetD32Async", address, 6, size_t(8), None),
+        "up": driver("cuMemcpyHtoD_v2", address, words, size_t(16)),
+        "up later": driver("cuMemcpyHtoDAsync_v2", address, words, size_t(16), None),
+        "copy into it": driver("cuMemcpyDtoD_v2", address, other, size_t(16)),
+        "copy from it": driver("cuMemcpyDtoD_v2", other, address, size_t(16)),
+        "content": _words(driver, address.value, 4) + _words(driver, other.value, 4),
+        "map elsewhere": driver("cuMemMap", elsewhere, size, size_t(0), handle, U64(0)),
+        "read and write elsewhere": allow(elsewhere, 3),
+        "fill elsewhere": driver("cuMemsetD32_v2", elsewhere, 8, size_t(8)),
+        "content now": _words(driver, address.value, 4),
+        "fill it still": driver("cuMemsetD32_v2", address, 4, size_t(8)),
+        "nothing": allow(address, 0),
+        "read again": allow(address, 1),
+        "store": driver.launch(driver.function("store"), arguments=(address, U32(9))),
+        "synchronise": driver("cuStreamSynchronize", None),
+        "down afterwards": driver("cuMemcpyDtoH_v2", words, address, size_t(16)),
+    }
+    return answers

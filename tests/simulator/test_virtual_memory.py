@@ -14,7 +14,7 @@ from tooling.simulator.cuda_results import CudaResult
 from tooling.simulator.device import MEMORY_BYTES
 from tooling.simulator.findings import Kind, render
 from tooling.simulator.launch import FaultKind
-from tooling.simulator.protocol import GRANULARITY, MemoryKind, Opcode
+from tooling.simulator.protocol import GRANULARITY, MemoryAccess, MemoryKind, Opcode
 
 PIECE = GRANULARITY
 
@@ -42,7 +42,7 @@ def create(context: Context, pieces: int = 1) -> int:
 def place(context: Context, address: int, handle: int, pieces: int = 1, *, allowed: bool = True) -> None:
     assert ask(context, Opcode.MAP, address, pieces * PIECE, handle)[0] == 0
     if allowed:
-        assert ask(context, Opcode.SET_ACCESS, address, pieces * PIECE, 1)[0] == 0
+        assert ask(context, Opcode.SET_ACCESS, address, pieces * PIECE, MemoryAccess.READ_AND_WRITE)[0] == 0
 
 
 def words(context: Context, address: int, count: int = 4) -> np.ndarray[Any, np.dtype[np.uint32]]:
@@ -105,9 +105,9 @@ def test_no_more_memory_is_created_than_there_is(context: Context) -> None:
         (Opcode.UNMAP, ("base", PIECE)),
         (Opcode.UNMAP, ("base", 0)),
         (Opcode.UNMAP, (8, PIECE)),
-        (Opcode.SET_ACCESS, ("base", PIECE, 1)),
-        (Opcode.SET_ACCESS, ("base", 3 * PIECE, 1)),
-        (Opcode.SET_ACCESS, ("free", PIECE, 1)),
+        (Opcode.SET_ACCESS, ("base", PIECE, MemoryAccess.READ)),
+        (Opcode.SET_ACCESS, ("base", 3 * PIECE, MemoryAccess.READ)),
+        (Opcode.SET_ACCESS, ("free", PIECE, MemoryAccess.READ)),
         (Opcode.ACCESS, ("free",)),
         (Opcode.RETAIN, ("free",)),
     ],
@@ -136,7 +136,7 @@ def leave(context: Context, state: str) -> int:
     if state == "unmapped":
         assert ask(context, Opcode.UNMAP, here, PIECE)[0] == 0
     if state == "allowed no more":
-        assert ask(context, Opcode.SET_ACCESS, here, PIECE, 0)[0] == 0
+        assert ask(context, Opcode.SET_ACCESS, here, PIECE, MemoryAccess.NONE)[0] == 0
     return here
 
 
@@ -176,6 +176,66 @@ def test_mappings_side_by_side_are_one_buffer_to_kernels_and_copies(context: Con
     assert ask(context, Opcode.COPY, here + PIECE, seam - 64, 128)[0] == 0
     assert ask(context, Opcode.READ, here + PIECE, PIECE)[0] == 0
     assert ask(context, Opcode.READ, here + PIECE, PIECE + 1)[0] == 1
+
+
+def read_only(context: Context) -> tuple[int, int]:
+    """Two addresses of the same memory: the first one to read by alone. Its words are 1, 2, 3, 4."""
+    here, there = shown_twice(context)
+    words(context, there)[:] = 1, 2, 3, 4
+    assert ask(context, Opcode.SET_ACCESS, here, PIECE, MemoryAccess.READ)[0] == 0
+    return here, there
+
+
+def test_memory_that_may_only_be_read_is_not_filled_and_not_copied_into(context: Context) -> None:
+    here, there = read_only(context)
+    assert ask(context, Opcode.ACCESS, here) == (0, MemoryAccess.READ)
+    assert ask(context, Opcode.ACCESS, there) == (0, MemoryAccess.READ_AND_WRITE)
+    assert ask(context, Opcode.READ, here, 16)[0] == 0
+    assert ask(context, Opcode.COPY, there + 64, here, 16)[0] == 0
+    assert ask(context, Opcode.COPY, here + 64, there, 16)[0] == 1
+    assert ask(context, Opcode.WRITE, here, 16, 1, 16)[0] == 1
+    assert ask(context, Opcode.WRITE, there - 16, 32, 1, 32)[0] == 1
+    assert ask(context, Opcode.WRITE, there, 16, 1, 16)[0] == 0
+    assert ask(context, Opcode.SET_ACCESS, here, PIECE, MemoryAccess.READ_AND_WRITE)[0] == 0
+    assert ask(context, Opcode.WRITE, here, 16, 1, 16)[0] == 0
+
+
+CHANGES = ("st.global.b32 [%rd4], 9;", "red.global.add.u32 [%rd4], 9;")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_kernel_that_changes_what_may_only_be_read_is_told(context: Context, change: str) -> None:
+    here, there = read_only(context)
+    text = TWO_POINTERS.format(body=f"ld.global.b32 %r3, [%rd4]; {change} st.global.b32 [%rd5+64], %r3;")
+    launch(context, text.encode(), "two", 1, 2, here, there)
+    assert kinds(context) == [Kind.READ_ONLY]
+    (finding,) = (finding for check in context.checks for finding in check.findings)
+    assert (finding.count, finding.address, finding.offset) == (2, here, 0)
+    assert finding.buffer is not None
+    for language, words_of_it in (("en", "which is mapped read-only"), ("ko", "읽기 전용으로 매핑된")):
+        shown = render(finding, language)
+        assert words_of_it in shown
+        assert "cuMemSetAccess" in shown
+        assert finding.parties[0].place.brief in shown
+    assert words(context, here).tolist() == [1, 2, 3, 4]
+    assert words(context, there + 64, 2).tolist() == [2, 1]
+    assert ask(context, Opcode.SYNCHRONISE)[0] == 0
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_what_may_only_be_read_stops_a_kernel_that_nobody_checks(change: str) -> None:
+    context = introduced(checked=False)
+    here, there = read_only(context)
+    text = TWO_POINTERS.format(body=f"st.global.b32 [%rd5], 7; {change}")
+    launch(context, text.encode(), "two", 1, 1, here, there)
+    assert ask(context, Opcode.SYNCHRONISE)[0] == FaultKind.ILLEGAL_ADDRESS.cuda_result
+    (error,) = (record.result.error for record in context.gpu.records)
+    assert error is not None
+    why = f"wrote 4 bytes at global address {here:#x}, where the memory is mapped read-only"
+    assert error.told.en.endswith(why)
+    assert f"읽기 전용으로 매핑된 전역 주소 {here:#x}에 4바이트를 썼습니다" in error.told.ko
+    assert words(context, here).tolist() == [1, 7, 3, 4]
+    context.close()
 
 
 def unwritten_reads(context: Context) -> int:

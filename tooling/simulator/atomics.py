@@ -195,7 +195,7 @@ def update_at(
             request = request.only(kept, batch.size)
             values = [value[kept] for value in values]
             address = address[kept]
-    offset, _ = spaces.place(space, request, address)
+    offset, _ = spaces.place(space, request, address, AccessKind.ATOMIC)
     shift = np.uint64(dtype.itemsize.bit_length() - 1)
     index = np.broadcast_to((offset >> shift).view(np.int64), len(address))
     view = spaces.view(space, dtype.itemsize).view(dtype)

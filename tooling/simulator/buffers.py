@@ -111,7 +111,7 @@ class Buffers:
 
     def _write(self, request: Request) -> Reply:
         address, width, rows, pitch = request.fields
-        if rows == 0 or not self._holds(address, (rows - 1) * pitch + width):
+        if rows == 0 or not self._holds(address, (rows - 1) * pitch + width, written=True):
             return INVALID
         if rows > 1 and pitch < width:  # the rows would overlap: the driver refuses that
             return INVALID
@@ -147,7 +147,7 @@ class Buffers:
 
     def _copy(self, request: Request) -> Reply:
         destination, source, size = request.fields
-        if not self._holds(destination, size) or not self._holds(source, size):
+        if not self._holds(destination, size, written=True) or not self._holds(source, size):
             return INVALID
         self._tell_read(source, size)
         for start, length in self._stretches(source, size):
@@ -156,15 +156,20 @@ class Buffers:
                     check.device_copy(self._memory, place, place - destination + source, part)
         return OK
 
-    def _holds(self, address: int, size: int) -> bool:
-        """Whether these bytes lie in live memory: of one allocation, or of mappings side by side."""
-        return size > 0 and sum(length for _, length in self._stretches(address, size)) == size
+    def _holds(self, address: int, size: int, *, written: bool = False) -> bool:
+        """Whether these bytes lie in live memory: of one allocation, or of mappings side by side; where they
+        are to be written, in none that is mapped read-only."""
+        return (
+            size > 0 and sum(length for _, length in self._stretches(address, size, written=written)) == size
+        )
 
-    def _stretches(self, address: int, size: int) -> Iterator[tuple[int, int]]:
+    def _stretches(self, address: int, size: int, *, written: bool = False) -> Iterator[tuple[int, int]]:
         """(address, bytes) of each live allocation's part of a range, up to the first gap."""
         while size > 0:
             allocation = self._memory.containing(address)
             if allocation is None or not allocation.live or address >= allocation.end:
+                return
+            if written and allocation.read_only:
                 return
             length = min(size, allocation.end - address)
             yield address, length

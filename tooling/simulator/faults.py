@@ -29,6 +29,17 @@ def illegal_address(launch: Launch, request: Request, thread: int, address: int,
     )
 
 
+def read_only(launch: Launch, request: Request, thread: int, address: int) -> KernelFault:
+    """A write to memory that may only be read by this address."""
+    return KernelFault(
+        FaultKind.ILLEGAL_ADDRESS,
+        stop_texts.READ_ONLY.filled(who=_who(launch, thread), bytes=request.width.bytes, address=address),
+        thread=thread,
+        address=address,
+        instruction=request.instruction,
+    )
+
+
 def misaligned(launch: Launch, request: Request, thread: int, address: int, space: str) -> KernelFault:
     """An address that is no multiple of the access's size."""
     return KernelFault(

@@ -48,6 +48,7 @@ class Kind(StrEnum):
     WILD_POINTER = "wild-pointer"
     USE_AFTER_FREE = "use-after-free"
     NOT_MAPPED = "not-mapped"
+    READ_ONLY = "read-only"
     HOST_MEMORY = "host-memory"
     LEAK = "leak"
 

@@ -44,6 +44,7 @@ class Allocation(Record, frozen=False):
         internal: a module's variable or a launch's parameters, which the program did not allocate.
         place: where the bytes are: `base`, or an address beyond the arena's where created memory is shown,
             the same one for each address that shows it.
+        read_only: it shows created memory that nobody may write by these addresses.
     """
 
     base: int
@@ -54,6 +55,7 @@ class Allocation(Record, frozen=False):
     host: bool = False
     internal: bool = False
     place: int = 0
+    read_only: bool = False
 
     @property
     def end(self) -> int:
@@ -164,9 +166,12 @@ class DeviceMemory:
         host: bool = False,
         internal: bool = False,
         place: int = 0,
+        read_only: bool = False,
     ) -> Allocation:
         self._serial += 1
-        allocation = Allocation(address, size, self._serial, True, label, host, internal, place or address)
+        allocation = Allocation(
+            address, size, self._serial, True, label, host, internal, place or address, read_only
+        )
         if address not in self._allocations:
             self._bases.insert(bisect_right(self._bases, address), address)
         self._allocations[address] = allocation
@@ -222,6 +227,14 @@ class DeviceMemory:
             found[addresses == address] = self.containing(address) is None
         return found
 
+    def read_only(self, addresses: NDArray[Any]) -> NDArray[np.bool_]:
+        """(n,) at which addresses memory is mapped that nobody may write there."""
+        found = np.zeros(len(addresses), np.bool_)
+        for allocation in self._mapped:
+            if allocation.read_only:
+                found |= (addresses >= allocation.base) & (addresses < allocation.end)
+        return found
+
     def places(self, addresses: NDArray[Any]) -> NDArray[Any]:
         """(n,) where the bytes at these addresses are: two addresses of one byte have the same place."""
         found = addresses
@@ -231,9 +244,9 @@ class DeviceMemory:
                 found = np.where(inside, addresses + (allocation.place - allocation.base), found)
         return found
 
-    def expose(self, address: int, size: int, place: int) -> Allocation:
+    def expose(self, address: int, size: int, place: int, *, read_only: bool) -> Allocation:
         """Let reserved addresses be used: from now on they are an allocation, whose bytes are at `place`."""
-        allocation = self._enter(address, size, place=place)
+        allocation = self._enter(address, size, place=place, read_only=read_only)
         self._mapped.append(allocation)
         return allocation
 

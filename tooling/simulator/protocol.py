@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tooling.simulator.record import Record
 
-VERSION = 2
+VERSION = 3
 """Raised with every change of this module: the two halves come from different builds."""
 
 MAGIC = int.from_bytes(b"PUZZLGPU", "little")
@@ -118,8 +118,8 @@ REQUESTS: dict[Opcode, Shape] = {
     Opcode.RETAIN: _shape("Q", "Q", "address -> memory"),
     Opcode.MAP: _shape("QQQ", "Q", "address, bytes, memory -> place in the arena's file"),
     Opcode.UNMAP: _shape("QQ", "", "address, bytes ->"),
-    Opcode.SET_ACCESS: _shape("QQI", "", "address, bytes, whether it is allowed ->"),
-    Opcode.ACCESS: _shape("Q", "I", "address -> whether it is allowed"),
+    Opcode.SET_ACCESS: _shape("QQI", "", "address, bytes, MemoryAccess ->"),
+    Opcode.ACCESS: _shape("Q", "I", "address -> MemoryAccess"),
 }
 
 REQUEST_HEADER = struct.Struct("<II")
@@ -134,6 +134,14 @@ class MemoryKind(IntEnum):
 
     DEVICE = 0
     PINNED = 1
+
+
+class MemoryAccess(IntEnum):
+    """What the device may do with mapped memory: the driver's CUmemAccess_flags."""
+
+    NONE = 0
+    READ = 1
+    READ_AND_WRITE = 3
 
 
 class ProtocolError(Exception):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.clusters import Clusters
-from tooling.simulator.faults import illegal_address, misaligned
+from tooling.simulator.faults import illegal_address, misaligned, read_only
 from tooling.simulator.hooks import Access, AccessKind, Hook, LaunchContext, Space
 from tooling.simulator.lanes import Group, Shape
 from tooling.simulator.memory_requests import Request
@@ -89,7 +89,9 @@ class Spaces:
 
     # -- placing -------------------------------------------------------------------------------------
 
-    def place(self, space: Space, request: Request, address: Array) -> tuple[Array, NDArray[np.int64] | None]:
+    def place(
+        self, space: Space, request: Request, address: Array, kind: AccessKind = AccessKind.LOAD
+    ) -> tuple[Array, NDArray[np.int64] | None]:
         """Byte offsets in the space's buffer, checked for range and alignment.
 
         Args:
@@ -99,7 +101,7 @@ class Spaces:
             (offsets as uint64, blocks in the batch whose shared window is meant or None)
 
         Raises:
-            KernelFault: illegal or misaligned address.
+            KernelFault: illegal or misaligned address, or one that `kind` must not change.
         """
         size = request.width.bytes
         mask = np.uint64(size - 1)
@@ -113,6 +115,8 @@ class Spaces:
                 unmapped = self.context.memory.unmapped(address)
                 if unmapped.any():
                     self._illegal(space, request, address, unmapped)
+                if kind is not AccessKind.LOAD:
+                    self._check_writable(request, address)
             return offset, None
         if space is Space.LOCAL:
             if int(address.max()) > self.context.local_bytes - size:
@@ -156,6 +160,13 @@ class Spaces:
         thread = int(request.pick(self.threads)[position])
         raise illegal_address(self.context.launch, request, thread, int(address[position]), _NAMES[space])
 
+    def _check_writable(self, request: Request, address: Array) -> None:
+        bad = self.context.memory.read_only(address)
+        if bad.any():
+            position = int(np.argmax(bad))
+            thread = int(request.pick(self.threads)[position])
+            raise read_only(self.context.launch, request, thread, int(address[position]))
+
     def _misaligned(self, space: Space, request: Request, address: Array, bad: Array) -> None:
         position = int(np.argmax(bad))
         thread = int(request.pick(self.threads)[position])
@@ -176,7 +187,7 @@ class Spaces:
             KernelFault: illegal or misaligned address, where no hook takes such lanes out.
         """
         if not self.strays_are_told:
-            self.place(space, request, address)
+            self.place(space, request, address, kind)
         threads = request.pick(self.threads)
         count = len(threads)
         uniform = len(address) == 1
@@ -361,7 +372,7 @@ class Spaces:
             for k, value in enumerate(values):
                 table[k :: len(values)] = value
             return
-        offset, _ = self.place(space, request, address)
+        offset, _ = self.place(space, request, address, AccessKind.STORE)
         self._write(self.view(space, request.width.element), offset, request, values)
 
     def _write(self, view: Array, offset: Array, request: Request, values: list[Array]) -> None:

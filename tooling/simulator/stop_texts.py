@@ -78,6 +78,10 @@ ILLEGAL_ADDRESS = Phrase(
     "{who} accessed {bytes} bytes at {space} address {address:#x}, where there is no {space} memory",
     "{who}가 {space} 메모리가 없는 {space} 주소 {address:#x}에서 {bytes}바이트에 접근했습니다",
 )
+READ_ONLY = Phrase(
+    "{who} wrote {bytes} bytes at global address {address:#x}, where the memory is mapped read-only",
+    "{who}가 메모리가 읽기 전용으로 매핑된 전역 주소 {address:#x}에 {bytes}바이트를 썼습니다",
+)
 MISALIGNED = Phrase(
     "{who} accessed {space} address {address:#x}, no multiple of {bytes}",
     "{who}가 {bytes}의 배수가 아닌 {space} 주소 {address:#x}에 접근했습니다",

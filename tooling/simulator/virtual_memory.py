@@ -3,7 +3,8 @@ Management").
 
 Created memory lies in the arena's file behind what is mapped; mapping shows it at reserved addresses, in this
 process and in the program's. The same memory may be shown at several places, and keeps its content when it
-is shown elsewhere. Addresses become an allocation, which kernels and copies may use, when access is allowed.
+is shown elsewhere. Addresses become an allocation, which kernels and copies may use, when access is allowed;
+where only reading is, nobody may write by these addresses.
 
 The checks know such bytes by their place in the file, so that they see one byte through all its addresses.
 
@@ -20,7 +21,7 @@ from tooling.simulator.buffers import MOST_POISONED, Buffers
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.cuda_results import INVALID, OK, CudaResult, Reply
 from tooling.simulator.memory import Allocation, DeviceMemory, OutOfDeviceMemory
-from tooling.simulator.protocol import GRANULARITY, REQUESTS, Opcode, Request
+from tooling.simulator.protocol import GRANULARITY, REQUESTS, MemoryAccess, Opcode, Request
 from tooling.simulator.record import Record
 
 _FIRST_HANDLE = 0x5400_0000
@@ -56,6 +57,13 @@ class Mapping(Record, frozen=False, eq=False):
     def end(self) -> int:
         """First address past it."""
         return self.address + self.size
+
+    @property
+    def access(self) -> MemoryAccess:
+        """What the device may do with it."""
+        if self.allocation is None:
+            return MemoryAccess.NONE
+        return MemoryAccess.READ if self.allocation.read_only else MemoryAccess.READ_AND_WRITE
 
 
 class VirtualMemory:
@@ -187,30 +195,31 @@ class VirtualMemory:
         return OK
 
     def _set_access(self, request: Request) -> Reply:
-        address, size, allowed = request.fields
+        address, size, access = request.fields
         inside = self._inside(address, size)
         whole = all(mapping.address >= address and mapping.end <= address + size for mapping in inside)
         if not inside or not whole or sum(mapping.size for mapping in inside) != size:
             return INVALID
         for mapping in inside:
-            if allowed:
-                self._allow(mapping)
-            else:
+            if access == MemoryAccess.NONE:
                 self._forbid(mapping)
+            else:
+                self._allow(mapping, read_only=access == MemoryAccess.READ)
         return OK
 
     def _access(self, request: Request) -> Reply:
         mapping = self._mapping_of(request.fields[0])
         if mapping is None:
             return INVALID
-        return CudaResult.SUCCESS, REQUESTS[Opcode.ACCESS].reply.pack(mapping.allocation is not None)
+        return CudaResult.SUCCESS, REQUESTS[Opcode.ACCESS].reply.pack(mapping.access)
 
-    def _allow(self, mapping: Mapping) -> None:
+    def _allow(self, mapping: Mapping, *, read_only: bool) -> None:
         if mapping.allocation is not None:
+            mapping.allocation.read_only = read_only
             return
         physical = mapping.physical
         mapping.allocation = self._memory.expose(
-            mapping.address, mapping.size, self._arena.base + physical.place
+            mapping.address, mapping.size, self._arena.base + physical.place, read_only=read_only
         )
         for check in self._checks:
             check.allocate(mapping.allocation)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tooling.simulator.checks.base import CheckHook, action_of
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.findings import Buffer, Check, Finding, Kind, Severity
-from tooling.simulator.hooks import Access, Ints, LaunchContext, Space
+from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Space
 from tooling.simulator.memory import Allocation, DeviceMemory
 from tooling.simulator.shared_arrays import SharedArray
 from tooling.simulator.windows import CLUSTER_SHIFT
@@ -27,7 +27,8 @@ NEAR = 1 << 20
 
 
 class MemoryCheck(CheckHook):
-    """Out-of-bounds, misaligned, null, wild and stale addresses; host memory; leaks at the end."""
+    """Out-of-bounds, misaligned, null, wild and stale addresses; read-only memory; host memory; leaks
+    at the end."""
 
     check = Check.MEMORY
     takes_strays = True
@@ -73,13 +74,18 @@ class MemoryCheck(CheckHook):
         footprint = self._footprints.of(access, self.context.memory)
         for piece in footprint.pieces:
             allocation = piece.allocation
-            if allocation.live and not allocation.host:
+            if not allocation.live:
+                kind = Kind.USE_AFTER_FREE
+            elif allocation.read_only and access.kind is not AccessKind.LOAD:
+                kind = Kind.READ_ONLY
+            elif allocation.host:
+                kind = Kind.HOST_MEMORY
+            else:
                 continue
             lanes = (access.addresses >= allocation.base) & (access.addresses < allocation.end)
-            kind = Kind.HOST_MEMORY if allocation.live else Kind.USE_AFTER_FREE
             self._report(kind, access, np.flatnonzero(lanes), self.buffer(allocation, access.element_bytes),
                          offset=piece.low)  # fmt: skip
-            if not allocation.live:
+            if kind is not Kind.HOST_MEMORY:
                 access.suppress(lanes)
         if footprint.strays is not None:
             self._report_strays(access, footprint.strays)

@@ -1,6 +1,6 @@
 """Numbers of the protocol. Written by `python -m tooling.simulator.protocol`; do not edit."""
 
-comptime VERSION = UInt32(2)
+comptime VERSION = UInt32(3)
 comptime MAGIC = UInt64(0x5550474C5A5A5550)
 comptime MAX_PAYLOAD = 67108864
 comptime ARENA_BYTES = UInt64(0x1000000000)
@@ -126,12 +126,12 @@ comptime UNMAP = UInt32(23)
 comptime UNMAP_REQUEST_BYTES = 16
 comptime UNMAP_REPLY_BYTES = 0
 
-# address, bytes, whether it is allowed ->
+# address, bytes, MemoryAccess ->
 comptime SET_ACCESS = UInt32(24)
 comptime SET_ACCESS_REQUEST_BYTES = 20
 comptime SET_ACCESS_REPLY_BYTES = 0
 
-# address -> whether it is allowed
+# address -> MemoryAccess
 comptime ACCESS = UInt32(25)
 comptime ACCESS_REQUEST_BYTES = 8
 comptime ACCESS_REPLY_BYTES = 4

@@ -196,7 +196,7 @@ def cuMemUnmap(address: UInt64, size: UInt64) abi("C") -> Int32:
 def cuMemSetAccess(
     address: UInt64, size: UInt64, descriptions: UInt64, count: UInt64
 ) abi("C") -> Int32:
-    """The cuMemSetAccess of the driver API: none, or reading and writing, for the one device.
+    """The cuMemSetAccess of the driver API: of several descriptions the last one counts.
     """
     if descriptions == NOTHING or count == 0:
         return INVALID_VALUE
@@ -206,11 +206,7 @@ def cuMemSetAccess(
         if not _on_the_device(description):
             return INVALID_VALUE
         flags = at[UInt32](description + 8)[]
-    if flags == _READ:
-        return unsupported(
-            "cuMemSetAccess", "memory that may only be read is not known to it"
-        )
-    if flags != _NO_ACCESS and flags != _READ_AND_WRITE:
+    if flags not in (_NO_ACCESS, _READ, _READ_AND_WRITE):
         return INVALID_VALUE
     with Locked() as session:
         var status = session[].ready()
@@ -219,7 +215,7 @@ def cuMemSetAccess(
         var body = Body(protocol.SET_ACCESS)
         body.u64(address)
         body.u64(size)
-        body.u32(UInt32(1) if flags == _READ_AND_WRITE else UInt32(0))
+        body.u32(flags)
         return session[].request(body).status
 
 
@@ -239,7 +235,5 @@ def cuMemGetAccess(
         body.u64(address)
         var reply = session[].ask(body, protocol.ACCESS_REPLY_BYTES)
         if reply.status == SUCCESS:
-            at[UInt64](flags)[] = UInt64(
-                _READ_AND_WRITE if reply.u32() != 0 else _NO_ACCESS
-            )
+            at[UInt64](flags)[] = UInt64(reply.u32())
         return reply.status

@@ -75,6 +75,13 @@ _TEXTS = {
         "Call `cuMemMap` and `cuMemSetAccess` for all that the kernel uses before the launch, and "
         "`cuMemUnmap` only after it has ended.",
     ),
+    "read-only": Text(
+        "{access} of {bytes} in {buffer}, which is mapped read-only{element}",
+        "At these addresses the memory may be read and not changed: on hardware the kernel stops with an "
+        "illegal address.",
+        "Write through an address whose access is `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`, or allow that here "
+        "with `cuMemSetAccess`.",
+    ),
     "host-memory": Text(
         "{access} of {bytes} in host memory: {buffer} belongs to the host",
         "A GPU reaches host memory only over the bus, and memory that is not pinned not at all.",

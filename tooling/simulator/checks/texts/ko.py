@@ -75,6 +75,13 @@ _TEXTS = {
         "커널이 쓰는 범위 전체에 대해 실행 전에 `cuMemMap`과 `cuMemSetAccess`를 호출하고, `cuMemUnmap`은 "
         "커널이 끝난 뒤에만 호출합니다.",
     ),
+    "read-only": Text(
+        "읽기 전용으로 매핑된 {buffer}에 대한 {bytes} {access}{element}",
+        "이 주소로는 메모리를 읽을 수만 있고 바꿀 수는 없습니다. 하드웨어에서는 커널이 잘못된 주소로 "
+        "멈춥니다.",
+        "접근 권한이 `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`인 주소로 쓰거나, `cuMemSetAccess`로 "
+        "이 주소에 쓰기를 허용합니다.",
+    ),
     "host-memory": Text(
         "호스트에 속한 {buffer}에 대한 {bytes} {access}",
         "GPU는 호스트 메모리에 버스를 거쳐야만 닿을 수 있고, 고정(pinned)되지 않은 메모리에는 아예 닿지 "
