@@ -164,6 +164,7 @@ def test_what_is_no_tensor_map_is_told() -> None:
     assert result.error is not None
     assert result.error.kind is FaultKind.ILLEGAL_ADDRESS
     assert "there is no tensor map at 0x" in result.error.what
+    assert "cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col" in result.error.what
     assert "nvvm.grid_constant" in result.error.what
 
 

@@ -101,10 +101,11 @@ ENDLESS_WAIT = Phrase(
     "스레드 {threads}개가 더는 아무 스레드도 하지 않을 일을 기다립니다",
 )
 NO_TENSOR_MAP = Phrase(
-    "there is no tensor map at {address:#x}: it must be made by cuTensorMapEncodeTiled and lie in global "
-    "memory or be a kernel parameter that is not copied (nvvm.grid_constant)",
-    "{address:#x}에 텐서 맵이 없습니다. 텐서 맵은 cuTensorMapEncodeTiled로 만들어야 하고, 전역 메모리에 "
-    "있거나 복사되지 않는 커널 인자(nvvm.grid_constant)여야 합니다",
+    "there is no tensor map at {address:#x}: it must be made by cuTensorMapEncodeTiled or "
+    "cuTensorMapEncodeIm2col, and lie in global memory or be a kernel parameter that is not copied "
+    "(nvvm.grid_constant)",
+    "{address:#x}에 텐서 맵이 없습니다. 텐서 맵은 cuTensorMapEncodeTiled나 cuTensorMapEncodeIm2col로 "
+    "만들어야 하고, 전역 메모리에 있거나 복사되지 않는 커널 인자(nvvm.grid_constant)여야 합니다",
 )
 OTHER_MODE = Phrase(
     "the tensor map was made for copies in {mode} mode, which this one is not",

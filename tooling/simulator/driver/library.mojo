@@ -159,6 +159,7 @@ def simulated_gpu_exports() abi("C"):
     )
     _keep(
         tensors.cuTensorMapEncodeTiled,
+        tensors.cuTensorMapEncodeIm2col,
     )
     _keep(
         unsupported.cuStreamWaitValue64_v2,
@@ -171,7 +172,6 @@ def simulated_gpu_exports() abi("C"):
         unsupported.cuMulticastAddDevice,
         unsupported.cuMulticastBindMem,
         unsupported.cuMulticastUnbind,
-        unsupported.cuTensorMapEncodeIm2col,
         unsupported.cuMemcpyBatchAsync,
     )
     _keep(

@@ -77,13 +77,6 @@ def cuMulticastUnbind() abi("C") -> Int32:
     return unsupported("cuMulticastUnbind")
 
 
-@export("cuTensorMapEncodeIm2col")
-def cuTensorMapEncodeIm2col() abi("C") -> Int32:
-    """The cuTensorMapEncodeIm2col of the driver API ("Tensor Map Object Management"): not supported.
-    """
-    return unsupported("cuTensorMapEncodeIm2col")
-
-
 @export("cuMemcpyBatchAsync")
 def cuMemcpyBatchAsync() abi("C") -> Int32:
     """The cuMemcpyBatchAsync of the driver API ("Memory Management"): not supported.
