@@ -69,6 +69,7 @@ class Kind(StrEnum):
     EXITED_BEFORE_BARRIER = "exited-before-barrier"
     DIVERGENT_BARRIER = "divergent-barrier"
     MISSING_LANE = "missing-lane"
+    ABSENT_SOURCE = "absent-source"
     SHORT_BARRIER = "short-barrier"
     ENDLESS_WAIT = "endless-wait"
     DEADLOCK = "deadlock"
@@ -161,7 +162,8 @@ class Finding(Record):
     `parties[0]` is the thread that broke the rule (of a race: the later access). `offset` is where the access
     began, in bytes from the start of `buffer`; `size` its bytes; `distance` how far it reaches outside
     the buffer. `expected` and `arrived` count threads at a barrier, or hold lane masks for `.sync`
-    operations, or the blocks of a cluster and the rank that was asked for. `one_cluster`: the blocks of
+    operations (or, in `arrived`, the lane that was asked for), or the blocks of a cluster and the rank that
+    was asked for. `one_cluster`: the blocks of
     all parties are of one cluster.
     """
 

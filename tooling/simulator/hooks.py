@@ -215,6 +215,12 @@ class Hook:
     def warp_missing(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         """These threads named lanes (`masks`: the missing ones) that have exited, in a `.sync` mask."""
 
+    def shuffle_astray(
+        self, threads: Ints, sources: Ints, masks: NDArray[np.uint32], instruction: Instruction
+    ) -> None:
+        """These threads take values from lanes `sources` of their warps, which are not among `masks`, those
+        that take part; and no lane of these warps takes a value from a lane that does."""
+
     def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
         """These threads executed barrier.cluster.arrive."""
 

@@ -8,9 +8,9 @@ from tooling.simulator.hooks import Hook
 
 HOOK_NAMES = (
     "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_arrive", "named_barrier",
-    "barrier_mixed", "warp_sync", "warp_missing", "cluster_arrive", "cluster_wait", "cluster_barrier",
-    "fence", "async_commit", "async_wait", "bulk_wait", "transfer_counted", "mbarrier_phase", "mbarrier",
-    "threads_exit", "stuck",
+    "barrier_mixed", "warp_sync", "warp_missing", "shuffle_astray", "cluster_arrive", "cluster_wait",
+    "cluster_barrier", "fence", "async_commit", "async_wait", "bulk_wait", "transfer_counted",
+    "mbarrier_phase", "mbarrier", "threads_exit", "stuck",
 )  # fmt: skip
 
 
@@ -34,6 +34,7 @@ class Listeners:
     barrier_mixed: tuple[Hook, ...]
     warp_sync: tuple[Hook, ...]
     warp_missing: tuple[Hook, ...]
+    shuffle_astray: tuple[Hook, ...]
     cluster_arrive: tuple[Hook, ...]
     cluster_wait: tuple[Hook, ...]
     cluster_barrier: tuple[Hook, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,15 +76,37 @@ def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None
     target = write(decoder, destination, instruction)
 
     def perform(group: Group, batch: Any) -> None:
-        source, inside = batch.warps.shuffle(
+        sources: Sources = batch.warps.shuffle(
             mode, group, group.get(amount).view(U32), group.get(clamp).view(U32)
         )
+        if batch.hooks.shuffle_astray:
+            _tell_astray(group, batch, sources, group.get(mask).view(U32), instruction)
         values = group.get(value)
-        assign(group, target, values if len(values) == 1 else values.take(source), None, values.dtype)
+        assign(
+            group, target, values if len(values) == 1 else values.take(sources.positions), None, values.dtype
+        )
         if found is not None:
-            assign(group, found, inside, None, PRED)
+            assign(group, found, sources.inside, None, PRED)
 
     together(decoder, instruction, following, mask, perform)
+
+
+def _tell_astray(group: Group, batch: Any, sources: Sources, masks: Array, instruction: Instruction) -> None:
+    """Tell of warps where all values that lanes take from others come from lanes that take no part."""
+    if sources.all_here and len(masks) == 1 and masks[0] == _ALL_LANES:
+        return
+    warps = batch.warps
+    warp, lane = group.pick(warps.warp_of_lane), group.pick(warps.lane_in_warp)
+    taking = sources.inside & (sources.lanes != lane)
+    sound = taking & sources.here & (masks >> sources.lanes.astype(U32) & np.uint32(1)).astype(np.bool_)
+    served = np.zeros(warps.count, np.bool_)
+    served[warp[sound]] = True
+    astray = taking & ~served[warp]
+    if astray.any():
+        parts = warps.masks(group.indices(batch.size))[warp] & masks
+        threads = group.pick(batch.spaces.threads)
+        for hook in batch.hooks.shuffle_astray:
+            hook.shuffle_astray(threads[astray], sources.lanes[astray], parts[astray], instruction)
 
 
 @binds("vote", alone=True)
@@ -217,6 +239,21 @@ def _active_mask(decoder: Decoder, instruction: Instruction, _following: int) ->
     decoder.block.steps.append(step)
 
 
+class Sources(NamedTuple):
+    """Where the lanes of a group take their values from in a shuffle.
+
+    Attributes:
+        positions: (n,) in the group; inside: (n,) the predicate.
+        lanes: (n,) numbers in the warp; here: (n,) whether such a lane is in the group; all_here: all are.
+    """
+
+    positions: Array
+    inside: NDArray[np.bool_]
+    lanes: Array
+    here: NDArray[np.bool_]
+    all_here: bool
+
+
 class Warps:
     """Which lanes of a batch form warps: 32 consecutive threads of a block, the last warp maybe shorter."""
 
@@ -235,7 +272,7 @@ class Warps:
         ).astype(np.intp)
         self.full: Array = self.masks(np.arange(self.size))
         self.alive = self.full
-        self._shuffles: dict[tuple[Any, ...], tuple[Array, Array]] = {}
+        self._shuffles: dict[tuple[Any, ...], Sources] = {}
 
     def masks(self, lanes: Array) -> Array:
         """Per warp, the lane mask of these lane numbers (sorted)."""
@@ -259,8 +296,8 @@ class Warps:
         chosen = lanes[np.broadcast_to(predicate, group.count)]
         return self.masks(chosen)[self.warp_of_lane[lanes]]
 
-    def shuffle(self, mode: str, group: Group, amount: Array, control: Array) -> tuple[Array, Array]:
-        """Where each lane of the group reads from, as positions in the group, and the predicate.
+    def shuffle(self, mode: str, group: Group, amount: Array, control: Array) -> Sources:
+        """Where each lane of the group reads from.
 
         A source that takes no part (exited, or not in the group) leaves the lane with its own value.
         """
@@ -287,20 +324,25 @@ class Warps:
             inside = source <= highest
         source = np.where(inside, source, lane)
         wanted = self.first_lane[group.pick(self.warp_of_lane)] + source
-        position = self._positions(group, wanted, group.pick(self.warp_of_lane))
-        result = (position, np.broadcast_to(inside, group.count))
+        positions, here = self._positions(group, wanted, group.pick(self.warp_of_lane))
+        inside, source = np.broadcast_to(inside, group.count), np.broadcast_to(source, group.count)
+        result = Sources(positions, inside, source, here, bool(here.all()))
         if key is not None:
             self._shuffles[key] = result
         return result
 
-    def _positions(self, group: Group, wanted: Array, warp: Array) -> Array:
-        """Positions in the group of lane numbers; a lane that is not there is replaced by the asking one."""
+    def _positions(self, group: Group, wanted: Array, warp: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Positions in the group of lane numbers, and whether they are in it.
+
+        A lane that is not there is replaced by the asking one.
+        """
         own = np.arange(group.count)
         valid = wanted < self.size
         wanted = np.where(valid, wanted, 0)
         valid &= self.warp_of_lane[wanted] == warp
         if group.lanes is None:
-            return np.where(valid, wanted, own)
+            return np.where(valid, wanted, own), valid
         lanes = group.indices(self.size)
         position = np.minimum(np.searchsorted(lanes, wanted), group.count - 1)
-        return np.where(valid & (lanes[position] == wanted), position, own)
+        valid &= lanes[position] == wanted
+        return np.where(valid, position, own), valid

@@ -7,7 +7,7 @@ clusters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,6 +139,19 @@ class SynchronisationCheck(CheckHook):
         expected = arrived | int(masks[0])
         party = self.party(int(threads[0]), Action.WARP_SYNC, instruction, len(threads))
         self._note(Kind.MISSING_LANE, instruction, (party,), expected=expected, arrived=arrived)
+
+    def shuffle_astray(
+        self, threads: Ints, sources: Ints, masks: NDArray[np.uint32], instruction: Instruction
+    ) -> None:
+        """Results are undefined (PTX ISA 9.7.9.6).
+
+        Only where a warp gets nothing else: in a reduction by steps, the last lanes that take part may well
+        read from lanes that do not, if nobody uses what they get.
+        """
+        if self._key(Kind.MISSING_LANE, instruction) in self._findings:
+            return
+        party = self.party(int(threads[0]), Action.WARP_SYNC, instruction, len(threads))
+        self._note(Kind.ABSENT_SOURCE, instruction, (party,), expected=int(masks[0]), arrived=int(sources[0]))
 
     # Clusters
 
@@ -323,7 +336,10 @@ class SynchronisationCheck(CheckHook):
             arrived=arrived,
             count=count,
         )
-        self.note((kind, self.context.launch.function.name, str(place_of(at))), finding)
+        self.note(self._key(kind, at), finding)
+
+    def _key(self, kind: Kind, at: Instruction) -> Hashable:
+        return (kind, self.context.launch.function.name, str(place_of(at)))
 
 
 def _operands(barrier: Instruction) -> tuple[Operand, ...]:

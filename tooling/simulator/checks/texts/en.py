@@ -198,6 +198,13 @@ _TEXTS = {
         "value such as "
         "0), or pass the mask of the lanes that really arrive.",
     ),
+    "absent-source": Text(
+        "a warp shuffle takes a value from lane {arrived}, but only the lanes {mask} take part",
+        "What comes from a lane that takes no part is undefined: it has ended, was never there (a block of "
+        "fewer threads than a warp), is in another branch, or is not named in the mask.",
+        "Take the value from a lane that takes part, or let that lane call the operation too and name it in "
+        "the mask. In a block of fewer threads than a warp, begin the steps at half of its threads.",
+    ),
     "short-barrier": Text(
         "{arrived} threads wait at a barrier that is meant for {expected}, and no other thread can come",
         "A barrier with a count lets its threads go on only when as many have come, whole warps at a time.",

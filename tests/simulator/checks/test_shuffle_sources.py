@@ -1,0 +1,73 @@
+"""Shuffles that take values from lanes that take no part: undefined (PTX ISA 9.7.9.6)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.simulator.simulate import kernel, simulate
+from tooling.simulator.checks.suite import make_checks
+from tooling.simulator.findings import Check, Finding, Kind, explain
+
+FIRST_HALF = "setp.ge.u32 %p1, %r30, 16; @%p1 bra END;"
+FULL, HALF = "0xffffffff", "0x0000ffff"
+
+
+def found(body: str, *, threads: int = 32, schedule: str = "lockstep") -> list[Finding]:
+    checks = make_checks([Check.SYNCHRONISATION])
+    text = kernel(f"mov.b32 %r1, %r30;\n{body}\nEND:")
+    result, _ = simulate(text, [np.zeros(64, np.uint32)], block=threads, hooks=checks, schedule=schedule)
+    assert result.error is None
+    return [finding for check in checks for finding in check.findings]
+
+
+def shuffle(mode: str, amount: int | str, mask: str = FULL, clamp: int = 31) -> str:
+    return f"shfl.sync.{mode}.b32 %r2, %r1, {amount}, {clamp}, {mask};"
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "adversarial", "random:3"])
+@pytest.mark.parametrize(
+    ("body", "threads", "lane", "mask"),
+    [
+        (FIRST_HALF + shuffle("idx", 20, HALF), 32, 20, 0xFFFF),
+        (FIRST_HALF + shuffle("bfly", 16, HALF), 32, 16, 0xFFFF),
+        (FIRST_HALF + shuffle("down", 16, HALF), 32, 16, 0xFFFF),
+        (shuffle("idx", 20, HALF), 32, 20, 0xFFFF),
+        (shuffle("idx", 9), 8, 9, 0xFF),
+        (shuffle("down", 16), 16, 16, 0xFFFF),
+        ("setp.ne.u32 %p1, %r30, 0; @%p1 bra END;" + shuffle("down", 1, "1"), 32, 1, 1),
+    ],
+)
+def test_values_from_absent_lanes_alone_are_found(
+    body: str, threads: int, lane: int, mask: int, schedule: str
+) -> None:
+    (finding,) = found(body, threads=threads, schedule=schedule)
+    assert (finding.kind, finding.arrived, finding.expected) == (Kind.ABSENT_SOURCE, lane, mask)
+    assert explain(finding).what == (
+        f"a warp shuffle takes a value from lane {lane}, but only the lanes {mask:#010x} take part"
+    )
+    assert f"{lane}번 레인" in explain(finding, "ko").what
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "adversarial", "random:3"])
+@pytest.mark.parametrize(
+    ("body", "threads"),
+    [
+        ("\n".join(shuffle("down", step) for step in (16, 8, 4, 2, 1)), 64),
+        ("\n".join(shuffle("bfly", step) for step in (16, 8, 4, 2, 1)), 64),
+        ("\n".join(shuffle("up", step, clamp=0) for step in (1, 2, 4, 8, 16)), 64),
+        ("\n".join(shuffle("up", step, clamp=0) for step in (1, 2, 4, 8, 16)), 40),
+        ("\n".join(shuffle("down", step) for step in (8, 4, 2, 1)), 16),
+        (FIRST_HALF + "\n".join(shuffle("down", step, HALF) for step in (8, 4, 2, 1)), 32),
+        (FIRST_HALF + shuffle("idx", 7, HALF), 32),
+        ("setp.ge.u32 %p1, %r30, 8; @%p1 bra END;" + shuffle("down", 16, "0xff", clamp=0x1807), 32),
+        ("setp.ne.u32 %p1, %r30, 0; @%p1 bra END;" + shuffle("idx", 0, "1"), 32),
+    ],
+)
+def test_what_lanes_of_a_step_do_not_use_is_no_finding(body: str, threads: int, schedule: str) -> None:
+    assert found(body, threads=threads, schedule=schedule) == []
+
+
+def test_lanes_that_the_mask_names_and_that_have_exited_are_told_once() -> None:
+    (finding,) = found(FIRST_HALF + shuffle("idx", 20))
+    assert finding.kind is Kind.MISSING_LANE
