@@ -37,6 +37,8 @@ FLAGS = [
     "--no-first-run",
     "--disable-background-networking",
 ]
+# A telephone, and both sides of the widths where the frame changes its form.
+WIDTHS = (360, 767, 768, 900, 991, 992, 1024, 1247, 1248, 1280, 1312, 1440)
 TAB = "[data-tab-group=package-manager] [role=tab]"
 
 
@@ -94,15 +96,17 @@ def page(browser: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("path", BOTH)
-def test_on_a_telephone_nothing_but_code_is_scrolled_sideways(page: Any, address: str, path: str) -> None:
-    page.set_viewport_size({"width": 360, "height": 740})
+def test_nothing_but_code_is_scrolled_sideways(page: Any, address: str, path: str) -> None:
     page.goto(address + path, wait_until="load")
     page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
     boxes = page.locator(".figure-scroll, .table-wrapper, .formula, .language-text, .tab-labels")
-    wide = boxes.evaluate_all(
-        "all => all.filter(box => box.scrollWidth > box.clientWidth).map(box => box.innerHTML.slice(0, 200))"
-    )
-    assert wide == []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 740})
+        wide = boxes.evaluate_all(
+            "all => all.filter(box => box.scrollWidth > box.clientWidth)"
+            ".map(box => box.innerHTML.slice(0, 200))"
+        )
+        assert wide == [], width
 
 
 @pytest.mark.parametrize("path", BOTH)
