@@ -47,6 +47,14 @@ def test_a_message_may_leave_out_what_differs(real: Project) -> None:
     assert text.startswith('<code class="message">there is no puzzle `…`</code> 1.')
 
 
+@pytest.mark.parametrize(("language", "shown"), [("en", "its time limit"), ("ko", "시간 제한을 넘었습니다")])
+def test_a_message_is_shown_in_the_language_of_the_page(real: Project, language: str, shown: str) -> None:
+    at_work = press(real, language)
+    text = at_work.set(PAGE, "{{#says reports/console.py its time limit | 시간 제한을 넘었습니다}}")
+    assert at_work.problems == []
+    assert f">{shown}</code>" in text
+
+
 def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
     text = press(real, "ko").set(PAGE, "{{#run p15}}")
     assert 'data-tab="no GPU">GPU 없음<' in text
@@ -64,6 +72,7 @@ def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
         ("a\n\n{{#figure p99}}", "there is no figure `p99`"),
         ("a\n\n{{#output p15}}", "does not say which run"),
         ("a\n\n{{#says targets/probing.py there is no GPU on the moon}}", "the tool never says"),
+        ("a\n\n{{#says reports/console.py its time limit | 달에는 시간이 없습니다}}", "the tool never says"),
         ("a\n\n{{#says targets/nothing.py x}}", "does not say which message"),
         ("a\n\n{{#version python}}", "nobody pins a version"),
         ("a\n\n{{#verdict p01 nonsense}}", "has no answer `nonsense`"),

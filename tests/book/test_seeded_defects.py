@@ -93,6 +93,7 @@ DEFECTS = [
     Defect("command-unknown-flag", "command", HOWTO, "cd gpu-puzzle-lab", "pixi run p23 --tild"),
     Defect("command-unknown-environment", "command", HOWTO, "cd gpu-puzzle-lab", "pixi run -e intel p15"),
     Defect("command-unknown-program", "command", HOWTO, "cd gpu-puzzle-lab", "make p15"),
+    Defect("command-unknown-group", "command", HOWTO, "cd gpu-puzzle-lab", "uv run --group books tooling list"),
     Defect("command-unknown-target", "command", HOWTO, "cd gpu-puzzle-lab", "uv run poe p15 --target simulator"),
     Defect("command-unknown-subcommand", "command", HOWTO, "cd gpu-puzzle-lab", "uv run tooling tidy"),
     Defect("command-in-text", "command", HOWTO, "A puzzle runs by its name.", "A puzzle runs by its name, as in `uv run poe p51`."),

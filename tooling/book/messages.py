@@ -7,6 +7,8 @@ from html import escape
 
 from tooling.book.errors import BookError
 from tooling.book.page import Page, Words
+from tooling.book.phrases import pick
+from tooling.catalog.model import Text
 from tooling.errors import Location
 from tooling.pins import MOJO_VERSION
 from tooling.project import TOOL
@@ -28,23 +30,27 @@ def version(page: Page, words: Words) -> str:
 def says(page: Page, words: Words) -> str:
     """`{{#says FILE MESSAGE}}`: a message that `tooling/FILE` holds; `…` stands for what differs.
 
+    Where the tool speaks Korean too, `MESSAGE | MESSAGE IN KOREAN`: shown is the one of the page's language.
+
     Raises:
         BookError: no line of that file says so.
     """
     file, *rest = words
-    message = " ".join(rest)
+    english, _, korean = (part.strip() for part in " ".join(rest).partition("|"))
     path = TOOL / file
-    if not message or not path.is_file():
+    if not english or not path.is_file():
         raise BookError(
             f"{{{{#says {' '.join(words)}}}}} does not say which message",
             hint="write {{#says FILE MESSAGE}}, the file below tooling/",
         )
-    pieces = (re.escape(piece.strip()) for piece in message.split(_GAP))
-    if not re.search(".*".join(pieces), path.read_text(encoding="utf-8")):  # `.` ends with the line
-        raise BookError(
-            f"the tool never says “{message}”",
-            where=Location(path),
-            why="readers would look for a message that they cannot get",
-            hint=f"copy it from there, and write {_GAP} for what differs from case to case",
-        )
-    return f'<code class="message">{escape(message)}</code>'
+    told, source = Text(english, korean or english), path.read_text(encoding="utf-8")
+    for message in (told.en, told.ko):
+        pieces = (re.escape(piece.strip()) for piece in message.split(_GAP))
+        if not re.search(".*".join(pieces), source):  # `.` ends with the line
+            raise BookError(
+                f"the tool never says “{message}”",
+                where=Location(path),
+                why="readers would look for a message that they cannot get",
+                hint=f"copy it from there, and write {_GAP} for what differs from case to case",
+            )
+    return f'<code class="message">{escape(pick(told, page.language))}</code>'

@@ -24,11 +24,12 @@ _COMMAND_START = re.compile(r"^(?:pixi|uv|poe|tooling)\s")
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """What the two task runners know."""
+    """What the two task runners, and uv's groups of packages, are called."""
 
     poe: frozenset[str]
     pixi: frozenset[str]
     environments: frozenset[str]
+    groups: frozenset[str]
 
     @classmethod
     def of(cls, desk: Desk) -> Tasks:
@@ -38,6 +39,7 @@ class Tasks:
             frozenset(pyproject["tool"]["poe"]["tasks"]),
             frozenset(pixi["tasks"]),
             frozenset(pixi["environments"]),
+            frozenset(pyproject["dependency-groups"]),
         )
 
 
@@ -76,6 +78,10 @@ def _problems(desk: Desk, tasks: Tasks, line: str, *, strict: bool) -> Iterator[
             yield from _task(desk, tasks, "pixi", rest, _ENVIRONMENTS.get(environment))
         case ["pixi", "run", *rest] if rest:
             yield from _task(desk, tasks, "pixi", rest, Vendor.NVIDIA)
+        case ["uv", "run", "--group", group, *rest]:
+            if group not in tasks.groups:
+                yield "command", f"pyproject.toml has no group `{group}`"
+            yield from _problems(desk, tasks, shlex.join(["uv", "run", *rest]), strict=strict)
         case ["uv", "run", "poe", *rest] | ["poe", *rest] if rest:
             yield from _task(desk, tasks, "poe", rest, None)
         case ["uv", "run", "tooling", *rest] | ["tooling", *rest]:

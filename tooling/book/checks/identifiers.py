@@ -46,7 +46,7 @@ def check_identifiers(desk: Desk) -> Iterator[Finding]:
 
 def _flag(desk: Desk, chapter: Chapter, text: str, line: int) -> Iterator[Finding]:
     """A lone flag such as `--tiled` is one of the puzzle's; commands are checked by `commands`."""
-    if not text.startswith("--") or text in ("--solution", "--hint", "--help", "--target sim"):
+    if not text.startswith("--") or text in ("--solution", "--hint", "--help", "--target sim", "--lang ko"):
         return
     puzzle = desk.puzzle_of(chapter.path)
     flags = {flag for mode in puzzle.modes for flag in mode.flags} if puzzle else set()
