@@ -8,10 +8,11 @@ from string import Formatter
 
 import pytest
 
-from tests.simulator.asking import READER, ask, introduced, read_by_a_kernel
-from tooling.simulator import stop_texts
+from tests.simulator.asking import READER, ask, introduced, launch, read_by_a_kernel
+from tooling.simulator import device, stop_texts
 from tooling.simulator.context import Context
 from tooling.simulator.launch import Dim3
+from tooling.simulator.launch_rules import MAX_DYNAMIC_SHARED
 from tooling.simulator.phrases import Phrase
 from tooling.simulator.protocol import Opcode, Request
 from tooling.simulator.stopped import stopped_kernel
@@ -63,6 +64,66 @@ def test_a_refused_launch(context: Context, told: str) -> None:
     shape = (1, 1, 1, 64, 32, 1, 1, 1, 1, 0, 0, 0)
     status, answer, _ = context.answer(Request(Opcode.LAUNCH, (function, *shape), bytes(8)))
     assert (status, answer.decode()) == (1, told)
+
+
+MANGLED = "p15_reader_Pointer6A6AoA6A6AcB_568de488e22ada17"
+FROM_MOJO = b"""
+.version 8.5
+.target sm_90a
+.address_size 64
+.file 1 "/home/me/p15.mojo"
+.func (.param .b32 r) p15_endless_SIMD_DType_int36A6AoA_3a85c4dfeb7c9ae6(.param .b32 n)
+{
+    .reg .b32 %r<3>;
+    { .param .b32 a; .param .b32 b; st.param.b32 [a], 1;
+      call.uni (b), p15_endless_SIMD_DType_int36A6AoA_3a85c4dfeb7c9ae6, (a); ld.param.b32 %r1, [b]; }
+    st.param.b32 [r], %r1;
+    ret;
+}
+.visible .entry p15_reader_Pointer6A6AoA6A6AcB_568de488e22ada17(.param .u64 pointer)
+{
+    .shared .align 4 .b8 own[4];
+    .reg .b32 %r<3>;
+    { .param .b32 a; .param .b32 b; st.param.b32 [a], 1;
+      call.uni (b), p15_endless_SIMD_DType_int36A6AoA_3a85c4dfeb7c9ae6, (a); ld.param.b32 %r1, [b]; }
+    ret;
+}
+"""
+"""Names as Mojo writes them in PTX."""
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "the simulated GPU cannot run this launch of reader"),
+        ("ko", "시뮬레이션 GPU는 reader 커널을 이렇게 실행할 수 없습니다"),
+    ],
+)
+def test_a_launch_that_is_not_simulated(context: Context, told: str) -> None:
+    """All the shared memory there is, in an array of 4 bytes and dynamic memory aligned to 16."""
+    _, module = ask(context, Opcode.LOAD_MODULE, tail=FROM_MOJO)
+    _, function = ask(context, Opcode.FUNCTION, module, tail=MANGLED.encode())
+    dynamic = device.MAX_SHARED_PER_BLOCK_OPT_IN - 4
+    assert ask(context, Opcode.SET_ATTRIBUTE, function, MAX_DYNAMIC_SHARED, dynamic)[0] == 0
+    shape = (1, 1, 1, 1, 1, 1, 1, 1, 1, 0, dynamic, 0)
+    assert ask(context, Opcode.LAUNCH, function, *shape, tail=bytes(8))[0] == 1
+    (error,) = context.gpu.errors
+    assert error.what == told
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "the calls of endless are too deep: "),
+        ("ko", "endless 함수의 호출이 너무 깊습니다. "),
+    ],
+)
+def test_calls_without_end(context: Context, language: str, told: str) -> None:
+    launch(context, FROM_MOJO, MANGLED, 1, 1, 0)
+    stopped = stopped_kernel(context.gpu.records, language)
+    assert stopped is not None
+    assert stopped.name == "reader"
+    assert stopped.why.startswith(told)
 
 
 @pytest.mark.parametrize(

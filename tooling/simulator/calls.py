@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tooling.simulator.bindings import binds
 from tooling.simulator.decode import Decoder
 from tooling.simulator.guards import end_guarded
+from tooling.simulator.kernel_names import readable_kernel
 from tooling.simulator.lanes import Group
 from tooling.simulator.launch import FaultKind, KernelFault
 from tooling.simulator.numerics import PRED, U64
@@ -115,7 +116,8 @@ class Site(Record):
     """One place of a call, for one function that may be called there.
 
     Attributes:
-        entry: the function's first block; landing: the block that its return goes to.
+        name: the function's, as its author wrote it.
+        entry: its first block; landing: the block that its return goes to.
         arguments: what is copied before; frames: whether the caller and the callee have theirs in a frame.
     """
 
@@ -270,7 +272,8 @@ def _site(
     ]
     frames = (decoder.function.name in decoder.framed, name in decoder.framed)
     decoder.landings[landing] = Landing(back, frames)
-    return Site(name, decoder.entries[name], landing, into, frames, instruction)
+    shown = readable_kernel(name, decoder.module.files.values())
+    return Site(shown, decoder.entries[name], landing, into, frames, instruction)
 
 
 def _call_by_address(  # noqa: PLR0917 - the parts of one instruction, in its order

@@ -18,10 +18,11 @@ from tooling.exit_codes import ExitCode
 from tooling.simulator import device
 from tooling.simulator.arena import Arena
 from tooling.simulator.buffers import Buffers
-from tooling.simulator.checks.base import CheckHook, readable_kernel
+from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.cuda_results import INVALID, OK, CudaResult, Reply
 from tooling.simulator.executor import Executor, Job
 from tooling.simulator.findings import Finding
+from tooling.simulator.kernel_names import readable_kernel
 from tooling.simulator.launch import Dim3, FaultKind, Launch, LaunchResult
 from tooling.simulator.launch_rules import Kernel, describe_kernel, judge_launch, set_attribute
 from tooling.simulator.memory import DeviceMemory, OutOfDeviceMemory
@@ -272,7 +273,7 @@ class Context:
         clustered, dynamic_shared, stream = numbers[10:]
         refusal = judge_launch(kernel, grid, block, named if clustered else None, dynamic_shared)
         if refusal is not None:
-            name = readable_kernel(kernel.function.name, tuple(kernel.module.files.values()))
+            name = readable_kernel(kernel.function.name, kernel.module.files.values())
             return refusal.result, REFUSED.say(self.gpu.language, kernel=name, why=refusal.why).encode()
         if len(request.tail) != kernel.function.parameter_bytes:
             return INVALID
@@ -304,9 +305,10 @@ class Context:
         if result.error is None:
             return OK
         if result.error.kind is FaultKind.INVALID_LAUNCH:
+            name = readable_kernel(launch.function.name, module.files.values())
             gpu.errors.append(
                 LaunchNotSimulated(
-                    NOT_SIMULATED.say(gpu.language, kernel=launch.function.name),
+                    NOT_SIMULATED.say(gpu.language, kernel=name),
                     why=result.error.told.in_language(gpu.language),
                     hint=ON_A_REAL_GPU.in_language(gpu.language),
                 )

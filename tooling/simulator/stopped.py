@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tooling.simulator.checks.base import place_of, readable_kernel
+from tooling.simulator.checks.base import place_of
 from tooling.simulator.context import LaunchRecord
 from tooling.simulator.counters.profile import Line
 from tooling.simulator.counters.sources import source_text
 from tooling.simulator.findings import Index3, Place
+from tooling.simulator.kernel_names import readable_kernel
 from tooling.simulator.launch import FaultKind
 from tooling.simulator.record import Record
 
@@ -45,7 +46,7 @@ def stopped_kernel(records: Sequence[LaunchRecord], language: str = "en") -> Sto
             first, second = record.launch.position(fault.thread)
             block, thread = (first.x, first.y, first.z), (second.x, second.y, second.z)
         return StoppedKernel(
-            readable_kernel(record.launch.function.name, tuple(record.module.files.values())),
+            readable_kernel(record.launch.function.name, record.module.files.values()),
             place,
             source_text(Line(place.file, place.line)),
             thread,

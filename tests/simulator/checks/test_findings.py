@@ -7,7 +7,6 @@ import string
 
 import pytest
 
-from tooling.simulator.checks.base import readable_kernel
 from tooling.simulator.checks.texts import LANGUAGES, language_named
 from tooling.simulator.findings import (
     Action,
@@ -22,6 +21,7 @@ from tooling.simulator.findings import (
     explain,
     render,
 )
+from tooling.simulator.kernel_names import readable_kernel
 from tooling.simulator.record import replace
 
 

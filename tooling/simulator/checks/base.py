@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from pathlib import PurePath
 from typing import ClassVar
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Memory, Party, Place
 from tooling.simulator.hooks import Access, AccessKind, CannotBeParted, Hook, LaunchContext, Space
+from tooling.simulator.kernel_names import readable_kernel
 from tooling.simulator.memory import Allocation, DeviceMemory
 from tooling.simulator.modifiers import STRONG
 from tooling.simulator.ptx_model import Instruction, SourceLocation
@@ -25,9 +25,6 @@ _ACTIONS = {
     AccessKind.ATOMIC: Action.ATOMIC,
 }
 _MEMORIES = {Space.GLOBAL: Memory.GLOBAL, Space.SHARED: Memory.SHARED, Space.LOCAL: Memory.LOCAL}
-_HASH = re.compile(r"_[0-9a-f]{16}$")
-_PACKAGED = re.compile(r"(mojo_pkg)_[0-9a-f]+_([0-9a-f]{8})[0-9a-f]{8}$")
-_CUT = re.compile(r"([a-z][a-z0-9]*?)6A")
 
 
 class CheckHook(Hook):
@@ -114,8 +111,8 @@ class CheckHook(Hook):
         """The running (or last) kernel's name, as its author wrote it; empty before the first launch."""
         if self._context is None:
             return ""
-        files = tuple(self._context.module.files.values())
-        return readable_kernel(self._context.launch.function.name, files)
+        context = self._context
+        return readable_kernel(context.launch.function.name, context.module.files.values())
 
     def party(self, thread: int, action: Action, instruction: Instruction | None, count: int = 1) -> Party:
         """The thread with this linear number in the launch, doing something at an instruction."""
@@ -219,34 +216,6 @@ def is_in_library(instruction: Instruction) -> bool:
 def _is_packaged(file: str) -> bool:
     path = PurePath(file)
     return not path.is_absolute() and "mojo" in path.parts[:-1]
-
-
-def readable_kernel(name: str, files: Sequence[str]) -> str:
-    """`axis_sum` for `p15_axis_sum_LayoutTensor_True6A6A_568de488e22ada17` of p15.mojo.
-
-    Mojo's kernel names are module, function, parameter types and a hash; other names are left as they are.
-    Mojo cuts the readable part of a long name, and what follows may touch it: `aligned_kernel6A6AoA_930b…`.
-    """
-    packaged = _PACKAGED.match(name)
-    if packaged:  # a kernel of a MAX graph: only the hash tells it from the package's others
-        return ":".join(packaged.groups())
-    short = _HASH.sub("", name)
-    if short == name:
-        return name
-    for file in files:
-        stem = PurePath(file).stem + "_"
-        if short.startswith(stem):
-            short = short[len(stem) :]
-            break
-    words = short.split("_")
-    kept = [words[0]]
-    for word in words[1:]:
-        if word[:1].isupper() or (any(c.isdigit() for c in word) and any(c.isupper() for c in word)):
-            if cut := _CUT.match(word):
-                kept.append(cut.group(1))
-            break
-        kept.append(word)
-    return "_".join(kept)
 
 
 def allocation_number(memory: DeviceMemory, allocation: Allocation) -> int:

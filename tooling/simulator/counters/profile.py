@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tooling.simulator.checks.base import allocation_number, place_of, readable_kernel
+from tooling.simulator.checks.base import allocation_number, place_of
 from tooling.simulator.counters.hook import Sample, Tally
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
 from tooling.simulator.hooks import LaunchContext, Space
+from tooling.simulator.kernel_names import readable_kernel
 from tooling.simulator.launch import Dim3
 from tooling.simulator.launch_rules import static_shared_bytes
 
@@ -121,7 +122,7 @@ class Profiles:
         key = (module.digest, launch.function.name, launch.grid, launch.block, shared)
         kernel = self._kernels.get(key)
         if kernel is None:
-            name = readable_kernel(launch.function.name, tuple(module.files.values()))
+            name = readable_kernel(launch.function.name, module.files.values())
             kernel = KernelProfile(name, launch.function.name, launch.grid, launch.block, shared)
             self._kernels[key] = kernel
         kernel.launches += 1

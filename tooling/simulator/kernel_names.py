@@ -1,0 +1,42 @@
+"""What the author of a kernel or function called it, from its name in the PTX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePath
+
+_HASH = re.compile(r"_[0-9a-f]{16}$")
+_PACKAGED = re.compile(r"(mojo_pkg)_[0-9a-f]+_([0-9a-f]{8})[0-9a-f]{8}$")
+_CUT = re.compile(r"([a-z][a-z0-9]*?)6A")
+
+
+def readable_kernel(name: str, files: Iterable[str]) -> str:
+    """`axis_sum` for `p15_axis_sum_LayoutTensor_True6A6A_568de488e22ada17` of p15.mojo.
+
+    Args:
+        files: the module's source files, whose names begin those of their functions.
+
+    Mojo's names are module, function, parameter types and a hash; other names are left as they are.
+    Mojo cuts the readable part of a long name, and what follows may touch it: `aligned_kernel6A6AoA_930b…`.
+    """
+    packaged = _PACKAGED.match(name)
+    if packaged:  # a kernel of a MAX graph: only the hash tells it from the package's others
+        return ":".join(packaged.groups())
+    short = _HASH.sub("", name)
+    if short == name:
+        return name
+    for file in files:
+        stem = PurePath(file).stem + "_"
+        if short.startswith(stem):
+            short = short[len(stem) :]
+            break
+    words = short.split("_")
+    kept = [words[0]]
+    for word in words[1:]:
+        if word[:1].isupper() or (any(c.isdigit() for c in word) and any(c.isupper() for c in word)):
+            if cut := _CUT.match(word):
+                kept.append(cut.group(1))
+            break
+        kept.append(word)
+    return "_".join(kept)
