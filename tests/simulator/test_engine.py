@@ -511,6 +511,34 @@ def test_mbarriers_order_threads() -> None:
 
 
 @pytest.mark.parametrize(
+    "action",
+    [
+        "arrive.expect_tx.shared.b64 %rd5, [%r1], 256",
+        "arrive.shared.b64 %rd5, [%r1], 4000000000",
+        "arrive_drop.shared.b64 %rd5, [%r1], 3",
+        "expect_tx.relaxed.cta.shared::cta.b64 [%r1], 4000000000",
+    ],
+)
+def test_an_mbarrier_that_gets_more_than_it_expects_does_not_complete(action: str) -> None:
+    body = f"""
+        .shared .align 8 .b8 bar[8];
+        mov.b32 %r1, bar;
+        setp.ne.s32 %p1, %r30, 0;
+        @%p1 bra READY;
+        mbarrier.init.shared.b64 [%r1], 1;
+    READY:
+        bar.sync 0;
+        mbarrier.{action};
+    WAIT:
+        mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;
+        @!%p2 bra WAIT;
+    """
+    result, _ = simulate(kernel(body), [zeros(64)], block=64)
+    assert result.error is not None
+    assert result.error.kind is FaultKind.DEADLOCK
+
+
+@pytest.mark.parametrize(
     ("counted", "even", "odd"),
     [
         ("", 16, 16),

@@ -169,6 +169,8 @@ def test_the_mojo_file_and_labels_of_a_real_kernel() -> None:
         ("ADD.s32 %r1, %r2, %r3;", 6),
         ("mov.b32 %r1, 3x;", 6),
         (".reg .b33 %r1;", 6),
+        (".reg .b32 %r<241048576>;", 6),
+        (f".reg .b32 %r<{'9' * 5000}>;", 6),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_line(body: str, line: int) -> None:

@@ -53,7 +53,8 @@ _CONTRIBUTIONS = frozenset({"arrive", "arrive_drop", "arrive_counted", "complete
 
 
 class State(Record, frozen=False):
-    """An mbarrier taken apart."""
+    """An mbarrier taken apart. Of arrivals and bytes that PTX leaves undefined, as many bits stay as there is
+    room for: the phase that had more arrivals than it expects does not complete."""
 
     pending: int
     expected: int
@@ -67,19 +68,21 @@ class State(Record, frozen=False):
 
     def pack(self) -> int:
         """To the 64 bits in memory."""
-        return self.pending | self.expected << 20 | (self.bytes + _TX_ZERO) << 40 | self.parity << 63
+        return (
+            self.pending & _PENDING
+            | (self.expected & _PENDING) << 20
+            | (self.bytes + _TX_ZERO & _TX_MASK) << 40
+            | self.parity << 63
+        )
 
     def arrive(self, count: int) -> None:
         """`count` arrivals; the last one of a phase begins the next."""
-        while count > 0:
-            now = min(count, self.pending) or count
-            self.pending -= now
-            count -= now
-            self.complete()
+        self.pending -= count
+        self.complete()
 
     def complete(self) -> None:
         """Begin the next phase when nothing is outstanding."""
-        if self.pending <= 0 and self.bytes == 0:
+        if self.pending == 0 and self.bytes == 0:
             self.parity ^= 1
             self.pending = self.expected
 

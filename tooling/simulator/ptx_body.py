@@ -45,6 +45,9 @@ class Body(Record, frozen=False):
 _Spot: TypeAlias = tuple[str, int, int]
 """File, line and column."""
 
+_MOST_DIGITS = 6
+"""Of the number of registers in a declaration, which all get a name and a place."""
+
 _MOST_CALLS = 40
 """So many calls that were inlined into each other are followed."""
 
@@ -245,6 +248,8 @@ class BodyParser:
                 name = self._declare(found[1])
                 self.body.banks.append((kind, name))
                 self.body.registers[name] = kind
+            elif len(found[2]) > _MOST_DIGITS:
+                raise self._error(index, f"`{part.strip()}` declares too many registers")
             else:
                 self._bank(kind, found[1], int(found[2]))
 
