@@ -1,4 +1,5 @@
-"""Loads, stores and atomics with modifiers that the assembler refuses are refused when they are decoded."""
+"""What the assembler refuses is refused when it is decoded: modifiers of loads, stores and atomics, and
+registers that do not fit."""
 
 from __future__ import annotations
 
@@ -48,6 +49,20 @@ BAD = [
     "red.global.inc.s32 [%rd30], %r2;",
 ]
 
+MISFITS = [
+    "setp.ne.u32 %rd3, %r1, 4;",
+    "setp.ne.u32 %p1|%r2, %r1, 4;",
+    "add.s32 %p1, %r1, %r2;",
+    "isspacep.shared %r1, %rd3;",
+    "vote.sync.ballot.b32 %rd3, %p1, -1;",
+    "vote.sync.any.pred %r1, %p1, -1;",
+    "shfl.sync.idx.b32 %r1|%r2, %r3, 0, 31, -1;",
+    "mapa.u32 %r1, %r2, %r3;",
+    "mapa.sharetiled::cluster.u32 %r1, %r2, %r3;",
+    "mov.u64 %rd3, %clock;",
+]
+"""Registers that cannot take the result."""
+
 
 @pytest.mark.parametrize("text", GOOD)
 def test_forms_of_the_isa_are_taken(text: str) -> None:
@@ -55,7 +70,7 @@ def test_forms_of_the_isa_are_taken(text: str) -> None:
     decode(module, module.kernels["k"])
 
 
-@pytest.mark.parametrize("text", BAD)
+@pytest.mark.parametrize("text", [*BAD, *MISFITS])
 def test_others_are_refused_with_their_line(text: str) -> None:
     module = parse_module(kernel("\n" + text))
     with pytest.raises(PtxError, match="cannot execute") as caught:

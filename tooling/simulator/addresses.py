@@ -39,12 +39,10 @@ def _generic(decoder: Decoder, instruction: Instruction, _following: int) -> Non
 
     def compute(group: Group) -> Array:
         value = group.get(slot)
-        if not window:
-            return value
-        wide = value if value.dtype.itemsize == 8 else value.astype(U64)
-        return (wide.view(U64) + distance).astype(result)
+        wide = (value if value.dtype.itemsize == 8 else value.astype(U64)).view(U64)
+        return (wide + distance if window else wide).astype(result, copy=False)
 
-    _set(decoder, instruction, destination, compute)
+    _set(decoder, instruction, destination, compute, result)
 
 
 def _generic_parameter(decoder: Decoder, instruction: Instruction) -> None:
@@ -58,21 +56,25 @@ def _generic_parameter(decoder: Decoder, instruction: Instruction) -> None:
         value, start = group.get(slot).astype(U64), group.get(base)
         return value - start if back else value + start
 
-    _set(decoder, instruction, destination, compute)
+    _set(decoder, instruction, destination, compute, U64)
 
 
 def _set(
-    decoder: Decoder, instruction: Instruction, destination: Operand, compute: Callable[[Group], Array]
+    decoder: Decoder,
+    instruction: Instruction,
+    destination: Operand,
+    compute: Callable[[Group], Array],
+    dtype: np.dtype[Any],
 ) -> None:
-    """Set a register for the lanes that the guard lets through."""
-    target = write(decoder, destination, instruction)
+    """Set a register of this type for the lanes that the guard lets through."""
+    target = write(decoder, destination, instruction, dtype)
     guarding = guard(decoder, instruction)
 
     def step(group: Group, batch: Any) -> None:
         some, mask, _ = active(group, guarding, batch.size)
         if some:
             value = compute(group)
-            assign(group, target, value, mask, value.dtype)
+            assign(group, target, value, mask, dtype)
 
     decoder.block.steps.append(step)
 
@@ -93,15 +95,18 @@ def _is_space(decoder: Decoder, instruction: Instruction, _following: int) -> No
                 result |= True if which is None else which
         return result
 
-    _set(decoder, instruction, destination, compute)
+    _set(decoder, instruction, destination, compute, PRED)
 
 
 @binds("mapa")
 def _map_address(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     """The address of the same shared place in another block of the cluster (PTX ISA 9.7.9.22)."""
     destination, source, block = instruction.operands
-    dtype = DTYPES[instruction.modifiers[-1]]
-    generic = not any(m.startswith("shared") for m in instruction.modifiers)
+    *space, kind = instruction.modifiers
+    dtype = DTYPES[kind]
+    generic = not space
+    if space not in ([], ["shared"], ["shared::cluster"]) or (generic and dtype != U64):
+        raise decoder.unknown(instruction)
     slot = decoder.value(source, dtype, instruction)
     rank_slot = decoder.value(block, U32, instruction)
 
@@ -112,7 +117,7 @@ def _map_address(decoder: Decoder, instruction: Instruction, _following: int) ->
         offset = (address - window) & dtype.type((1 << CLUSTER_SHIFT) - 1)
         return np.asarray((rank << dtype.type(CLUSTER_SHIFT)) + offset + window)
 
-    _set(decoder, instruction, destination, compute)
+    _set(decoder, instruction, destination, compute, dtype)
 
 
 @binds("getctarank")
@@ -126,4 +131,4 @@ def _block_rank(decoder: Decoder, instruction: Instruction, _following: int) -> 
         rank = ((address & np.uint64(0xFFFFFFFF)) >> np.uint64(CLUSTER_SHIFT)).astype(U32)
         return np.where(rank > 0, rank - np.uint32(1), group.get(own))
 
-    _set(decoder, instruction, destination, compute)
+    _set(decoder, instruction, destination, compute, U32)

@@ -76,7 +76,7 @@ def _vote(
         raise decoder.unknown(instruction)
     inner = voted.operand if isinstance(voted, Negated) else voted
     predicate = decoder.value(inner, PRED, instruction)
-    target = write(decoder, destination, instruction)
+    target = write(decoder, destination, instruction, _COMBINES[modifiers[0]][1])
     return Vote(predicate, isinstance(voted, Negated), modifiers[0], target), middle
 
 

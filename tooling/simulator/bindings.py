@@ -112,12 +112,25 @@ def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
 # -- destinations --------------------------------------------------------------------------------------
 
 
-def write(decoder: Decoder, operand: Operand, instruction: Instruction) -> int:
-    """The slot of a destination register; `_` (no destination) gets a slot that nobody reads."""
+def write(
+    decoder: Decoder, operand: Operand, instruction: Instruction, dtype: np.dtype[Any] | None = None
+) -> int:
+    """The slot of a destination register; `_` (no destination) gets a slot that nobody reads.
+
+    Args:
+        dtype: of a result that is assigned as it is; a register of another size cannot take it.
+
+    Raises:
+        PtxError: no register, or one that does not fit.
+    """
     if not isinstance(operand, Register):
         raise decoder.unknown(instruction, NO_REGISTER)
     if operand.name == "_":
         return decoder.constant(0xDEAD, U32)
+    if dtype is not None:
+        width = decoder.width(operand.name)
+        if width.itemsize != dtype.itemsize or (width == PRED) is not (dtype == PRED):
+            raise decoder.unknown(instruction, DOES_NOT_FIT.filled(register=operand.name))
     slot = decoder.register(operand.name)
     if instruction.predicate is None:
         decoder.block.defines.add(slot)
@@ -178,19 +191,20 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
             kinds[-1] = width
     guarding = guard(decoder, instruction)
     if isinstance(destination, Pair):
-        first = write(decoder, destination.first, instruction)
-        second = write(decoder, destination.second, instruction)
+        first = write(decoder, destination.first, instruction, PRED)
+        second = write(decoder, destination.second, instruction, PRED)
         decoder.block.steps.append(_pair_step(function, (first, second), slots, kinds, guarding))
         return
-    target = write(decoder, destination, instruction)
+    result = operation.result
+    if isinstance(destination, Register) and destination.name != "_" and result != PRED:
+        register = decoder.width(destination.name)
+        if register.itemsize > result.itemsize:
+            function = _extended(function, result, register)
+            result = register
+    target = write(decoder, destination, instruction, result)
     assert isinstance(destination, Register)
     if destination.name == "_":
         return
-    register = decoder.width(destination.name)
-    if register.itemsize > operation.result.itemsize and operation.result != PRED:
-        function = _extended(function, operation.result, register)
-    elif register.itemsize < operation.result.itemsize:
-        raise decoder.unknown(instruction, DOES_NOT_FIT.filled(register=destination.name))
     if guarding is not None:
         decoder.block.steps.append(_guarded_step(function, target, slots, kinds, guarding))
     else:
@@ -199,9 +213,9 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
 
 def _bind_clock(decoder: Decoder, instruction: Instruction, name: str) -> None:
     """Clocks are read anew each time; they count issued instructions, never a time."""
-    target = write(decoder, instruction.operands[0], instruction)
-    guarding = guard(decoder, instruction)
     origin = Origin("special", special_dtype(name), name)
+    target = write(decoder, instruction.operands[0], instruction, origin.dtype)
+    guarding = guard(decoder, instruction)
 
     def step(group: Group, batch: Any) -> None:
         lanes = True if guarding is None else guarded_lanes(group, guarding)

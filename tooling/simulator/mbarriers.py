@@ -107,7 +107,9 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
     argument = decoder.value(operands[0], kind, instruction) if operands else None
     guarding = guard(decoder, instruction)
     wanted = result is not None and not (isinstance(result, Register) and result.name == "_")
-    target = write(decoder, result, instruction) if wanted and result is not None else None
+    target = None
+    if wanted and result is not None:
+        target = write(decoder, result, instruction, PRED if waiting else U64)
     heeded = wanted and isinstance(result, Register) and decoder.is_read(result.name)
     expects = "expect_tx" in flags
     window = np.uint64(0 if name == "shared" else SHARED_WINDOW)
@@ -161,7 +163,7 @@ def _pending_count(decoder: Decoder, instruction: Instruction) -> None:
         raise decoder.unknown(instruction)
     destination, token = instruction.operands
     slot = decoder.value(token, U64, instruction)
-    target = write(decoder, destination, instruction)
+    target = write(decoder, destination, instruction, U32)
     guarding = guard(decoder, instruction)
 
     def step(group: Group, batch: Any) -> None:

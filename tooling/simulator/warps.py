@@ -71,9 +71,9 @@ def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None
     value, amount, clamp, mask = (decoder.value(x, U32, instruction) for x in (a, b, c, members))
     found = None
     if isinstance(destination, Pair):
-        found = write(decoder, destination.second, instruction)
+        found = write(decoder, destination.second, instruction, PRED)
         destination = destination.first
-    target = write(decoder, destination, instruction)
+    target = write(decoder, destination, instruction, U32)
 
     def perform(group: Group, batch: Any) -> None:
         sources: Sources = batch.warps.shuffle(
@@ -119,7 +119,7 @@ def _vote(decoder: Decoder, instruction: Instruction, following: int) -> None:
     negate = isinstance(operand, Negated)
     predicate = decoder.value(operand.operand if isinstance(operand, Negated) else operand, PRED, instruction)
     mask = decoder.value(members, U32, instruction)
-    target = write(decoder, destination, instruction)
+    target = write(decoder, destination, instruction, U32 if mode == "ballot" else PRED)
 
     def perform(group: Group, batch: Any) -> None:
         voted = group.get(predicate)
@@ -152,7 +152,7 @@ def _reduce(decoder: Decoder, instruction: Instruction, following: int) -> None:
     destination, source, members = instruction.operands
     value = decoder.value(source, dtype, instruction)
     mask = decoder.value(members, U32, instruction)
-    target = write(decoder, destination, instruction)
+    target = write(decoder, destination, instruction, U32)
 
     def perform(group: Group, batch: Any) -> None:
         warp = group.pick(batch.warps.warp_of_lane)
@@ -177,9 +177,9 @@ def _match(decoder: Decoder, instruction: Instruction, following: int) -> None:
     mask = decoder.value(members, U32, instruction)
     agreed = None
     if isinstance(destination, Pair):
-        agreed = write(decoder, destination.second, instruction)
+        agreed = write(decoder, destination.second, instruction, PRED)
         destination = destination.first
-    target = write(decoder, destination, instruction)
+    target = write(decoder, destination, instruction, U32)
 
     def perform(group: Group, batch: Any) -> None:
         values = np.broadcast_to(group.get(value).view(dtype), group.count)
@@ -209,8 +209,8 @@ def _elect(decoder: Decoder, instruction: Instruction, following: int) -> None:
     if not isinstance(destination, Pair):
         raise decoder.unknown(instruction)
     mask = decoder.value(members, U32, instruction)
-    leader = write(decoder, destination.first, instruction)
-    elected = write(decoder, destination.second, instruction)
+    leader = write(decoder, destination.first, instruction, U32)
+    elected = write(decoder, destination.second, instruction, PRED)
     named = isinstance(destination.first, Register) and destination.first.name != "_"
 
     def perform(group: Group, batch: Any) -> None:
@@ -226,7 +226,7 @@ def _elect(decoder: Decoder, instruction: Instruction, following: int) -> None:
 @binds("activemask")
 def _active_mask(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     (destination,) = instruction.operands
-    target = write(decoder, destination, instruction)
+    target = write(decoder, destination, instruction, U32)
     guarding = guard(decoder, instruction)
 
     def step(group: Group, batch: Any) -> None:
