@@ -159,6 +159,8 @@ class BlockBarriers:
         batch = self.batch
         batch.meetings += 1
         blocks = batch.blocks
+        for hook in batch.hooks.barrier_come:
+            hook.barrier_come(group.pick(batch.spaces.threads), barrier, instruction)
         everyone = group.count == batch.alive_count and count is None and not self.arrived
         if everyone and stay and not self.parked:
             self._tell_blocks(batch.first_block + np.flatnonzero(batch.alive > 0), instruction)
@@ -166,6 +168,8 @@ class BlockBarriers:
         arrived = self.arrived.setdefault(barrier, np.zeros(blocks, np.int64))
         expected = self.expected.setdefault(barrier, np.full(blocks, -1, np.int64))
         own = np.bincount(group.pick(batch.spaces.block_of_lane), minlength=blocks)
+        goal, own_goal = self._goal(expected), batch.alive if count is None else count
+        self._tell_counts(group, barrier, (own > 0) & (arrived > 0) & (goal != own_goal), instruction)
         arrived += own
         if count is not None:
             expected[own > 0] = count
@@ -210,8 +214,7 @@ class BlockBarriers:
         """Let the lanes of every complete block go on; `instruction` is what completed them."""
         batch = self.batch
         arrived, expected = self.arrived[barrier], self.expected[barrier]
-        goal = np.where(expected < 0, batch.alive, expected)
-        complete = (arrived > 0) & (arrived >= goal)
+        complete = (arrived > 0) & (arrived >= self._goal(expected))
         if not complete.any():
             return
         released = self._release(barrier, complete)
@@ -239,6 +242,10 @@ class BlockBarriers:
             del self.arrived[barrier], self.expected[barrier]
         for parked in released:
             batch.resume(parked.group)
+
+    def _goal(self, expected: Any) -> Any:
+        """(blocks,) how many threads must come."""
+        return np.where(expected < 0, self.batch.alive, expected)
 
     def _release(self, barrier: int, complete: Any) -> list[Parked]:
         """Take the lanes of complete blocks out of the parked ones."""
@@ -305,6 +312,18 @@ class BlockBarriers:
         ]
         for hook in self.batch.hooks.barrier_mixed:
             hook.barrier_mixed(waiters)
+
+    def _tell_counts(self, group: Group, barrier: int, blocks: Any, instruction: Instruction) -> None:
+        """Tell of lanes that come where others of these blocks wait for another number of threads."""
+        hooks, threads = self.batch.hooks.barrier_counts, self.batch.spaces.threads
+        for parked in self.parked if hooks and blocks.any() else ():
+            here = (group, instruction), (parked.group, parked.instruction)
+            waiters = [
+                Waiter(self._inside(blocks, [one.pick(threads)]), at, WaitsFor.BLOCK_BARRIER, barrier)
+                for one, at in here
+            ]
+            for hook in hooks if parked.barrier == barrier and len(waiters[1].threads) else ():
+                hook.barrier_counts(waiters)
 
     def _inside(self, blocks: Any, threads: list[Any]) -> Any:
         """Those of the threads that are in one of these blocks of the batch, sorted."""

@@ -61,6 +61,7 @@ class Kind(StrEnum):
     COPY_SOURCE_CHANGED = "copy-source-changed"
     COPY_OUTLIVES_BLOCK = "copy-outlives-block"
     PROXY_FENCE_MISSING = "proxy-fence-missing"
+    BARRIER_REUSED = "barrier-reused"
 
     UNWRITTEN_READ = "unwritten-read"
     UNWRITTEN_LIBRARY_READ = "unwritten-library-read"
@@ -162,8 +163,8 @@ class Finding(Record):
     `parties[0]` is the thread that broke the rule (of a race: the later access). `offset` is where the access
     began, in bytes from the start of `buffer`; `size` its bytes; `distance` how far it reaches outside
     the buffer. `expected` and `arrived` count threads at a barrier, or hold lane masks for `.sync`
-    operations (or, in `arrived`, the lane that was asked for), or the blocks of a cluster and the rank that
-    was asked for. `one_cluster`: the blocks of
+    operations, or the blocks of a cluster; then `arrived` may be the lane or the rank that was asked for, or
+    the number of a barrier. `one_cluster`: the blocks of
     all parties are of one cluster.
     """
 

@@ -200,6 +200,9 @@ class Hook:
     def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
         """All threads of these blocks passed a barrier: earlier accesses are ordered before later ones."""
 
+    def barrier_come(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
+        """These threads come to a barrier of their block, whether they will wait there or not."""
+
     def barrier_arrive(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
         """These threads arrived at a barrier of their block without waiting (`bar.arrive`)."""
 
@@ -208,6 +211,9 @@ class Hook:
 
     def barrier_mixed(self, waiters: Sequence[Waiter]) -> None:
         """Lanes of one warp passed a barrier together, but by several `.aligned` instructions: undefined."""
+
+    def barrier_counts(self, waiters: Sequence[Waiter]) -> None:
+        """Threads (the first) come to a barrier at which others of their block wait for another number."""
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         """These threads passed a `.sync` instruction, each together with the lanes of its `masks` entry."""

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from tooling.simulator.hooks import Hook
 
 HOOK_NAMES = (
-    "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_arrive", "named_barrier",
-    "barrier_mixed", "warp_sync", "warp_missing", "shuffle_astray", "cluster_arrive", "cluster_wait",
-    "cluster_barrier", "fence", "async_commit", "async_wait", "bulk_wait", "transfer_counted",
-    "mbarrier_phase", "mbarrier", "threads_exit", "stuck",
+    "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_come", "barrier_arrive",
+    "named_barrier", "barrier_mixed", "barrier_counts", "warp_sync", "warp_missing", "shuffle_astray",
+    "cluster_arrive", "cluster_wait", "cluster_barrier", "fence", "async_commit", "async_wait", "bulk_wait",
+    "transfer_counted", "mbarrier_phase", "mbarrier", "threads_exit", "stuck",
 )  # fmt: skip
 
 
@@ -29,9 +29,11 @@ class Listeners:
     issue: tuple[Hook, ...]
     access: tuple[Hook, ...]
     block_barrier: tuple[Hook, ...]
+    barrier_come: tuple[Hook, ...]
     barrier_arrive: tuple[Hook, ...]
     named_barrier: tuple[Hook, ...]
     barrier_mixed: tuple[Hook, ...]
+    barrier_counts: tuple[Hook, ...]
     warp_sync: tuple[Hook, ...]
     warp_missing: tuple[Hook, ...]
     shuffle_astray: tuple[Hook, ...]

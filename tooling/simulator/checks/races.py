@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.simulator.checks.barrier_uses import BarrierUses
 from tooling.simulator.checks.base import CheckHook, action_of, is_strong, lanes_of, survivors
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.footprint import Footprints
@@ -34,7 +35,7 @@ from tooling.simulator.checks.shadow import (
 )
 from tooling.simulator.checks.targets import Target, dense_strip, dense_target, panel_target, sparse_target
 from tooling.simulator.checks.widths import accesses_of
-from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
+from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.hooks import (
     Access,
     AccessKind,
@@ -43,6 +44,7 @@ from tooling.simulator.hooks import (
     LaunchContext,
     Meeting,
     Space,
+    Waiter,
 )
 from tooling.simulator.memory import Allocation
 from tooling.simulator.ptx_model import Instruction
@@ -117,6 +119,7 @@ class RaceCheck(CheckHook):
         self._first_block, self._batch = first_block, blocks
         self._shared = Shadow(blocks * self._window, self._granules[Space.SHARED])
         self._shared_values = None
+        self._uses = BarrierUses(self.context.threads_per_block)
         self._copies.clear()
         self._raise_shared_floor()
 
@@ -158,6 +161,7 @@ class RaceCheck(CheckHook):
 
     def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
         self._clocks.block_barrier(blocks, self._now)
+        self._uses.forget(blocks)
         self._raise_shared_floor()
 
     def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
@@ -165,6 +169,30 @@ class RaceCheck(CheckHook):
 
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
         self._clocks.cluster_barrier(clusters, self._now)
+
+    def barrier_come(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
+        """Who comes to a barrier must know that those who met there before have passed it."""
+        found = self._uses.too_early(threads, barrier, self._clocks)
+        if found is not None:
+            late, use = found
+            self._report_reused(
+                barrier,
+                self.party(late, Action.BARRIER, instruction),
+                self.party(int(use.threads[0]), Action.BARRIER, use.instruction, len(use.threads)),
+            )
+
+    def barrier_counts(self, waiters: Sequence[Waiter]) -> None:
+        """Two groups are there at once, as the numbers tell that they wait for."""
+        late, early = (
+            self.party(int(w.threads[0]), Action.BARRIER, w.instruction, len(w.threads)) for w in waiters
+        )
+        self._report_reused(waiters[0].barrier, late, early)
+
+    def _report_reused(self, barrier: int, late: Party, early: Party) -> None:
+        kind = Kind.BARRIER_REUSED
+        key = (kind, self.context.launch.function.name, str(late.place), str(early.place))
+        finding = Finding(self.check, kind, Severity.ERROR, self.kernel(), (late, early), arrived=barrier)
+        self.note(key, finding)
 
     def barrier_arrive(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
         self._clocks.arrive(threads, np.full(len(threads), _meeting_at(barrier)), self._now)
@@ -175,6 +203,7 @@ class RaceCheck(CheckHook):
         if len(meeting.arrived):
             places = np.full(len(meeting.threads), _meeting_at(meeting.barrier))
             self._clocks.passed(meeting.threads, places)
+        self._uses.passed(meeting, self._tick(meeting.instruction, Action.BARRIER))
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         self._clocks.warp_sync(threads, masks, self._now)

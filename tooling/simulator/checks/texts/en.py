@@ -156,6 +156,13 @@ _TEXTS = {
         "Call `fence_async_view_proxy()` after the stores, in every thread that stores, then `barrier()`, "
         "then start the copy.",
     ),
+    "barrier-reused": Text(
+        "threads come to barrier {arrived} while other threads may still meet there",
+        "A barrier counts whoever comes to it: threads that come before those at {last_place} have passed "
+        "are counted among them, so that some go on too early and others wait for ever.",
+        "Give each group of threads a barrier number of its own, 1 to 15 (`barrier()` uses 0), or let the "
+        "second group come only after the first has passed, for example behind a `barrier()` of the block.",
+    ),
     "unwritten-read": Text(
         "read of {bytes} of {memory} memory that nobody has written: {buffer}, offset {offset}{element}",
         "New memory holds whatever was there before: the value differs from run to run.",

@@ -1,0 +1,117 @@
+"""Groups of threads that share the number of a barrier: nothing keeps their meetings apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.simulator.simulate import kernel, simulate
+from tooling.simulator.checks.suite import make_checks
+from tooling.simulator.findings import Check, Kind, explain
+
+SCHEDULES = ["lockstep", "adversarial", "random:1", "random:2"]
+GROUPS = """
+    setp.ge.u32 %p1, %r30, 64;
+    {before}
+    @%p1 bra SECOND;
+    {first}
+    bra END;
+SECOND:
+    {second}
+END:
+    {after}
+"""
+"""Two warps go the first way, the others the second."""
+
+
+def found(threads: int = 128, schedule: str = "lockstep", **parts: str) -> set[Kind]:
+    body = GROUPS.format(**({"before": "", "after": "", "first": "", "second": ""} | parts))
+    checks = make_checks([Check.RACES, Check.SYNCHRONISATION])
+    text = kernel(body, before=".shared .align 8 .b8 gate[8];")
+    simulate(text, [np.zeros(16, np.uint32)], block=threads, hooks=checks, schedule=schedule)
+    return {finding.kind for check in checks for finding in check.findings}
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(
+    ("first", "second", "after", "threads"),
+    [
+        ("bar.sync 1, 64;", "bar.sync 1, 128;", "", 192),
+        ("bar.sync 1, 64;", "bar.sync 1, 64;", "", 128),
+        ("bar.sync 1, 64;", "", "bar.sync 1, 128;", 128),
+        ("bar.sync 0, 64;", "", "bar.sync 0;", 128),
+        ("bar.sync 1, 64; bar.arrive 2, 128;", "bar.sync 1, 64; bar.sync 2, 128;", "", 128),
+    ],
+)
+def test_groups_that_may_come_to_one_barrier_at_once_are_found(
+    first: str, second: str, after: str, threads: int, schedule: str
+) -> None:
+    assert Kind.BARRIER_REUSED in found(threads, schedule, first=first, second=second, after=after)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(
+    ("first", "second", "after", "threads"),
+    [
+        ("bar.sync 1, 64;", "bar.sync 2, 128;", "", 192),
+        ("bar.sync 1, 64; bar.sync 1, 64;", "bar.sync 2, 64; bar.sync 2, 64;", "bar.sync 0;", 128),
+        ("bar.sync 1, 64;", "", "bar.sync 0; bar.sync 1, 128;", 128),
+        ("bar.sync 1, 64; bar.sync 0;", "bar.sync 0; bar.sync 1, 64;", "", 128),
+        ("bar.sync 1, 64; bar.arrive 2, 128;", "bar.sync 2, 128; bar.sync 1, 64;", "", 128),
+        (
+            "bar.sync 1, 128; bar.arrive 2, 128; bar.sync 1, 128; bar.arrive 2, 128;",
+            "bar.arrive 1, 128; bar.sync 2, 128; bar.arrive 1, 128; bar.sync 2, 128;",
+            "",
+            128,
+        ),
+    ],
+)
+def test_meetings_that_are_kept_apart_are_none(
+    first: str, second: str, after: str, threads: int, schedule: str
+) -> None:
+    assert found(threads, schedule, first=first, second=second, after=after) == set()
+
+
+@pytest.mark.parametrize(
+    ("schedule", "kind"), [("lockstep", Kind.BARRIER_REUSED), ("adversarial", Kind.SHORT_BARRIER)]
+)
+def test_who_arrives_again_before_others_have_waited_is_found(schedule: str, kind: Kind) -> None:
+    """Where both arrivals come first, the barrier is complete without those who wait."""
+    first, second = "bar.sync 1, 128; bar.sync 1, 128;", "bar.arrive 1, 128; bar.arrive 1, 128;"
+    assert found(schedule=schedule, first=first, second=second) == {kind}
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_an_mbarrier_or_a_flag_keeps_meetings_apart(schedule: str) -> None:
+    before = """
+        mov.b32 %r5, gate; setp.eq.u32 %p2, %r30, 0; setp.eq.u32 %p4, %r30, 64;
+        @%p2 mbarrier.init.shared.b64 [%r5], 64;
+        bar.sync 0;
+    """
+    arrive = "bar.sync 1, 64; mbarrier.arrive.shared.b64 %rd1, [%r5];"
+    wait = "WAITS: mbarrier.try_wait.parity.shared.b64 %p5, [%r5], 0; @!%p5 bra WAITS; bar.sync 1, 64;"
+    assert found(schedule=schedule, before=before, first=arrive, second=wait) == set()
+    raised = "bar.sync 1, 64; fence.acq_rel.cta; @%p2 atom.global.exch.b32 %r6, [%rd30], 1;"
+    seen = """
+        @!%p4 bra SEEN;
+        ASK: atom.global.or.b32 %r6, [%rd30], 0; setp.eq.u32 %p5, %r6, 0; @%p5 bra ASK;
+        fence.acq_rel.cta;
+        SEEN: bar.sync 2, 64; bar.sync 1, 64;
+    """
+    assert found(schedule=schedule, before=before, first=raised, second=seen) == set()
+
+
+def test_the_finding_names_both_groups() -> None:
+    text = kernel(
+        GROUPS.format(
+            before="", first=".loc 1 7 5\nbar.sync 1, 64;", second=".loc 1 8 5\nbar.sync 1, 128;", after=""
+        ),
+        before='.file 1 "lines.mojo"',
+    )
+    checks = make_checks([Check.RACES])
+    simulate(text, [np.zeros(16, np.uint32)], block=192, hooks=checks)
+    (finding,) = [finding for check in checks for finding in check.findings]
+    late, early = finding.parties
+    assert (late.place.line, late.thread[0], early.place.line, early.count) == (8, 64, 7, 64)
+    assert explain(finding).what == "threads come to barrier 1 while other threads may still meet there"
+    assert "1번 배리어" in explain(finding, "ko").what
