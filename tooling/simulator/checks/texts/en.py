@@ -89,8 +89,10 @@ _TEXTS = {
     ),
     "leak": Text(
         "{buffer} was never freed",
-        "A program that repeats this runs out of device memory.",
-        "Let the buffer's owner be destroyed before the program ends, or free what was allocated by hand.",
+        "The memory comes back only when the program ends: one that repeats this runs out of device memory.",
+        "Let the context outlive its buffers, with all their uses inside `with DeviceContext() as ctx:`. "
+        "Mojo destroys a value after its last use, and does not free a buffer whose context is gone. What "
+        "was allocated by hand, or taken with `take_ptr`, must be freed by hand.",
     ),
     "read-after-write": Text(
         "race on {memory} memory: a thread reads what another thread has just written, unordered",
