@@ -69,6 +69,7 @@ def test_the_pages_are_deployed_after_every_check_and_from_full_history() -> Non
 def test_the_cpu_jobs_cover_tests_simulator_matrix_and_book() -> None:
     jobs = load("ci.yml")["jobs"]
     assert ".ci/run" in commands(jobs["check"])
+    assert "--group format poe lint-mojo" in commands(jobs["check"])
     assert "tooling verify --target sim --require-all" in commands(jobs["programs"])
     assert "--extra torch tooling verify" in commands(jobs["programs"])  # else that could not pass
     assert "tooling matrix build" in commands(jobs["programs"])
