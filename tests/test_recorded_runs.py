@@ -10,8 +10,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import platform
-import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.machine import needs_simulated_gpu
 from tooling.catalog.catalogue import load_catalogue
 from tooling.catalog.model import Language, ModeKind
 from tooling.execution.channel import VARIABLE, LabFolder
@@ -31,13 +30,7 @@ from tooling.toolchain.cache import usable_cache
 from tooling.trials import build_program, run_on_target
 from tooling.verify.plan import Filter, Subject, Trial, make_plan
 
-pytestmark = [
-    pytest.mark.mojo,
-    pytest.mark.skipif(
-        sys.platform != "linux" or platform.machine() != "x86_64",
-        reason="the simulated GPU needs x86-64 Linux",
-    ),
-]
+pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
 
 PROJECT = find_project(Path(__file__).parent)
 RECORDINGS = PROJECT.recordings / "h200"

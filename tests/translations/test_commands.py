@@ -321,6 +321,18 @@ def test_a_new_language_starts_from_the_source_book(book: Book, tool: Tool) -> N
     assert tool("new-lang", "ja").status == 2
 
 
+def test_who_reads_the_languages_meanwhile_reads_the_old_ones_whole(book: Book, tool: Tool) -> None:
+    book.english("# Summary\n", "SUMMARY.md")
+    (book.root / "book/book.toml").write_text('[book]\ntitle = "T"\n')
+    assert tool("new-lang", "ja").status == 0
+    languages = book.root / "i18n/languages.toml"
+    old = languages.read_text()
+    with languages.open() as reader:
+        assert tool("new-lang", "de").status == 0
+        assert reader.read() == old
+    assert [each["code"] for each in tomllib.loads(languages.read_text())["language"]] == ["ja", "de"]
+
+
 @pytest.mark.parametrize("code", ["Korean", "k", "../ko", "ko/x", ""])
 def test_what_is_no_language_code_is_refused(book: Book, tool: Tool, code: str) -> None:
     assert tool("new-lang", code).status == 2

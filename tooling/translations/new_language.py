@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tooling.errors import Location, ToolingError
 from tooling.translations.pages import find_pages
+from tooling.whole_files import write_whole
 
 _CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 LANGUAGES = "i18n/languages.toml"
@@ -74,8 +75,7 @@ def add_language(base: Path, source: Path, code: str, name: str | None = None) -
         base / LANGUAGES: _languages(base / LANGUAGES, code, name or code),
     }
     for path, text in texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+        write_whole(path, text.encode())
     pages = tuple(key for key in find_pages(source, "--source") if key != "SUMMARY.md")
     return NewLanguage(tuple(texts), pages)
 
