@@ -66,3 +66,51 @@ def test_a_value_outlives_a_loop_a_branch_and_its_own_other_readers() -> None:
     rounds = np.maximum(lanes % 4, 1)
     wanted = rounds * (lanes + 101) + lanes + 100 + np.where(lanes % 4 > 1, 1000, 0)
     assert after.tolist() == wanted.tolist()
+
+
+def test_what_a_warpgroup_product_adds_to_outlives_the_loop_before_it() -> None:
+    # B is all zeros: the product is the addend. Lanes carry it through a loop that parts them, and another
+    # warpgroup is gone, so that they do not meet as the whole launch.
+    text = kernel(
+        """
+        .reg .f32 %f<8>;
+        setp.ge.u32 %p3, %r30, 128;
+        @%p3 bra $done;
+        mov.b32 %r1, zeros;
+        shl.b32 %r2, %r30, 2;
+        add.s32 %r3, %r1, %r2;
+        st.shared.b32 [%r3], 0;
+        bar.sync 1, 128;
+        fence.proxy.async.shared::cta;
+        and.b32 %r4, %r1, 0x3FFFF;
+        shr.u32 %r4, %r4, 4;
+        cvt.u64.u32 %rd2, %r4;
+        or.b64 %rd2, %rd2, 0x0000000800080000;
+        cvt.rn.f32.u32 %f0, %r30;
+        mov.f32 %f1, 0f3F800000;
+        mov.f32 %f2, 0f40000000;
+        mov.f32 %f3, 0f40400000;
+        and.b32 %r5, %r30, 3;
+        mov.b32 %r6, 0;
+    $again:
+        add.s32 %r6, %r6, 1;
+        setp.lt.u32 %p1, %r6, %r5;
+        @%p1 bra $again;
+        bar.sync 1, 128;
+        setp.ne.b32 %p2, 1, 0;
+        wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, {%r6, %r6, %r6, %r6}, %rd2,
+            %p2, 1, 1, 0;
+        wgmma.commit_group.sync.aligned;
+        wgmma.wait_group.sync.aligned 0;
+        add.f32 %f0, %f0, %f1;
+        mul.wide.u32 %rd3, %r31, 4;
+        add.s64 %rd4, %rd30, %rd3;
+        st.global.f32 [%rd4], %f0;
+    $done:
+        """,
+        before=".shared .align 128 .b8 zeros[512];",
+    )
+    result, (after,) = simulate(text, [np.zeros(128, np.float32)], block=256)
+    assert result.error is None
+    assert after.tolist() == [number + 1.0 for number in range(128)]

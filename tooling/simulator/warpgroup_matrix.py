@@ -47,7 +47,6 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
     result, a, b, scale, *signs = instruction.operands
     if not isinstance(result, Vector) or len(result.elements) != form.registers:
         raise decoder.unknown(instruction, WRONG_RESULT)
-    targets = [write(decoder, element, instruction) for element in result.elements]
     addends = [decoder.value(element, U32, instruction) for element in result.elements]
     numbers = [sign.value for sign in signs if isinstance(sign, Integer)]
     if len(numbers) != len(signs) or len(numbers) not in form.immediates(isinstance(a, Vector)):
@@ -59,6 +58,8 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
     right = decoder.value(b, U64, instruction)
     keeps = _condition(decoder, instruction, scale)
     turned = [*([False] if held else []), *map(bool, turns), False, False]
+    # Written after all that is read: the addends come from before the instruction.
+    targets = [write(decoder, element, instruction) for element in result.elements]
 
     def perform(group: Group, batch: Any) -> None:
         warps = group.count // 32
