@@ -494,6 +494,11 @@ def tensor_maps() -> Answers:
     return work.tensor_maps(Driver().start())
 
 
+def column_maps() -> Answers:
+    """Tensor maps for columns of pixels."""
+    return work.column_maps(Driver().start())
+
+
 GROUPS: dict[str, Callable[[], Answers]] = {
     group.__name__: group
     for group in (
@@ -511,6 +516,7 @@ GROUPS: dict[str, Callable[[], Answers]] = {
         virtual_memory,
         read_only_memory,
         tensor_maps,
+        column_maps,
     )
 }
 

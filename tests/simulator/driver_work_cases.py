@@ -258,6 +258,83 @@ def tensor_maps(driver: Any) -> Answers:
     return answers
 
 
+def column_maps(driver: Any) -> Answers:
+    """cuTensorMapEncodeIm2col with numbers that it takes and numbers that it does not."""
+    memory = driver.allocate(1 << 20)
+    room = ctypes.create_string_buffer(256)
+    place = -(-ctypes.addressof(room) // 64) * 64
+    strides = (256, 4096, 32768, 262144)
+
+    def encode(rank: int = 4, **changed: Any) -> int:
+        given: dict[str, Any] = {
+            "place": place, "kind": 7, "address": memory, "extents": (64, 16, 8, 8, 4)[:rank],
+            "strides": strides[: rank - 1], "lower": (0,) * (rank - 2), "upper": (0,) * (rank - 2),
+            "channels": 16, "pixels": 8, "steps": (1,) * rank, "swizzle": 0, "promotion": 0, "fill": 0,
+        } | changed  # fmt: skip
+        return int(
+            driver(
+                "cuTensorMapEncodeIm2col",
+                PTR(given["place"]), given["kind"], rank, PTR(given["address"]),
+                (U64 * 5)(*given["extents"]), (U64 * 4)(*given["strides"]),
+                (ctypes.c_int * 3)(*given["lower"]), (ctypes.c_int * 3)(*given["upper"]),
+                given["channels"], given["pixels"], (U32 * 5)(*given["steps"]), 0, given["swizzle"],
+                given["promotion"], given["fill"],
+            )
+        )  # fmt: skip
+
+    answers: Answers = {
+        "good": encode(),
+        "no place": encode(place=0),
+        "place not at 64": encode(place=place + 16),
+        "rank 2": encode(2),
+        "rank 3": encode(3),
+        "rank 5": encode(5),
+        "address not at 16": encode(address=memory + 8),
+        "no address": encode(address=0),
+        "stride not of 16": encode(strides=(264, 4096, 32768)),
+        "no pixels in the tensor": encode(extents=(64, 0, 8, 8)),
+        "channels 0": encode(channels=0),
+        "channels not of 16 bytes": encode(channels=3),
+        "channels 64": encode(channels=64),
+        "channels 128 of 64": encode(channels=128),
+        "channels 256": encode(channels=256),
+        "channels 257 bytes": encode(kind=0, channels=272),
+        "pixels 0": encode(pixels=0),
+        "pixels 1": encode(pixels=1),
+        "pixels 256": encode(pixels=256),
+        "pixels 1024": encode(pixels=1024, channels=4),
+        "pixels 1025": encode(pixels=1025, channels=4),
+        "more than shared memory holds": encode(pixels=1024, channels=256),
+        "step 0": encode(steps=(1, 0, 1, 1)),
+        "step 8": encode(steps=(1, 8, 1, 1)),
+        "step 9": encode(steps=(1, 9, 1, 1)),
+        "swizzle 32": encode(swizzle=1, channels=8),
+        "swizzle 32 too wide": encode(swizzle=1),
+        "fill of integers": encode(kind=2, fill=1),
+        "fill of floats": encode(fill=1),
+        "promotion 4": encode(promotion=4),
+        "window of nothing": encode(lower=(16, 0)),
+        "window of one": encode(lower=(15, 0)),
+        "window that ends early": encode(upper=(-16, 0)),
+        "window beyond": encode(lower=(-3, -3), upper=(3, 3)),
+    }  # fmt: skip
+    for rank, reach in ((3, 1 << 15), (4, 1 << 7), (5, 1 << 4)):
+        rest = (0,) * (rank - 3)
+        for name, corner in (
+            ("below", -reach - 1),
+            ("lowest", -reach),
+            ("highest", reach - 1),
+            ("above", reach),
+        ):
+            answers[f"lower corner {name}, rank {rank}"] = encode(
+                rank, lower=(corner, *rest), upper=(reach - 1, *rest)
+            )
+            answers[f"upper corner {name}, rank {rank}"] = encode(
+                rank, upper=(corner, *rest), lower=(-reach, *rest)
+            )
+    return answers
+
+
 class Location(ctypes.Structure):
     """CUmemLocation: a device 1, or the host."""
 

@@ -199,6 +199,8 @@ def cuTensorMapEncodeIm2col(
             return INVALID_VALUE
         at[Int16](tensor_map + 88 + 2 * dimension)[] = Int16(low)
         at[Int16](tensor_map + 94 + 2 * dimension)[] = Int16(high)
+    if UInt64(channels) * UInt64(pixels) * _element_bytes(kind) > _MOST_BYTES:
+        return INVALID_VALUE
     at[UInt16](tensor_map + 100)[] = UInt16(channels)
     at[UInt16](tensor_map + 102)[] = UInt16(pixels)
     at[UInt8](tensor_map + 104)[] = 1
