@@ -198,3 +198,37 @@ A: mov.b32 %r9, 10; bra.uni END;
 B: mov.b32 %r9, 20;
 END:"""
     assert results(body, [0, 1, 2, 3]) == [10, 20, 10, 20]
+
+
+def test_a_parameter_that_is_declared_too_small_arrives_whole() -> None:
+    # What LLVM makes of a SIMD[DType.bool, 4]: four bits are declared, four bytes stored and loaded.
+    text = (
+        HEAD
+        + """
+        .func last(.param .align 16 .b8 few[1], .param .align 2 .b8 next[2], .param .b64 to)
+        {
+            .reg .b16 %rs<2>; .reg .b32 %r<3>; .reg .b64 %rd<2>;
+            ld.param::func.b32 %r1, [few];
+            ld.param::func.b16 %rs1, [next];
+            ld.param::func.b64 %rd1, [to];
+            st.b32 [%rd1], %r1;
+            cvt.u32.u16 %r2, %rs1;
+            st.b32 [%rd1+4], %r2;
+            ret;
+        }
+        .visible .entry k(.param .u64 .ptr .align 1 p0)
+        {
+            .reg .b64 %rd<2>; .reg .b16 %rs<2>;
+            ld.param.b64 %rd1, [p0];
+            mov.b16 %rs1, 77;
+            { .param .align 16 .b8 param0[1]; .param .align 2 .b8 param1[2]; .param .b64 param2;
+              st.param::func.b64 [param2], %rd1; st.param::func.b16 [param1], %rs1;
+              st.param::func.b32 [param0], 16842753;
+              call.uni last, (param0, param1, param2); }
+            ret;
+        }
+        """
+    )
+    result, (after,) = simulate(text, [np.zeros(2, np.uint32)], block=1)
+    assert result.error is None
+    assert after.tolist() == [0x01010001, 77]

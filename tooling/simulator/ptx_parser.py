@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from tooling.collection import uncollected
+from tooling.simulator.param_room import with_room
 from tooling.simulator.ptx_body import BodyParser
 from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.ptx_model import Function, Module, Parameter, Variable
@@ -176,7 +177,7 @@ class _ModuleParser:
             variables=tuple(body.variables),
             body=tuple(body.statements),
         )
-        (self.kernels if function.is_entry else self.functions)[name] = function
+        (self.kernels if function.is_entry else self.functions)[name] = with_room(function)
 
     def _error(self, what: str) -> PtxError:
         return PtxError(what, line=self.position + 1, text=self.lines[self.position], hint=NEVER_GUESSES)
