@@ -445,6 +445,47 @@ def test_print_writes_in_the_order_of_threads() -> None:
     assert b"".join(said) == b"".join(b"%d hi 1.50 12345678901\n" % i for i in range(3))
 
 
+@pytest.mark.parametrize(
+    ("conversion", "value", "printed"),
+    [
+        ("%hhd", 300, "44"),
+        ("%hhu", 0xFFFF_FFFF, "255"),
+        ("%hd", 70000, "4464"),
+        ("%hx", 0xFFFF_FFFE, "fffe"),
+        ("%d", 70000, "70000"),
+        ("%a", 0x3FF8_0000_0000_0000, "0x1.8p+0"),
+        ("%a", 0x3FF0_0000_0000_0000, "0x1p+0"),
+        ("%a", 0, "0x0p+0"),
+    ],
+)
+def test_print_of_narrow_and_of_hexadecimal_numbers(conversion: str, value: int, printed: str) -> None:
+    template = f"{conversion}\0".encode()
+    before = f"""
+    .extern .func (.param .b32 func_retval0) vprintf(.param .b64 a, .param .b64 b);
+    .global .align 1 .b8 text[{len(template)}] = {{{", ".join(map(str, template))}}};
+    """
+    body = f"""
+        .local .align 8 .b8 depot[8];
+        mov.b64 %rd1, depot;
+        cvta.local.u64 %rd2, %rd1;
+        mov.b64 %rd3, {value};
+        st.local.b64 [%rd1], %rd3;
+        mov.b64 %rd7, text;
+        {{
+        .param .b64 param0;
+        .param .b64 param1;
+        .param .b32 retval0;
+        st.param.b64 [param0], %rd7;
+        st.param.b64 [param1], %rd2;
+        call.uni (retval0), vprintf, (param0, param1);
+        }}
+    """
+    said: list[bytes] = []
+    result, _ = simulate(kernel(body, before=before), [zeros(1)], block=1, stdout=said.append)
+    assert result.error is None
+    assert b"".join(said) == printed.encode()
+
+
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_blocks_of_a_cluster_read_each_others_memory(schedule: str) -> None:
     body = """

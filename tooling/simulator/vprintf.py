@@ -21,6 +21,8 @@ from tooling.simulator.windows import LOCAL_WINDOW, SHARED_WINDOW
 
 _CONVERSION = re.compile(rb"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L|q)?([diouxXcsfFeEgGaAp%])")
 _LONGEST = 1 << 20
+_NARROW = {b"hh": "b", b"h": "h"}
+"""What `struct` calls a signed number of these lengths."""
 
 
 def bind_vprintf(
@@ -93,10 +95,16 @@ def _string(spaces: Any, lane: int, address: int) -> bytes:
     return content.split(b"\0", 1)[0]
 
 
-def _c_format(conversion: bytes, value: float | int) -> bytes:
+def _c_format(conversion: bytes, value: float | int | str) -> bytes:
     """One number as C prints it; Python's `%` follows the same rules."""
     text: str = conversion.decode() % value
     return text.encode()
+
+
+def _hexadecimal(value: float) -> str:
+    """A number as C's `%a` prints it: without the zeros that end Python's digits."""
+    digits, power, exponent = value.hex().partition("p")
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + power + exponent
 
 
 def format_text(spaces: Any, lane: int, template_address: int, arguments: int) -> bytes:
@@ -127,8 +135,8 @@ def format_text(spaces: Any, lane: int, template_address: int, arguments: int) -
             precision = b"%d" % struct.unpack("<i", take(4))[0]
         head = b"%" + flags + (width or b"") + (b"." + precision if precision is not None else b"")
         if kind == b"s":
-            text: bytes = (head + b"s") % _string(spaces, lane, struct.unpack("<Q", take(8))[0])
-            return text
+            string: bytes = (head + b"s") % _string(spaces, lane, struct.unpack("<Q", take(8))[0])
+            return string
         if kind == b"c":
             return bytes([struct.unpack("<i", take(4))[0] & 0xFF]).rjust(int(width or 0))
         if kind == b"p":
@@ -136,11 +144,18 @@ def format_text(spaces: Any, lane: int, template_address: int, arguments: int) -
         if kind in b"fFeEgGaA":
             number = struct.unpack("<d", take(8))[0]
             if kind in b"aA":
-                return float.hex(number).encode()
+                text = _c_format(
+                    b"%" + flags.replace(b"0", b"") + (width or b"") + b"s", _hexadecimal(number)
+                )
+                return text.upper() if kind == b"A" else text
             return _c_format(head + kind, number)
         wide = length in (b"l", b"ll", b"j", b"z", b"t", b"q")
         code = ("q" if wide else "i") if kind in b"di" else ("Q" if wide else "I")
-        value = struct.unpack("<" + code, take(8 if wide else 4))[0]
+        content = take(8 if wide else 4)
+        if length in _NARROW:  # promoted to 32 bits when it was passed
+            code = _NARROW[length] if kind in b"di" else _NARROW[length].upper()
+            content = content[: struct.calcsize(code)]
+        value = struct.unpack("<" + code, content)[0]
         if kind == b"u":
             kind = b"d"
         return _c_format(head + kind, value)
