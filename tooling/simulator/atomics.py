@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.bindings import assign, binds, write
-from tooling.simulator.decode import Decoder
+from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import guard
 from tooling.simulator.hooks import AccessKind, Space
 from tooling.simulator.lanes import Group

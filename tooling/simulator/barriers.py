@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.bindings import assign, binds, write
-from tooling.simulator.decode import Decoder
+from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import end_guarded
 from tooling.simulator.hooks import Meeting, Waiter, WaitsFor
 from tooling.simulator.lanes import Group

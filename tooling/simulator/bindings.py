@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.decode import Decoder, special_dtype
+from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import guard, guarded_lanes
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import PRED, U32
@@ -21,7 +21,7 @@ from tooling.simulator.program import Origin, Step
 from tooling.simulator.ptx_model import Instruction, Negated, Operand, Pair, Register, Vector
 from tooling.simulator.quirks import as_assembled
 from tooling.simulator.semantics import Operation, lookup
-from tooling.simulator.specials import initial_value
+from tooling.simulator.specials import initial_value, special_dtype
 from tooling.simulator.stop_texts import (
     DOES_NOT_FIT,
     NO_OPERANDS,

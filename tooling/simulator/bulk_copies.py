@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.decode import Decoder
+from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import guard
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.bindings import binds
-from tooling.simulator.decode import Decoder
+from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import end_guarded
 from tooling.simulator.kernel_names import readable_kernel
 from tooling.simulator.lanes import Group

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tooling.simulator.bindings import binds
-from tooling.simulator.decode import Decoder
+from tooling.simulator.decoder import Decoder
 from tooling.simulator.faults import trapped
 from tooling.simulator.guards import guard, guarded_lanes
 from tooling.simulator.lanes import Group

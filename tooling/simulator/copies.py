@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.bindings import binds
 from tooling.simulator.bulk_copies import bind_bulk
-from tooling.simulator.decode import Decoder
+from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import guard
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group

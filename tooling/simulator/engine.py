@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.batch import Batch
 from tooling.simulator.clusters import blocks_together
-from tooling.simulator.decode import PARAMETER_BLOCK, decode
+from tooling.simulator.decode import decode
 from tooling.simulator.heap import keep_freed_memory
 from tooling.simulator.hooks import Hook, LaunchContext
 from tooling.simulator.lanes import Shape
@@ -31,6 +31,7 @@ from tooling.simulator.program import Program
 from tooling.simulator.ptx_model import Module
 from tooling.simulator.record import Record
 from tooling.simulator.schedule import order_of_batches
+from tooling.simulator.slots import PARAMETER_BLOCK
 from tooling.simulator.stop_texts import (
     EMPTY_CLUSTER,
     NO_MULTIPLE,

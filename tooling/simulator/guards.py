@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tooling.simulator.decode import Decoder
+from tooling.simulator.decoder import Decoder
 from tooling.simulator.lanes import Group
 from tooling.simulator.program import End
 from tooling.simulator.ptx_model import Instruction

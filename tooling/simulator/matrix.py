@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.bindings import assign, binds, write
-from tooling.simulator.decode import Decoder
+from tooling.simulator.decoder import Decoder
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import F16, F32, F64, S32, S64, U16, U32, U64, bf16_to_f32
 from tooling.simulator.numerics64 import fma64

@@ -32,6 +32,21 @@ SCALARS = (
 """The other special registers that are known."""
 
 
+def is_special(name: str) -> bool:
+    """Whether the simulator has this special register."""
+    base, _, axis = name.partition(".")
+    return name in SCALARS or (base in VECTORS and axis in ("x", "y", "z"))
+
+
+def special_dtype(name: str) -> np.dtype[Any]:
+    """The array type of a special register (PTX ISA 10)."""
+    if name in ("%clock64", "%globaltimer", "%gridid"):
+        return U64
+    if name == "%is_explicit_cluster":
+        return PRED
+    return U32
+
+
 def initial_value(origin: Origin, batch: Any) -> Array:
     """The value of a slot for all lanes of a batch: one per lane, or a single one.
 

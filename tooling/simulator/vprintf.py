@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tooling.simulator.decode import Decoder
+from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import guard, guarded_lanes
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
