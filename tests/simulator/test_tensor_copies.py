@@ -27,9 +27,10 @@ def tensor_map(  # the numbers that cuTensorMapEncodeTiled takes
     steps: tuple[int, ...] = (1, 1, 1, 1, 1),
     swizzle: int = 0,
     fill: int = 0,
+    row: int | None = None,
 ) -> bytes:
-    """A map of a dense tensor at `ADDRESS`."""
-    strides = [size * int(np.prod(extents[: k + 1])) for k in range(4)]
+    """A map of a tensor at `ADDRESS`, dense or with rows that are `row` elements apart."""
+    strides = [size * int(np.prod((row or extents[0], *extents[1 : k + 1]))) for k in range(4)]
     packed = LAYOUT.pack(
         MAGIC,
         ADDRESS,
@@ -132,6 +133,23 @@ END:"""
     box = np.arange(32, dtype=np.uint32).reshape(4, 8)[:2, :4]
     want = tensor.copy()
     want[6:, 28:] = {"": box, "add": 20 + box, "min": np.minimum(20, box)}[operation]
+    np.testing.assert_array_equal(got, want)
+
+
+def test_a_store_fills_the_piece_of_16_bytes_in_which_the_tensor_ends() -> None:
+    # As an H200 does: rows of 29 elements, 32 apart, end within a piece.
+    body = """
+    mov.b32 %r1, tile; mad.lo.u32 %r1, %r30, 4, %r1; st.shared.b32 [%r1], %r30;
+    fence.proxy.async.shared::cta; bar.sync 0; @!%p1 bra END;
+    cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {24, 6}], [tile];
+    cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+END:"""
+    tensor = np.full((8, 32), 99, np.uint32)
+    encoded = tensor_map((29, 8), (8, 4), kind=2, row=32)
+    result, (got, _) = simulate(program(body), [tensor, np.zeros(1, np.uint32)], block=32, extra=encoded)
+    assert result.error is None, result.error
+    want = tensor.copy()
+    want[6:, 24:] = np.arange(32, dtype=np.uint32).reshape(4, 8)[:2]
     np.testing.assert_array_equal(got, want)
 
 
