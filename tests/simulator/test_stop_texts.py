@@ -114,6 +114,26 @@ def test_a_launch_that_is_not_simulated(context: Context, told: str) -> None:
 @pytest.mark.parametrize(
     ("language", "told"),
     [
+        ("en", "a grid of 2147483647 blocks; its checks have room for 16777216"),
+        ("ko", "그리드의 블록이 2147483647개이지만, 검사는 16777216개까지만 할 수 있습니다"),
+    ],
+)
+def test_a_grid_that_the_checks_have_no_room_for(language: str, told: str) -> None:
+    context = introduced(checked=True, language=language)
+    _, module = ask(context, Opcode.LOAD_MODULE, tail=READER)
+    _, function = ask(context, Opcode.FUNCTION, module, tail=b"reader")
+    shape = (2**31 - 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0)
+    assert ask(context, Opcode.LAUNCH, function, *shape, tail=bytes(8))[0] == 1
+    (error,) = context.gpu.errors
+    assert error.why == told
+    assert "--no-check" in str(error.hint)
+    assert not context.gpu.records
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
         ("en", "the calls of endless are too deep: "),
         ("ko", "endless 함수의 호출이 너무 깊습니다. "),
     ],

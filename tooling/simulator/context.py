@@ -26,6 +26,7 @@ from tooling.simulator.kernel_names import readable_kernel
 from tooling.simulator.launch import Dim3, FaultKind, Launch, LaunchResult
 from tooling.simulator.launch_rules import Kernel, describe_kernel, judge_launch, set_attribute
 from tooling.simulator.memory import DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.phrases import Phrase
 from tooling.simulator.protocol import (
     MAGIC,
     REQUESTS,
@@ -38,8 +39,17 @@ from tooling.simulator.ptx import parse_module
 from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.ptx_model import Module
 from tooling.simulator.record import Record, made
-from tooling.simulator.stop_texts import NOT_SIMULATED, ON_A_REAL_GPU, REFUSED
+from tooling.simulator.stop_texts import (
+    NOT_SIMULATED,
+    ON_A_REAL_GPU,
+    REFUSED,
+    TOO_MANY_BLOCKS,
+    WITHOUT_CHECKS,
+)
 from tooling.simulator.virtual_memory import VirtualMemory
+
+MOST_CHECKED_BLOCKS = 1 << 24
+"""The checks keep some sixty bytes of every block of a launch: 1 GB of so many."""
 
 
 class LaunchNotSimulated(ToolingError):
@@ -287,6 +297,9 @@ class Context:
             stream,
             explicit_cluster=bool(clustered) or kernel.required_cluster is not None,
         )
+        if self.checks and launch.blocks > MOST_CHECKED_BLOCKS:
+            why = TOO_MANY_BLOCKS.filled(blocks=launch.blocks, most=MOST_CHECKED_BLOCKS)
+            return self._not_simulated(launch, kernel.module, why, WITHOUT_CHECKS)
         return self._run(launch, kernel.module)
 
     def _run(self, launch: Launch, module: Module) -> Reply:
@@ -305,17 +318,21 @@ class Context:
         if result.error is None:
             return OK
         if result.error.kind is FaultKind.INVALID_LAUNCH:
-            name = readable_kernel(launch.function.name, module.files.values())
-            gpu.errors.append(
-                LaunchNotSimulated(
-                    NOT_SIMULATED.say(gpu.language, kernel=name),
-                    why=result.error.told.in_language(gpu.language),
-                    hint=ON_A_REAL_GPU.in_language(gpu.language),
-                )
-            )
-            return INVALID
+            return self._not_simulated(launch, module, result.error.told, ON_A_REAL_GPU)
         self.fault = result.error.kind.cuda_result
         return OK
+
+    def _not_simulated(self, launch: Launch, module: Module, why: Phrase, hint: Phrase) -> Reply:
+        language = self.gpu.language
+        name = readable_kernel(launch.function.name, module.files.values())
+        self.gpu.errors.append(
+            LaunchNotSimulated(
+                NOT_SIMULATED.say(language, kernel=name),
+                why=why.in_language(language),
+                hint=hint.in_language(language),
+            )
+        )
+        return INVALID
 
     def _synchronise(self, request: Request) -> Reply:
         return OK

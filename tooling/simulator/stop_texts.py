@@ -48,6 +48,14 @@ ON_A_REAL_GPU = Phrase(
     "run this program on a real GPU (--target nvidia)",
     "이 프로그램은 실제 GPU에서 실행합니다 (--target nvidia)",
 )
+TOO_MANY_BLOCKS = Phrase(
+    "a grid of {blocks} blocks; its checks have room for {most}",
+    "그리드의 블록이 {blocks}개이지만, 검사는 {most}개까지만 할 수 있습니다",
+)
+WITHOUT_CHECKS = Phrase(
+    "take fewer blocks, or run it without checks (--no-check)",
+    "블록 수를 줄이거나, 검사 없이 실행합니다 (--no-check)",
+)
 EMPTY_CLUSTER = Phrase(
     "grid {grid}, block {block} and cluster {cluster} must be at least 1",
     "그리드 {grid}, 블록 {block}, 클러스터 {cluster}의 크기는 1 이상이어야 합니다",
