@@ -155,6 +155,24 @@ class Meeting(Record):
     instruction: Instruction
 
 
+class MBarrierOperation(Record, eq=False):
+    """What threads do at mbarriers in shared memory, one each.
+
+    Attributes:
+        action: `init`, `inval`, `arrive`, …; of test_wait and try_wait `passed`, told of those that found the
+            phase complete, or `unheeded`, where the kernel asks and never looks at the answer.
+        blocks: (n,) in whose shared memory each mbarrier lies; offsets: (n,) where.
+        values: (n,) the arrivals that each thread announces (`init`) or makes; None: none.
+    """
+
+    action: str
+    threads: Ints
+    blocks: Ints
+    offsets: Ints
+    instruction: Instruction
+    values: Ints | None = None
+
+
 class CannotBeParted(Exception):
     """Raised by a hook in a part of a launch: this launch must run in one piece."""
 
@@ -260,23 +278,8 @@ class Hook:
     def mbarrier_phase(self, blocks: Ints, offsets: Ints) -> None:
         """A phase of each of these mbarriers is complete."""
 
-    def mbarrier(  # noqa: PLR0917 - whoever overrides it wants most of them
-        self,
-        action: str,
-        threads: Ints,
-        blocks: Ints,
-        offsets: Ints,
-        instruction: Instruction,
-        values: Ints | None = None,
-    ) -> None:
-        """An mbarrier operation in shared memory.
-
-        Args:
-            blocks: in whose shared memory each mbarrier lies; offsets: where.
-            values: of each thread, the arrivals that it announces (`init`) or makes; None: none.
-            action: `init`, `inval`, `arrive`, …; of test_wait and try_wait `passed`, told of those that found
-                the phase complete, or `unheeded`, where the kernel asks and never looks at the answer.
-        """
+    def mbarrier(self, operation: MBarrierOperation) -> None:
+        """An operation on mbarriers in shared memory."""
 
     def threads_exit(self, threads: Ints, instruction: Instruction | None) -> None:
         """These threads are done; `instruction` is their `ret` or `exit` (None: the text ended)."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import guard
-from tooling.simulator.hooks import Space
+from tooling.simulator.hooks import MBarrierOperation, Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.memory_access import active, pointer, space_of
 from tooling.simulator.memory_requests import Request, Width
@@ -229,8 +229,9 @@ class Barriers(Record, eq=False):
 
     def tell(self, batch: Any, action: str, values: Array | None = None) -> None:
         """Tell the hooks what is done."""
+        told = MBarrierOperation(action, self.threads, self.blocks, self.offsets, self.instruction, values)
         for hook in batch.hooks.mbarrier:
-            hook.mbarrier(action, self.threads, self.blocks, self.offsets, self.instruction, values)
+            hook.mbarrier(told)
 
     def count(self, batch: Any, action: str, values: Array) -> None:
         """What copies do when they are over: lanes arrive, or bytes are counted off (n,)."""

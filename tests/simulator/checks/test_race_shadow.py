@@ -14,7 +14,7 @@ from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.races import RaceCheck
 from tooling.simulator.findings import Kind
-from tooling.simulator.hooks import AccessKind, Meeting, Space
+from tooling.simulator.hooks import AccessKind, MBarrierOperation, Meeting, Space
 from tooling.simulator.launch import Dim3
 from tooling.simulator.ptx_model import Instruction
 
@@ -172,9 +172,11 @@ def test_a_lone_lane_takes_its_warps_work_through_an_mbarrier() -> None:
     hand.begin().store(range(32), range(0, 128, 4))
     hand.syncwarp(range(32))
     for one in hand.checks:
-        one.mbarrier("arrive", np.array([0]), np.array([0]), np.array([128]), instruction(31))
+        arrives = np.array([0]), np.array([0]), np.array([128]), instruction(31)
+        one.mbarrier(MBarrierOperation("arrive", *arrives))
         one.mbarrier_phase(np.array([0]), np.array([128]))
-        one.mbarrier("passed", np.array([40]), np.array([0]), np.array([128]), instruction(31))
+        passes = np.array([40]), np.array([0]), np.array([128]), instruction(31)
+        one.mbarrier(MBarrierOperation("passed", *passes))
     hand.load([40], [64])
     assert not check.findings
     hand.load([41], [64])

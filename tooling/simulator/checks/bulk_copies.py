@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, is_strong, survivors
 from tooling.simulator.checks.cluster_order import cluster_numbers
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
-from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Meeting, Space, Transfer
+from tooling.simulator.hooks import (
+    Access,
+    AccessKind,
+    Ints,
+    LaunchContext,
+    MBarrierOperation,
+    Meeting,
+    Space,
+    Transfer,
+)
 from tooling.simulator.ptx_model import Instruction
 from tooling.simulator.record import Record, made
 
@@ -235,27 +244,21 @@ class BulkCopyCheck(CheckHook):
         for side in self._sides:
             side.done |= side.counted and side.transfer.barrier in complete
 
-    def mbarrier(  # noqa: PLR0917 - whoever overrides it wants most of them
-        self,
-        action: str,
-        threads: Ints,
-        blocks: Ints,
-        offsets: Ints,
-        instruction: Instruction,
-        values: Ints | None = None,
-    ) -> None:
-        if not self._sides or action not in ("arrive", "arrive_drop", "passed"):
+    def mbarrier(self, operation: MBarrierOperation) -> None:
+        passed = operation.action == "passed"
+        if not self._sides or not (passed or operation.action in ("arrive", "arrive_drop")):
             return
+        blocks, offsets = operation.blocks, operation.offsets
         for barrier in set(zip(blocks.tolist(), offsets.tolist(), strict=True)):
-            here = threads[(blocks == barrier[0]) & (offsets == barrier[1])]
-            if action != "passed":
+            here = operation.threads[(blocks == barrier[0]) & (offsets == barrier[1])]
+            if not passed:
                 self._leave(here, ("mbarrier", barrier))
                 continue
             self._pick_up(here, ("mbarrier", barrier))
             for side in self._sides:
                 if side.done and side.transfer.barrier == barrier:
                     self._learn(side, here)
-        if action == "passed":
+        if passed:
             self._drop_read_inputs()
 
     def bulk_wait(self, threads: Ints, groups: Ints, instruction: Instruction) -> None:

@@ -42,6 +42,7 @@ from tooling.simulator.hooks import (
     CannotBeParted,
     Ints,
     LaunchContext,
+    MBarrierOperation,
     Meeting,
     Space,
     Waiter,
@@ -208,18 +209,11 @@ class RaceCheck(CheckHook):
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         self._clocks.warp_sync(threads, masks, self._now)
 
-    def mbarrier(  # noqa: PLR0917 - whoever overrides it wants most of them
-        self,
-        action: str,
-        threads: Ints,
-        blocks: Ints,
-        offsets: Ints,
-        instruction: Instruction,
-        values: Ints | None = None,
-    ) -> None:
-        if action in ("arrive", "arrive_drop", "complete"):
-            self._clocks.arrive_at(threads, blocks, offsets, self._now)
-        elif action == "passed":
+    def mbarrier(self, operation: MBarrierOperation) -> None:
+        threads, offsets = operation.threads, operation.offsets
+        if operation.action in ("arrive", "arrive_drop", "complete"):
+            self._clocks.arrive_at(threads, operation.blocks, offsets, self._now)
+        elif operation.action == "passed":
             self._clocks.passed(threads, offsets)
 
     def mbarrier_phase(self, blocks: Ints, offsets: Ints) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, place_of, survivors
 from tooling.simulator.checks.cluster_order import cluster_numbers
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
-from tooling.simulator.hooks import Access, Ints, LaunchContext, Space, Waiter, WaitsFor
+from tooling.simulator.hooks import Access, Ints, LaunchContext, MBarrierOperation, Space, Waiter, WaitsFor
 from tooling.simulator.ptx_model import Instruction, Integer, Operand
 from tooling.simulator.record import Record
 
@@ -208,18 +208,11 @@ class SynchronisationCheck(CheckHook):
 
     # Mbarriers
 
-    def mbarrier(  # noqa: PLR0917 - whoever overrides it wants most of them
-        self,
-        action: str,
-        threads: Ints,
-        blocks: Ints,
-        offsets: Ints,
-        instruction: Instruction,
-        values: Ints | None = None,
-    ) -> None:
-        counts = [1] * len(threads) if values is None else values.tolist()
+    def mbarrier(self, operation: MBarrierOperation) -> None:
+        action, instruction, threads = operation.action, operation.instruction, operation.threads.tolist()
+        counts = [1] * len(threads) if operation.values is None else operation.values.tolist()
         for thread, block, offset, count in zip(
-            threads.tolist(), blocks.tolist(), offsets.tolist(), counts, strict=True
+            threads, operation.blocks.tolist(), operation.offsets.tolist(), counts, strict=True
         ):
             known = self._mbarriers.get((block, offset))
             if action == "init":
@@ -235,7 +228,7 @@ class SynchronisationCheck(CheckHook):
             elif action == "arrive":
                 known.arrived += count
         if action == "unheeded":
-            party = self.party(int(threads[0]), Action.MBARRIER, instruction, len(threads))
+            party = self.party(threads[0], Action.MBARRIER, instruction, len(threads))
             self._note(Kind.MBARRIER_UNHEEDED, instruction, (party,), severity=Severity.WARNING)
 
     def _visible(self, known: _MBarrier, thread: int, home: int) -> bool:
