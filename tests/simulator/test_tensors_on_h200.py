@@ -66,7 +66,7 @@ def test_a_copy_leaves_what_it_left_on_the_h200(case: tensor_cases.Case) -> None
         assert f"returned {result.error.kind.value}" in errors[case.name]
         return
     assert result.error is None, result.error
-    got = arrays[0 if case.operation else 1].view(f"u{case.map.size}")
+    got = arrays[0 if case.changes_tensor else 1].view(f"u{case.map.size}")
     want = recorded[case.name].view(got.dtype)
     wrong = np.flatnonzero(got != want)
     shown = ", ".join(f"element {k}: H200 {want[k]:#x}, simulated {got[k]:#x}" for k in wrong[:8].tolist())

@@ -123,6 +123,10 @@ BEFORE_THE_PIXELS = Phrase(
     "the first pixel {pixel} lies outside the box from which the tensor map takes pixels",
     "첫 픽셀 {pixel}이 텐서 맵이 픽셀을 가져오는 영역의 밖에 있습니다",
 )
+BEFORE_THE_TENSOR = Phrase(
+    "a box cannot be stored at {start}: it begins before the tensor",
+    "상자를 {start}에 저장할 수 없습니다. 텐서보다 앞에서 시작합니다",
+)
 UNEVEN_BOX = Phrase(
     "the box begins {bytes} bytes from the tensor's edge, which is not a multiple of {alignment}",
     "상자가 텐서 가장자리에서 {bytes}바이트 떨어진 곳에서 시작하는데, {alignment}의 배수가 아닙니다",

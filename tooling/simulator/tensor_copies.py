@@ -29,6 +29,7 @@ from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES
 from tooling.simulator.stop_texts import (
     BEFORE_THE_PIXELS,
+    BEFORE_THE_TENSOR,
     NO_REDUCTION,
     NO_TENSOR_MAP,
     NOT_SO_MANY_COORDINATES,
@@ -52,7 +53,7 @@ _REDUCTIONS: dict[str, tuple[str, ...]] = {
 _COUNTED = "mbarrier::complete_tx::bytes"
 _WIDTHS = (Width(4, 4), Width(4, 1))
 _ALIGNMENT = 16
-"""Bytes: an H200 loads a box only from such places of the innermost dimension."""
+"""Bytes: an H200 copies a box only from or to such places of the innermost dimension."""
 
 
 class Box(Record, frozen=False):
@@ -210,8 +211,7 @@ def _bind_store(
         for lane, position, tensor, start in _boxes(group, batch, guarding, box, instruction):
             addresses, inside = tensor.addresses(start)
             size = tensor.element_bytes
-            whole = tensor.column is None and tensor.steps[0] == 1 and start[0] * size % _ALIGNMENT == 0
-            if whole and not reduction:
+            if tensor.steps[0] == 1:
                 row = inside.reshape(-1, tensor.counts[0])
                 # An H200 stores whole pieces of 16 bytes, also where the tensor ends within one.
                 inside = row[:, np.arange(tensor.counts[0]) * size // _ALIGNMENT * _ALIGNMENT // size].ravel()
@@ -267,7 +267,9 @@ def _problem(tensor: TensorMap, instruction: Instruction, start: tuple[int, ...]
     if not tensor.begins_inside(start):
         return BEFORE_THE_PIXELS.filled(pixel=start[1:-1])
     at = start[0] * tensor.element_bytes
-    if _COUNTED in modifiers and at % _ALIGNMENT:
+    if "bulk_group" in modifiers and min(start) < 0:
+        return BEFORE_THE_TENSOR.filled(start=start)
+    if at % _ALIGNMENT:
         return UNEVEN_BOX.filled(bytes=at, alignment=_ALIGNMENT)
     if modifiers[0] == "reduce":
         operation = next(m for m in modifiers if m in _REDUCTIONS)

@@ -59,7 +59,7 @@ def record(case: tensor_cases.Case) -> tuple[npt.NDArray[np.uint8], str]:
         pointers = (ctypes.c_void_p * 3)(*(ctypes.addressof(h) for h in held))
         driver.call("cuLaunchKernel", function, 1, 1, 1, 64, 1, 1, 0, None, pointers, None)
         driver.call("cuCtxSynchronize")
-        buffer, array = (buffers[0], tensor) if case.operation else (buffers[1], output)
+        buffer, array = (buffers[0], tensor) if case.changes_tensor else (buffers[1], output)
         left = np.zeros(array.nbytes, np.uint8)
         host = left.ctypes.data_as(ctypes.c_void_p)
         driver.call("cuMemcpyDtoH_v2", host, buffer, ctypes.c_size_t(left.nbytes))

@@ -1,4 +1,4 @@
-"""Cases of tensor copies: what a box or a column of pixels brings, and what a reduction leaves.
+"""Cases of tensor copies: what a box or a column of pixels brings, and what a store or a reduction leaves.
 
 A case is a tensor in global memory, the numbers that its tensor map is made of, and the place of one copy.
 The kernel is the same text here and on real hardware, where the driver makes the map.
@@ -26,8 +26,9 @@ class Map:
     """The numbers of a tensor map; dimensions from the innermost on.
 
     Attributes:
-        extents: of the tensor, which is dense; steps: element strides (the first counts for nothing).
+        extents: of the tensor; steps: element strides (the first counts for nothing).
         box: of a tiled map, elements per dimension.
+        row: elements from one row to the next; 0 where the tensor is dense.
         lower, upper: of an im2col map, corners of the pixel box; channels, pixels: of one copy.
     """
 
@@ -35,6 +36,7 @@ class Map:
     extents: tuple[int, ...]
     steps: tuple[int, ...]
     box: tuple[int, ...] = ()
+    row: int = 0
     lower: tuple[int, ...] = ()
     upper: tuple[int, ...] = ()
     channels: int = 0
@@ -50,7 +52,12 @@ class Map:
     @property
     def strides(self) -> tuple[int, ...]:
         """Bytes from one index to the next, from the second dimension on."""
-        return tuple(self.size * int(np.prod(self.extents[: k + 1])) for k in range(len(self.extents) - 1))
+        return tuple(self.size * int(np.prod(self.room[: k + 1])) for k in range(len(self.extents) - 1))
+
+    @property
+    def room(self) -> tuple[int, ...]:
+        """The extents with what lies between the rows."""
+        return (self.row or self.extents[0], *self.extents[1:])
 
     @property
     def elements(self) -> int:
@@ -67,7 +74,7 @@ class Case:
     """One copy.
 
     Attributes:
-        at: coordinates; offsets: of an im2col load; operation: of a reduction.
+        at: coordinates; offsets: of an im2col load; operation: of a reduction; stores: it is a store.
         scrambled: the elements have all sorts of bits, and not just their numbers.
     """
 
@@ -77,12 +84,19 @@ class Case:
     offsets: tuple[int, ...] = ()
     operation: str = ""
     scrambled: bool = False
+    stores: bool = False
+
+    @property
+    def changes_tensor(self) -> bool:
+        """It is a store or a reduction."""
+        return self.stores or bool(self.operation)
 
     def text(self) -> str:
         """The kernel: the tensor, the output, and the map; 64 threads."""
         rank, size = len(self.map.extents), self.map.size
         coordinates = ", ".join(map(str, self.at))
-        body = _REDUCTION if self.operation else _LOAD
+        body = _STORE if self.changes_tensor else _LOAD
+        verb, how = ("cp.reduce", f".{self.operation}") if self.operation else ("cp", "")
         listed = ", ".join(f"%rs{k}" for k in range(len(self.offsets)))
         return body.format(
             rank=rank,
@@ -95,14 +109,15 @@ class Case:
             mode="im2col" if self.offsets else "tile",
             moves="".join(f"mov.b16 %rs{k}, {offset};\n    " for k, offset in enumerate(self.offsets)),
             offsets=f", {{{listed}}}" if self.offsets else "",
-            operation=self.operation,
+            verb=verb,
+            how=how,
         )
 
     def tensor(self) -> npt.NDArray[np.uint8]:
-        """The bytes of the tensor: each element its number, or the destinations of a reduction."""
-        if self.operation:
+        """The bytes of the tensor: each element its number, or every pair's first operand."""
+        if self.operation and not self.stores:
             return _operands(self.map.kind)[0].view(np.uint8)
-        numbers = np.arange(1, int(np.prod(self.map.extents)) + 1, dtype=np.uint64)
+        numbers = np.arange(1, int(np.prod(self.map.room)) + 1, dtype=np.uint64)
         if self.scrambled:
             numbers = numbers * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(64 - 8 * self.map.size)
         elements = numbers.astype(f"u{self.map.size}")
@@ -112,7 +127,11 @@ class Case:
         return elements.view(np.uint8)
 
     def output(self) -> npt.NDArray[np.uint8]:
-        """The bytes of the second buffer: where a load's box goes, or the sources of a reduction."""
+        """The bytes of the second buffer: where a load's box goes, or what is stored, or every pair's second
+        operand."""
+        if self.stores:
+            numbers = np.arange(1, self.map.elements + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+            return (numbers >> np.uint64(64 - 8 * self.map.size)).astype(f"u{self.map.size}").view(np.uint8)
         if self.operation:
             return _operands(self.map.kind)[1].view(np.uint8)
         return np.zeros(self.map.elements * self.map.size, np.uint8)
@@ -150,15 +169,16 @@ DONE: ret;
 }}
 """
 )
-_REDUCTION = (
+_STORE = (
     _HEAD
     + """
+FILL: setp.ge.u32 %p3, %r1, {elements}; @%p3 bra FULL;
     mov.b32 %r3, tile; mad.lo.u32 %r3, %r1, {size}, %r3;
     mul.wide.u32 %rd3, %r1, {size}; add.s64 %rd3, %rd3, %rd7;
     ld.global.u{bits} {register}, [%rd3]; st.shared.u{bits} [%r3], {register};
-    fence.proxy.async.shared::cta; bar.sync 0; @!%p1 bra DONE;
-    cp.reduce.async.bulk.tensor.{rank}d.global.shared::cta.{operation}.tile.bulk_group
-        [%rd1, {{{at}}}], [tile];
+    add.s32 %r1, %r1, 64; bra FILL;
+FULL: fence.proxy.async.shared::cta; bar.sync 0; @!%p1 bra DONE;
+    {verb}.async.bulk.tensor.{rank}d.global.shared::cta{how}.tile.bulk_group [%rd1, {{{at}}}], [tile];
     cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
 DONE: ret;
 }}
@@ -269,6 +289,35 @@ def boxes() -> Iterator[Case]:
         yield Case(f"tile steps {steps}", Map("f16", (32, 9, 3), steps, (32, 7, 2)), (0, 1, 1))
 
 
+def stores() -> Iterator[Case]:
+    """Stores and reductions in the tensor and beyond it; its rows are 80 bytes apart and mostly shorter."""
+    for kind in ("u8", "u16", "u32", "u64"):
+        size = Map(kind, (1,), (1,)).size
+        for short in sorted({0, 1, 16 // size - 1, 16 // size + 1}):
+            for width in (16, 64):
+                edge = Map(kind, (64 // size - short, 6), (1, 1), (width // size, 4), row=80 // size)
+                for column in (0, 1, -1, 16 // size, 48 // size, -16 // size):
+                    for operation in ("", "add") if kind in ("u32", "u64") else ("",):
+                        name = f"store {operation}{kind} short {short} box {width} at {column}"
+                        yield Case(name, edge, (column, 4), (), operation, stores=True)
+    block = Map("u32", (13, 6, 3), (1, 1, 1), (8, 4, 2), row=16)
+    for at in ((0, -1, 0), (0, -4, 0), (4, 4, -1), (0, 6, 0), (12, 5, 2), (16, 0, 0), (20, 1, 1), (-8, 0, 0),
+               (8, 2, 2), (0, 0, 3)):  # fmt: skip
+        for operation in ("", "add"):
+            yield Case(f"store {operation} at {at}", block, at, (), operation, stores=True)
+    for swizzle in (1, 2, 3):
+        wide = Map("u32", (27, 6), (1, 1), (4 << swizzle, 4), row=32, swizzle=swizzle)
+        for column in (0, 4, 24, 25):
+            yield Case(f"store swizzled {swizzle} at {column}", wide, (column, 3), stores=True)
+    for steps in ((1, 2, 1), (2, 1, 1), (1, 3, 2)):
+        apart = Map("u16", (29, 7, 3), steps, (16, 4, 2), row=32)
+        for column in (0, 24, 3):
+            yield Case(f"store steps {steps} at {column}", apart, (column, 2, 1), stores=True)
+    line = Map("u32", (29,), (1,), (16,))
+    for column in (0, 16, 20, 28, -4, 3):
+        yield Case(f"store line at {column}", line, (column,), stores=True)
+
+
 def mistaken() -> Iterator[Case]:
     """A copy in the mode that its map was not made for."""
     yield Case("tile of im2col", Map("f32", _NHWC, (1,) * 4, (8, 2, 2, 1)), (0, 0, 0, 0), (0, 0))
@@ -278,4 +327,4 @@ def mistaken() -> Iterator[Case]:
 
 def cases() -> list[Case]:
     """All of them."""
-    return [*reductions(), *columns(), *boxes(), *mistaken()]
+    return [*reductions(), *columns(), *boxes(), *stores(), *mistaken()]
