@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import replace
 from tooling.simulator.executor import Engine, Job
 from tooling.simulator.hooks import LaunchContext
 from tooling.simulator.launch import SINGLE, Launch, LaunchResult
@@ -34,7 +35,6 @@ from tooling.simulator.ptx_model import (
     Register,
     Symbol,
 )
-from tooling.simulator.record import replace
 from tooling.simulator.session import Simulation
 from tooling.simulator.written import written_allocations
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache

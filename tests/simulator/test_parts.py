@@ -28,6 +28,7 @@ from tests.simulator.driver_lab import NO_LIBRARIES, Client
 from tests.simulator.simulate import kernel
 from tests.simulator.test_program_laws import BRANCHES
 from tooling.forks import Fork, fork
+from tooling.record import replace
 from tooling.simulator import engine, parts
 from tooling.simulator.checks.suite import findings_of, make_checks
 from tooling.simulator.engine import Limits
@@ -39,7 +40,6 @@ from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.parts import ONE_CORE, Cores
 from tooling.simulator.protocol import MemoryKind, Opcode
 from tooling.simulator.ptx import parse_module
-from tooling.simulator.record import replace
 from tooling.simulator.session import Simulation
 
 pytestmark = needs_simulated_gpu  # a part ends with its parent on Linux only

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import guard
@@ -18,7 +19,6 @@ from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.modifiers import ATOMIC, stand_in_order
 from tooling.simulator.numerics import canonical32, flush32
 from tooling.simulator.ptx_model import Instruction, Operand, Register, Vector
-from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES, lookup
 
 Array = NDArray[Any]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import end_guarded
@@ -14,7 +15,6 @@ from tooling.simulator.hooks import Meeting, Waiter, WaitsFor
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import PRED, U32
 from tooling.simulator.ptx_model import Instruction, Negated, Operand
-from tooling.simulator.record import Record
 from tooling.simulator.stop_texts import NOT_OF_A_BARRIER
 
 _COMBINES = {"popc": ("u32", U32), "and": ("pred", PRED), "or": ("pred", PRED)}

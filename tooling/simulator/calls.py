@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.bindings import binds
 from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import end_guarded
@@ -23,7 +24,6 @@ from tooling.simulator.launch import FaultKind, KernelFault
 from tooling.simulator.numerics import PRED, U64
 from tooling.simulator.program import BasicBlock, Landing
 from tooling.simulator.ptx_model import Arguments, Function, Instruction, Module, Operand, Symbol
-from tooling.simulator.record import Record
 from tooling.simulator.stop_texts import (
     NO_FUNCTION,
     ONLY_PARAM,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.record import Record, made
 from tooling.simulator import device
 from tooling.simulator.arena import Arena
 from tooling.simulator.buffers import Buffers
@@ -38,7 +39,6 @@ from tooling.simulator.protocol import (
 from tooling.simulator.ptx import parse_module
 from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.ptx_model import Module
-from tooling.simulator.record import Record, made
 from tooling.simulator.stop_texts import (
     NOT_SIMULATED,
     ON_A_REAL_GPU,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.batch import Batch
 from tooling.simulator.clusters import blocks_together
 from tooling.simulator.decode import decode
@@ -29,7 +30,6 @@ from tooling.simulator.parts import ONE_CORE, Cores, Parting
 from tooling.simulator.phrases import Phrase
 from tooling.simulator.program import Program
 from tooling.simulator.ptx_model import Module
-from tooling.simulator.record import Record
 from tooling.simulator.schedule import order_of_batches
 from tooling.simulator.slots import PARAMETER_BLOCK
 from tooling.simulator.stop_texts import (

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from tooling.record import Record, replace
 from tooling.simulator.decode import decode
 from tooling.simulator.engine import Limits, run
 from tooling.simulator.hooks import Hook
@@ -13,7 +14,6 @@ from tooling.simulator.launch import Launch, LaunchResult
 from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.parts import ONE_CORE, Cores
 from tooling.simulator.ptx_model import Module
-from tooling.simulator.record import Record, replace
 
 
 class Job(Record):

@@ -11,8 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from tooling.record import Record, as_plain
 from tooling.simulator.checks.texts import Language, Text, language_named
-from tooling.simulator.record import Record, as_plain
 
 Index3 = tuple[int, int, int]
 """An index (x, y, z) of a thread in its block, or of a block in its grid."""

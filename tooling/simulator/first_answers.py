@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.record import Record, made
+from tooling.record import Record, made
 
 Array = NDArray[Any]
 

@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.lanes import Lanes
 from tooling.simulator.launch import Launch
 from tooling.simulator.memory import DeviceMemory
 from tooling.simulator.ptx_model import Instruction, Module
-from tooling.simulator.record import Record
 from tooling.simulator.shared_arrays import SharedArray
 
 Ints = NDArray[np.int64]

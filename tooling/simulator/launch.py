@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from tooling.record import Record
 from tooling.simulator.phrases import Phrase
 from tooling.simulator.ptx_model import Function, Instruction, SourceLocation
-from tooling.simulator.record import Record
 
 
 class Dim3(NamedTuple):

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 import re
 
+from tooling.record import Record
 from tooling.simulator import device, stop_texts
 from tooling.simulator.cuda_results import CudaResult
 from tooling.simulator.launch import Dim3
 from tooling.simulator.phrases import Phrase
 from tooling.simulator.ptx_model import Function, Module
-from tooling.simulator.record import Record
 
 MAX_THREADS = 0
 SHARED_BYTES = 1

@@ -7,7 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from tooling.simulator.record import Record
+from tooling.record import Record
 from tooling.toolchain import BuildCache, BuildRequest, Toolchain, build
 from tooling.toolchain.cache import fallback_cache
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decoder import Decoder
 from tooling.simulator.lanes import Group
 from tooling.simulator.numerics import F16, F32, F64, S32, S64, U16, U32, U64, bf16_to_f32
 from tooling.simulator.numerics64 import fma64
 from tooling.simulator.ptx_model import Instruction, Operand, Vector
-from tooling.simulator.record import Record
 from tooling.simulator.semantics_narrow import values8
 from tooling.simulator.tensor_sums import F16_SMALLEST, F32_SMALLEST, FULL, Factors, canonical, tensor_sum
 from tooling.simulator.warps import together

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import guard
@@ -20,7 +21,6 @@ from tooling.simulator.memory_access import active, pointer, space_of
 from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.numerics import PRED, U32, U64
 from tooling.simulator.ptx_model import Instruction, Operand, Register
-from tooling.simulator.record import Record
 from tooling.simulator.windows import SHARED_WINDOW
 
 Array = NDArray[Any]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.ptx_model import Module
-from tooling.simulator.record import Record
 
 POISON = 0x7FC0DEAD
 """What fresh device memory holds, repeated (little-endian): a NaN as float32, never a plausible number."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decoder import Decoder
 from tooling.simulator.faults import illegal_address
@@ -18,7 +19,6 @@ from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.modifiers import LOAD, STORE, is_load_or_store
 from tooling.simulator.numerics import U32, U64
 from tooling.simulator.ptx_model import Address, Instruction, Integer, Operand, Register, Symbol, Vector
-from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES
 from tooling.simulator.stop_texts import NO_ADDRESS, WRONG_VECTOR
 from tooling.simulator.windows import by_space

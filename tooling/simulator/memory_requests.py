@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.hooks import Transfer
 from tooling.simulator.lanes import Group
 from tooling.simulator.ptx_model import Instruction
-from tooling.simulator.record import Record
 
 Array = NDArray[Any]
 

@@ -6,9 +6,9 @@ it as four bytes. `ptxas` passes such a parameter in a register, so that on an H
 
 from __future__ import annotations
 
+from tooling.record import replace
 from tooling.simulator.ptx_model import Address, Function, Instruction, Parameter, Symbol, Variable, Vector
 from tooling.simulator.ptx_variables import TYPE_BYTES
-from tooling.simulator.record import replace
 
 
 def with_room(function: Function) -> Function:

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from tooling.forks import Fork, fork
+from tooling.record import Record, replace
 from tooling.simulator.modifiers import STRONG
 from tooling.simulator.ptx_model import Instruction, Register
-from tooling.simulator.record import Record, replace
 from tooling.simulator.remembered import Remembered
 from tooling.simulator.written import prints, written_allocations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tooling.simulator.record import Record
+from tooling.record import Record
 
 
 class Phrase(Record):

@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record, made
 from tooling.simulator.lanes import Group
 from tooling.simulator.lifetimes import liveness
 from tooling.simulator.ptx_model import Function, Instruction
-from tooling.simulator.record import Record, made
 from tooling.simulator.shared_arrays import SharedArray, arrays_meant
 
 Array = NDArray[Any]

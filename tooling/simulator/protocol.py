@@ -14,7 +14,7 @@ import struct
 from enum import IntEnum
 from pathlib import Path
 
-from tooling.simulator.record import Record
+from tooling.record import Record
 
 VERSION = 3
 """Raised with every change of this module: the two halves come from different builds."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
+from tooling.record import Record, made
 from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.ptx_model import (
     Instruction,
@@ -17,7 +18,6 @@ from tooling.simulator.ptx_model import (
 )
 from tooling.simulator.ptx_operands import PIECES, parse_operand
 from tooling.simulator.ptx_variables import TYPE_BYTES, parse_variable
-from tooling.simulator.record import Record, made
 from tooling.simulator.stop_texts import NEVER_GUESSES
 
 _INSTRUCTION = re.compile(

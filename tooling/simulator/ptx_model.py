@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from tooling.simulator.record import Record, made
+from tooling.record import Record, made
 
 CODE_WINDOW = 1 << 62
 """Addresses of functions start here; there is no memory of any space."""

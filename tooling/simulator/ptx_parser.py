@@ -10,13 +10,13 @@ import re
 from functools import lru_cache
 
 from tooling.collection import uncollected
+from tooling.record import replace
 from tooling.simulator.param_room import with_room
 from tooling.simulator.ptx_body import BodyParser
 from tooling.simulator.ptx_errors import PtxError
 from tooling.simulator.ptx_model import Function, Module, Parameter, Variable
 from tooling.simulator.ptx_operands import PIECES
 from tooling.simulator.ptx_variables import TYPE_BYTES, parse_variable
-from tooling.simulator.record import replace
 from tooling.simulator.stop_texts import NEVER_GUESSES
 
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)

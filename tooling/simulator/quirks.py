@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tooling.record import replace
 from tooling.simulator.ptx_model import Instruction, Integer
-from tooling.simulator.record import replace
 
 
 def as_assembled(instruction: Instruction) -> Instruction:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.numerics import F16, F32, F64, PRED, S8, S16, S32, S64, U8, U16, U32, U64
-from tooling.simulator.record import Record
 
 Array = NDArray[Any]
 Function = Callable[..., Array]

@@ -15,6 +15,7 @@ from typing import Self
 
 from tooling.cores import usable_cores
 from tooling.errors import ToolingError
+from tooling.record import Record
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.context import Gpu, LaunchRecord
 from tooling.simulator.executor import Engine, Executor
@@ -22,7 +23,6 @@ from tooling.simulator.findings import Check, Finding
 from tooling.simulator.launch import LaunchResult
 from tooling.simulator.libraries import Libraries, find_libraries
 from tooling.simulator.parts import MOST_PARTS, Cores
-from tooling.simulator.record import Record
 from tooling.simulator.server import Server
 
 ALL_CHECKS = frozenset(Check)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TypeAlias
 
+from tooling.record import Record
 from tooling.simulator.ptx_model import (
     Address,
     Function,
@@ -22,7 +23,6 @@ from tooling.simulator.ptx_model import (
     Symbol,
     Vector,
 )
-from tooling.simulator.record import Record
 
 Arrays: TypeAlias = frozenset[str]
 """The arrays that a value may point into; empty for a plain number."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tooling.record import Record
 from tooling.simulator.checks.base import place_of
 from tooling.simulator.context import LaunchRecord
 from tooling.simulator.counters.profile import Line
@@ -11,7 +12,6 @@ from tooling.simulator.counters.sources import source_text
 from tooling.simulator.findings import Index3, Place
 from tooling.simulator.kernel_names import readable_kernel
 from tooling.simulator.launch import FaultKind
-from tooling.simulator.record import Record
 
 
 class StoppedKernel(Record):

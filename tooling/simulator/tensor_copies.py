@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.atomics import Atomic, update_at
 from tooling.simulator.decoder import Decoder
 from tooling.simulator.guards import guard
@@ -25,7 +26,6 @@ from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.numerics import F32, S32, U16, U32, U64, f32_to_tf32
 from tooling.simulator.phrases import Phrase
 from tooling.simulator.ptx_model import Address, Instruction, Operand, Vector
-from tooling.simulator.record import Record
 from tooling.simulator.semantics import DTYPES
 from tooling.simulator.stop_texts import (
     BEFORE_THE_PIXELS,

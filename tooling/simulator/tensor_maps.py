@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.record import Record
+from tooling.record import Record
 from tooling.simulator.semantics import DTYPES
 
 Array = NDArray[Any]

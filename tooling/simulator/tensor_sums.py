@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.numerics import F16, F32, F64, U16, U32
-from tooling.simulator.record import Record
 
 Array = NDArray[Any]
 

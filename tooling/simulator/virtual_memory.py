@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tooling.record import Record
 from tooling.simulator.arena import Arena, ArenaUnavailable
 from tooling.simulator.buffers import MOST_POISONED, Buffers
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.cuda_results import INVALID, OK, CudaResult, Reply
 from tooling.simulator.memory import Allocation, DeviceMemory, OutOfDeviceMemory
 from tooling.simulator.protocol import GRANULARITY, REQUESTS, MemoryAccess, Opcode, Request
-from tooling.simulator.record import Record
 
 _FIRST_HANDLE = 0x5400_0000
 

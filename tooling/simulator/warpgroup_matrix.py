@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.bindings import assign, binds, write
 from tooling.simulator.decoder import Decoder
 from tooling.simulator.hooks import Space
@@ -20,7 +21,6 @@ from tooling.simulator.matrix import ELEMENTS, RESULTS, Element, gather, mixes, 
 from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.numerics import PRED, U32, U64
 from tooling.simulator.ptx_model import Instruction, Integer, Operand, Vector
-from tooling.simulator.record import Record
 from tooling.simulator.stop_texts import WRONG_RESULT
 from tooling.simulator.tensor_sums import EIGHT_BITS, FULL, Factors, tensor_sum
 from tooling.simulator.warps import together

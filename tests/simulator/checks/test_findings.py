@@ -7,6 +7,7 @@ import string
 
 import pytest
 
+from tooling.record import replace
 from tooling.simulator.checks.texts import LANGUAGES, language_named
 from tooling.simulator.findings import (
     Action,
@@ -22,7 +23,6 @@ from tooling.simulator.findings import (
     render,
 )
 from tooling.simulator.kernel_names import readable_kernel
-from tooling.simulator.record import replace
 
 
 def race(kind: Kind = Kind.READ_AFTER_WRITE, block: int = 0) -> Finding:

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from tooling.record import replace
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Memory, Party, Place
 from tooling.simulator.hooks import Access, AccessKind, CannotBeParted, Hook, LaunchContext, Space
 from tooling.simulator.kernel_names import readable_kernel
 from tooling.simulator.memory import Allocation, DeviceMemory
 from tooling.simulator.modifiers import STRONG
 from tooling.simulator.ptx_model import Instruction, SourceLocation
-from tooling.simulator.record import replace
 from tooling.simulator.shared_arrays import SharedArray
 
 WARP = 32

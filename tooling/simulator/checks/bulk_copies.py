@@ -17,6 +17,7 @@ from collections.abc import Callable, Hashable
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record, made
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, is_strong, survivors
 from tooling.simulator.checks.cluster_order import cluster_numbers
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
@@ -31,7 +32,6 @@ from tooling.simulator.hooks import (
     Transfer,
 )
 from tooling.simulator.ptx_model import Instruction
-from tooling.simulator.record import Record, made
 
 FEW = 256
 """Up to so many lanes, strong accesses carry what threads know to other threads, one by one."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.checks.base import lanes_of
 from tooling.simulator.hooks import Access, Ints
 from tooling.simulator.memory import Allocation, DeviceMemory
-from tooling.simulator.record import Record
 
 
 class Piece(Record):

@@ -18,11 +18,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record, made
 from tooling.simulator.checks.base import WARP
 from tooling.simulator.checks.cluster_order import ClusterOrder, announces
 from tooling.simulator.hooks import Ints, LaunchContext
 from tooling.simulator.ptx_model import Instruction
-from tooling.simulator.record import Record, made
 
 MANY = 64
 """Strong accesses of more than so many distinct addresses share one clock."""

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.checks.barrier_uses import BarrierUses
 from tooling.simulator.checks.base import CheckHook, action_of, is_strong, lanes_of, survivors
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
@@ -49,7 +50,6 @@ from tooling.simulator.hooks import (
 )
 from tooling.simulator.memory import Allocation
 from tooling.simulator.ptx_model import Instruction
-from tooling.simulator.record import Record
 from tooling.simulator.written import written_allocations
 
 FEW = 256

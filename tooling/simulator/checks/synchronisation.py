@@ -12,12 +12,12 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, place_of, survivors
 from tooling.simulator.checks.cluster_order import cluster_numbers
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.hooks import Access, Ints, LaunchContext, MBarrierOperation, Space, Waiter, WaitsFor
 from tooling.simulator.ptx_model import Instruction, Integer, Operand
-from tooling.simulator.record import Record
 
 _WAITING = {
     WaitsFor.BLOCK_BARRIER: Action.BARRIER,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.record import Record
 from tooling.simulator.checks.shadow import Keys, Panel, Selection, Shadow, Strip
 from tooling.simulator.hooks import Access, Ints
 from tooling.simulator.memory import Allocation
-from tooling.simulator.record import Record
 
 
 class Target(Record):

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from tooling.record import Record
 from tooling.simulator.hooks import LaunchContext, Space
 from tooling.simulator.ptx_model import Instruction
-from tooling.simulator.record import Record
 from tooling.simulator.remembered import Remembered
 
 _ACCESSES = frozenset({"ld", "st", "atom", "red", "cp"})

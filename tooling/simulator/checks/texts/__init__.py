@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import NamedTuple, cast
 
-from tooling.simulator.record import Record
+from tooling.record import Record
 
 LANGUAGES = ("en", "ko")
 

@@ -2,8 +2,8 @@
 
 A record is what a slotted dataclass is (frozen unless it says `frozen=False`), and type checkers treat it as
 one. A dataclass, however, compiles half a dozen methods when it is defined, and the simulator defines some
-sixty of them before its first launch; a record shares all methods but `__init__`, which is compiled when the
-first one is made.
+sixty of them before its first launch, a build of the book some fifty; a record shares all methods but
+`__init__`, which is compiled when the first one is made.
 """
 
 from __future__ import annotations

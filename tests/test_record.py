@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pytest
 
-from tooling.simulator.record import Record, as_plain, made, replace
+from tooling.record import Record, as_plain, made, replace
 
 
 class Point(Record):
