@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from tooling.exit_codes import ExitCode
+from tooling.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Record):
     """A place in a file; line and column count from 1, as editors do."""
 
     path: Path

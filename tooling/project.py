@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from tooling.errors import ToolingError
+from tooling.record import Record
 
 TOOL = Path(__file__).resolve().parent
 """The folder of the tool that is running, whichever checkout it works on."""
@@ -16,8 +16,7 @@ class ProjectNotFound(ToolingError):
     """No folder upwards of the current one holds the puzzles."""
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Record):
     """The checkout: the folder that holds `problems/`, `solutions/` and `pyproject.toml`."""
 
     root: Path

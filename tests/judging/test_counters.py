@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from tooling.judging.counter_texts import ADVICE, FOUND
 from tooling.judging.counters import COUNTS, judge_counters
 from tooling.judging.judge import judge_case, outcome_of
 from tooling.judging.verdict import Outcome
+from tooling.record import replace
 from tooling.simulator.counters.profile import KernelProfile, Line, LineProfile
 from tooling.simulator.counters.traffic import Route, Traffic
 from tooling.simulator.launch import Dim3

@@ -12,6 +12,7 @@ from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.judge import judge_case, judge_unjudged
 from tooling.judging.reference import ReferenceCase
+from tooling.record import replace
 from tooling.simulator.findings import Place
 from tooling.simulator.launch import FaultKind
 from tooling.simulator.stopped import StoppedKernel
@@ -149,7 +150,7 @@ def test_a_mismatch_explains_the_programs_own_failure() -> None:
 def test_a_write_beyond_the_end_is_seen_in_the_cells_behind_the_result() -> None:
     poison = np.full(2, -777.25, np.float32)
     guard = Output("guard", "float32", (2,))
-    mode = dataclasses.replace(MODE, outputs=(*MODE.outputs, guard))
+    mode = replace(MODE, outputs=(*MODE.outputs, guard))
     case = dataclasses.replace(CASE, expected={**CASE.expected, "guard": poison})
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     for behind, found in ((poison, []), (np.array([5, -777.25], np.float32), ["written-beyond-the-end"])):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,13 +16,13 @@ from tooling.book.editions import Edition
 from tooling.book.errors import malformed
 from tooling.book.phrases import say
 from tooling.project import Project
+from tooling.record import Record
 
 if TYPE_CHECKING:
     from tooling.book.page import Page  # brings the catalogue, which a build of kept pages does without
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Record):
     """What the report says of one page.
 
     Attributes:
@@ -37,8 +36,7 @@ class State:
     settled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class States:
+class States(Record):
     """The report; None where there is none."""
 
     pages: dict[str, State] | None

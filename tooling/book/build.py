@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,12 +20,12 @@ from tooling.book.staging import Stage, Staged
 from tooling.book.stamps import Stamp
 from tooling.book.status import write_status
 from tooling.project import Project
+from tooling.record import Record
 
 MDBOOK_VERSION = "0.5.4"
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
+class Built(Record):
     """A finished site.
 
     Attributes:
@@ -119,8 +118,7 @@ def _render(
     return tuple(Rendered(job.edition, job.made.folder, job.made.key) for job in jobs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rendering:
+class _Rendering(Record):
     """mdBook at work on the staged pages of one edition.
 
     Attributes:

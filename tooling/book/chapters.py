@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from tooling.book.editions import Edition
 from tooling.book.summary import read_summary
+from tooling.record import Record
 
 NOT_FOUND = "404.md"  # mdBook renders it although no SUMMARY names it
 
 
-@dataclass(frozen=True, slots=True)
-class ChapterFile:
+class ChapterFile(Record):
     """One chapter file that exists.
 
     Attributes:

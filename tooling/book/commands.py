@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tooling.book.page import Page, Words
 from tooling.book.phrases import say
 from tooling.book.tabs import Tab, render_tabs
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Vendor
+from tooling.record import Record
 
 SIMULATED = "--target sim"
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Record):
     """One way to run a mode.
 
     Attributes:

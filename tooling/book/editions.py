@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from tooling.book.errors import BookError, malformed
 from tooling.errors import Location
 from tooling.project import Project
+from tooling.record import Record
 
 LANGUAGES = "i18n/languages.toml"
 _CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 
 
-@dataclass(frozen=True, slots=True)
-class Edition:
+class Edition(Record):
     """One language of the book.
 
     Attributes:

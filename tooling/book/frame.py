@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from html import escape, unescape
 from itertools import groupby
@@ -13,6 +12,7 @@ from tooling.book.editions import Edition
 from tooling.book.icons import ICONS
 from tooling.book.phrases import say
 from tooling.book.summary import Entry
+from tooling.record import Record
 
 NOT_FOUND = "404.html"
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
@@ -20,8 +20,7 @@ _TOKEN = re.compile(r"@(assets|home|repository)\b|@text:([\w-]+)|<!-- @icon:(\w+
 _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Record):
     """What the frames of all pages of an edition share.
 
     Attributes:

@@ -6,7 +6,6 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,12 +13,12 @@ from tooling.book.chapters import NOT_FOUND
 from tooling.book.editions import LANGUAGES, Edition
 from tooling.book.summary import read_summary
 from tooling.project import TOOL, Project
+from tooling.record import Record
 
 _FOLDERS = ("problems", "solutions", "tests/data/outputs", "tests/mutants")
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(Record):
     """The files that any page may depend on; the chapters are not among them.
 
     Attributes:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from tooling.book.editions import Edition
 from tooling.book.shelf import Shelf
+from tooling.record import Record
 
 
-@dataclass(slots=True)
-class Page:
+class Page(Record, frozen=False):
     """What a directive may ask about the page around it.
 
     Attributes:
@@ -25,7 +24,7 @@ class Page:
     path: str
     text: str
     shelf: Shelf
-    groups: int = field(default=0)
+    groups: int = 0
 
     @property
     def language(self) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from tooling.book import banner, cards, commands, demos, messages, pictures, recordings, verdicts
 from tooling.book.chapters import chapter_files
@@ -25,6 +24,7 @@ from tooling.mdbook.expansion import expand
 from tooling.mdbook.files import Files
 from tooling.mdbook.includes import Directive, Kind, find_directives
 from tooling.project import Project
+from tooling.record import Record, made
 
 
 def constant(page: Page, words: Words) -> str:
@@ -61,8 +61,7 @@ _SEAT = "\x02{}\x03"
 _SEATS = re.compile("\x02(\\d+)\x03")
 
 
-@dataclass(slots=True)
-class Press:
+class Press(Record, frozen=False):
     """Sets the chapters of one edition.
 
     Attributes:
@@ -77,9 +76,9 @@ class Press:
     edition: Edition
     shelf: Shelf
     states: banner.States | None
-    formulas: dict[str, str] = field(default_factory=dict)
-    files: Files = field(default_factory=Files)
-    problems: list[ToolingError] = field(default_factory=list)
+    formulas: dict[str, str] = made(default_factory=dict)
+    files: Files = made(default_factory=Files)
+    problems: list[ToolingError] = made(default_factory=list)
     included: frozenset[str] = frozenset()
 
     def set(self, path: str, text: str) -> str:

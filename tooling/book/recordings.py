@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tooling.book.errors import BookError, malformed
@@ -19,13 +18,13 @@ from tooling.book.page import Page, Words
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program
 from tooling.project import Project
+from tooling.record import Record, as_plain
 
 STATES = ("unsolved", "solved")
 _LONG_COUNT = 8  # so many lines that only count up are folded
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Record):
     """One recorded run.
 
     Attributes:
@@ -96,7 +95,7 @@ def load(path: Path) -> Recording:
 def save(path: Path, recording: Recording) -> None:
     """Writes one recording."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(asdict(recording), ensure_ascii=False, indent=2)
+    text = json.dumps(as_plain(recording), ensure_ascii=False, indent=2)
     path.write_text(text + "\n", encoding="utf-8")
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import unescape
+
+from tooling.record import Record
 
 _HEADING = re.compile(r'<h([1-3]) id="([^"]+)">(.*?)</h\1>', re.DOTALL)
 _UNSEEN = re.compile(
@@ -22,8 +23,7 @@ _TAG = re.compile(r"</?(?:p|li|h\d|td|th|tr|div|pre|details|summary|figcaption|b
 _INLINE_TAG = re.compile(r"<[^>]+>")
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Record):
     """A heading of a page with the text below it.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from tooling.book.errors import BookError
@@ -12,19 +11,19 @@ from tooling.catalog.catalogue import Selection, find_mode, load_catalogue
 from tooling.catalog.catalogue import find_program as find_program_in
 from tooling.catalog.model import Program, Puzzle
 from tooling.project import Project
+from tooling.record import Record, made
 
 _CONSTANT = re.compile(r"^comptime\s+(\w+)\s*=\s*(.+?)\s*(?:#.*)?$", re.MULTILINE)
 
 
-@dataclass(slots=True)
-class Shelf:
+class Shelf(Record, frozen=False):
     """Remembers puzzles and the constants of their programs."""
 
     project: Project
-    _programs: dict[str, tuple[Puzzle, Program]] = field(default_factory=dict)
-    _puzzles: dict[str, Puzzle] = field(default_factory=dict)
+    _programs: dict[str, tuple[Puzzle, Program]] = made(default_factory=dict)
+    _puzzles: dict[str, Puzzle] = made(default_factory=dict)
     _catalogue: tuple[Puzzle, ...] | None = None
-    _constants: dict[Path, dict[str, int]] = field(default_factory=dict)
+    _constants: dict[Path, dict[str, int]] = made(default_factory=dict)
 
     def program(self, name: str) -> tuple[Puzzle, Program]:
         """The puzzle and the program of a name such as `p15_tile_tensor`.

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tooling.book import search
@@ -19,6 +18,7 @@ from tooling.book.phrases import say
 from tooling.book.sitemap import sitemap
 from tooling.book.stamps import Stamp
 from tooling.book.summary import read_summary
+from tooling.record import Record
 
 _NOT_PAGES = {"toc.html"}
 _SEARCH = "search.js"
@@ -26,8 +26,7 @@ _SWITCHER = re.compile(r'(?:<a class="bar-button switcher"[^>]*>[^<]*</a>)+')
 _COPIED = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".mp4", ".pdf", ".txt", ".csv", ".json"}
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(Record):
     """What mdBook made of one edition.
 
     Attributes:
@@ -118,8 +117,7 @@ def assemble(rendered: tuple[Rendered, ...], fresh: Path, target: Path, site: st
     return count
 
 
-@dataclass(frozen=True, slots=True)
-class _Finished:
+class _Finished(Record):
     """An edition's part of the site.
 
     Attributes:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from tooling.book.errors import BookErrors, BuildFailed
 from tooling.book.inputs import Inputs, digest
 from tooling.book.summary import read_summary
 from tooling.project import Project
+from tooling.record import Record, made
 
 if TYPE_CHECKING:
     from tooling.book.press import Press
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 _PREPROCESSORS = re.compile(r"^\[preprocessor\b.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(Record):
     """A book that mdBook can render by itself.
 
     Attributes:
@@ -44,8 +43,7 @@ class Staged:
     digest: str
 
 
-@dataclass(slots=True)
-class Stage:
+class Stage(Record, frozen=False):
     """Where the editions of one build are set.
 
     Attributes:
@@ -58,7 +56,7 @@ class Stage:
     inputs: Inputs
     work: Path
     _shelf: Shelf | None = None
-    _formulas: dict[str, str] = field(default_factory=dict)
+    _formulas: dict[str, str] = made(default_factory=dict)
 
     def set(self, edition: Edition) -> Staged:
         """Writes the book of an edition; files that are there already are left alone.
@@ -123,8 +121,7 @@ class Stage:
         return Press(edition, self._shelf, states, self._formulas)
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(Record, frozen=False):
     """The pages that former builds have set, in the folder where they lie.
 
     Attributes:

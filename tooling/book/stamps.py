@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from tooling.record import Record
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+
+class Stamp(Record):
     """A folder and a digest of everything that goes into it, kept in a file beside the folder.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from tooling.record import Record
 
 _ENTRY = re.compile(
     r"^(?P<indent>\s*)(?:[-*+]\s+)?\[(?P<title>(?:[^\]\\]|\\.)*)\]\(<?(?P<path>[^)>]*)>?\)\s*$"
@@ -12,8 +13,7 @@ _ENTRY = re.compile(
 _PART = re.compile(r"^#\s+(?P<title>.+?)\s*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Record):
     """One chapter of the contents.
 
     Attributes:

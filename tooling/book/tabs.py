@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
 from tooling.book.errors import BookError
 from tooling.book.page import Page, Words
 from tooling.book.phrases import say
+from tooling.record import Record
 
 GROUPS = {"package-manager": "ways-to-run", "api": "tensor-api"}
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
+class Tab(Record):
     """One tab.
 
     Attributes:
@@ -61,8 +60,7 @@ def open_panel(group: int, index: int, key: str, label: str) -> str:
     )
 
 
-@dataclass(slots=True)
-class OpenTabs:
+class OpenTabs(Record, frozen=False):
     """`{{#tabs GROUP}}` … `{{#tab LABEL}}` … `{{#end tabs}}`: collects which labels a group will have.
 
     The labels must be known before the first panel, so the directives of one page are read twice: `labels`

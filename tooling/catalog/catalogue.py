@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tooling.catalog.manifest import load_puzzle
@@ -11,6 +10,7 @@ from tooling.catalog.model import Mode, Program, Puzzle
 from tooling.catalog.nodes import did_you_mean
 from tooling.errors import ToolingError
 from tooling.project import Project
+from tooling.record import Record
 
 
 class UnknownPuzzle(ToolingError):
@@ -21,8 +21,7 @@ class UnknownMode(ToolingError):
     """The program has no mode with these flags."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Record):
     """What is to be run: one mode of one program."""
 
     puzzle: Puzzle

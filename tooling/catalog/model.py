@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
+
+from tooling.record import Record, replace
 
 
 class TensorApi(Enum):
@@ -47,8 +48,7 @@ class Vendor(Enum):
     APPLE = "apple"
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Record):
     """One sentence in both languages of the book."""
 
     en: str
@@ -59,8 +59,7 @@ class Text:
         return self.ko if language == "ko" else self.en
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Record):
     """What a mode needs of one vendor's GPUs.
 
     Exactly one of the three holds: no limit, a lowest compute capability, or not supported at all.
@@ -77,8 +76,7 @@ LANES = 32
 """Threads of a warp, of every GPU but AMD's CDNA ones, whose warps have 64."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Record):
     """A buffer that the program hands over to the judge."""
 
     name: str
@@ -120,8 +118,7 @@ class Bound(Enum):
     EQUALS = "equals"
 
 
-@dataclass(frozen=True, slots=True)
-class Criterion:
+class Criterion(Record):
     """What a counter of one kernel must come to for a mode to be solved."""
 
     kernel: str  # as its author wrote it
@@ -137,8 +134,7 @@ class Criterion:
         return counted >= self.value if self.bound is Bound.AT_LEAST else counted <= self.value
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Record):
     """A problem file and the solution file that it is generated from."""
 
     name: str  # below the puzzle's folder: p15.mojo, op/conv1d.mojo
@@ -146,8 +142,7 @@ class SourceFile:
     solution: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Record):
     """One `pXX….mojo` or `pXX….py`: a problem file and a solution file of the same name."""
 
     name: str  # what `tooling run` takes, and (unless the manifest names a file) the file's stem
@@ -175,21 +170,23 @@ class Program:
         return tuple(path.parent.as_posix() for path in inits)
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(Record):
     """One thing a program does, chosen by its flags (none for a program with one mode)."""
 
     name: str
     kind: ModeKind
     flags: tuple[str, ...]
     programs: tuple[str, ...]  # names of the programs that have this mode
-    anchors: Mapping[str, tuple[str, ...]] = field(hash=False)  # by program: regions the learner fills in
+    anchors: Mapping[str, tuple[str, ...]]  # by program: regions the learner fills in
     outputs: tuple[Output, ...]
     datasets: tuple[str, ...]
     requirements: tuple[Requirement, ...]
     hints: tuple[Text, ...]
     time_limit: float  # seconds
     counters: tuple[Criterion, ...] = ()  # judged where the target counts
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.flags, self.programs))  # anchors, a mapping, have none
 
     @property
     def scaled(self) -> bool:
@@ -214,8 +211,7 @@ class Mode:
         return Requirement(vendor)
 
 
-@dataclass(frozen=True, slots=True)
-class Puzzle:
+class Puzzle(Record):
     """One puzzle.yaml."""
 
     id: str
@@ -225,7 +221,7 @@ class Puzzle:
     chapters: tuple[str, ...]
     programs: tuple[Program, ...]
     modes: tuple[Mode, ...]
-    manifest: Path = field(repr=False)
+    manifest: Path
 
     def program(self, name: str) -> Program:
         """The program of this name.

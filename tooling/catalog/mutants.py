@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from tooling.catalog.model import ModeKind, Program, Puzzle
 from tooling.catalog.nodes import Value, read_document
 from tooling.errors import Location, ToolingError
 from tooling.project import Project
+from tooling.record import Record
 
 SIMULATOR_CHECKS = ("memory", "races", "initialisation", "synchronisation")
 PROGRAM_FAILURES = ("crash", "time-limit", "program-error")
@@ -38,8 +38,7 @@ class MutantError(ToolingError):
     """A mutant does not apply to the solution it is written for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Record):
     """One exact replacement; `count` times the text must occur."""
 
     replace: str
@@ -49,8 +48,7 @@ class Edit:
     file: str = ""  # below the puzzle's folder; empty: the program's main file
 
 
-@dataclass(frozen=True, slots=True)
-class Mutant:
+class Mutant(Record):
     """One wrong answer."""
 
     name: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +11,7 @@ from typing import TypeVar
 import yaml
 
 from tooling.errors import Location, ToolingError
+from tooling.record import Record
 
 _Choice = TypeVar("_Choice", bound=Enum)
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -27,8 +27,7 @@ class ManifestError(ToolingError):
         self.key = key
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Record):
     """One node of the file with the key that leads to it, such as `modes[1].hints`."""
 
     path: Path

@@ -10,7 +10,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -18,6 +17,7 @@ from typing import Any, NoReturn
 
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.record import Record
 
 # Python looks for garbage once more when it ends: with nothing to look through, a short command ends sooner.
 atexit.register(gc.freeze)
@@ -29,8 +29,7 @@ _BROKEN_PIPE = 141  # 128 + SIGPIPE
 _USUAL_COLUMNS = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Record):
     """One row of the command table."""
 
     name: str

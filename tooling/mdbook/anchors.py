@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tooling.mdbook import rust
+from tooling.record import Record
 
 _OPENING = "ANCHOR:"
 _CLOSING = "ANCHOR_END:"
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Record):
     """One region of a file, as mdBook would cut it.
 
     Attributes:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from tooling.mdbook.includes import (
     find_directives,
     take,
 )
+from tooling.record import Record, made
 
 DEPTH_LIMIT = 10
 
@@ -44,8 +44,7 @@ class Fault(StrEnum):
     OLD_NAME = "old-name"
 
 
-@dataclass(frozen=True, slots=True)
-class IncludeProblem:
+class IncludeProblem(Record):
     """A directive that will not show what its author meant.
 
     Attributes:
@@ -66,16 +65,14 @@ class IncludeProblem:
         return f"{self.where}: {self.message}\n  try: {self.hint}"
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Record):
     """One file, or one anchor of a file, that a page shows."""
 
     path: str  # real path
     anchor: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(Record):
     """A page as mdBook's `links` preprocessor leaves it.
 
     Attributes:
@@ -91,8 +88,7 @@ class Expansion:
     uses: frozenset[Use]
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
+class _Frame(Record):
     """The text at hand, and where its lines come from."""
 
     text: str
@@ -111,12 +107,11 @@ class _Frame:
         return Location(self.file, self.numbers[row], column + 1 - (2 if hidden else 0))
 
 
-@dataclass(slots=True)
-class _Expander:
+class _Expander(Record, frozen=False):
     files: Files
     only_check: bool = False  # then the texts of files without directives are not put together
-    problems: list[IncludeProblem] = field(default_factory=list)
-    uses: set[Use] = field(default_factory=set)
+    problems: list[IncludeProblem] = made(default_factory=list)
+    uses: set[Use] = made(default_factory=set)
     title: str | None = None
 
     def expand(self, frame: _Frame) -> str:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
 from tooling.mdbook import anchors, rust
+from tooling.record import Record
 
 _DIRECTIVE = re.compile(
     r"\\\{\{\#.*\}\}"
@@ -45,8 +45,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LineRange:
+class LineRange(Record):
     """Lines `start` to `stop` (exclusive), counted from 0; None is the end of the file."""
 
     start: int = 0
@@ -59,8 +58,7 @@ class LineRange:
 WHOLE_FILE = LineRange()
 
 
-@dataclass(frozen=True, slots=True)
-class Directive:
+class Directive(Record):
     """One directive of a page.
 
     Attributes:
@@ -131,8 +129,7 @@ def _find(text: str) -> tuple[Directive, ...]:
     return tuple(map(_parse, _DIRECTIVE.finditer(text)))
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Record):
     """What a directive takes from a file.
 
     Attributes:

@@ -7,9 +7,10 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TextIO
 from unicodedata import east_asian_width
+
+from tooling.record import Record
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
 _PLAIN_SIGNS = {
@@ -24,8 +25,7 @@ _PLAIN_SIGNS = {
 _NARROWEST, _WIDEST = 30, 110  # columns that texts are broken to
 
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(Record):
     """One output stream and what it can show."""
 
     stream: TextIO

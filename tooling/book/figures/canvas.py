@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from html import escape
 
 from tooling.catalog.model import Text
+from tooling.record import Record, made
 
 FONT = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', "
@@ -25,8 +25,7 @@ class Ink(Enum):
     FRAME = "frame"  # blocks, clusters: what holds others
 
 
-@dataclass(frozen=True, slots=True)
-class Shade:
+class Shade(Record):
     """One palette. `marks` gives fill, line and text colour for each ink; `paper` is the page's colour."""
 
     name: str
@@ -68,8 +67,7 @@ DARK = Shade(
 SHADES = (LIGHT, DARK)
 
 
-@dataclass(slots=True)
-class Canvas:
+class Canvas(Record, frozen=False):
     """One picture in the making.
 
     Attributes:
@@ -82,7 +80,7 @@ class Canvas:
     height: int
     shade: Shade
     language: str
-    _parts: list[str] = field(default_factory=list)
+    _parts: list[str] = made(default_factory=list)
 
     def say(self, text: Text | str) -> str:
         """The label in the canvas's language; a plain string is the same in all of them."""

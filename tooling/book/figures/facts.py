@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -11,13 +10,13 @@ from tooling.book.figures.traces import Trace, load, trace_path, traced_run
 from tooling.book.recordings import digest, program_files
 from tooling.book.shelf import Shelf
 from tooling.errors import Location
+from tooling.record import Record
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Record):
     """The facts of one puzzle."""
 
     shelf: Shelf

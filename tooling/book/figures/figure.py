@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from tooling.book.figures.canvas import Canvas
 from tooling.book.figures.facts import Facts
 from tooling.catalog.model import Text
+from tooling.record import Record
 
 Draw = Callable[[Facts, Callable[[int, int], Canvas]], Canvas]
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Record):
     """One figure of a puzzle.
 
     Attributes:

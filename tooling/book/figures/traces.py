@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,14 @@ from tooling.book.errors import BookError, malformed
 from tooling.book.shelf import Shelf
 from tooling.catalog.catalogue import Selection
 from tooling.project import Project
+from tooling.record import Record
 
 BARRIER = "barrier"
 SHARED = -1
 """The `buffer` of an event in shared memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Record):
     """One memory instruction of some threads of a block, or a barrier that the block passed.
 
     Attributes:
@@ -47,8 +46,7 @@ class Event:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Record):
     """The first launch of a program.
 
     Attributes:
@@ -72,8 +70,7 @@ class Trace:
         return (event for event in self.events if event.block == block)
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Record):
     """The cells of a block's shared memory after a barrier, and what was done to them since the last change.
 
     Attributes:
