@@ -131,6 +131,41 @@ def test_a_grid_that_the_checks_have_no_room_for(language: str, told: str) -> No
     context.close()
 
 
+ASSERTING = b"""
+.version 8.5
+.target sm_90a
+.address_size 64
+.file 1 "/home/me/p15.mojo"
+.file 2 "Mojo/stdlib/std/builtin/debug_assert.mojo"
+.func refuse()
+{
+    .loc 2 661 18
+    trap;
+}
+.func check()
+{
+    .loc 2 107 22
+    call.uni refuse, ();
+    ret;
+}
+.visible .entry reader(.param .u64 pointer)
+{
+    .loc 1 12 5
+    .loc 2 121 34, function_name $L__info_string1, inlined_at 1 12 5
+    call.uni check, ();
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("language", ["en"])
+def test_an_assertion_that_fails_names_the_line_of_the_author(context: Context) -> None:
+    launch(context, ASSERTING, "reader", 1, 1, 0)
+    stopped = stopped_kernel(context.gpu.records)
+    assert stopped is not None
+    assert str(stopped.place) == "/home/me/p15.mojo:12:5"
+
+
 @pytest.mark.parametrize(
     ("language", "told"),
     [

@@ -271,7 +271,7 @@ def _site(
         for result, argument in zip(function.results, results.elements, strict=True)
     ]
     frames = (decoder.function.name in decoder.framed, name in decoder.framed)
-    decoder.landings[landing] = Landing(back, frames)
+    decoder.landings[landing] = Landing(instruction, back, frames)
     shown = readable_kernel(name, decoder.module.files.values())
     return Site(shown, decoder.entries[name], landing, into, frames, instruction)
 

@@ -125,6 +125,7 @@ def _trap(decoder: Decoder, instruction: Instruction, following: int) -> None:
             return True
         threads = group.pick(batch.spaces.threads)
         position = 0 if lanes is True else int(np.argmax(lanes))
-        raise trapped(batch.context.launch, instruction, int(threads[position]))
+        callers = batch.program.callers(group.stack)
+        raise trapped(batch.context.launch, instruction, int(threads[position]), callers)
 
     decoder.block.end = end

@@ -56,13 +56,16 @@ def misaligned(launch: Launch, request: Request, thread: int, address: int, spac
     )
 
 
-def trapped(launch: Launch, instruction: Instruction, thread: int) -> KernelFault:
+def trapped(
+    launch: Launch, instruction: Instruction, thread: int, callers: tuple[Instruction, ...]
+) -> KernelFault:
     """A `trap` instruction: an assertion or abort of the kernel itself."""
     return KernelFault(
         FaultKind.TRAP,
         stop_texts.TRAPPED.filled(who=_who(launch, thread)),
         thread=thread,
         instruction=instruction,
+        callers=callers,
     )
 
 

@@ -103,6 +103,7 @@ class KernelFault(Exception):
         thread: linear thread number in the launch, -1 where no single thread is at fault.
         address: the address in question, or None.
         instruction: the instruction at which it happened, or None.
+        callers: the calls that led there, the innermost first, where known.
     """
 
     def __init__(
@@ -113,6 +114,7 @@ class KernelFault(Exception):
         thread: int = -1,
         address: int | None = None,
         instruction: Instruction | None = None,
+        callers: tuple[Instruction, ...] = (),
     ) -> None:
         super().__init__(told.en)
         self.kind = kind
@@ -120,6 +122,7 @@ class KernelFault(Exception):
         self.thread = thread
         self.address = address
         self.instruction = instruction
+        self.callers = callers
 
     @property
     def what(self) -> str:

@@ -5,7 +5,7 @@ Decoding does not depend on a launch or on device memory, so programs are rememb
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -82,10 +82,12 @@ class Landing(Record):
     """What the return to a block that follows a call does.
 
     Attributes:
+        call: that instruction.
         results: what is copied back: (from, to, bytes) in local memory.
         frames: whether the caller and the function called have their local memory in a frame.
     """
 
+    call: Instruction
     results: list[tuple[int, int, int]]
     frames: tuple[bool, bool] = (False, False)
 
@@ -151,6 +153,10 @@ class Program(Record, frozen=False):
         for place in stack:
             slots.update(self._live[place])
         return slots
+
+    def callers(self, stack: Sequence[int]) -> tuple[Instruction, ...]:
+        """The calls that lanes with these return places are in, the innermost first."""
+        return tuple(self.landings[place].call for place in reversed(stack) if place in self.landings)
 
     def kept(self, landing: int) -> list[int]:
         """Registers that a call back to `landing` must find as they were: the called may use them itself."""

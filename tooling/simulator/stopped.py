@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tooling.record import Record
-from tooling.simulator.checks.base import place_of
+from tooling.simulator.checks.base import is_packaged, place_of
 from tooling.simulator.context import LaunchRecord
 from tooling.simulator.counters.profile import Line
 from tooling.simulator.counters.sources import source_text
 from tooling.simulator.findings import Index3, Place
 from tooling.simulator.kernel_names import readable_kernel
-from tooling.simulator.launch import FaultKind
+from tooling.simulator.launch import FaultKind, KernelFault
 
 
 class StoppedKernel(Record):
@@ -40,7 +40,7 @@ def stopped_kernel(records: Sequence[LaunchRecord], language: str = "en") -> Sto
         fault = record.result.error
         if fault is None:
             continue
-        place = place_of(fault.instruction)
+        place = _authors_place(fault)
         block = thread = None
         if fault.thread >= 0:
             first, second = record.launch.position(fault.thread)
@@ -55,3 +55,9 @@ def stopped_kernel(records: Sequence[LaunchRecord], language: str = "en") -> Sto
             fault.told.in_language(language),
         )
     return None
+
+
+def _authors_place(fault: KernelFault) -> Place:
+    """Where the kernel was stopped: in a function of Mojo's packages, where its author called that."""
+    places = [place_of(instruction) for instruction in (fault.instruction, *fault.callers)]
+    return next((place for place in places if not is_packaged(place.file)), places[0])

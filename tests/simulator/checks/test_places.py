@@ -12,6 +12,7 @@ KERNEL, TENSOR = (
     "max/mojo/max/algorithm/backend/gpu/elementwise.mojo",
     "max/kernels/src/layout/layout_tensor.mojo",
 )
+STANDARD = "Mojo/stdlib/std/builtin/debug_assert.mojo"
 
 
 def chain(*places: tuple[str, int]) -> SourceLocation | None:
@@ -31,6 +32,7 @@ def chain(*places: tuple[str, int]) -> SourceLocation | None:
         ([(TENSOR, 90), (OWN, 9), (KERNEL, 468)], OWN, 9),  # a library's kernel that calls the author's
         ([(OWN, 9), (KERNEL, 468)], OWN, 9),
         ([(TENSOR, 90), (KERNEL, 468)], KERNEL, 468),
+        ([(OWN, 9), (STANDARD, 661)], OWN, 9),
     ],
 )
 def test_the_place_is_the_authors(places: list[tuple[str, int]], file: str, line: int) -> None:

@@ -195,7 +195,7 @@ def _authors_own(source: SourceLocation) -> SourceLocation:
     while chain[-1].inlined_at is not None:
         chain.append(chain[-1].inlined_at)
     own = chain[-1].file
-    if _is_packaged(own):
+    if is_packaged(own):
         own = next((place.file for place in chain if PurePath(place.file).is_absolute()), own)
     return next(place for place in chain if place.file == own)
 
@@ -205,17 +205,18 @@ def is_in_library(instruction: Instruction) -> bool:
     author's text.
 
     Packages were compiled elsewhere: their line tables have relative paths, such as
-    `max/mojo/max/gpu/primitives/block.mojo`.
+    `max/mojo/max/gpu/primitives/block.mojo` or `Mojo/stdlib/std/os/os.mojo`.
     """
     inner = instruction.source
     outer = inner.inlined_at if inner else None
     places = [place for place in (inner, outer) if place is not None]
-    return bool(places) and all(_is_packaged(place.file) for place in places)
+    return bool(places) and all(is_packaged(place.file) for place in places)
 
 
-def _is_packaged(file: str) -> bool:
+def is_packaged(file: str) -> bool:
+    """Whether it is a file of one of Mojo's packages."""
     path = PurePath(file)
-    return not path.is_absolute() and "mojo" in path.parts[:-1]
+    return not path.is_absolute() and not {"mojo", "Mojo"}.isdisjoint(path.parts[:-1])
 
 
 def allocation_number(memory: DeviceMemory, allocation: Allocation) -> int:
