@@ -214,6 +214,25 @@ DEFECTS = (
     Defect(
         "races/cluster_memory", Kind.READ_AFTER_WRITE, (12, 10), (0, 0), (0, 1), setting=Setting(64, 2, 2)
     ),
+    Defect(
+        "races/cluster_stored_late",
+        Kind.READ_AFTER_WRITE,
+        (13, 10),
+        (0, 0),
+        (0, 1),
+        setting=Setting(64, 2, 2),
+    ),
+    Defect(
+        "races/cluster_relaxed", Kind.READ_AFTER_WRITE, (13, 10), (0, 0), (0, 1), setting=Setting(64, 2, 2)
+    ),
+    Defect(
+        "races/barrier_reused",
+        Kind.BARRIER_REUSED,
+        (12, 11),
+        (64, 0),
+        setting=Setting(128),
+        text="come to barrier 1 while other threads may still meet there",
+    ),
     Defect("races/stencil_in_place", Kind.WRITE_AFTER_READ, (12, 10), (1, 0), count=63, text="global memory"),
     Defect("races/last_block", Kind.READ_AFTER_WRITE, (14, 10), (0, 0), (3, 0), setting=Setting(32, 4)),
     Defect(
@@ -322,6 +341,14 @@ DEFECTS = (
         (0,),
         setting=Setting(32),
         text="expects lanes 0xffffffff, but lanes 16-31 do not take part",
+    ),
+    Defect(
+        "synchronisation/absent_source",
+        Kind.ABSENT_SOURCE,
+        (10,),
+        (0,),
+        setting=Setting(32),
+        text="takes a value from lane 20, but only the lanes 0x0000ffff take part",
     ),
     Defect(
         "synchronisation/cluster_wait_dropped",
