@@ -113,7 +113,8 @@ def judged(name: str, entry: str, setting: dict[str, Any], tool: str) -> dict[st
         text, _ = process.communicate()
         ended = "does not end"
     failure = re.findall(r"Failed: (\w+ returned \d+)", text)
-    result = {"ended": ended, "messages": messages_in(text)}
+    messages = messages_in(text)
+    result = {"ended": ended} | ({"messages": messages} if messages else {})
     return result | ({"failure": failure[0]} if failure else {}) | {"raw": text}
 
 
