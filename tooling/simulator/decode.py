@@ -49,7 +49,6 @@ def _decode(module: Module, kernel: Function) -> Program:
         decoder.origins,
         decoder.entries,
         layout.shared_bytes,
-        layout.shared_bytes,
         layout.frame_start + STACK_BYTES if framed else layout.local_bytes,
         decoder.landings,
         layout.frame_bytes,

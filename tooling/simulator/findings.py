@@ -164,8 +164,7 @@ class Finding(Record):
     began, in bytes from the start of `buffer`; `size` its bytes; `distance` how far it reaches outside
     the buffer. `expected` and `arrived` count threads at a barrier, or hold lane masks for `.sync`
     operations, or the blocks of a cluster; then `arrived` may be the lane or the rank that was asked for, or
-    the number of a barrier. `one_cluster`: the blocks of
-    all parties are of one cluster.
+    the number of a barrier. `one_cluster`: the blocks of all parties are of one cluster.
     """
 
     check: Check

@@ -98,7 +98,7 @@ class Program(Record, frozen=False):
     Attributes:
         origins: per slot, what it holds before it is written.
         entries: first block of each function.
-        shared_bytes: static shared memory of a block; dynamic memory follows at `dynamic_offset`.
+        shared_bytes: static shared memory of a block; dynamic memory follows.
         local_bytes: local memory of a thread, call parameters included.
         landings: per block that follows a call, what the return does.
         frame_bytes: local memory of one call of a function that may call itself; 0 without such functions.
@@ -112,7 +112,6 @@ class Program(Record, frozen=False):
     origins: list[Origin]
     entries: dict[str, int]
     shared_bytes: int
-    dynamic_offset: int
     local_bytes: int
     landings: dict[int, Landing]
     frame_bytes: int = 0

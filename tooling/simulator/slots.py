@@ -65,17 +65,11 @@ class Slots:
 
     def special(self, name: str) -> int:
         """The slot of a special register."""
-        key = ("", name)
-        if key not in self._slots:
-            self._slots[key] = self.new(Origin("special", special_dtype(name), name))
-        return self._slots[key]
+        return self._only("", name, Origin("special", special_dtype(name), name))
 
     def flag(self) -> int:
         """The slot of the carry flag, which each function has for itself."""
-        key = (self.function.name, "%cc")
-        if key not in self._slots:
-            self._slots[key] = self.new(Origin("undefined", PRED, "%cc"))
-        return self._slots[key]
+        return self._only(self.function.name, "%cc", Origin("undefined", PRED, "%cc"))
 
     def constant(self, bits: int, dtype: np.dtype[Any]) -> int:
         """The slot of a constant with these bits."""
@@ -89,32 +83,27 @@ class Slots:
 
     def parameter(self, offset: int, dtype: np.dtype[Any]) -> int:
         """The slot of a kernel parameter's value."""
-        key = ("parameter", f"{offset}:{dtype}")
-        if key not in self._slots:
-            self._slots[key] = self.new(Origin("parameter", dtype, value=offset))
-        return self._slots[key]
+        return self._only("parameter", f"{offset}:{dtype}", Origin("parameter", dtype, value=offset))
 
     def address(self, name: str, offset: int, dtype: np.dtype[Any]) -> int:
         """The slot of the device address so many bytes into a variable of the module."""
-        key = ("symbol", f"{name}+{offset}:{dtype}")
-        if key not in self._slots:
-            self._slots[key] = self.new(Origin("symbol", dtype, name, offset))
-        return self._slots[key]
+        return self._only("symbol", f"{name}+{offset}:{dtype}", Origin("symbol", dtype, name, offset))
 
     def parameter_block(self) -> int:
         """The slot of the device address at which the launch's parameters lie."""
-        key = ("symbol", PARAMETER_BLOCK)
-        if key not in self._slots:
-            self._slots[key] = self.new(Origin("symbol", U64, PARAMETER_BLOCK))
-        return self._slots[key]
+        return self._only("symbol", PARAMETER_BLOCK, Origin("symbol", U64, PARAMETER_BLOCK))
 
     def frame(self) -> int:
         """The slot that says how far a recursive call's frame lies behind the first one, in bytes."""
-        key = ("", "%frame")
-        if key not in self._slots:
-            self._slots[key] = self.new(Origin("undefined", U64, "%frame"))
-        return self._slots[key]
+        return self._only("", "%frame", Origin("undefined", U64, "%frame"))
 
     def registers_of(self, functions: Container[str]) -> frozenset[int]:
         """The slots of these functions' own registers."""
         return frozenset(slot for (function, _), slot in self._slots.items() if function in functions)
+
+    def _only(self, owner: str, name: str, origin: Origin) -> int:
+        """The one slot of this name, made at first use."""
+        slot = self._slots.get((owner, name))
+        if slot is None:
+            slot = self._slots[owner, name] = self.new(origin)
+        return slot
