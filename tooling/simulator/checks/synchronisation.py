@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.record import Record
-from tooling.simulator.checks.base import WARP, CheckHook, action_of, place_of, survivors
+from tooling.simulator.checks.base import WARP, CheckHook, place_of, survivors
 from tooling.simulator.checks.cluster_order import cluster_numbers
+from tooling.simulator.checks.cluster_visits import ClusterVisits, Visit
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.hooks import Access, Ints, LaunchContext, MBarrierOperation, Space, Waiter, WaitsFor
 from tooling.simulator.ptx_model import Instruction, Integer, Operand
@@ -60,18 +61,12 @@ class SynchronisationCheck(CheckHook):
         self._exited = np.zeros(context.blocks, dtype=np.int64)
         self._epoch = np.zeros(context.blocks, dtype=np.int64)
         self._cluster_of = cluster_numbers(context)
-        self._phase = np.zeros(context.blocks, dtype=np.int64)
-        self._visited = np.full(context.blocks, -1, dtype=np.int64)
-        self._visitor: dict[int, tuple[int, Instruction]] = {}
         self._exits: list[tuple[Ints, Instruction | None]] = []
         self._last_exit: Instruction | None = None
         self._mbarriers: dict[tuple[int, int], _MBarrier] = {}
-        self._new_tallies()
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
-        self._new_tallies()
-
-    def _new_tallies(self) -> None:
+        self._visits = ClusterVisits(self.context.threads_per_block)
         self._arrivals, self._waits = _Tally(), _Tally()
         self._stuck = False
 
@@ -125,9 +120,10 @@ class SynchronisationCheck(CheckHook):
             here = first + np.flatnonzero(gone)
             if len(threads) < len(here) * size:
                 self._exits.append((threads, instruction))
-        visited = here[self._visited[here] == self._phase[here]]
-        for block in visited:
-            self._report_gone(int(block))
+        for block in here[self._exited[here] == size].tolist() if self._visits else ():
+            visit = self._visits.of(block)
+            if visit is not None:
+                self._report_gone(block, visit)
 
     # Warps
 
@@ -162,9 +158,9 @@ class SynchronisationCheck(CheckHook):
         self._waits.add(instruction, len(threads))
 
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
-        # Of all blocks: an access is compared within one cluster only, where all counted alike.
-        self._phase += 1
-        self._epoch[np.isin(self._cluster_of, clusters)] += 1
+        here = np.flatnonzero(np.isin(self._cluster_of, clusters))
+        self._epoch[here] += 1
+        self._visits.meet(here)
 
     def access(self, access: Access) -> None:
         """Another block's shared memory may be used only while that block is sure to be there."""
@@ -177,20 +173,16 @@ class SynchronisationCheck(CheckHook):
         remote = np.flatnonzero(blocks != access.threads // self.context.threads_per_block)
         if not len(remote):
             return
-        self._visited[blocks[remote]] = self._phase[blocks[remote]]
-        for block, first in zip(*np.unique(blocks[remote], return_index=True), strict=True):
-            self._visitor[int(block)] = (int(access.threads[remote[first]]), access.instruction)
-            if self._exited[block] == self.context.threads_per_block:
-                self._report_gone(int(block), action_of(access))
+        for host in self._visits.enter(access, blocks, remote).tolist():
+            visit = self._visits.of(host)
+            if visit is not None and self._exited[host] == self.context.threads_per_block:
+                self._report_gone(host, visit)
 
-    def _report_gone(self, block: int, action: Action = Action.READ) -> None:
-        thread, instruction = self._visitor[block]
-        if instruction.opcode == "st":
-            action = Action.WRITE
+    def _report_gone(self, block: int, visit: Visit) -> None:
         size = self.context.threads_per_block
         leaver = self.party(block * size, Action.EXIT, self._last_exit, size)
-        parties = (self.party(thread, action, instruction), leaver)
-        self._note(Kind.CLUSTER_BLOCK_GONE, instruction, parties)
+        parties = (self.party(visit.thread, visit.action, visit.instruction), leaver)
+        self._note(Kind.CLUSTER_BLOCK_GONE, visit.instruction, parties)
 
     def batch_end(self, first_block: int, blocks: int) -> None:
         """All threads of the batch have exited: as many must have waited at the cluster barrier as arrived
@@ -208,7 +200,11 @@ class SynchronisationCheck(CheckHook):
 
     # Mbarriers
 
+    def mbarrier_phase(self, blocks: Ints, offsets: Ints) -> None:
+        self._visits.complete(blocks, offsets)
+
     def mbarrier(self, operation: MBarrierOperation) -> None:
+        self._visits.operate(operation)
         action, instruction, threads = operation.action, operation.instruction, operation.threads.tolist()
         counts = [1] * len(threads) if operation.values is None else operation.values.tolist()
         for thread, block, offset, count in zip(

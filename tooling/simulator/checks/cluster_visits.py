@@ -1,0 +1,91 @@
+"""Uses of another block's shared memory that its block does not know to be over.
+
+A block may end only when nobody uses its shared memory any more. It knows that of all others when its cluster
+met at a barrier, and of a block whose threads arrived, or whose copies were counted, at one of its mbarriers
+when it saw that phase complete. Who arrives is taken to speak for all threads of its block, and who sees the
+phase to tell all of its own. What blocks tell each other by flags, or through a third one, is not followed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tooling.simulator.checks.base import action_of
+from tooling.simulator.findings import Action
+from tooling.simulator.hooks import Access, Ints, MBarrierOperation
+from tooling.simulator.ptx_model import Instruction
+
+
+class Visit(NamedTuple):
+    """The latest use by a block: by which thread, and how many there were before it in the batch."""
+
+    thread: int
+    action: Action
+    instruction: Instruction
+    number: int
+
+
+class ClusterVisits:
+    """Those of a batch.
+
+    Args:
+        threads: of a block.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._size = threads
+        self._count = 0
+        self._visits: dict[int, dict[int, Visit]] = {}
+        self._announced: dict[tuple[int, int], dict[int, int]] = {}
+        self._complete: dict[tuple[int, int], dict[int, int]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._visits)
+
+    def enter(self, access: Access, hosts: Ints, lanes: Ints) -> Ints:
+        """These lanes of an access use the shared memory of `hosts` (n,), other blocks than their own.
+
+        Returns:
+            the distinct hosts.
+        """
+        visitors = access.threads[lanes] // self._size
+        pairs, firsts = np.unique(np.stack([hosts[lanes], visitors]), axis=1, return_index=True)
+        for host, visitor, first in zip(*pairs.tolist(), lanes[firsts].tolist(), strict=True):
+            visit = Visit(int(access.threads[first]), action_of(access), access.instruction, self._count)
+            visits = self._visits.setdefault(host, {})
+            visits.pop(visitor, None)
+            visits[visitor] = visit
+        self._count += 1
+        return np.unique(pairs[0])
+
+    def of(self, host: int) -> Visit | None:
+        """The latest one that the block does not know to be over."""
+        return next(reversed(self._visits.get(host, {}).values()), None)
+
+    def operate(self, operation: MBarrierOperation) -> None:
+        """Blocks arrive at mbarriers of others, or look at their own."""
+        if not self._visits:
+            return
+        places = operation.blocks.tolist(), operation.offsets.tolist()
+        if operation.action in ("arrive", "arrive_drop", "complete"):
+            visitors = (operation.threads // self._size).tolist()
+            for host, offset, visitor in set(zip(*places, visitors, strict=True)):
+                self._announced.setdefault((host, offset), {})[visitor] = self._count
+        elif operation.action == "passed":
+            for place in set(zip(*places, strict=True)):
+                over, visits = self._complete.get(place, {}), self._visits.get(place[0], {})
+                for visitor, count in over.items():
+                    if visitor in visits and visits[visitor].number < count:
+                        del visits[visitor]
+
+    def complete(self, hosts: Ints, offsets: Ints) -> None:
+        """A phase of each of these mbarriers is complete."""
+        for place in zip(hosts.tolist(), offsets.tolist(), strict=True):
+            self._complete.setdefault(place, {}).update(self._announced.pop(place, {}))
+
+    def meet(self, hosts: Ints) -> None:
+        """All threads of the clusters of these blocks met."""
+        for host in hosts.tolist() if self._visits else ():
+            self._visits.pop(host, None)
