@@ -24,6 +24,8 @@ from tooling.simulator.tensor_copies import bind_tensor
 
 Array = NDArray[Any]
 _PIECE = Width(4, 4)
+_MOST = 1 << 20
+"""Bytes of a copy that are looked at: no block has so much shared memory, so that the rest lies outside."""
 _SPACES = {
     "global": Space.GLOBAL,
     "shared::cta": Space.SHARED,
@@ -77,7 +79,8 @@ def bind_bulk(decoder: Decoder, instruction: Instruction) -> None:
             )
         )
         for lane, size, start, end, at_barrier in zip(lanes, sizes, starts, ends, barriers_at, strict=True):
-            pieces = np.arange(int(size) // _PIECE.bytes, dtype=np.uint64) * np.uint64(_PIECE.bytes)
+            count = min(int(size), _MOST) // _PIECE.bytes
+            pieces = np.arange(count, dtype=np.uint64) * np.uint64(_PIECE.bytes)
             barriers = None
             if barrier is not None:
                 barriers = Barriers.one(batch, group, instruction, lane, at_barrier)

@@ -205,3 +205,8 @@ def test_a_race_shows_in_the_result_too() -> None:
     arrays = [np.arange(THREADS, dtype=np.uint32), np.zeros(THREADS, np.uint32)]
     _, (_, out) = simulate(text, arrays, block=THREADS)
     assert set(out.tolist()) == {0x7FC0DEAD}
+
+
+@pytest.mark.parametrize("size", ["0x10000000", "0xfffffff0"])
+def test_a_copy_of_far_too_many_bytes_is_told_and_not_carried_out(size: str) -> None:
+    assert {Kind.OUTSIDE_SHARED, Kind.PAST_THE_END} <= found(FILL + FENCE + STORE.replace("256", size))
