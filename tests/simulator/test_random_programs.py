@@ -11,6 +11,7 @@ import pytest
 from tests.simulator.random_programs import COUNTERS, REGISTERS, Maker, expected, text_of
 from tests.simulator.simulate import simulate
 from tooling.simulator.checks.suite import findings_of, make_checks
+from tooling.simulator.findings import Kind
 
 
 def compare(seed: int) -> None:
@@ -35,7 +36,9 @@ def compare(seed: int) -> None:
         hooks=checks,
     )
     assert result.error is None, (seed, result.error)
-    assert findings_of(checks) == [], seed
+    # A lane whose partner is not there keeps its own value here; PTX leaves that open, as is told.
+    told = [finding for finding in findings_of(checks) if finding.kind is not Kind.ABSENT_SOURCE]
+    assert told == [], seed
     assert after[0].tolist() == wanted, (seed, schedule)
     assert after[1].tolist() == totals, (seed, schedule)
 
