@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP
 from tooling.simulator.checks.ordering import Clocks
@@ -53,14 +54,20 @@ class BarrierUses:
             use = self._last.get((block, barrier))
             if use is None or not len(use.threads):
                 continue
-            here = threads[threads // self._size == block]
-            warps, others = here % self._size // WARP, use.threads % self._size // WARP
-            strangers, warps = here[~np.isin(warps, others)], warps[~np.isin(warps, others)]
-            shape = (len(strangers), len(use.threads))
-            stamps = np.full(shape[0] * shape[1], use.stamp)
-            pairs = np.tile(use.threads, shape[0]), stamps, np.repeat(strangers, shape[1])
-            unaware = clocks.unordered(*pairs).reshape(shape).all(axis=1)
-            late = strangers[unaware & ~np.isin(warps, warps[~unaware])]
+            late = threads[threads // self._size == block]
+            late = late[~np.isin(late % self._size // WARP, use.threads % self._size // WARP)]
+            # Mostly who knows of one knows of the first: only the others are held against all of them.
+            for members in (use.threads[:1], use.threads):
+                late = late[self._unaware(late, members, use.stamp, clocks)]
             if len(late):
                 return int(late[0]), use
         return None
+
+    def _unaware(self, threads: Ints, members: Ints, stamp: int, clocks: Clocks) -> NDArray[np.bool_]:
+        """(n,) which threads, with all lanes of their warps, know of no member that it passed by then."""
+        shape = (len(threads), len(members))
+        stamps = np.full(shape[0] * shape[1], stamp)
+        pairs = np.tile(members, shape[0]), stamps, np.repeat(threads, shape[1])
+        unaware = clocks.unordered(*pairs).reshape(shape).all(axis=1)
+        warps = threads % self._size // WARP
+        return np.asarray(unaware & ~np.isin(warps, warps[~unaware]))
