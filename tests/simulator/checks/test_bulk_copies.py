@@ -8,7 +8,7 @@ import pytest
 from tests.simulator import test_tensor_copies as tensors
 from tests.simulator.simulate import kernel, simulate
 from tooling.simulator.checks.suite import findings_of, make_checks
-from tooling.simulator.findings import Kind
+from tooling.simulator.findings import Finding, Kind
 
 THREADS = 64
 SHARED = """.shared .align 16 .b8 tile[256]; .shared .align 16 .b8 other[256];
@@ -39,13 +39,17 @@ BARRIER = "bar.sync 0;\n"
 SCHEDULES = ("lockstep", "random:1", "random:2", "adversarial")
 
 
-def found(body: str, schedule: str = "lockstep") -> set[Kind]:
+def findings(body: str, schedule: str = "lockstep", grid: int = 1) -> list[Finding]:
     checks = make_checks()
     arrays = [np.arange(THREADS, dtype=np.uint32), np.zeros(THREADS, np.uint32)]
     text = kernel(START + body, parameters=2, before=SHARED)
-    result, _ = simulate(text, arrays, block=THREADS, hooks=checks, schedule=schedule)
+    result, _ = simulate(text, arrays, grid=grid, block=THREADS, hooks=checks, schedule=schedule)
     assert result.error is None, result.error
-    return {finding.kind for finding in findings_of(checks)}
+    return findings_of(checks)
+
+
+def found(body: str, schedule: str = "lockstep") -> set[Kind]:
+    return {finding.kind for finding in findings(body, schedule)}
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -210,3 +214,17 @@ def test_a_race_shows_in_the_result_too() -> None:
 @pytest.mark.parametrize("size", ["0x10000000", "0xfffffff0"])
 def test_a_copy_of_far_too_many_bytes_is_told_and_not_carried_out(size: str) -> None:
     assert {Kind.OUTSIDE_SHARED, Kind.PAST_THE_END} <= found(FILL + FENCE + STORE.replace("256", size))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("meet", ["", "bar.warp.sync -1;", BARRIER])
+def test_what_threads_of_other_blocks_know_is_not_known_here(meet: str, schedule: str) -> None:
+    one_does_not_wait = f"setp.eq.u32 %p4, %r32, 2; @%p4 bra AFTER; {WAIT} AFTER: {meet}"
+    read = "ld.shared.b32 %r9, [%r5];"
+    (race,) = (
+        finding
+        for finding in findings(LOAD + one_does_not_wait + read, schedule, grid=4)
+        if finding.kind is Kind.BULK_COPY_IN_FLIGHT
+    )
+    assert race.count == THREADS
+    assert race.parties[0].block[0] == race.parties[1].block[0] == 2
