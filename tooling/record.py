@@ -9,6 +9,7 @@ sixty of them before its first launch, a build of the book some fifty; a record 
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, NoReturn, TypeVar, dataclass_transform
 
 _MISSING: Any = object()
@@ -50,7 +51,9 @@ class RecordType(type):
         inherited: tuple[str, ...] = getattr(bases[0], "__match_args__", ()) if bases else ()
         defaults = dict(getattr(bases[0], "_defaults", {})) if bases else {}
         defaults |= {field: namespace.pop(field) for field in own if field in namespace}
-        namespace |= {"__slots__": own, "__match_args__": inherited + own, "_defaults": defaults}
+        names = inherited + own
+        namespace |= {"__slots__": own, "__match_args__": names, "_defaults": defaults}
+        namespace["_values"] = attrgetter(*names) if len(names) > 1 else None
         if bases:
             namespace["__init__"] = _compile_and_initialise
         if bases and not frozen:
@@ -118,7 +121,9 @@ def _names(record: Any) -> tuple[str, ...]:
 
 
 def _values(record: Any) -> tuple[Any, ...]:
-    return tuple([getattr(record, name) for name in _names(record)])
+    values: Callable[[Any], tuple[Any, ...]] | None = type(record)._values
+    # Of less than two names `attrgetter` makes no tuple.
+    return values(record) if values else tuple([getattr(record, name) for name in _names(record)])
 
 
 def _compile_and_initialise(self: Any, /, *arguments: Any, **named: Any) -> None:
