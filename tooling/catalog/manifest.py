@@ -88,6 +88,7 @@ def _sentence(value: Value) -> Text:
 
 
 def _programs(value: Value, identity: str, project: Project) -> tuple[Program, ...]:
+    problems, solutions = project.problems / identity, project.solutions / identity
     found = []
     for item in value.items():
         keys = item.mapping(["name", "api"], ["language", "extra", "file", "files"])
@@ -98,11 +99,11 @@ def _programs(value: Value, identity: str, project: Project) -> tuple[Program, .
         if "extra" in keys and language is not Language.PYTHON:
             raise keys["extra"].error("goes with `language: python`: a program in Mojo needs no extra")
         suffix = ".py" if language is Language.PYTHON else ".mojo"
-        main = _source(keys["file"], identity, project) if "file" in keys else None
+        main = _source(keys["file"], problems, solutions) if "file" in keys else None
         if main and not main.name.endswith(suffix):
             raise keys["file"].error(f"a program in {language.value} is a file with the suffix `{suffix}`")
         parts = (
-            tuple(_source(each, identity, project) for each in keys["files"].items())
+            tuple(_source(each, problems, solutions) for each in keys["files"].items())
             if "files" in keys
             else ()
         )
@@ -110,8 +111,8 @@ def _programs(value: Value, identity: str, project: Project) -> tuple[Program, .
             Program(
                 name=name,
                 api=keys["api"].member(TensorApi),
-                problem=main.problem if main else project.problems / identity / f"{name}{suffix}",
-                solution=main.solution if main else project.solutions / identity / f"{name}{suffix}",
+                problem=main.problem if main else problems / f"{name}{suffix}",
+                solution=main.solution if main else solutions / f"{name}{suffix}",
                 language=language,
                 extra=keys["extra"].member(Extra) if "extra" in keys else Extra.MAX,
                 file=main.name if main else "",
@@ -124,11 +125,11 @@ def _programs(value: Value, identity: str, project: Project) -> tuple[Program, .
     return tuple(found)
 
 
-def _source(value: Value, identity: str, project: Project) -> SourceFile:
+def _source(value: Value, problems: Path, solutions: Path) -> SourceFile:
     name = value.text()
     if not _FILE.match(name):
         raise value.error(f"must be a file below the puzzle's folder such as `op/conv1d.mojo`, not `{name}`")
-    return SourceFile(name, project.problems / identity / name, project.solutions / identity / name)
+    return SourceFile(name, problems / name, solutions / name)
 
 
 def _requirements(value: Value) -> tuple[Requirement, ...]:

@@ -14,7 +14,16 @@ from tooling.errors import Location, ToolingError
 from tooling.record import Record
 
 _Choice = TypeVar("_Choice", bound=Enum)
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NULL = "tag:yaml.org,2002:null"
+_NULLS = ("", "~", "null", "Null", "NULL")
+_TEXT = "tag:yaml.org,2002:str"
+
+
+class _Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
+    """Takes every value as it is written, and looks for no numbers and dates; only null is told apart."""
+
+    def resolve(self, _kind: type[yaml.Node], value: str | None, implicit: tuple[bool, bool]) -> str:
+        return _NULL if value in _NULLS and implicit[0] else _TEXT  # quoted, it is not implicit
 
 
 class ManifestError(ToolingError):
@@ -85,7 +94,10 @@ class Value(Record):
 
     def member(self, enum: type[_Choice]) -> _Choice:
         """The member of an enumeration whose value is written here."""
-        return enum(self.one_of([str(member.value) for member in enum]))
+        try:
+            return enum(self.text())
+        except ValueError:
+            return enum(self.one_of([str(member.value) for member in enum]))  # says what is allowed
 
     # containers
 
@@ -119,7 +131,7 @@ class Value(Record):
         for name, value in found.items():
             if name not in known:
                 raise self._at_key(name).error("unknown key", hint=did_you_mean(name, known))
-            if isinstance(value.node, yaml.ScalarNode) and value.node.tag == "tag:yaml.org,2002:null":
+            if isinstance(value.node, yaml.ScalarNode) and value.node.tag == _NULL:
                 raise value.error("has no value", hint=f"give `{name}` a value, or remove the key")
         for name in required:
             if name not in found:
