@@ -84,7 +84,7 @@ def hints(page: Page, words: Words) -> str:
 def reading_minutes(text: str) -> int:
     """How long a page takes to read, code included, at least one minute."""
     prose = re.sub(r"<[^>]+>|\{\{.*?\}\}|```", " ", text)
-    syllables = len(re.findall(r"[가-힣]", prose))
+    syllables = sum(map(len, re.findall(r"[가-힣]+", prose)))
     words = len(re.findall(r"[A-Za-z0-9_]+", prose))
     return max(1, round(syllables / _SYLLABLES_A_MINUTE + words / _WORDS_A_MINUTE))
 

@@ -44,7 +44,7 @@ def says(page: Page, words: Words) -> str:
             hint="write {{#says FILE MESSAGE}}, the file below tooling/",
         )
     told, source = Text(english, korean or english), path.read_text(encoding="utf-8")
-    for message in (told.en, told.ko):
+    for message in dict.fromkeys((told.en, told.ko)):
         pieces = (re.escape(piece.strip()) for piece in message.split(_GAP))
         if not re.search(".*".join(pieces), source):  # `.` ends with the line
             raise BookError(

@@ -18,12 +18,6 @@ def figure(page: Page, words: Words) -> str:
     (name,) = words
     drawn = find_figure(name)
     folder = page.edition.page(page.path).parent
-    for file in drawn.every_file():
-        if not (folder / file).is_file():
-            raise BookError(
-                f"the picture {file} is not beside the page",
-                hint=f"draw it with `tooling figure {drawn.puzzle}`",
-            )
     alt = escape(pick(drawn.description, page.language))
     caption = escape(pick(drawn.caption, page.language))
     pictures = "".join(
@@ -38,7 +32,7 @@ def figure(page: Page, words: Words) -> str:
 def _picture(drawn: Figure, folder: Path, shade: str, kind: str, alt: str) -> str:
     """One shade of a figure; on narrow screens its narrow form, where there is one."""
     file = drawn.files(shade)
-    width, height = _size(folder / file)
+    width, height = _size(drawn, folder, file)
     image = (
         f'<img class="{kind}-mode-img" src="{file}" width="{width}" height="{height}" '
         f'style="--width: {width}px" alt="{alt}">'
@@ -46,7 +40,7 @@ def _picture(drawn: Figure, folder: Path, shade: str, kind: str, alt: str) -> st
     if drawn.narrow is None:
         return f"{image}\n"
     narrow = drawn.files(shade, narrow=True)
-    width, height = _size(folder / narrow)
+    width, height = _size(drawn, folder, narrow)
     image = image.replace('" alt=', f'; --narrow: {width}px" alt=', 1)
     return (
         f'<picture><source media="(width < 48rem)" srcset="{narrow}" width="{width}" height="{height}">'
@@ -54,7 +48,14 @@ def _picture(drawn: Figure, folder: Path, shade: str, kind: str, alt: str) -> st
     )
 
 
-def _size(picture: Path) -> tuple[str, str]:
+def _size(drawn: Figure, folder: Path, file: str) -> tuple[str, str]:
     """Width and height of a picture, told in the page so that it does not jump when the picture arrives."""
-    match = re.search(r'width="(\d+)" height="(\d+)"', picture.read_text(encoding="utf-8"))
+    try:
+        text = (folder / file).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BookError(
+            f"the picture {file} is not beside the page",
+            hint=f"draw it with `tooling figure {drawn.puzzle}`",
+        ) from None
+    match = re.search(r'width="(\d+)" height="(\d+)"', text)
     return (match[1], match[2]) if match else ("0", "0")

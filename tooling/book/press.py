@@ -69,6 +69,7 @@ class Press(Record, frozen=False):
         shelf: the puzzles.
         states: how fresh each translated page is; None for the source language.
         formulas: as drawn so far, see `formulas.render_formulas`.
+        files: what the pages include, as read so far.
         problems: everything that went wrong so far.
         included: the real paths of the files that the page set last includes.
     """
@@ -160,9 +161,10 @@ class Press(Record, frozen=False):
 
 
 def set_everything(project: Project, shelf: Shelf) -> tuple[Press, ...]:
-    """The presses of all editions, every chapter set. They share the formulas, which are drawn anew."""
+    """The presses of all editions, every chapter set. They share files and formulas, which are drawn anew."""
     drawn: dict[str, str] = {}
-    presses = tuple(Press(edition, shelf, None, drawn) for edition in editions(project))
+    files = Files()
+    presses = tuple(Press(edition, shelf, None, drawn, files) for edition in editions(project))
     for press in presses:
         for chapter in chapter_files(press.edition):
             press.set(chapter.path, chapter.text)

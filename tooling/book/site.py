@@ -23,7 +23,7 @@ from tooling.record import Record
 _NOT_PAGES = {"toc.html"}
 _SEARCH = "search.js"
 _SWITCHER = re.compile(r'(?:<a class="bar-button switcher"[^>]*>[^<]*</a>)+')
-_COPIED = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".mp4", ".pdf", ".txt", ".csv", ".json"}
+_COPIED = (".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".mp4", ".pdf", ".txt", ".csv", ".json")
 
 
 class Rendered(Record):
@@ -76,11 +76,14 @@ def lay_out(every: Sequence[Edition], theme: Path, fresh: Path) -> None:
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(theme / "assets", fresh / "assets", copy_function=shutil.copyfile)
     for edition in every:
-        for file in edition.source.rglob("*"):
-            if file.suffix in _COPIED and file.is_file():
-                copy = fresh / edition.prefix / file.relative_to(edition.source)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file, copy)
+        for folder, _, names in os.walk(edition.source):
+            copied = [name for name in names if name.endswith(_COPIED)]
+            if not copied:
+                continue
+            copies = fresh / edition.prefix / Path(folder).relative_to(edition.source)
+            copies.mkdir(parents=True, exist_ok=True)
+            for name in copied:
+                shutil.copyfile(f"{folder}/{name}", f"{copies}/{name}")
 
 
 def assemble(rendered: tuple[Rendered, ...], fresh: Path, target: Path, site: str) -> int:
@@ -151,8 +154,8 @@ def _finish(rendered: Rendered, around: Surroundings) -> _Finished:
     shutil.rmtree(made.folder, ignore_errors=True)
     found: list[search.Section] = []
     for page in pages:
-        html = keep_together(highlight_page((rendered.folder / page).read_text(encoding="utf-8")))
-        _write(made.folder / page, dress(html, page, around))
+        html = keep_together((rendered.folder / page).read_text(encoding="utf-8"))
+        _write(made.folder / page, dress(highlight_page(html), page, around))
         if page in around.pages:
             article = html.partition("<article>")[2].partition("</article>")[0]
             found += search.sections(article, page)

@@ -22,11 +22,10 @@ from tooling.book.errors import BookErrors, BuildFailed
 from tooling.book.inputs import Inputs, digest
 from tooling.book.summary import read_summary
 from tooling.project import Project
-from tooling.record import Record, made
+from tooling.record import Record
 
 if TYPE_CHECKING:
     from tooling.book.press import Press
-    from tooling.book.shelf import Shelf
 
 _PREPROCESSORS = re.compile(r"^\[preprocessor\b.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -55,8 +54,7 @@ class Stage(Record, frozen=False):
     project: Project
     inputs: Inputs
     work: Path
-    _shelf: Shelf | None = None
-    _formulas: dict[str, str] = made(default_factory=dict)
+    _first: Press | None = None
 
     def set(self, edition: Edition) -> Staged:
         """Writes the book of an edition; files that are there already are left alone.
@@ -115,10 +113,11 @@ class Stage(Record, frozen=False):
         from tooling.book.press import Press  # noqa: PLC0415
         from tooling.book.shelf import Shelf  # noqa: PLC0415
 
-        if self._shelf is None:
-            self._shelf = Shelf(self.project)
-            self._formulas = formulas.load(self.project)
-        return Press(edition, self._shelf, states, self._formulas)
+        first = self._first
+        if first is not None:  # the editions show the same puzzles, formulas and files
+            return Press(edition, first.shelf, states, first.formulas, first.files)
+        self._first = Press(edition, Shelf(self.project), states, formulas.load(self.project))
+        return self._first
 
 
 class _Kept(Record, frozen=False):

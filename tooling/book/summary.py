@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from tooling.record import Record
@@ -36,6 +37,7 @@ class Entry(Record):
         return self.path.removesuffix(".md") + ".html"
 
 
+@lru_cache(maxsize=8)  # a build asks several times
 def parse_summary(text: str) -> tuple[Entry, ...]:
     """The chapters of a SUMMARY.md; its title line, separators and blank lines are skipped."""
     entries: list[Entry] = []
