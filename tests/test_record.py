@@ -66,6 +66,15 @@ def test_other_fields_than_the_named_are_refused() -> None:
         Path().other = 1
 
 
+def test_a_field_without_a_default_comes_first() -> None:
+    class Late(Record):
+        first: int = 1
+        second: int  # type: ignore[misc]
+
+    with pytest.raises(TypeError, match="Late: a field without a default follows one that has one"):
+        Late(1, 2)
+
+
 def test_made_defaults_are_not_shared() -> None:
     one, other = Path(), Path()
     one.points.append(Point(1))

@@ -3,16 +3,16 @@
 A record is what a slotted dataclass is (frozen unless it says `frozen=False`), and type checkers treat it as
 one. A dataclass, however, compiles half a dozen methods when it is defined, and the simulator defines some
 sixty of them before its first launch, a build of the book some fifty; a record shares all methods but
-`__init__`, which is compiled when the first one is made.
+`__init__`, which is put together when the first one is made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from operator import attrgetter
+from types import CodeType, FunctionType
 from typing import Any, NoReturn, TypeVar, dataclass_transform
-
-_MISSING: Any = object()
 
 
 class _Factory:
@@ -55,7 +55,7 @@ class RecordType(type):
         namespace |= {"__slots__": own, "__match_args__": names, "_defaults": defaults}
         namespace["_values"] = attrgetter(*names) if len(names) > 1 else None
         if bases:
-            namespace["__init__"] = _compile_and_initialise
+            namespace["__init__"] = _make_and_initialise
         if bases and not frozen:
             namespace["__setattr__"] = object.__setattr__
             namespace["__delattr__"] = object.__delattr__
@@ -126,8 +126,8 @@ def _values(record: Any) -> tuple[Any, ...]:
     return values(record) if values else tuple([getattr(record, name) for name in _names(record)])
 
 
-def _compile_and_initialise(self: Any, /, *arguments: Any, **named: Any) -> None:
-    """The first record of a class: compile its `__init__`, and use that from now on."""
+def _make_and_initialise(self: Any, /, *arguments: Any, **named: Any) -> None:
+    """The first record of a class: make its `__init__`, and use that from now on."""
     cls = type(self)
     cls.__init__ = _initialiser(cls)
     cls.__init__(self, *arguments, **named)
@@ -135,22 +135,33 @@ def _compile_and_initialise(self: Any, /, *arguments: Any, **named: Any) -> None
 
 def _initialiser(cls: Any) -> Callable[..., None]:
     """`__init__` of a record class. Slots are set by their descriptors: the class may forbid assignment."""
-    scope: dict[str, Any] = {"_MISSING": _MISSING}
-    parameters, body = [], []
-    for name in cls.__match_args__:
-        scope[f"_set_{name}"] = getattr(cls, name).__set__
-        default = cls._defaults.get(name, _MISSING)
-        value = name
-        if isinstance(default, _Factory):
-            scope[f"_make_{name}"] = default.make
-            parameters.append(f"{name}=_MISSING")
-            value = f"_make_{name}() if {name} is _MISSING else {name}"
-        elif default is _MISSING:
-            parameters.append(name)
-        else:
-            scope[f"_default_{name}"] = default
-            parameters.append(f"{name}=_default_{name}")
-        body.append(f"    _set_{name}(self, {value})")
-    exec(f"def __init__(self, {', '.join(parameters)}):\n" + "\n".join(body), scope)
-    made_init: Callable[..., None] = scope["__init__"]
-    return made_init
+    names: tuple[str, ...] = cls.__match_args__
+    with_default = [name in cls._defaults for name in names]
+    if with_default != sorted(with_default):
+        raise TypeError(f"{cls.__name__}: a field without a default follows one that has one")
+    defaults = tuple(cls._defaults[name] for name in names if name in cls._defaults)
+    made_anew = tuple(isinstance(cls._defaults.get(name), _Factory) for name in names)
+    code = _shape(made_anew).replace(co_varnames=("self", *names))
+    setters = {f"set{place}": getattr(cls, name).__set__ for place, name in enumerate(names)}
+    return FunctionType(code, {**setters, "Factory": _Factory}, "__init__", defaults)
+
+
+@cache
+def _shape(made_anew: tuple[bool, ...]) -> CodeType:
+    """The code of `__init__` for so many fields, as they are called `field0`, …
+
+    Compiling takes longer than all else about a class, and most of them have the shape of another.
+
+    Args:
+        made_anew: for each field, whether its default is made anew for each record.
+    """
+    parameters, body = ["self"], []
+    for place, made_here in enumerate(made_anew):
+        name = f"field{place}"
+        parameters.append(name)
+        value = f"{name}.make() if isinstance({name}, Factory) else {name}" if made_here else name
+        body.append(f"    set{place}(self, {value})\n")
+    scope: dict[str, Any] = {}
+    exec(f"def __init__({', '.join(parameters)}):\n{''.join(body) or '    pass'}", scope)
+    code: CodeType = scope["__init__"].__code__
+    return code
