@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from tooling.book import search
@@ -74,16 +74,9 @@ def lay_out(every: Sequence[Edition], theme: Path, fresh: Path) -> None:
         fresh: the folder of the new site.
     """
     shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(theme / "assets", fresh / "assets", copy_function=shutil.copyfile)
+    _copy(theme / "assets", fresh / "assets")
     for edition in every:
-        for folder, _, names in os.walk(edition.source):
-            copied = [name for name in names if name.endswith(_COPIED)]
-            if not copied:
-                continue
-            copies = fresh / edition.prefix / Path(folder).relative_to(edition.source)
-            copies.mkdir(parents=True, exist_ok=True)
-            for name in copied:
-                shutil.copyfile(f"{folder}/{name}", f"{copies}/{name}")
+        _copy(edition.source, fresh / edition.prefix, lambda name: name.endswith(_COPIED))
 
 
 def assemble(rendered: tuple[Rendered, ...], fresh: Path, target: Path, site: str) -> int:
@@ -101,13 +94,8 @@ def assemble(rendered: tuple[Rendered, ...], fresh: Path, target: Path, site: st
     everything = surroundings(rendered, site)
     finished = [_finish(each, around) for each, around in zip(rendered, everything, strict=True)]
     for part in finished:
-        shutil.copytree(
-            part.folder,
-            fresh / part.edition.prefix,
-            dirs_exist_ok=True,
-            ignore=_joined,
-            copy_function=shutil.copyfile,
-        )
+        # The page for wrong addresses is joined, and the search lies with the assets.
+        _copy(part.folder, fresh / part.edition.prefix, lambda name: name not in (NOT_FOUND, _SEARCH))
         shutil.copyfile(part.folder / _SEARCH, fresh / "assets" / f"search-{part.edition.language}.js")
     count = sum(len(part.pages) for part in finished) + _fill_gaps(finished, fresh)
     _join_not_found(finished, fresh)
@@ -136,11 +124,6 @@ class _Finished(Record):
         return (self.folder / page).read_text(encoding="utf-8")
 
 
-def _joined(_folder: str, names: list[str]) -> list[str]:
-    """What does not go into the site as it is: the search, and the page for wrong addresses."""
-    return [name for name in names if name in (NOT_FOUND, _SEARCH)]
-
-
 def _finish(rendered: Rendered, around: Surroundings) -> _Finished:
     """Fills in the frames of an edition's pages, unless that was done with the same before."""
     edition, pages = rendered.edition, rendered.pages()
@@ -162,6 +145,23 @@ def _finish(rendered: Rendered, around: Surroundings) -> _Finished:
     _write(made.folder / _SEARCH, search.script(found))
     made.finish()
     return finished
+
+
+def _copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _name: True) -> None:
+    """Copies the wanted files of a folder, told by their names, into another."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for folder, _, names in os.walk(source, onerror=refuse):
+        copied = [name for name in names if wanted(name)]
+        copies = target / Path(folder).relative_to(source)
+        if copied:
+            copies.mkdir(parents=True, exist_ok=True)
+        for name in copied:
+            # What `shutil` asks of the system before it copies takes as long as copying these small files.
+            with open(f"{folder}/{name}", "rb", 0) as file, open(f"{copies}/{name}", "wb") as copy:  # noqa: PTH123
+                copy.write(file.read())
 
 
 def _write(path: Path, text: str) -> None:
@@ -197,7 +197,7 @@ def _fill_gaps(finished: Sequence[_Finished], site: Path) -> int:
                 _write(path, _stand_in(other.read(page), page, part.edition, other.edition, every))
                 media = (site / other.edition.prefix / page).parent / "media"
                 if media.is_dir() and not (path.parent / "media").exists():
-                    shutil.copytree(media, path.parent / "media")
+                    _copy(media, path.parent / "media")
                 count += 1
     return count
 
