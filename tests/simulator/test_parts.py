@@ -259,6 +259,21 @@ TALKING = {
     "a-flag": kernel(COPY + "st.release.gpu.global.b32 [%rd3], %r1;\n", 2),
     "a-poll": kernel(COPY + "ld.volatile.global.b32 %r1, [%rd3];\n", 2),
     "a-fence": kernel(COPY + "fence.acq_rel.gpu;\n", 2),
+    "a-bulk-copy": kernel(
+        "mul.wide.u32 %rd1, %r31, 16;\nadd.s64 %rd2, %rd30, %rd1;\nmov.b32 %r1, tile;\n"
+        "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r1], 0;\n" + COPY,
+        2,
+        before=TILE,
+    ),
+    "a-print": kernel(
+        COPY
+        + "{ .param .b64 format; .param .b64 values; .param .b32 result;\nmov.b64 %rd5, text;\n"
+        + "st.param.b64 [format], %rd5;\nst.param.b64 [values], %rd5;\n"
+        + "call.uni (result), vprintf, (format, values); }\n",
+        2,
+        before=".extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 values);\n"
+        ".global .align 1 .b8 text[2] = {33, 0};\n",
+    ),
     "a-clock": kernel(COPY + "mov.u64 %rd5, %clock64;\nst.global.b32 [%rd3], %rd5;\n", 2),
 }
 
@@ -378,6 +393,27 @@ def test_a_hook_that_cannot_join_sees_every_batch(witness: Witness) -> None:
 
 def test_memory_that_a_fork_would_copy_is_left_alone(witness: Witness) -> None:
     World([numbers(), numbers()], shared=False).run(ALONE["in-place"], SOON)
+    assert not witness.processes
+
+
+def test_memory_with_reserved_addresses_may_have_two_of_one_byte(witness: Witness) -> None:
+    world = World([numbers(), numbers()])
+    world.memory.reserve(1 << 16, 1 << 16)
+    assert world.run(ALONE["in-place"], SOON).error is None
+    assert not witness.processes
+
+
+def test_more_memory_than_is_worth_a_copy_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, witness: Witness
+) -> None:
+    monkeypatch.setattr(parts, "MOST_COPIED", 4 * WORDS - 1)
+    assert World([numbers(), numbers()]).run(ALONE["in-place"], SOON).error is None
+    assert not witness.processes
+
+
+def test_a_machine_without_a_core_to_spare_is_left_alone(witness: Witness) -> None:
+    busy = replace(SOON, free=2.0)
+    assert World([numbers(), numbers()]).run(ALONE["in-place"], busy).error is None
     assert not witness.processes
 
 

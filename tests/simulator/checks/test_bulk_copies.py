@@ -211,6 +211,22 @@ def test_a_race_shows_in_the_result_too() -> None:
     assert set(out.tolist()) == {0x7FC0DEAD}
 
 
+@pytest.mark.parametrize(("left", "seen"), [(0, 0), (1, 100)])
+def test_only_groups_that_are_waited_for_are_over(left: int, seen: int) -> None:
+    two = FILL + FENCE + BARRIER + STORE + COMMIT + STORE.replace("%rd31", "%rd30") + COMMIT
+    early = f"@%p1 cp.async.bulk.wait_group {left};" + BARRIER + "ld.global.b32 %r9, [%rd2];" + BARRIER
+    text = kernel(START + two + early + "st.global.b32 [%rd3], %r9;" + DONE, parameters=2, before=SHARED)
+    numbers = np.arange(THREADS, dtype=np.uint32)
+    _, (_, out) = simulate(text, [numbers + 100, numbers], block=THREADS)
+    assert out.tolist() == (numbers + seen).tolist()
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_who_ends_tells_its_cluster(schedule: str) -> None:
+    first_ends = f"@!%p1 bra AFTER; {WAIT} exit; AFTER: barrier.cluster.arrive; barrier.cluster.wait;"
+    assert found(LOAD + first_ends + READ, schedule) == set()
+
+
 @pytest.mark.parametrize("size", ["0x10000000", "0xfffffff0"])
 def test_a_copy_of_far_too_many_bytes_is_told_and_not_carried_out(size: str) -> None:
     assert {Kind.OUTSIDE_SHARED, Kind.PAST_THE_END} <= found(FILL + FENCE + STORE.replace("256", size))

@@ -52,6 +52,7 @@ def kinds(text: str, *, grid: Dim3 | int = 1, cluster: Dim3 | int = 1, schedule:
         ([ARRIVE, WRITE, WAIT, READ], True),
         ([ARRIVE, WRITE, WAIT, SYNC, READ], False),
         ([SYNC, ARRIVE, WRITE, WAIT, READ], True),
+        ([SYNC, WRITE, "@%p1 exit;", SYNC, READ], False),
         ([WRITE, ARRIVE, READ, WAIT], True),
         ([READ, ARRIVE, WRITE, WAIT], True),
         ([READ, ARRIVE, WAIT, WRITE], False),
