@@ -11,7 +11,7 @@ from tooling.simulator.findings import Action, Check, Finding, Kind
 
 SCHEDULES = ["lockstep", "adversarial", "random:1", "random:2"]
 
-PLACES = ".shared .align 16 .b8 tile[512];\n.shared .align 8 .b8 gate[8];"
+PLACES = ".shared .align 16 .b8 tile[512];\n.shared .align 8 .b8 gate[16];"
 
 START = """
     mov.b32 %r1, tile; mov.b32 %r5, gate; shl.b32 %r6, %r30, 2; add.u32 %r6, %r6, %r1;
@@ -19,6 +19,7 @@ START = """
     mapa.shared::cluster.u32 %r15, %r6, %r8;
     mapa.shared::cluster.u32 %r16, %r5, %r8;
     @%p1 mbarrier.init.shared.b64 [%r5], {arrivals};
+    @%p1 st.shared.b32 [%r5+8], 0;
     fence.mbarrier_init.release.cluster;
     st.shared.b32 [%r6], %r30;
     fence.proxy.async.shared::cta;
@@ -36,6 +37,8 @@ PUSH = """
     add.u32 %r17, %r17, 256;
     @%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r17], [%r1], 256, [%r16];
 """
+RAISE = "bar.sync 0; @%p1 st.release.cluster.shared::cluster.b32 [%r16+8], 1;"
+SEE = "SEE: ld.acquire.cluster.shared.b32 %r9, [%r5+8]; setp.ne.u32 %p2, %r9, 1; @%p2 bra SEE;"
 LEAVE = "@%p1 bra LAST; ret; LAST:"
 """All but the first thread of the block end."""
 
@@ -60,6 +63,7 @@ def gone(body: str, schedule: str, arrivals: int = 64, grid: int = 2) -> list[Fi
         pytest.param(MEET + WRITE + "bar.sync 0; @%p1 " + ARRIVE + WAIT, 1, id="one-arrives-for-all"),
         pytest.param(MEET + WRITE + ARRIVE + LEAVE + WAIT, 64, id="the-last-thread-waits"),
         pytest.param(PUSH + WAIT, 1, id="a-copy-is-counted"),
+        pytest.param(MEET + WRITE + RAISE + SEE, 64, id="a-flag-is-raised"),
     ],
 )
 def test_a_block_that_knows_may_end(body: str, arrivals: int, schedule: str) -> None:
@@ -73,6 +77,7 @@ def test_a_block_that_knows_may_end(body: str, arrivals: int, schedule: str) -> 
         pytest.param(MEET + WRITE, 64, id="nobody-tells"),
         pytest.param(MEET + WRITE + ARRIVE, 64, id="the-block-does-not-wait"),
         pytest.param(MEET + ARRIVE + WRITE + WAIT, 64, id="a-use-after-the-arrival"),
+        pytest.param(MEET + RAISE + WRITE + SEE, 64, id="a-use-after-the-flag"),
         pytest.param(
             MEET + WRITE + "@%p1 mbarrier.arrive.shared.b64 _, [%r5];" + WAIT, 1, id="others-arrive"
         ),

@@ -2,8 +2,9 @@
 
 A block may end only when nobody uses its shared memory any more. It knows that of all others when its cluster
 met at a barrier, and of a block whose threads arrived, or whose copies were counted, at one of its mbarriers
-when it saw that phase complete. Who arrives is taken to speak for all threads of its block, and who sees the
-phase to tell all of its own. What blocks tell each other by flags, or through a third one, is not followed.
+when it saw that phase complete; strong accesses to one place tell as much. Who arrives is taken to speak for
+all threads of its block, and who sees the phase to tell all of its own. What one block learns of a second one
+through a third is not followed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tooling.simulator.checks.base import action_of
+from tooling.simulator.checks.base import action_of, is_strong
 from tooling.simulator.findings import Action
 from tooling.simulator.hooks import Access, Ints, MBarrierOperation
 from tooling.simulator.ptx_model import Instruction
@@ -58,7 +59,18 @@ class ClusterVisits:
             visits.pop(visitor, None)
             visits[visitor] = visit
         self._count += 1
+        if is_strong(access.instruction):
+            places = hosts[lanes].tolist(), access.addresses[lanes].tolist()
+            for host, offset, visitor in set(zip(*places, visitors.tolist(), strict=True)):
+                self._complete.setdefault((host, offset), {})[visitor] = self._count
         return np.unique(pairs[0])
+
+    def look(self, access: Access, hosts: Ints) -> None:
+        """Threads access shared memory: where it is their own block's, they see what others told there."""
+        if self._visits and is_strong(access.instruction):
+            own = np.flatnonzero(hosts == access.threads // self._size)
+            for place in set(zip(hosts[own].tolist(), access.addresses[own].tolist(), strict=True)):
+                self._see(place)
 
     def of(self, host: int) -> Visit | None:
         """The latest one that the block does not know to be over."""
@@ -75,10 +87,13 @@ class ClusterVisits:
                 self._announced.setdefault((host, offset), {})[visitor] = self._count
         elif operation.action == "passed":
             for place in set(zip(*places, strict=True)):
-                over, visits = self._complete.get(place, {}), self._visits.get(place[0], {})
-                for visitor, count in over.items():
-                    if visitor in visits and visits[visitor].number < count:
-                        del visits[visitor]
+                self._see(place)
+
+    def _see(self, place: tuple[int, int]) -> None:
+        visits = self._visits.get(place[0], {})
+        for visitor, count in self._complete.get(place, {}).items():
+            if visitor in visits and visits[visitor].number < count:
+                del visits[visitor]
 
     def complete(self, hosts: Ints, offsets: Ints) -> None:
         """A phase of each of these mbarriers is complete."""

@@ -170,6 +170,7 @@ class SynchronisationCheck(CheckHook):
         blocks = access.blocks
         if blocks is None or not len(access.threads):
             return
+        self._visits.look(access, blocks)
         remote = np.flatnonzero(blocks != access.threads // self.context.threads_per_block)
         if not len(remote):
             return
