@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from html import escape
 
 from tooling.book.errors import BookError
 from tooling.book.page import Page, Words
 from tooling.book.phrases import pick, say
-from tooling.catalog.model import Mode, Puzzle, Requirement, Vendor
+from tooling.catalog.model import Puzzle, Requirement, Vendor
+from tooling.catalog.needs import ModeNeeds, Needs
 
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
 _WORDS_A_MINUTE = 180  # English technical prose, read with a pencil
@@ -51,9 +51,9 @@ def puzzle(page: Page, words: Words) -> str:
 def compatibility(page: Page, words: Words) -> str:
     """`{{#compatibility pNN …|all}}`: a table of modes and vendors."""
     if words == ["all"]:
-        puzzles: Sequence[Puzzle] = page.shelf.puzzles()
+        puzzles = page.shelf.needs()
     else:
-        puzzles = [page.shelf.program(name)[0] for name in words]
+        puzzles = tuple(Needs.of(page.shelf.program(name)[0]) for name in words)
     if not puzzles:
         raise BookError("there is no puzzle to show in a table")
     language = page.language
@@ -95,10 +95,10 @@ def _arabic(part: str) -> int:
     return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
 
 
-def _rows(found: Puzzle, language: str) -> list[str]:
-    groups: dict[tuple[Requirement, ...], list[Mode]] = {}
+def _rows(found: Needs, language: str) -> list[str]:
+    groups: dict[tuple[Requirement, ...], list[ModeNeeds]] = {}
     for mode in found.modes:
-        groups.setdefault(tuple(mode.requirement(vendor) for vendor in VENDOR_NAMES), []).append(mode)
+        groups.setdefault(mode.requirements, []).append(mode)
     title = escape(f"{found.id} {pick(found.title, language)}")
     yes = escape(say("yes", language))
     rows = []

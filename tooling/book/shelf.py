@@ -10,6 +10,7 @@ from tooling.book.errors import BookError
 from tooling.catalog.catalogue import Selection, find_mode, load_catalogue
 from tooling.catalog.catalogue import find_program as find_program_in
 from tooling.catalog.model import Program, Puzzle
+from tooling.catalog.needs import Needs, all_needs
 from tooling.project import Project
 from tooling.record import Record, made
 
@@ -23,6 +24,7 @@ class Shelf(Record, frozen=False):
     _programs: dict[str, tuple[Puzzle, Program]] = made(default_factory=dict)
     _puzzles: dict[str, Puzzle] = made(default_factory=dict)
     _catalogue: tuple[Puzzle, ...] | None = None
+    _needs: tuple[Needs, ...] | None = None
     _constants: dict[Path, dict[str, int]] = made(default_factory=dict)
 
     def program(self, name: str) -> tuple[Puzzle, Program]:
@@ -59,6 +61,12 @@ class Shelf(Record, frozen=False):
             self._catalogue = load_catalogue(self.project)
             self._puzzles |= {puzzle.id: puzzle for puzzle in self._catalogue}
         return self._catalogue
+
+    def needs(self) -> tuple[Needs, ...]:
+        """What every puzzle of the book needs."""
+        if self._needs is None:
+            self._needs = all_needs(self.project)
+        return self._needs
 
     def constants(self, program: Program) -> dict[str, int]:
         """The whole numbers that a program fixes with `comptime NAME = …` at the left margin.

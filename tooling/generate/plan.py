@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tooling.catalog.catalogue import programs_named
 from tooling.catalog.model import Puzzle
+from tooling.catalog.needs import needs_text, record_path
 from tooling.errors import Location, ToolingError
 from tooling.generate.skeletons import AnnotationError, make_skeleton
 from tooling.generate.tasks import matrix_text, replace_generated, task_lines
@@ -67,6 +68,8 @@ def plan(project: Project, puzzles: Sequence[Puzzle], only: Sequence[str] = ()) 
         files.append(Generated(path, replace_generated(present, task_lines(puzzles), path), present))
     matrix = project.root / ".ci" / "matrix.json"
     files.append(Generated(matrix, matrix_text(puzzles), _read(matrix) if matrix.is_file() else None))
+    needs = record_path(project)
+    files.append(Generated(needs, needs_text(project, puzzles), _read(needs) if needs.is_file() else None))
     for name in WORKFLOWS:
         path = project.root / ".github" / "workflows" / name
         files.append(Generated(path, workflow_text(name, puzzles), _read(path) if path.is_file() else None))
