@@ -24,7 +24,7 @@ def project(tmp_path: Path) -> Project:
             shutil.copytree(root / folder / puzzle, tmp_path / folder / puzzle)
     (tmp_path / "book").mkdir()
     copied = Project(tmp_path)
-    record_path(copied).write_text(needs_text(copied, load_catalogue(copied)), "utf-8")
+    record_path(copied).write_text(needs_text(load_catalogue(copied)), "utf-8")
     return copied
 
 

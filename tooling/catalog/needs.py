@@ -48,12 +48,10 @@ def record_path(project: Project) -> Path:
     return project.root / "book" / "needs.json"
 
 
-def needs_text(project: Project, puzzles: Sequence[Puzzle]) -> str:
+def needs_text(puzzles: Sequence[Puzzle]) -> str:
     """What that file should say."""
     lines = [
-        json.dumps(
-            [puzzle.id, _digest(_manifest(project, puzzle)), _packed(Needs.of(puzzle))], ensure_ascii=False
-        )
+        json.dumps([puzzle.id, _digest(puzzle.manifest), _packed(Needs.of(puzzle))], ensure_ascii=False)
         for puzzle in puzzles
     ]
     return "[\n" + ",\n".join(lines) + "\n]\n"
@@ -81,10 +79,6 @@ def _recorded(path: Path) -> dict[str, tuple[str, Any]]:
         return {name: (digest, packed) for name, digest, packed in json.loads(path.read_text("utf-8"))}
     except (OSError, ValueError, TypeError):
         return {}
-
-
-def _manifest(project: Project, puzzle: Puzzle) -> Path:
-    return project.problems / puzzle.id / "puzzle.yaml"
 
 
 def _digest(manifest: Path) -> str:

@@ -69,7 +69,7 @@ def plan(project: Project, puzzles: Sequence[Puzzle], only: Sequence[str] = ()) 
     matrix = project.root / ".ci" / "matrix.json"
     files.append(Generated(matrix, matrix_text(puzzles), _read(matrix) if matrix.is_file() else None))
     needs = record_path(project)
-    files.append(Generated(needs, needs_text(project, puzzles), _read(needs) if needs.is_file() else None))
+    files.append(Generated(needs, needs_text(puzzles), _read(needs) if needs.is_file() else None))
     for name in WORKFLOWS:
         path = project.root / ".github" / "workflows" / name
         files.append(Generated(path, workflow_text(name, puzzles), _read(path) if path.is_file() else None))
