@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, is_strong, survivors
-from tooling.simulator.checks.cluster_order import cluster_numbers
 from tooling.simulator.checks.copy_sides import Side, Sides
+from tooling.simulator.clusters import clusters_of
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
 from tooling.simulator.hooks import (
     Access,
@@ -56,7 +56,6 @@ class BulkCopyCheck(CheckHook):
         super().launch_begin(context)
         self._sides = Sides(context.threads_per_block)
         self._exits: dict[int, tuple[int, Instruction | None]] = {}
-        self._cluster_of = cluster_numbers(context)
 
     def has_told(self, access: Instruction, copy: Instruction) -> bool:
         """Whether these two were reported: then nobody needs to hear that they race as well."""
@@ -197,8 +196,10 @@ class BulkCopyCheck(CheckHook):
         self._tell_cluster(threads)
 
     def _tell_cluster(self, threads: Ints) -> None:
-        clusters = self._cluster_of[threads // self.context.threads_per_block]
-        for cluster in np.unique(clusters).tolist() if self._sides else ():
+        if not self._sides:
+            return
+        clusters = clusters_of(self.context.launch, threads // self.context.threads_per_block)
+        for cluster in np.unique(clusters).tolist():
             self._sides.leave(threads[clusters == cluster], ("cluster", cluster))
 
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:

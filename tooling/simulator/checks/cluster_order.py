@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from tooling.simulator.clusters import blocks_of, clusters_of
 from tooling.simulator.hooks import Ints, LaunchContext
 from tooling.simulator.ptx_model import Instruction
 
@@ -35,7 +36,7 @@ class ClusterOrder:
     def __init__(self, context: LaunchContext, now: int) -> None:
         shape = (context.blocks, context.threads_per_block)
         self._several = context.blocks_per_cluster > 1
-        self._cluster_of = cluster_numbers(context)
+        self._launch = context.launch
         self._known = np.full(shape, now, dtype=np.int64)
         self._announced = np.full(shape, now, dtype=np.int64)
         self._fenced = np.full(shape, now, dtype=np.int64)
@@ -63,8 +64,7 @@ class ClusterOrder:
         Returns:
             the blocks of each cluster in turn, and per block the stamp before which all is known.
         """
-        blocks = np.flatnonzero(np.isin(self._cluster_of, clusters))
-        blocks = blocks[np.argsort(self._cluster_of[blocks], kind="stable")]
+        blocks = blocks_of(self._launch, clusters).reshape(-1)
         known = np.where(self._arrived[blocks], self._announced[blocks], now)
         self._known[blocks] = known
         self._arrived[blocks] = False
@@ -73,7 +73,8 @@ class ClusterOrder:
     def ordered(self, earlier: Ints, stamps: Ints, later: Ints) -> NDArray[np.bool_]:
         """(n,) which accesses, of the threads `earlier` at these stamps, the threads `later` know of."""
         size = self._known.shape[1]
-        together = self._cluster_of[earlier // size] == self._cluster_of[later // size]
+        homes = (clusters_of(self._launch, threads // size) for threads in (earlier, later))
+        together = np.equal(*homes)
         return np.asarray(together & (stamps < self._known.reshape(-1)[earlier]))
 
 
@@ -81,11 +82,3 @@ def announces(fence: Instruction) -> bool:
     """Whether what its thread did before this fence is announced by a relaxed arrival after it."""
     modifiers = set(fence.modifiers)
     return not _WIDE.isdisjoint(modifiers) and _OTHER_FENCES.isdisjoint(modifiers)
-
-
-def cluster_numbers(context: LaunchContext) -> NDArray[np.int64]:
-    """(blocks,) which cluster each block belongs to; clusters count like blocks do, x fastest."""
-    grid, size = context.launch.grid, context.launch.cluster
-    z, y, x = np.unravel_index(np.arange(context.blocks), (grid.z, grid.y, grid.x))
-    wide, high = -(-grid.x // size.x), -(-grid.y // size.y)
-    return np.asarray(x // size.x + wide * (y // size.y + high * (z // size.z)), dtype=np.int64)

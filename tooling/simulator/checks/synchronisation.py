@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from tooling.record import Record
 from tooling.simulator.checks.base import WARP, CheckHook, place_of, survivors
-from tooling.simulator.checks.cluster_order import cluster_numbers
 from tooling.simulator.checks.cluster_visits import ClusterVisits, Visit
+from tooling.simulator.clusters import blocks_of
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.hooks import Access, Ints, LaunchContext, MBarrierOperation, Space, Waiter, WaitsFor
 from tooling.simulator.ptx_model import Instruction, Integer, Operand
@@ -60,7 +60,6 @@ class SynchronisationCheck(CheckHook):
         super().launch_begin(context)
         self._exited = np.zeros(context.blocks, dtype=np.int64)
         self._epoch = np.zeros(context.blocks, dtype=np.int64)
-        self._cluster_of = cluster_numbers(context)
         self._exits: list[tuple[Ints, Instruction | None]] = []
         self._last_exit: Instruction | None = None
         self._mbarriers: dict[tuple[int, int], _MBarrier] = {}
@@ -158,7 +157,7 @@ class SynchronisationCheck(CheckHook):
         self._waits.add(instruction, len(threads))
 
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
-        here = np.flatnonzero(np.isin(self._cluster_of, clusters))
+        here = blocks_of(self.context.launch, clusters).reshape(-1)
         self._epoch[here] += 1
         self._visits.meet(here)
 
