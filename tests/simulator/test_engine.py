@@ -411,65 +411,18 @@ def test_calls_pass_arguments_and_results() -> None:
     assert got.tolist() == [10] * 10 + [2 * i for i in range(10, 32)]
 
 
-def test_print_writes_in_the_order_of_threads() -> None:
-    before = """
+def printed(template: str, arguments: str, *, before: str = "", block: int = 1) -> bytes:
+    """What threads print whose arguments are stored at %rd1, 32 bytes with the generic address %rd2."""
+    content = f"{template}\0".encode()
+    before += f"""
     .extern .func (.param .b32 func_retval0) vprintf(.param .b64 a, .param .b64 b);
-    .global .align 1 .b8 text[17] = {37, 100, 32, 37, 115, 32, 37, 46, 50, 102, 32, 37, 108, 117, 10, 0};
-    .global .align 1 .b8 word[3] = {104, 105, 0};
+    .global .align 1 .b8 text[{len(content)}] = {{{", ".join(map(str, content))}}};
     """
-    body = """
+    body = f"""
         .local .align 8 .b8 depot[32];
         mov.b64 %rd1, depot;
         cvta.local.u64 %rd2, %rd1;
-        st.local.b32 [%rd1], %r30;
-        mov.b64 %rd3, word;
-        cvta.global.u64 %rd4, %rd3;
-        st.b64 [%rd2+8], %rd4;
-        mov.b64 %rd5, 0d3FF8000000000000;
-        st.local.b64 [%rd1+16], %rd5;
-        mov.b64 %rd6, 12345678901;
-        st.local.b64 [%rd1+24], %rd6;
-        mov.b64 %rd7, text;
-        {
-        .param .b64 param0;
-        .param .b64 param1;
-        .param .b32 retval0;
-        st.param.b64 [param0], %rd7;
-        st.param.b64 [param1], %rd2;
-        call.uni (retval0), vprintf, (param0, param1);
-        }
-    """
-    said: list[bytes] = []
-    result, _ = simulate(kernel(body, before=before), [zeros(1)], block=3, stdout=said.append)
-    assert result.error is None
-    assert b"".join(said) == b"".join(b"%d hi 1.50 12345678901\n" % i for i in range(3))
-
-
-@pytest.mark.parametrize(
-    ("conversion", "value", "printed"),
-    [
-        ("%hhd", 300, "44"),
-        ("%hhu", 0xFFFF_FFFF, "255"),
-        ("%hd", 70000, "4464"),
-        ("%hx", 0xFFFF_FFFE, "fffe"),
-        ("%d", 70000, "70000"),
-        ("%a", 0x3FF8_0000_0000_0000, "0x1.8p+0"),
-        ("%a", 0x3FF0_0000_0000_0000, "0x1p+0"),
-        ("%a", 0, "0x0p+0"),
-    ],
-)
-def test_print_of_narrow_and_of_hexadecimal_numbers(conversion: str, value: int, printed: str) -> None:
-    template = f"{conversion}\0".encode()
-    before = f"""
-    .extern .func (.param .b32 func_retval0) vprintf(.param .b64 a, .param .b64 b);
-    .global .align 1 .b8 text[{len(template)}] = {{{", ".join(map(str, template))}}};
-    """
-    body = f"""
-        .local .align 8 .b8 depot[8];
-        mov.b64 %rd1, depot;
-        cvta.local.u64 %rd2, %rd1;
-        mov.b64 %rd3, {value};
-        st.local.b64 [%rd1], %rd3;
+        {arguments}
         mov.b64 %rd7, text;
         {{
         .param .b64 param0;
@@ -481,9 +434,43 @@ def test_print_of_narrow_and_of_hexadecimal_numbers(conversion: str, value: int,
         }}
     """
     said: list[bytes] = []
-    result, _ = simulate(kernel(body, before=before), [zeros(1)], block=1, stdout=said.append)
+    result, _ = simulate(kernel(body, before=before), [zeros(1)], block=block, stdout=said.append)
     assert result.error is None
-    assert b"".join(said) == printed.encode()
+    return b"".join(said)
+
+
+def test_print_writes_in_the_order_of_threads() -> None:
+    arguments = """
+        st.local.b32 [%rd1], %r30;
+        mov.b64 %rd3, word;
+        cvta.global.u64 %rd4, %rd3;
+        st.b64 [%rd2+8], %rd4;
+        mov.b64 %rd5, 0d3FF8000000000000;
+        st.local.b64 [%rd1+16], %rd5;
+        mov.b64 %rd6, 12345678901;
+        st.local.b64 [%rd1+24], %rd6;
+    """
+    word = ".global .align 1 .b8 word[3] = {104, 105, 0};"
+    said = printed("%d %s %.2f %lu\n", arguments, before=word, block=3)
+    assert said == b"".join(b"%d hi 1.50 12345678901\n" % i for i in range(3))
+
+
+@pytest.mark.parametrize(
+    ("conversion", "value", "shown"),
+    [
+        ("%hhd", 300, "44"),
+        ("%hhu", 0xFFFF_FFFF, "255"),
+        ("%hd", 70000, "4464"),
+        ("%hx", 0xFFFF_FFFE, "fffe"),
+        ("%d", 70000, "70000"),
+        ("%a", 0x3FF8_0000_0000_0000, "0x1.8p+0"),
+        ("%a", 0x3FF0_0000_0000_0000, "0x1p+0"),
+        ("%a", 0, "0x0p+0"),
+    ],
+)
+def test_print_of_narrow_and_of_hexadecimal_numbers(conversion: str, value: int, shown: str) -> None:
+    arguments = f"mov.b64 %rd3, {value}; st.local.b64 [%rd1], %rd3;"
+    assert printed(conversion, arguments) == shown.encode()
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
