@@ -15,7 +15,7 @@ from tooling.simulator.guards import guard
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.mbarriers import Barriers
-from tooling.simulator.memory_access import active, pointer
+from tooling.simulator.memory_access import active, bind_threads, pointer
 from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.modifiers import BULK, stand_in_order
 from tooling.simulator.numerics import U32, U64
@@ -103,16 +103,11 @@ def _bind_group(decoder: Decoder, instruction: Instruction) -> None:
     numbers = [operand.value for operand in instruction.operands if isinstance(operand, Integer)]
     if not len(numbers) == len(instruction.operands) == waits:
         raise decoder.unknown(instruction)
-    guarding = guard(decoder, instruction)
 
-    def step(group: Group, batch: Any) -> None:
-        some, _, lanes = active(group, guarding, batch.size)
-        if not some:
-            return
-        threads = batch.spaces.threads_of(group, lanes)
+    def tell(batch: Any, threads: Array) -> None:
         if waits:
             batch.transfers.wait(threads, numbers[0], instruction)
         else:
             batch.transfers.commit(threads)
 
-    decoder.block.steps.append(step)
+    bind_threads(decoder, instruction, tell)

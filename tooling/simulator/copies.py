@@ -19,7 +19,7 @@ from tooling.simulator.guards import guard
 from tooling.simulator.hooks import Space
 from tooling.simulator.lanes import Group
 from tooling.simulator.mbarriers import BARRIER, Barriers
-from tooling.simulator.memory_access import active, pointer
+from tooling.simulator.memory_access import active, bind_threads, pointer
 from tooling.simulator.memory_requests import Request, Width
 from tooling.simulator.numerics import PRED, U32
 from tooling.simulator.ptx_model import Instruction, Integer, Negated, Operand, Register
@@ -150,13 +150,8 @@ def _copy_wait(decoder: Decoder, instruction: Instruction) -> None:
         if not isinstance(operand, Integer):
             raise decoder.unknown(instruction)
         pending = operand.value
-    guarding = guard(decoder, instruction)
 
-    def step(group: Group, batch: Any) -> None:
-        some, _, lanes = active(group, guarding, batch.size)
-        if not some:
-            return
-        threads = batch.spaces.threads_of(group, lanes)
+    def tell(batch: Any, threads: Array) -> None:
         if what == "commit_group":
             for hook in batch.hooks.async_commit:
                 hook.async_commit(threads, instruction)
@@ -164,4 +159,4 @@ def _copy_wait(decoder: Decoder, instruction: Instruction) -> None:
             for hook in batch.hooks.async_wait:
                 hook.async_wait(threads, pending, instruction)
 
-    decoder.block.steps.append(step)
+    bind_threads(decoder, instruction, tell)

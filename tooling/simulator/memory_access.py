@@ -116,6 +116,18 @@ def active(group: Group, guarding: tuple[int, bool] | None, size: int) -> tuple[
     return True, lanes, group.indices(size)[lanes]
 
 
+def bind_threads(decoder: Decoder, instruction: Instruction, act: Callable[[Any, Array], None]) -> None:
+    """A step that is given the batch and the threads that execute the instruction, where there are some."""
+    guarding = guard(decoder, instruction)
+
+    def step(group: Group, batch: Any) -> None:
+        some, _, lanes = active(group, guarding, batch.size)
+        if some:
+            act(batch, batch.spaces.threads_of(group, lanes))
+
+    decoder.block.steps.append(step)
+
+
 def load_generic(batch: Any, request: Request, address: Array) -> list[Array]:
     """Read through generic addresses, which may lie in several spaces."""
     results: list[Array] = []
@@ -341,15 +353,12 @@ def _narrow(value: Array, unsigned: np.dtype[Any]) -> Array:
 @binds("fence", "membar")
 def _fence(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     """Memory is always in order here; checks still want to know."""
-    guarding = guard(decoder, instruction)
 
-    def step(group: Group, batch: Any) -> None:
-        some, _, lanes = active(group, guarding, batch.size)
-        if some:
-            for hook in batch.hooks.fence:
-                hook.fence(batch.spaces.threads_of(group, lanes), instruction)
+    def tell(batch: Any, threads: Array) -> None:
+        for hook in batch.hooks.fence:
+            hook.fence(threads, instruction)
 
-    decoder.block.steps.append(step)
+    bind_threads(decoder, instruction, tell)
 
 
 @binds(
