@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from pathlib import PurePath
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from tooling.record import replace
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Memory, Party, Place
-from tooling.simulator.hooks import Access, AccessKind, CannotBeParted, Hook, LaunchContext, Space
+from tooling.simulator.hooks import Access, AccessKind, CannotBeParted, Hook, Ints, LaunchContext, Space
 from tooling.simulator.kernel_names import readable_kernel
 from tooling.simulator.memory import Allocation, DeviceMemory
 from tooling.simulator.modifiers import STRONG
@@ -167,6 +167,14 @@ class CheckHook(Hook):
 def action_of(access: Access) -> Action:
     """What the threads of an access do."""
     return Action.ASYNC_COPY if access.asynchronous or access.transfer is not None else _ACTIONS[access.kind]
+
+
+def by_block(threads: Ints, size: int) -> Iterator[tuple[int, Ints]]:
+    """Numbers of threads in their blocks of so many, block after block."""
+    blocks = threads // size
+    order = np.argsort(blocks, kind="stable")
+    found, firsts = np.unique(blocks[order], return_index=True)
+    return zip(found.tolist(), np.split(threads[order] % size, firsts)[1:], strict=True)
 
 
 def is_strong(instruction: Instruction) -> bool:

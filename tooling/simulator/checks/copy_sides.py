@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.record import Record, made
+from tooling.simulator.checks.base import by_block
 from tooling.simulator.hooks import Access, Ints, Transfer
 
 
@@ -128,7 +129,7 @@ class Sides:
 
     def learn(self, side: Side, threads: Ints) -> None:
         """These threads know it from now on."""
-        for block, inside in self._by_block(threads):
+        for block, inside in by_block(threads, self._size):
             if block not in side.known:
                 side.known[block] = np.zeros(self._size, np.bool_)
                 self._known_in.setdefault(block, []).append(side)
@@ -136,7 +137,7 @@ class Sides:
 
     def meet(self, threads: Ints, team: int) -> None:
         """What one of these threads knows, all know from now on that are of its team, so many neighbours."""
-        for block, inside in self._by_block(threads) if self._known_in else ():
+        for block, inside in by_block(threads, self._size) if self._known_in else ():
             for side in self._known_in.get(block, ()):
                 members = side.known[block]
                 told = np.zeros(-(-self._size // team), np.bool_)
@@ -145,7 +146,7 @@ class Sides:
 
     def leave(self, threads: Ints, message: Hashable) -> None:
         """Whoever picks up this message learns what one of these threads knows."""
-        for block, inside in self._by_block(threads) if self._known_in else ():
+        for block, inside in by_block(threads, self._size) if self._known_in else ():
             for side in self._known_in.get(block, ()):
                 if message not in side.told and side.known[block][inside].any():
                     side.told.add(message)
@@ -155,10 +156,3 @@ class Sides:
         """These threads learn what was left there."""
         for side in self._told.get(message, ()):
             self.learn(side, threads)
-
-    def _by_block(self, threads: Ints) -> Iterator[tuple[int, Ints]]:
-        """Numbers of the threads in their blocks, block after block."""
-        blocks = threads // self._size
-        order = np.argsort(blocks, kind="stable")
-        found, firsts = np.unique(blocks[order], return_index=True)
-        return zip(found.tolist(), np.split(threads[order] % self._size, firsts[1:]), strict=True)

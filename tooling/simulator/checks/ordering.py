@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.record import Record, made
-from tooling.simulator.checks.base import WARP
+from tooling.simulator.checks.base import WARP, by_block
 from tooling.simulator.checks.cluster_order import ClusterOrder, announces
 from tooling.simulator.hooks import Ints, LaunchContext
 from tooling.simulator.ptx_model import Instruction
@@ -123,7 +123,7 @@ class Clocks:
 
     def named_barrier(self, threads: Ints, now: int) -> None:
         """These threads met; threads of different blocks met apart."""
-        for block, members in self._by_block(threads):
+        for block, members in by_block(threads, self._threads):
             vector = self._vector(block)
             vector[members] = np.maximum(vector[members], self._joint(block, members, now))
 
@@ -309,7 +309,7 @@ class Clocks:
         blocks = np.unique(threads // self._threads)
         table[blocks] = np.maximum(table[blocks], self._block[blocks, None])
         if self._vectors or self._warp is not None:
-            for block, members in self._by_block(threads):
+            for block, members in by_block(threads, self._threads):
                 table[block] = np.maximum(table[block], self._joint(block, members, now))
         table.reshape(-1)[threads] = now
 
@@ -325,10 +325,6 @@ class Clocks:
             for warp in np.unique(members // WARP):
                 lanes = members[members // WARP == warp]
                 vector[lanes] = vector[lanes].max(axis=0)
-
-    def _by_block(self, threads: Ints) -> list[tuple[int, Ints]]:
-        blocks = threads // self._threads
-        return [(int(block), threads[blocks == block] % self._threads) for block in np.unique(blocks)]
 
     def _by_meeting(self, threads: Ints, addresses: Ints) -> list[tuple[int, Ints, int]]:
         blocks = threads // self._threads
