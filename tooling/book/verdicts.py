@@ -17,7 +17,6 @@ from tooling.book.page import Page, Words
 from tooling.book.recordings import Recording
 from tooling.catalog.catalogue import Selection
 from tooling.project import Project
-from tooling.reports.terminal import Terminal
 
 if TYPE_CHECKING:
     from tooling.catalog.mutants import Mutant
@@ -28,8 +27,11 @@ _HANG = 2  # how many columns further in a line goes on that is too long for the
 
 def verdict(page: Page, words: Words) -> str:
     """`{{#verdict PROGRAM [FLAGS] unsolved|MUTANT}}`: what `tooling run` says of that answer."""
-    selection, answer = parse_words(page, words)
-    recording = recordings.load(verdict_path(page.shelf.project, selection, answer, page.language))
+    selection, answer = _split_words(page, words)
+    path = verdict_path(page.shelf.project, selection, answer, page.language)
+    if not path.is_file():
+        parse_words(page, words)  # is there such an answer at all?
+    recording = recordings.load(path)
     lines = "\n</span>".join(map(_line, recording.lines))
     return f'<pre><code class="verdict language-text">{lines}</span></code></pre>\n'
 
@@ -46,16 +48,20 @@ def parse_words(page: Page, words: Words) -> tuple[Selection, str]:
     Raises:
         BookError: there is no such answer.
     """
+    selection, answer = _split_words(page, words)
+    if answer != _UNSOLVED:
+        find_mutant(page.shelf.project, selection, answer)
+    return selection, answer
+
+
+def _split_words(page: Page, words: Words) -> tuple[Selection, str]:
     *command, answer = words
     if not command:
         raise BookError(
             f"{{{{#verdict {answer}}}}} does not say which answer",
             hint="end it with `unsolved` or the name of a mutant",
         )
-    selection = page.shelf.selection(command[0], command[1:])
-    if answer != _UNSOLVED:
-        find_mutant(page.shelf.project, selection, answer)
-    return selection, answer
+    return page.shelf.selection(command[0], command[1:]), answer
 
 
 def find_mutant(project: Project, selection: Selection, name: str) -> Mutant:
@@ -95,6 +101,7 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
         ToolingError: it cannot be built or run here.
     """
     from tooling.reports.console import show_verdict  # noqa: PLC0415 - pages are mostly set without a run
+    from tooling.reports.terminal import Terminal  # noqa: PLC0415
     from tooling.targets.selection import choose  # noqa: PLC0415
     from tooling.toolchain import find_toolchain  # noqa: PLC0415
     from tooling.toolchain.cache import usable_cache  # noqa: PLC0415
