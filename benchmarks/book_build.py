@@ -129,6 +129,8 @@ def main() -> int:
         ours = [[sys.executable, "-m", "tooling", "book", "build"]]
         asking = [[sys.executable, "-m", "tooling.book.preprocessor", "supports", "html"]]
         environment = os.environ | {"PUZZLE_ROOT": str(project.root)}
+        # Whoever builds the book twice has the tool's compiled code; a first build is to be one of the book.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         kept = project.root / "build"
         before: dict[str, Callable[[], None]] = {
             "unchanged": lambda: None,
