@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure, find_figure
 from tooling.book.figures.canvas import SHADES, Canvas
@@ -27,6 +28,8 @@ from tooling.book.figures.traces import (
     trace_path,
     traced_run,
 )
+from tooling.book.page import Page
+from tooling.book.pictures import figure as show_figure
 from tooling.book.recordings import digest, fold
 from tooling.book.runs import Shown, shown_outputs
 from tooling.book.shelf import Shelf
@@ -42,9 +45,13 @@ def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure
     drawn = list(pictures(Shelf(real), figure))
     assert len(drawn) == (4 if figure.narrow is None else 8)
     for path, text in drawn:
-        ElementTree.fromstring(text)
+        svg = "{http://www.w3.org/2000/svg}"
+        picture = ElementTree.fromstring(text)
         assert re.fullmatch(r"\d\d(-[a-z-]+)?-[wb]\.svg", path.name)
-        assert ("i18n/ko" in path.as_posix()) == bool(re.search("[가-힣]", text))
+        korean = "i18n/ko" in path.as_posix()
+        assert korean == bool(re.search("[가-힣]", text))
+        described = figure.description.in_language("ko" if korean else "en")
+        assert picture.findtext(f"{svg}desc") == described  # where it is opened by itself, too
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=[figure.name for figure in FIGURES])
@@ -110,13 +117,14 @@ def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
     trace = Facts(Shelf(real), "p12").trace("p12")
     store = next(event for event in trace.events if event.buffer == SHARED and event.action == "store")
     for shade in SHADES:
-        drawn = draw_request(partial(Canvas, shade=shade, language="ko"), request(trace, store)).svg("x")
+        drawn = draw_request(partial(Canvas, shade=shade, language="ko"), request(trace, store)).svg("x", "y")
         ElementTree.fromstring(drawn)
         assert "뱅크" in drawn
         assert drawn.count('class="lane"') == 8
     crowded = Facts(Shelf(real), "p12").trace("p32 --two-way unsolved")
     store = next(event for event in crowded.events if event.buffer == SHARED)
-    drawn = draw_request(partial(Canvas, shade=SHADES[0], language="en"), request(crowded, store)).svg("x")
+    sheet = partial(Canvas, shade=SHADES[0], language="en")
+    drawn = draw_request(sheet, request(crowded, store)).svg("x", "y")
     assert drawn.count('class="lane"') == 32
     assert (drawn.count('class="first"'), drawn.count('class="again"')) == (1, 1)
     barrier = next(event for event in trace.events if event.action == BARRIER)
@@ -144,6 +152,17 @@ def test_a_narrow_map_stands_in_lines_of_sixteen_words(
             for left, width in re.findall(r'<rect[^>]* x="([\d.]+)"[^>]* width="([\d.]+)"', text)
         ]
         assert max(edges) <= 306  # a fold on a screen of 360 pixels has no more room
+
+
+def test_a_picture_that_nobody_drew_is_not_shown(checkout: Project) -> None:
+    edition = editions(checkout)[1]
+    page = Page(edition, "puzzle_15/puzzle_15.md", "", Shelf(checkout))
+    shown = show_figure(page, ["p15"])
+    assert 'alt="4행 6열 행렬.' in shown and "<figcaption>행마다 블록이 하나씩 있습니다." in shown
+    edition.page("puzzle_15/media/15-w.svg").write_text("<svg></svg>\n", encoding="utf-8")
+    with pytest.raises(BookError, match=r"15-w\.svg .* not as it was drawn") as refusal:
+        show_figure(page, ["p15"])
+    assert refusal.value.hint == "draw it with `tooling figure p15`"
 
 
 def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:

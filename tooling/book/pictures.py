@@ -1,61 +1,76 @@
-"""Figures in a page: one picture for light and one for dark, with the text that describes them."""
+"""Figures in a page: one picture for light and one for dark, with the text that describes them.
+
+What a page says of a figure stands in the pictures, which are drawn beforehand: setting pages draws nothing.
+"""
 
 from __future__ import annotations
 
 import re
-from html import escape
 from pathlib import Path
 
 from tooling.book.errors import BookError
-from tooling.book.figures import find_figure
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import picture_file
 from tooling.book.page import Page, Words
-from tooling.book.phrases import pick
+from tooling.record import Record
+
+_HEAD = re.compile(
+    r'\A<svg [^>]*?width="(\d+)" height="(\d+)"[^>]*>\s*<title>(.*?)</title>\s*<desc>(.*?)</desc>', re.DOTALL
+)
+
+
+class Picture(Record):
+    """What the head of a picture's file says; its words are HTML."""
+
+    width: str
+    height: str
+    title: str
+    description: str
 
 
 def figure(page: Page, words: Words) -> str:
     """`{{#figure pNN[-NAME]}}`: the figure that `tooling figure pNN` draws into the puzzle's media folder."""
     (name,) = words
-    drawn = find_figure(name)
     folder = page.edition.page(page.path).parent
-    alt = escape(pick(drawn.description, page.language))
-    caption = escape(pick(drawn.caption, page.language))
+    wide = _read(folder / picture_file(name, "w"), name)
+    narrow_file = folder / picture_file(name, "w", narrow=True)
+    narrow = _read(narrow_file, name) if narrow_file.is_file() else None
     pictures = "".join(
-        _picture(drawn, folder, shade, kind, alt) for shade, kind in (("w", "light"), ("b", "dark"))
+        _picture(name, shade, kind, wide, narrow) for shade, kind in (("w", "light"), ("b", "dark"))
     )
     return (
         f'<figure>\n<div class="figure-scroll">\n{pictures}</div>\n'
-        f"<figcaption>{caption}</figcaption>\n</figure>\n"
+        f"<figcaption>{wide.title}</figcaption>\n</figure>\n"
     )
 
 
-def _picture(drawn: Figure, folder: Path, shade: str, kind: str, alt: str) -> str:
+def _picture(name: str, shade: str, kind: str, wide: Picture, narrow: Picture | None) -> str:
     """One shade of a figure; on narrow screens its narrow form, where there is one."""
-    file = drawn.files(shade)
-    width, height = _size(drawn, folder, file)
+    smallest = f"; --narrow: {narrow.width}px" if narrow else ""
     image = (
-        f'<img class="{kind}-mode-img" src="{file}" width="{width}" height="{height}" '
-        f'style="--width: {width}px" alt="{alt}">'
+        f'<img class="{kind}-mode-img" src="{picture_file(name, shade)}" '
+        f'width="{wide.width}" height="{wide.height}" '
+        f'style="--width: {wide.width}px{smallest}" alt="{wide.description}">'
     )
-    if drawn.narrow is None:
+    if narrow is None:
         return f"{image}\n"
-    narrow = drawn.files(shade, narrow=True)
-    width, height = _size(drawn, folder, narrow)
-    image = image.replace('" alt=', f'; --narrow: {width}px" alt=', 1)
     return (
-        f'<picture><source media="(width < 48rem)" srcset="{narrow}" width="{width}" height="{height}">'
-        f"{image}</picture>\n"
+        f'<picture><source media="(width < 48rem)" srcset="{picture_file(name, shade, narrow=True)}" '
+        f'width="{narrow.width}" height="{narrow.height}">{image}</picture>\n'
     )
 
 
-def _size(drawn: Figure, folder: Path, file: str) -> tuple[str, str]:
-    """Width and height of a picture, told in the page so that it does not jump when the picture arrives."""
+def _read(file: Path, name: str) -> Picture:
+    """The head of a picture; its size is told in the page, which then does not jump when it arrives."""
     try:
-        text = (folder / file).read_text(encoding="utf-8")
+        head = _HEAD.match(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
+        head = None
+    if head is None:
+        # Loaded here: figures are mostly shown without being drawn.
+        from tooling.book.figures import find_figure  # noqa: PLC0415
+
         raise BookError(
-            f"the picture {file} is not beside the page",
-            hint=f"draw it with `tooling figure {drawn.puzzle}`",
-        ) from None
-    match = re.search(r'width="(\d+)" height="(\d+)"', text)
-    return (match[1], match[2]) if match else ("0", "0")
+            f"the picture {file.name} is not beside the page, or not as it was drawn",
+            hint=f"draw it with `tooling figure {find_figure(name).puzzle}`",
+        )
+    return Picture(*head.groups())

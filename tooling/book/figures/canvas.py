@@ -164,12 +164,18 @@ class Canvas(Record, frozen=False):
         """Takes over a picture that something else has drawn, in this canvas's units."""
         self._parts.append(drawn)
 
-    def svg(self, title: str) -> str:
-        """The finished picture."""
+    def svg(self, title: str, description: str) -> str:
+        """The finished picture.
+
+        Args:
+            title: one line on it.
+            description: what it shows, for those who cannot see it.
+        """
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
             f'viewBox="0 0 {self.width} {self.height}" role="img" font-family="{FONT}" stroke-width="1.2">\n'
             f"<title>{escape(title)}</title>\n"
+            f"<desc>{escape(description)}</desc>\n"
             f'<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
             f'orient="auto"><path d="M0 0.8 7 4 0 7.2z" fill="{self.shade.arrow}"/></marker></defs>\n'
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from tooling.book.editions import editions
 from tooling.book.figures.canvas import SHADES, Canvas
 from tooling.book.figures.facts import Facts
-from tooling.book.figures.figure import Figure
+from tooling.book.figures.figure import Figure, picture_file
 from tooling.book.shelf import Shelf
 
 
@@ -30,8 +30,8 @@ def pictures(shelf: Shelf, figure: Figure) -> Iterator[tuple[Path, str]]:
                 if draw is not None:
                     canvas = draw(facts, sheet)
                     yield (
-                        folder / figure.files(shade.name, narrow=narrow),
-                        canvas.svg(canvas.say(figure.caption)),
+                        folder / picture_file(figure.name, shade.name, narrow=narrow),
+                        canvas.svg(canvas.say(figure.caption), canvas.say(figure.description)),
                     )
 
 

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
-from tooling.book.figures.canvas import Canvas
-from tooling.book.figures.facts import Facts
 from tooling.catalog.model import Text
 from tooling.record import Record
 
-Draw = Callable[[Facts, Callable[[int, int], Canvas]], Canvas]
+if TYPE_CHECKING:  # pages ask for the names of pictures only, and drawing brings a lot
+    from tooling.book.figures.canvas import Canvas
+    from tooling.book.figures.facts import Facts
+
+Draw: TypeAlias = "Callable[[Facts, Callable[[int, int], Canvas]], Canvas]"
+
+
+def picture_file(figure: str, shade: str, *, narrow: bool = False) -> str:
+    """The file of a figure's picture, relative to the page.
+
+    Args:
+        figure: its name, such as `p15-steps`.
+        shade: `w` for the light page, `b` for the dark one: `media/15-steps-w.svg`.
+        narrow: the form for narrow screens: `media/15-steps-narrow-w.svg`.
+    """
+    return f"media/{figure.removeprefix('p')}-{'narrow-' if narrow else ''}{shade}.svg"
 
 
 class Figure(Record):
@@ -35,11 +49,9 @@ class Figure(Record):
     def puzzle(self) -> str:
         return self.name.split("-", 1)[0]
 
-    def files(self, shade: str, *, narrow: bool = False) -> str:
-        """The picture's file, relative to the page: `media/15-w.svg` for `w` (light), `-b` for `b` (dark)."""
-        return f"media/{self.name.removeprefix('p')}-{'narrow-' if narrow else ''}{shade}.svg"
-
     def every_file(self) -> tuple[str, ...]:
         """All its pictures."""
         widths = (False,) if self.narrow is None else (False, True)
-        return tuple(self.files(shade, narrow=narrow) for narrow in widths for shade in ("w", "b"))
+        return tuple(
+            picture_file(self.name, shade, narrow=narrow) for narrow in widths for shade in ("w", "b")
+        )
