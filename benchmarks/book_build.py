@@ -8,9 +8,11 @@ with both of its editions together. Wall time is compared twice: with plain edit
 as mdBook builds them, and with both started at the same time, each on a processor of its own.
 
 Three builds are measured: after no change, after a change in one page, and with nothing kept from former
-builds; plain mdBook keeps nothing and always builds everything. Both sides run in turns, and each counts with
-the round that other programs disturbed least. `--copies` puts every page of a puzzle so many times into the
-book: what does not grow with the book (starting Python) weighs less then.
+builds; plain mdBook keeps nothing and always builds everything, into a new folder each time. What former
+builds made is put aside and not deleted: a file system that has just deleted many files takes longer to make
+new ones. Both sides run in turns, and each counts with the round that other programs disturbed least.
+`--copies` puts every page of a puzzle so many times into the book: what does not grow with the book (starting
+Python) weighs less then.
 """
 
 from __future__ import annotations
@@ -125,24 +127,33 @@ def main() -> int:
         project = copy_book(find_project(), Path(scratch) / "checkout", arguments.copies)
         every = editions(project)
         folders = [plain_book(project, edition, Path(scratch) / edition.language) for edition in every]
-        plain: list[list[str | Path]] = [[mdbook, "build", folder] for folder in folders]
+
+        def aside() -> str:
+            return tempfile.mkdtemp(dir=scratch)
+
+        def plain() -> list[list[str | Path]]:
+            return [[mdbook, "build", "--dest-dir", f"{aside()}/book", folder] for folder in folders]
+
+        def forget() -> None:
+            for made in ("build", "site"):
+                (project.root / made).rename(aside())
+
         ours = [[sys.executable, "-m", "tooling", "book", "build"]]
         asking = [[sys.executable, "-m", "tooling.book.preprocessor", "supports", "html"]]
         environment = os.environ | {"PUZZLE_ROOT": str(project.root)}
         # Whoever builds the book twice has the tool's compiled code; a first build is to be one of the book.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        kept = project.root / "build"
         before: dict[str, Callable[[], None]] = {
             "unchanged": lambda: None,
             "one page changed": lambda: change_a_page(project),
-            "nothing kept": lambda: shutil.rmtree(kept),
+            "nothing kept": forget,
         }
         together(ours, environment)
         costs: dict[str, list[Cost]] = {name: [] for name in (*before, "plain", "in turn", "start")}
         for _ in range(arguments.rounds):
             for name, prepare in before.items():
-                costs["plain"].append(measure(lambda: together(plain, environment)))
-                costs["in turn"].append(measure(lambda: in_turn(plain, environment)))
+                costs["plain"].append(measure(lambda: together(plain(), environment)))
+                costs["in turn"].append(measure(lambda: in_turn(plain(), environment)))
                 prepare()
                 costs[name].append(measure(lambda: together(ours, environment)))
             costs["start"].append(measure(lambda: together(asking, environment)))
