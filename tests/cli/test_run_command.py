@@ -328,11 +328,15 @@ def test_a_compile_error_points_into_the_learners_file(workbench: Workbench) -> 
     assert str(workbench.environment["PUZZLE_CACHE_DIR"]) not in result.stderr
 
 
-def test_layout_tensor_warnings_fold_into_one_line(workbench: Workbench) -> None:
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "note: this program uses LayoutTensor (2 times)"), ("ko", "LayoutTensor를 2번")],
+)
+def test_layout_tensor_warnings_fold_into_one_line(workbench: Workbench, language: str, said: str) -> None:
     workbench.problem.write_text("# deprecated\n# deprecated\n" + workbench.solution.read_text())
     for _ in range(2):  # built, and found built
-        result = workbench.run("run", "p01")
-        assert result.stdout.count("LayoutTensor (2 times)") == 1
+        result = workbench.run("run", "p01", "--lang", language)
+        assert result.stdout.count(said) == 1
         assert "Use TileTensor instead" not in result.stdout
 
 

@@ -15,7 +15,7 @@ from tooling.execution.program import Ending, Transcript
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
-from tooling.reports.console import show_verdict
+from tooling.reports.console import headline, show_verdict
 from tooling.reports.terminal import Terminal
 from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Memory, Party, Place, Severity
 from tooling.targets.model import Choice
@@ -55,6 +55,17 @@ def shown(*cases: CaseVerdict, language: str = "en", width: int | None = None) -
 
 def case(*problems: Problem, findings: tuple[Finding, ...] = ()) -> CaseVerdict:
     return CaseVerdict("book", Transcript("", "", Ending.EXITED, 0, 0.1), problems, findings)
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("en", "p01 on simulated GPU (no GPU found)"),
+        ("ko", "p01, 시뮬레이션 GPU에서 실행 (no GPU found)"),
+    ],
+)
+def test_the_simulated_gpu_has_a_name_in_every_language(language: str, line: str) -> None:
+    assert headline("p01", Choice(SIMULATED, "no GPU found"), None, language) == line
 
 
 @pytest.mark.parametrize(("language", "luck"), [("en", "by luck"), ("ko", "우연입니다")])

@@ -109,7 +109,7 @@ def _judged(
         FILL_MARK in (folder / source.name).read_text("utf-8", "replace")
         for source in selection.program.sources
     )
-    warnings = render_warnings(executable.diagnostics, unfinished=unfinished)
+    warnings = render_warnings(executable.diagnostics, unfinished=unfinished, language=arguments.lang)
     if warnings:
         terminal.line(terminal.paint(warnings, "dim"))
     return run_trial(trial, executable, terminal.streamer())

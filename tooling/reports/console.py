@@ -20,6 +20,7 @@ Words = dict[str, str]
 _WORDS: dict[str, Words] = {
     "en": {
         "headline": "{command} on {device} ({reason})",
+        "simulated": "simulated GPU",
         "checks": "checks: {checks}",
         "none": "none",
         "passed": "{command} passed",
@@ -50,6 +51,7 @@ _WORDS: dict[str, Words] = {
     },
     "ko": {
         "headline": "{command}, {device}에서 실행 ({reason})",
+        "simulated": "시뮬레이션 GPU",
         "checks": "검사: {checks}",
         "none": "없음",
         "passed": "{command} 통과",
@@ -90,7 +92,7 @@ _MOST_FINDINGS = 6
 def headline(command: str, choice: Choice, checks: frozenset[str] | None, language: str = "en") -> str:
     """The line before a run: what runs where and why there, and which checks watch if not all do."""
     words = _WORDS[language]
-    line = words["headline"].format(command=command, device=choice.target.device, reason=choice.reason)
+    line = words["headline"].format(command=command, device=_device(choice, words), reason=choice.reason)
     if checks is None:
         return line
     return line + ", " + words["checks"].format(checks=", ".join(sorted(checks)) or words["none"])
@@ -149,8 +151,11 @@ def show_hint(mode: Mode, command: str, number: int, terminal: Terminal, languag
 
 def _circumstances(verdict: Verdict, words: Words) -> str:
     datasets = [words.get(case.dataset, case.dataset) for case in verdict.cases]
-    device = verdict.choice.target.device
-    return f"{', '.join(datasets)}; {device}; {verdict.seconds:.1f} s"
+    return f"{', '.join(datasets)}; {_device(verdict.choice, words)}; {verdict.seconds:.1f} s"
+
+
+def _device(choice: Choice, words: Words) -> str:
+    return words["simulated"] if choice.target.simulated else choice.target.device
 
 
 def _show_case(case: CaseVerdict, cases: Sequence[CaseVerdict], terminal: Terminal, language: str) -> None:

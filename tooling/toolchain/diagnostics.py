@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tooling.catalog.model import Text
 from tooling.errors import Location
 from tooling.toolchain.renamed import hint_for
 
@@ -17,6 +18,12 @@ _SUMMARIES = (
     "failed to run the pass manager",  # stands at line 1, before the error that it sums up
 )
 _LAYOUT_TENSOR_WARNING = "Use TileTensor instead"
+_USES_LAYOUT_TENSOR = Text(
+    "note: this program uses LayoutTensor ({times}), which Mojo deprecates in favour of TileTensor;"
+    " that is no mistake of yours",
+    "참고: 이 프로그램은 LayoutTensor를 {count}번 씁니다."
+    " Mojo는 LayoutTensor 대신 TileTensor를 권합니다. 잘못한 것은 없습니다",
+)
 _TAB_WIDTH = 4
 
 
@@ -137,12 +144,15 @@ def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8) -> str:
     return "\n".join(shown)
 
 
-def render_warnings(diagnostics: Sequence[Diagnostic], *, unfinished: bool = False, most: int = 5) -> str:
+def render_warnings(
+    diagnostics: Sequence[Diagnostic], *, unfinished: bool = False, most: int = 5, language: str = "en"
+) -> str:
     """The warnings; those about LayoutTensor, one per use of the type, fold into one line.
 
     Args:
         unfinished: the learner has still to write the code that uses what the problem file prepares, so
             warnings about unused names say nothing new.
+        language: of what is said in place of several warnings; the compiler's own words are English.
     """
     shown: list[str] = []
     folded = 0
@@ -165,8 +175,6 @@ def render_warnings(diagnostics: Sequence[Diagnostic], *, unfinished: bool = Fal
         shown.append(f"... and {others - most} more warnings")
     if folded:
         times = "once" if folded == 1 else f"{folded} times"
-        shown.append(
-            f"note: this program uses LayoutTensor ({times}), which Mojo deprecates in favour of TileTensor;"
-            " that is no mistake of yours"
-        )
+        told = _USES_LAYOUT_TENSOR.in_language(language)
+        shown.append(told.format(times=times, count=folded))
     return "\n".join(shown)
