@@ -8,7 +8,8 @@ from importlib import import_module
 from tooling.book.errors import BookError
 from tooling.book.figures.figure import Figure
 
-_PUZZLES = ("p01", "p12", "p15", "p23", "p34")  # each has a module here, loaded when a page shows its figures
+# Each has a module here, loaded when a page shows its figures.
+_PUZZLES = ("p01", "p11", "p12", "p15", "p23", "p34")
 
 
 def every_figure() -> tuple[Figure, ...]:

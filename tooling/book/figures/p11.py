@@ -1,0 +1,131 @@
+"""Puzzle 11: elements into shared memory, and the window that slides over the cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts, number
+from tooling.book.figures.figure import Figure
+from tooling.book.figures.traces import SHARED, Trace
+from tooling.catalog.model import Text
+
+_A, _OUTPUT = 1, 0  # places among the kernel's pointers
+_GAP = 36  # between the elements and the cells
+_BARRIER = 50  # from the cells to the first window, with the barrier between them
+
+
+def draw_windows(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+    """`a`, shared memory after the barrier, and for each thread its window and its sum."""
+    trace = facts.trace("p11")
+    a = facts.inputs("default")["a"].reshape(-1)
+    threads, window = facts.constant("TPB"), facts.constant("WINDOW")
+    side, step, size = (25, 32, 12) if narrow else (38, 44, 14)
+    missing = (window - 1) * side  # where the cells would be that do not exist
+    left = (26 if narrow else 146) + missing
+    right = left + threads * side
+    result = right + (22 if narrow else 44)
+    first = 30 + 2 * side + _GAP + _BARRIER
+    canvas = sheet(result + side + (8 if narrow else 22), first + threads * step)
+
+    def name(y: float, text: str, more: Text) -> None:
+        """What a row is called in the program, and what it is."""
+        canvas.label(left - 12, y - (0 if narrow else 9), text, "end", mono=True, size=size)
+        if not narrow:
+            canvas.label(left - 12, y + 10, more, "end", size=12, quiet=True)
+
+    for place in range(len(a)):
+        canvas.label(left + place * side + side / 2, 14, str(place), "middle", size=12, quiet=True)
+        canvas.cell(left + place * side, 30, side, side, number(a[place]), size=size)
+    name(30 + side / 2, "a", Text("global memory", "전역 메모리"))
+    shared = 30 + side + _GAP
+    held = _stored(trace, SHARED)
+    read = _read(trace, _A)
+    for cell, (thread, value) in held.items():
+        for element in read[thread]:
+            start = left + element * side + side / 2
+            canvas.arrow(start, 30 + side + 3, left + cell * side + side / 2, shared - 4)
+        canvas.cell(left + cell * side, shared, side, side, number(value), ink=Ink.LIVE, size=size)
+    name(shared + side / 2, "shared", Text("shared memory", "공유 메모리"))
+    middle = shared + side + _BARRIER / 2 - 2
+    canvas.arrow(4, middle, right + 2, middle, head=False, dashed=True)
+    canvas.plate(left + threads * side / 2, middle, 84, "barrier()")
+    canvas.label(result + side + (4 if narrow else 10), middle, "output", "end", mono=True, size=size)
+    sums = dict(_stored(trace, _OUTPUT).values())
+    for thread, cells in _read(trace, SHARED).items():
+        top = first + thread * step
+        if narrow:
+            canvas.label(4, top + side / 2, f"T{thread}", size=size)
+        else:
+            label = Text(f"thread {thread}", f"스레드 {thread}")
+            canvas.label(left - missing - 12, top + side / 2, label, "end")
+        for cell in range(thread - window + 1, 0):
+            _no_cell(canvas, left + cell * side, top, side)
+        for cell, (_, value) in held.items():
+            ink = Ink.LIVE if cell in cells else Ink.SPARE
+            text = number(value) if cell in cells else ""
+            canvas.cell(left + cell * side, top, side, side, text, ink=ink, size=size)
+        canvas.arrow(right + 4, top + side / 2, result - 4, top + side / 2)
+        canvas.cell(result, top, side, side, number(sums[thread]), ink=Ink.RESULT, size=size)
+    return canvas
+
+
+def _no_cell(canvas: Canvas, x: float, y: float, side: float) -> None:
+    """The outline of a cell that does not exist."""
+    line = canvas.shade.marks[Ink.SPARE][2]
+    canvas.embed(
+        f'<rect x="{x + 2:g}" y="{y + 2:g}" width="{side - 4:g}" height="{side - 4:g}" rx="4" fill="none" '
+        f'stroke="{line}" stroke-dasharray="3 3"/>'
+    )
+
+
+def _stored(trace: Trace, buffer: int) -> dict[int, tuple[int, float]]:
+    """For each element that was stored to, the thread that did it last and the value."""
+    return {
+        element: (thread, value)
+        for event in trace.of_block(0)
+        if (event.action, event.buffer) == ("store", buffer)
+        for thread, element, value in zip(event.threads, event.elements, event.values, strict=True)
+    }
+
+
+def _read(trace: Trace, buffer: int) -> dict[int, list[int]]:
+    """For each thread, the elements that it read, in its order."""
+    read: dict[int, list[int]] = {}
+    for event in trace.of_block(0):
+        if (event.action, event.buffer) == ("load", buffer):
+            for thread, element in zip(event.threads, event.elements, strict=True):
+                read.setdefault(thread, []).append(element)
+    return read
+
+
+FIGURES = (
+    Figure(
+        "p11",
+        Text(
+            "Every thread moves one element into shared memory. After the barrier it adds up a window of "
+            "three cells, which ends with its own. Threads 0 and 1 have fewer: there is nothing before "
+            "cell 0.",
+            "스레드마다 원소 하나를 공유 메모리로 옮깁니다. 배리어를 지나면 자기 칸에서 끝나는 윈도의 세 "
+            "칸을 더합니다. 0번 칸 앞에는 아무것도 없어서 스레드 0과 1은 칸이 더 적습니다.",
+        ),
+        Text(
+            "Above, the elements of a, 0 to 7. An arrow leads from each straight down into the cell of "
+            "shared memory with the same number. Below a line marked barrier() every thread has a row of "
+            "the eight cells with its window marked: cell 0 for thread 0, cells 0 and 1 for thread 1, "
+            "cells 0 to 2 for thread 2, and so on to cells 5 to 7 for thread 7. Dashed boxes are cells "
+            "that do not exist: two before cell 0 in the row of thread 0, one in that of thread 1. An "
+            "arrow leads from each row to its sum in output: 0, 1, 3, 6, 9, 12, 15, 18.",
+            "위에는 a의 원소 0부터 7까지 있고, 원소마다 화살표가 번호가 같은 공유 메모리 칸으로 곧게 "
+            "내려갑니다. barrier()라고 적힌 선 아래에는 스레드마다 여덟 칸짜리 줄이 있고 윈도가 표시되어 "
+            "있습니다. 스레드 0은 0번 칸, 스레드 1은 0번과 1번 칸, 스레드 2는 0번부터 2번 칸이고, 이렇게 "
+            "이어져 스레드 7은 5번부터 7번 칸입니다. 점선 상자는 없는 칸입니다. 0번 칸 앞에, 스레드 0의 "
+            "줄에는 둘, 스레드 1의 줄에는 하나 있습니다. 줄마다 화살표가 output의 합으로 이어집니다. 합은 "
+            "0, 1, 3, 6, 9, 12, 15, 18입니다.",
+        ),
+        draw_windows,
+        traces=("p11",),
+        narrow=partial(draw_windows, narrow=True),
+    ),
+)
