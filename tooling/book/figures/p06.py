@@ -1,0 +1,97 @@
+"""Puzzle 6: nine elements for three blocks of four threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts, number
+from tooling.book.figures.figure import Figure
+from tooling.catalog.model import Text
+
+_HIGH = 34
+_GAP = 44  # between the blocks and the vectors: room for an arrow
+
+
+def draw_blocks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+    """The vector, the blocks with the numbers of their threads, and what the threads wrote."""
+    trace = facts.trace("p06")
+    a = facts.inputs("default")["a"].tolist()
+    blocks, threads = trace.grid[0], trace.block[0]
+    left, wide, cut, line, size = (8, 25, 9, 22, 12) if narrow else (116, 50, 12, 0, 14)
+    inset = 2 if narrow else 3
+    top = 24  # of the vector; narrow pictures have a line with its name above each row
+    frame = top + _HIGH + _GAP
+    first, second = frame + 28 + line, frame + 28 + 2 * line + _HIGH + 8
+    end = second + _HIGH + 8
+    below = end + _GAP + line
+
+    def x(place: int) -> float:
+        return left + place * wide + place // threads * cut
+
+    def middle(place: int) -> float:
+        return x(place) + wide / 2
+
+    def cell(place: int, y: float, text: str, ink: Ink) -> None:
+        canvas.cell(x(place) + inset, y, wide - 2 * inset, _HIGH, text, ink=ink, size=size)
+
+    canvas = sheet(int(x(blocks * threads)) - cut + 8, below + _HIGH + 6)
+    for y, text in ((top, "a"), (first, "thread_idx.x"), (second, "i"), (below, "output")):
+        if narrow:
+            canvas.label(left + inset, y - 12, text, size=12, mono=True)
+        else:
+            canvas.label(left - 14, y + _HIGH / 2, text, "end", size=13, mono=True)
+    for place, value in enumerate(a):
+        cell(place, top, number(value), Ink.PLAIN)
+        if not narrow:
+            canvas.label(middle(place), 12, str(place), "middle", size=12, quiet=True)
+    for block in range(blocks):
+        start = block * threads
+        canvas.frame(x(start) - 4, frame, threads * wide + 8, end - frame)
+        name = Text(f"block {block}", f"블록 {block}")
+        canvas.label(x(start) + threads * wide / 2, frame + 14, name, "middle", bold=True, size=13)
+        busy: set[int] = set()
+        for event in trace.of_block(block):
+            for thread, element in zip(event.threads, event.elements, strict=True):
+                own, other = middle(start + thread), middle(element)
+                if event.action == "load":
+                    canvas.arrow(other, top + _HIGH + 3, own, frame - 3)
+                else:
+                    canvas.arrow(own, end + 3, other, below - 3 - line)
+            for element, value in zip(event.elements, event.values, strict=False):  # loads store nothing
+                cell(element, below, number(value), Ink.RESULT)
+            busy.update(event.threads)
+        for thread in range(threads):
+            works = thread in busy
+            cell(start + thread, first, str(thread), Ink.PLAIN if works else Ink.SPARE)
+            cell(start + thread, second, str(start + thread), Ink.LIVE if works else Ink.SPARE)
+    return canvas
+
+
+FIGURES = (
+    Figure(
+        "p06",
+        Text(
+            "Nine elements, three blocks of four threads. thread_idx.x begins anew in every block, i counts "
+            "on. Pale threads have no element.",
+            "원소는 아홉 개, 스레드 네 개짜리 블록은 세 개입니다. thread_idx.x는 블록마다 0부터 다시 세고 "
+            "i는 이어서 셉니다. 흐린 스레드에는 원소가 없습니다.",
+        ),
+        Text(
+            "Above, the nine elements of a: 0 to 8. In the middle three blocks. In each, thread_idx.x runs "
+            "from 0 to 3. Below it stands i: 0 to 3 in block 0, 4 to 7 in block 1, 8 to 11 in block 2. At "
+            "the bottom, the nine elements of output: 10 to 18. An arrow leads from each element straight "
+            "down through the thread with its number as i to the element of output. The threads with i = "
+            "9, 10 and 11 are pale and have no arrows.",
+            "위에는 a의 원소 아홉 개, 0부터 8까지. 가운데에는 블록 세 개. 블록마다 thread_idx.x는 0부터 "
+            "3까지입니다. 그 아래 i는 블록 0에서 0부터 3까지, 블록 1에서 4부터 7까지, 블록 2에서 8부터 "
+            "11까지입니다. 맨 아래에는 output의 원소 아홉 개, 10부터 18까지. 화살표가 원소마다 i가 그 번호인 "
+            "스레드를 지나 output의 원소로 곧게 내려갑니다. i가 9, 10, 11인 스레드는 흐리고 화살표가 "
+            "없습니다.",
+        ),
+        draw_blocks,
+        traces=("p06",),
+        narrow=partial(draw_blocks, narrow=True),
+    ),
+)
