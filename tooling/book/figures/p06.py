@@ -19,8 +19,8 @@ def draw_blocks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
     trace = facts.trace("p06")
     a = facts.inputs("default")["a"].tolist()
     blocks, threads = trace.grid[0], trace.block[0]
-    left, wide, cut, line, size = (8, 25, 9, 22, 12) if narrow else (116, 50, 12, 0, 14)
-    inset = 2 if narrow else 3
+    left, wide, cut, line, size = (6, 25, 8, 22, 12) if narrow else (116, 50, 12, 0, 14)
+    inset, edge = (2, 3) if narrow else (3, 4)
     top = 24  # of the vector; narrow pictures have a line with its name above each row
     frame = top + _HIGH + _GAP
     first, second = frame + 28 + line, frame + 28 + 2 * line + _HIGH + 8
@@ -36,7 +36,7 @@ def draw_blocks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
     def cell(place: int, y: float, text: str, ink: Ink) -> None:
         canvas.cell(x(place) + inset, y, wide - 2 * inset, _HIGH, text, ink=ink, size=size)
 
-    canvas = sheet(int(x(blocks * threads)) - cut + 8, below + _HIGH + 6)
+    canvas = sheet(int(x(blocks * threads)) - cut + 2 * edge, below + _HIGH + 6)
     for y, text in ((top, "a"), (first, "thread_idx.x"), (second, "i"), (below, "output")):
         if narrow:
             canvas.label(left + inset, y - 12, text, size=12, mono=True)
@@ -48,7 +48,7 @@ def draw_blocks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
             canvas.label(middle(place), 12, str(place), "middle", size=12, quiet=True)
     for block in range(blocks):
         start = block * threads
-        canvas.frame(x(start) - 4, frame, threads * wide + 8, end - frame)
+        canvas.frame(x(start) - edge, frame, threads * wide + 2 * edge, end - frame)
         name = Text(f"block {block}", f"블록 {block}")
         canvas.label(x(start) + threads * wide / 2, frame + 14, name, "middle", bold=True, size=13)
         busy: set[int] = set()
