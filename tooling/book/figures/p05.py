@@ -1,0 +1,120 @@
+"""Puzzle 5: a row and a column, and the block of threads that adds them into a square."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts, number
+from tooling.book.figures.figure import Figure
+from tooling.book.figures.traces import Trace
+from tooling.catalog.model import Text
+
+_OUTPUT, _A, _B = 0, 1, 2  # places among the kernel's pointers
+_HIGH = 40
+
+
+def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+    """`a` above the threads, `b` beside them, and the square that they write."""
+    trace = facts.trace("p05")
+    data = facts.inputs("default")
+    a, b = data["a"].tolist(), data["b"].tolist()
+    columns, rows = trace.block[:2]
+    wide, gap, beside, side = (62, 16, 40, 50) if narrow else (92, 26, 56, 50)
+    start, left, top = 4, 4 + beside + (42 if narrow else 60), 122  # of b; of the first thread
+    right, bottom = left + columns * (wide + gap) - gap, top + rows * (_HIGH + gap) - gap
+    out_left, out_top = (left + 12, bottom + 74) if narrow else (right + 120, top + 10)
+    out_right, out_bottom = out_left + len(a) * side, out_top + len(b) * side
+    canvas = sheet(max(right + (16 if narrow else 0), out_right) + 8, max(bottom + 50, out_bottom + 8))
+
+    def x(column: int) -> int:
+        return left + column * (wide + gap)
+
+    def y(row: int) -> int:
+        return top + row * (_HIGH + gap)
+
+    canvas.frame(left - 14, top - 14, right - left + 28, bottom - top + 28)
+    for column in range(columns):
+        name = Text(f"column {column}", f"{column}열")
+        canvas.label(x(column) + wide / 2, bottom + 28, name, "middle", size=12, quiet=True)
+    canvas.label(x(0) - 14, 10 + _HIGH / 2, "a", "end", mono=True)
+    canvas.label(start + beside / 2, y(0) - 16, "b", "middle", mono=True)
+    for column, value in enumerate(a):
+        canvas.cell(x(column), 10, wide, _HIGH, number(value))
+        from_y = 10 + _HIGH
+        for row in sorted(thread // columns for thread in _readers(trace, _A, column)):
+            canvas.arrow(x(column) + wide / 2, from_y + 2, x(column) + wide / 2, y(row) - 3)
+            from_y = y(row) + _HIGH
+    for row, value in enumerate(b):
+        canvas.cell(start, y(row), beside, _HIGH, number(value))
+        from_x = start + beside
+        for column in sorted(thread % columns for thread in _readers(trace, _B, row)):
+            canvas.arrow(from_x + 2, y(row) + _HIGH / 2, x(column) - 3, y(row) + _HIGH / 2)
+            from_x = x(column) + wide
+    canvas.label((out_left + out_right) / 2, out_top - 14, "output", "middle", mono=True)
+    stored = _stored(trace)
+    for thread in range(columns * rows):
+        row, column = divmod(thread, columns)
+        if thread not in stored:
+            canvas.cell(x(column), y(row), wide, _HIGH, ink=Ink.SPARE)
+            continue
+        terms = f"{number(a[column])} + {number(b[row])}"
+        canvas.cell(x(column), y(row), wide, _HIGH, terms, ink=Ink.LIVE, size=13 if narrow else 14)
+        element, value = stored[thread]
+        down, along = divmod(element, len(a))
+        place = out_left + along * side, out_top + down * side
+        canvas.cell(*place, side - 4, side - 4, number(value), ink=Ink.RESULT)
+    for row in range(rows):
+        name = Text(f"row {row}", f"{row}행")
+        if not narrow:
+            canvas.label(right + 26, y(row) + _HIGH / 2, name, size=12, quiet=True)
+    return canvas
+
+
+def _readers(trace: Trace, buffer: int, element: int) -> list[int]:
+    """The threads that read an element."""
+    return [
+        thread
+        for event in trace.events
+        if (event.action, event.buffer) == ("load", buffer)
+        for thread, place in zip(event.threads, event.elements, strict=True)
+        if place == element
+    ]
+
+
+def _stored(trace: Trace) -> dict[int, tuple[int, float]]:
+    """For each thread that wrote, the element and the value."""
+    return {
+        thread: (element, value)
+        for event in trace.events
+        if (event.action, event.buffer) == ("store", _OUTPUT)
+        for thread, element, value in zip(event.threads, event.elements, event.values, strict=True)
+    }
+
+
+FIGURES = (
+    Figure(
+        "p05",
+        Text(
+            "The threads of a column read the same element of a, the threads of a row the same element of b. "
+            "Pale threads read nothing.",
+            "같은 열의 스레드는 a의 같은 원소를, 같은 행의 스레드는 b의 같은 원소를 읽습니다. 흐린 "
+            "스레드는 아무것도 읽지 않습니다.",
+        ),
+        Text(
+            "A block of 3 by 3 threads. Above it a with the elements 1 and 2, beside it b with the elements "
+            "0 and 10. An arrow leads from each element of a down through the two threads of its column, one "
+            "from each element of b through the two threads of its row. The four threads hold 1 + 0, 2 + 0, "
+            "1 + 10 and 2 + 10. The third row and the third column of threads are pale. The output is a "
+            "square of 1 2 and, below, 11 12.",
+            "3 x 3 스레드의 블록. 위에는 원소가 1과 2인 a, 옆에는 원소가 0과 10인 b가 있습니다. a의 "
+            "원소마다 화살표가 그 열의 두 스레드를 지나 내려가고, b의 원소마다 화살표가 그 행의 두 스레드를 "
+            "지나갑니다. 네 스레드에는 1 + 0, 2 + 0, 1 + 10, 2 + 10이 들어 있습니다. 스레드의 셋째 행과 "
+            "셋째 열은 흐립니다. 출력은 위가 1 2, 아래가 11 12인 정사각형입니다.",
+        ),
+        draw_square,
+        traces=("p05",),
+        narrow=partial(draw_square, narrow=True),
+    ),
+)
