@@ -199,6 +199,18 @@ def test_short_counting_is_not_folded() -> None:
     assert list(fold(lines)) == lines
 
 
+def test_every_row_of_a_wide_matrix_gets_a_line() -> None:
+    row = "[10.0, 11.0, 12.0, 13.0, 14.0]"
+    assert list(fold([f"out: [{row}, {row}, {row}]"])) == [f"out: [{row},", f"      {row},", f"      {row}]"]
+
+
+@pytest.mark.parametrize(
+    "line", ["out: [[1.0, 2.0], [3.0, 4.0]]", f"out: HostBuffer([{', '.join(['10.0'] * 40)}])"]
+)
+def test_a_short_matrix_and_a_long_list_stay_in_their_line(line: str) -> None:
+    assert list(fold([line])) == [line]
+
+
 def test_a_comment_does_not_make_a_recording_old(checkout: Project) -> None:
     program = checkout.problems / "p15" / "p15.mojo"
     before = digest(program)

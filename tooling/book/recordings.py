@@ -22,6 +22,7 @@ from tooling.record import Record, as_plain
 
 STATES = ("unsolved", "solved")
 _LONG_COUNT = 8  # so many lines that only count up are folded
+_LONG_LINE = 80  # characters; about as many stand side by side on a page
 
 
 class Recording(Record):
@@ -122,7 +123,11 @@ def parse_words(page: Page, words: Words) -> tuple[Selection, str]:
 
 
 def fold(lines: Sequence[str]) -> Iterator[str]:
-    """Shortens a long run of lines that only count up: the first three, `...`, the last."""
+    """What a page shows of the lines of a run, so that nothing has to be scrolled.
+
+    A long run of lines that only count up is shortened: the first three, `...`, the last. A matrix that
+    stands in one long line gets a line for each of its rows.
+    """
     index = 0
     while index < len(lines):
         count = _counting(lines, index)
@@ -130,8 +135,16 @@ def fold(lines: Sequence[str]) -> Iterator[str]:
             yield from (*lines[index : index + 3], "...", lines[index + count - 1])
             index += count
         else:
-            yield lines[index]
+            yield from _rows(lines[index])
             index += 1
+
+
+def _rows(line: str) -> list[str]:
+    """A long line with a matrix, broken after every row; any other line as it is."""
+    matrix = line.find("[[")
+    if matrix < 0 or len(line) <= _LONG_LINE:
+        return [line]
+    return line.replace("], [", "],\n" + " " * (matrix + 1) + "[").split("\n")
 
 
 def _counting(lines: Sequence[str], start: int) -> int:
