@@ -181,7 +181,7 @@ FIGURES = (
             "with col = 5 of a row uses the first element of the next row, which has a thread of its "
             "own.",
             "가운데는 메모리에 놓인 원소 5에서 15까지입니다. 열을 막는 가드가 없으면 한 행의 col = "
-            "5인 스레드가 다음 행의 첫 원소를 씁니다. 그 원소에는 맡은 스레드가 따로 있습니다.",
+            "5인 스레드가 다음 행의 첫 원소를 건드립니다. 그 원소에는 맡은 스레드가 따로 있습니다.",
         ),
         Text(
             "A strip of elements 5 to 15. Elements 5 to 9 are row 1, elements 10 to 14 row 2. From "
