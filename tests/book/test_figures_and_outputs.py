@@ -201,7 +201,9 @@ def test_short_counting_is_not_folded() -> None:
 
 def test_every_row_of_a_wide_matrix_gets_a_line() -> None:
     row = "[10.0, 11.0, 12.0, 13.0, 14.0]"
-    assert list(fold([f"out: [{row}, {row}, {row}]"])) == [f"out: [{row},", f"      {row},", f"      {row}]"]
+    rows = [f"  [{row},", f"   {row},", f"   {row}]"]
+    assert list(fold([f"out: [{row}, {row}, {row}]"])) == ["out:", *rows]
+    assert list(fold([f"[{row}, {row}, {row}]"])) == rows
 
 
 @pytest.mark.parametrize(

@@ -140,11 +140,13 @@ def fold(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _rows(line: str) -> list[str]:
-    """A long line with a matrix, broken after every row; any other line as it is."""
+    """A long line with a matrix, broken before every row of it; any other line as it is."""
     matrix = line.find("[[")
     if matrix < 0 or len(line) <= _LONG_LINE:
         return [line]
-    return line.replace("], [", "],\n" + " " * (matrix + 1) + "[").split("\n")
+    # Indented little, and not as far as the name before it: a telephone shows 35 letters side by side.
+    rows = line[matrix:].replace("[[", "  [[").replace("], [", "],\n   [").split("\n")
+    return [line[:matrix].rstrip(), *rows] if matrix else rows
 
 
 def _counting(lines: Sequence[str], start: int) -> int:
