@@ -1,0 +1,173 @@
+"""Puzzle 8: two blocks, each with cells of its own between the input and the output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts, number
+from tooling.book.figures.figure import Figure
+from tooling.book.figures.traces import BARRIER, SHARED, Event, Trace
+from tooling.catalog.model import Text
+from tooling.record import Record
+
+Sheet = Callable[[int, int], Canvas]
+
+_OUTPUT, _A = 0, 1  # the kernel's arguments
+_GLOBAL = Text("global memory", "전역 메모리")
+
+
+class Way(Record):
+    """The way of one number.
+
+    Attributes:
+        block: of the thread that carries it.
+        source: the element of the input.
+        cell: where it lay in the block's shared memory, and what lay there.
+        kept: the cell's value.
+        target: the element of the output.
+        result: its value.
+    """
+
+    block: int
+    source: int
+    cell: int
+    kept: float
+    target: int
+    result: float
+
+
+def ways(trace: Trace) -> list[Way]:
+    """The way that every thread's number took, in the order of the output."""
+    found = []
+    for block in range(trace.grid[0]):
+        events = list(trace.of_block(block))
+        loads = _each(events, "load", _A)
+        kept = _each(events, "store", SHARED)
+        reads = _each(events, "load", SHARED)
+        for thread, (target, result) in _each(events, "store", _OUTPUT).items():
+            cell = reads[thread][0]
+            writer = next(each for each, (place, _) in kept.items() if place == cell)
+            found.append(Way(block, loads[writer][0], cell, kept[writer][1], target, result))
+    return sorted(found, key=lambda way: way.target)
+
+
+def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
+    """Input, cells and output as three rows, a frame around the cells of each block."""
+    a = facts.inputs("default")["a"].reshape(-1).tolist()
+    trace = facts.trace("p08")
+    threads = trace.block[0]
+    left, pitch, high, small = 156, 60, 36, 40
+    canvas = sheet(left + len(a) * pitch + 8, 284)
+    _names(canvas, left - 16, 26 + high / 2, "a", _GLOBAL)
+    _names(canvas, left - 16, 130 + high / 2, "shared", Text("one for each block", "블록마다 하나씩"))
+    _names(canvas, left - 16, 224 + high / 2, "output", _GLOBAL)
+    for top, name in ((13, "global_i"), (119, "local_i"), (272, "global_i")):
+        canvas.label(left - 16, top, name, "end", size=12, quiet=True, mono=True)
+    for place, value in enumerate(a):
+        canvas.label(left + (place + 0.5) * pitch, 13, str(place), "middle", size=12, quiet=True)
+        canvas.cell(left + place * pitch, 26, pitch, high, number(value))
+    waits = any(event.action == BARRIER for event in trace.events)
+    if waits:
+        canvas.label(left - 16, 185, "barrier()", "end", size=12, mono=True)
+    for block in range(trace.grid[0]):
+        x = left + block * threads * pitch
+        canvas.frame(x + 3, 78, threads * pitch - 6, 124)
+        middle = x + threads * pitch / 2
+        canvas.label(middle, 94, Text(f"block {block}", f"블록 {block}"), "middle", size=12, bold=True)
+        if waits:
+            canvas.arrow(x + 11, 185, x + threads * pitch - 11, 185, head=False, dashed=True)
+    for way in ways(trace):
+        middle = left + (way.block * threads + way.cell + 0.5) * pitch
+        canvas.arrow(left + (way.source + 0.5) * pitch, 26 + high + 3, middle, 109)
+        canvas.label(middle, 119, str(way.cell), "middle", size=12, quiet=True)
+        canvas.cell(middle - small / 2, 130, small, high, number(way.kept), ink=Ink.LIVE)
+        to = left + (way.target + 0.5) * pitch
+        canvas.arrow(middle, 130 + high + 3, to, 220)
+        canvas.cell(to - pitch / 2 + 1, 224, pitch - 2, high, number(way.result), ink=Ink.RESULT)
+        canvas.label(to, 272, str(way.target), "middle", size=12, quiet=True)
+    return canvas
+
+
+def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
+    """The same as three columns, with the numbers from left to right."""
+    a = facts.inputs("default")["a"].reshape(-1).tolist()
+    trace = facts.trace("p08")
+    threads = trace.block[0]
+    top, pitch, wide = 44, 36, 44
+    source, frame, cell, barrier, name, target = 18, 90, 112, 164, 196, 258
+    bottom = top + len(a) * pitch
+    canvas = sheet(target + wide + 20, bottom + 26)
+    for x, text, below in (
+        (source + wide / 2, "a", Text("global", "전역")),
+        (cell + 20, "shared", Text("of the block", "블록의 것")),
+        (target + wide / 2, "output", Text("global", "전역")),
+    ):
+        canvas.label(x, 12, text, "middle", size=13, mono=True)
+        canvas.label(x, 29, below, "middle", size=12, quiet=True)
+    for place, value in enumerate(a):
+        canvas.label(9, top + (place + 0.5) * pitch, str(place), "middle", size=12, quiet=True)
+        canvas.cell(source, top + place * pitch, wide, pitch, number(value))
+    waits = any(event.action == BARRIER for event in trace.events)
+    if waits:
+        canvas.label(barrier, bottom + 13, "barrier()", "middle", size=12, mono=True)
+    for block in range(trace.grid[0]):
+        y = top + block * threads * pitch
+        canvas.frame(frame, y + 2, 140, threads * pitch - 4)
+        middle = y + threads * pitch / 2
+        canvas.label(name, middle, Text(f"block {block}", f"블록 {block}"), "middle", size=12, bold=True)
+        if waits:
+            canvas.arrow(barrier, y + 8, barrier, y + threads * pitch - 8, head=False, dashed=True)
+    for way in ways(trace):
+        middle = top + (way.block * threads + way.cell + 0.5) * pitch
+        canvas.arrow(source + wide + 3, top + (way.source + 0.5) * pitch, frame + 4, middle)
+        canvas.label(cell - 9, middle, str(way.cell), "middle", size=12, quiet=True)
+        canvas.cell(cell, middle - 14, 40, 28, number(way.kept), ink=Ink.LIVE)
+        to = top + (way.target + 0.5) * pitch
+        canvas.arrow(cell + 43, middle, target - 3, to)
+        canvas.cell(target, to - pitch / 2 + 1, wide, pitch - 2, number(way.result), ink=Ink.RESULT)
+        canvas.label(target + wide + 10, to, str(way.target), "middle", size=12, quiet=True)
+    return canvas
+
+
+def _each(events: list[Event], action: str, buffer: int) -> dict[int, tuple[int, float]]:
+    """For each thread, the element that it touches so, and the value that it stores there (0 for a load)."""
+    return {
+        thread: (element, event.values[place] if event.values else 0.0)
+        for event in events
+        if (event.action, event.buffer) == (action, buffer)
+        for place, (thread, element) in enumerate(zip(event.threads, event.elements, strict=True))
+    }
+
+
+def _names(canvas: Canvas, x: float, y: float, name: str, memory: Text) -> None:
+    canvas.label(x, y - 9, name, "end", mono=True)
+    canvas.label(x, y + 10, memory, "end", size=12, quiet=True)
+
+
+FIGURES = (
+    Figure(
+        "p08",
+        Text(
+            "Every number goes through the shared memory of its block. The elements are numbered through "
+            "both blocks, the cells of each block from 0.",
+            "수는 저마다 자기 블록의 공유 메모리를 거쳐 갑니다. 원소의 번호는 두 블록에 걸쳐 이어지고, 칸의 "
+            "번호는 블록마다 0부터 시작합니다.",
+        ),
+        Text(
+            "Three rows. Above, the elements 0 to 7 of a in global memory, all 1. In the middle two frames, "
+            "block 0 and block 1, each with four cells of shared memory, numbered 0 to 3, all 1. Below, the "
+            "elements 0 to 7 of output in global memory, all 11. An arrow leads from each element of a to a "
+            "cell, elements 0 to 3 to block 0, elements 4 to 7 to block 1, and from the cell across the "
+            "block's barrier to the element of output with the same number.",
+            "세 줄로 된 그림. 위에는 전역 메모리에 있는 a의 원소 0에서 7까지, 모두 1. 가운데에는 블록 0과 "
+            "블록 1을 나타내는 틀 둘이 있고, 저마다 0에서 3까지 번호를 매긴 공유 메모리 네 칸이 있으며 모두 "
+            "1. 아래에는 전역 메모리에 있는 output의 원소 0에서 7까지, 모두 11. 화살표는 a의 원소마다 칸 "
+            "하나로 이어집니다. 원소 0에서 3까지는 블록 0으로, 4에서 7까지는 블록 1로 갑니다. 화살표는 "
+            "칸에서 블록의 배리어를 지나 번호가 같은 output의 원소로 이어집니다.",
+        ),
+        draw_blocks,
+        traces=("p08",),
+        narrow=draw_blocks_narrow,
+    ),
+)
