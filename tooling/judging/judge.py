@@ -29,6 +29,7 @@ _GPU_FAILURE = re.compile(
 )
 _PRECISION = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
 _ACCIDENTAL = frozenset({"missing-last", "transposed", "scaled", "permuted"})
+_SPOILING = ("memory", "initialisation")  # checks whose findings mean that a thread got a value from nowhere
 _UNCAUGHT = re.compile(r"Unhandled exception caught during execution: (.*)")
 
 
@@ -114,22 +115,25 @@ def outcome_of(mode: Mode, cases: Sequence[CaseVerdict]) -> Outcome:
     return Outcome.PASSED if judged else Outcome.UNJUDGED
 
 
-def borne_out(problem: Problem, cases: Sequence[CaseVerdict]) -> bool:
-    """Whether a pattern is more than an accident of one data set: the others must show it as well.
+def told(problem: Problem, case: CaseVerdict, cases: Sequence[CaseVerdict], language: str) -> Problem:
+    """A problem as its reader is told of it: with the pattern that values follow, where that says something.
 
-    Of those that few elements, or many equal ones, can show by accident; what was never written was not.
+    What few elements, or many equal ones, can show by accident must be seen with the other data too. And
+    where the simulated GPU has found accesses that spoil values, a guess at the algorithm would lead astray.
     """
-    return problem.name not in _ACCIDENTAL or all(
+    if problem.name == "partial-sum" and any(finding.check.value in _SPOILING for finding in case.errors):
+        return _plain(problem, "spoilt", language)
+    by_accident = problem.name in _ACCIDENTAL and not all(
         problem.name in (other.name, *other.also)
-        for case in cases
-        for other in case.problems
+        for each in cases
+        for other in each.problems
         if other.output == problem.output and other.comparison
     )
+    return _plain(problem, "mismatch", language) if by_accident else problem
 
 
-def without_pattern(problem: Problem, language: str) -> Problem:
-    """The same mismatch, of which nothing is known but that it is one."""
-    plain = _problem("mismatch", language, output=problem.output)
+def _plain(problem: Problem, text: str, language: str) -> Problem:
+    plain = _problem("mismatch", language, text=text, output=problem.output)
     return replace(plain, comparison=problem.comparison)
 
 

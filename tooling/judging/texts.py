@@ -273,6 +273,14 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "틀린 첫 원소를 손으로 계산해 커널의 각 단계와 비교해 봅니다",
         ),
     ),
+    "spoilt": Explanation(
+        Text("`{output}` is wrong", "`{output}`이 틀렸습니다"),
+        Text(
+            "a thread that reads or writes where it must not, as told above, spoils values",
+            "위에 적힌 대로 스레드가 엉뚱한 곳을 읽거나 쓰면 값이 틀어집니다",
+        ),
+        Text("mend the line above first, and run it again", "위의 줄부터 고치고 다시 실행합니다"),
+    ),
     "crash": Explanation(
         Text("the program crashed ({detail})", "프로그램이 비정상 종료했습니다 ({detail})"),
         Text(
