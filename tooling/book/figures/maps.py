@@ -10,7 +10,7 @@ from tooling.book.figures.traces import Event, Trace
 from tooling.catalog.model import Text
 
 CELL = 62
-NARROW_CELL = 40
+NARROW_CELL = 38
 HIGH = 40
 _GAP = 64  # between inputs, threads and output
 _INPUT_GAP = 6  # between inputs
