@@ -102,6 +102,7 @@ def wrong(name: str, *also: str) -> Problem:
         (wrong("permuted"), wrong("transposed", "permuted"), True),
         (wrong("permuted"), wrong("scaled"), False),
         (wrong("first-block-only"), wrong("partly-written"), True),  # nobody wrote there, whatever the data
+        (wrong("never-written"), wrong("mismatch", "scaled"), False),  # a kernel that wrote zeros into zeros
     ],
 )
 def test_a_pattern_that_the_other_data_does_not_show_is_not_told(
