@@ -88,9 +88,9 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     across, down, _ = trace.block
     results = facts.expected("default")
     values, behind = results["out"].reshape(-1), len(results["guard"])
-    left, wide = (3, 42) if narrow else (112, 62)
+    left, wide = (2, 40) if narrow else (112, 62)
     rows, high, cells = 2, 32, 126
-    canvas = sheet(left + (len(values) + behind) * wide + 3, cells + 98)
+    canvas = sheet(left + (len(values) + behind) * wide + 2, cells + 98)
     over: dict[int, list[Place]] = {place: [] for place in range(len(values) + behind)}
     live = _live(trace)
     for row in range(down):
@@ -138,10 +138,10 @@ def draw_layouts(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         (Text("row-major", "행 우선"), json.loads(printed["by rows"])),
         (Text("column-major", "열 우선"), json.loads(printed["by columns"])),
     )
-    wide, side, block = 54, 40, 240 if narrow else 148
+    wide, side, block = 53, 40, 240 if narrow else 148
     height, width = len(views[0][1]), len(views[0][1][0])
-    line = 4 if narrow else 40 + width * side + 92
-    canvas = sheet(line + height * width * wide + 4, len(views) * block - 8)
+    line = 2 if narrow else 40 + width * side + 92
+    canvas = sheet(line + height * width * wide + 2, len(views) * block - 8)
     for index, (name, places) in enumerate(views):
         _view(canvas, index * block, name, places, line, narrow=narrow)
     return canvas
@@ -151,7 +151,7 @@ def _view(
     canvas: Canvas, top: float, name: Text, places: Sequence[Sequence[float]], line: float, *, narrow: bool
 ) -> None:
     """A matrix of places, and the memory in which each cell says which element lies in it."""
-    wide, side = 54, 40
+    wide, side = 53, 40
     height, width = len(places), len(places[0])
     left = line + height * width * wide / 2 - width * side / 2 if narrow else 28
     canvas.label(4, top + 14, name, bold=True)
