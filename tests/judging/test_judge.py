@@ -143,7 +143,7 @@ def test_a_bad_ending_is_named_even_with_right_buffers(
 
 
 def test_a_refused_launch_is_told_in_the_simulators_words() -> None:
-    said = "simulated GPU: add_10 cannot be launched: too large\nUnhandled exception caught during execution: x"
+    said = "simulated GPU: add_10 cannot be launched: too large\nUnhandled exception caught during execution:"
     transcript = Transcript("", said, Ending.EXITED, 1, 0.1)
     (problem,) = judge_case(MODE, CASE, transcript, USED, {}).problems
     assert problem.what == "the program failed: add_10 cannot be launched: too large"
