@@ -22,7 +22,9 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
     a, b = data["a"].tolist(), data["b"].tolist()
     columns, rows = trace.block[:2]
     wide, gap, beside, side = (62, 16, 40, 50) if narrow else (92, 26, 56, 50)
-    start, left, top = 4, 4 + beside + (42 if narrow else 60), 122  # of b; of the first thread
+    round_a, round_b = (6, 4) if narrow else (9, 6)  # from an element and its readers to the outline
+    start, above = 1 + round_b, 1 + round_a  # of b, of a
+    left, top = start + beside + (42 if narrow else 60), 104  # of the first thread
     right, bottom = left + columns * (wide + gap) - gap, top + rows * (_HIGH + gap) - gap
     out_left, out_top = (left + 12, bottom + 74) if narrow else (right + 120, top + 10)
     out_right, out_bottom = out_left + len(a) * side, out_top + len(b) * side
@@ -34,24 +36,21 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
     def y(row: int) -> int:
         return top + row * (_HIGH + gap)
 
-    canvas.frame(left - 14, top - 14, right - left + 28, bottom - top + 28)
+    canvas.frame(left - 16, top - 16, right - left + 32, bottom - top + 32)
     for column in range(columns):
         name = Text(f"column {column}", f"{column}열")
-        canvas.label(x(column) + wide / 2, bottom + 28, name, "middle", size=12, quiet=True)
-    canvas.label(x(0) - 14, 10 + _HIGH / 2, "a", "end", mono=True)
-    canvas.label(start + beside / 2, y(0) - 16, "b", "middle", mono=True)
+        canvas.label(x(column) + wide / 2, bottom + 30, name, "middle", size=12, quiet=True)
+    canvas.label(x(0) - 20, above + _HIGH / 2, "a", "end", mono=True)
+    canvas.label(start + beside / 2, y(0) - 20, "b", "middle", mono=True)
+    # Outlines, since arrows from thread to thread would say that one hands the element on to the next.
     for column, value in enumerate(a):
-        canvas.cell(x(column), 10, wide, _HIGH, number(value))
-        from_y = 10 + _HIGH
-        for row in sorted(thread // columns for thread in _readers(trace, _A, column)):
-            canvas.arrow(x(column) + wide / 2, from_y + 2, x(column) + wide / 2, y(row) - 3)
-            from_y = y(row) + _HIGH
+        canvas.cell(x(column), above, wide, _HIGH, number(value))
+        last = y(max(thread // columns for thread in _readers(trace, _A, column))) + _HIGH
+        canvas.frame(x(column) - round_a, 1, wide + 2 * round_a, last + round_a - 1, dashed=True)
     for row, value in enumerate(b):
         canvas.cell(start, y(row), beside, _HIGH, number(value))
-        from_x = start + beside
-        for column in sorted(thread % columns for thread in _readers(trace, _B, row)):
-            canvas.arrow(from_x + 2, y(row) + _HIGH / 2, x(column) - 3, y(row) + _HIGH / 2)
-            from_x = x(column) + wide
+        last = x(max(thread % columns for thread in _readers(trace, _B, row))) + wide
+        canvas.frame(1, y(row) - round_b, last + round_b - 1, _HIGH + 2 * round_b, dashed=True)
     canvas.label((out_left + out_right) / 2, out_top - 14, "output", "middle", mono=True)
     stored = _stored(trace)
     for thread in range(columns * rows):
@@ -68,7 +67,7 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
     for row in range(rows):
         name = Text(f"row {row}", f"{row}행")
         if not narrow:
-            canvas.label(right + 26, y(row) + _HIGH / 2, name, size=12, quiet=True)
+            canvas.label(right + 28, y(row) + _HIGH / 2, name, size=12, quiet=True)
     return canvas
 
 
@@ -97,21 +96,21 @@ FIGURES = (
     Figure(
         "p05",
         Text(
-            "The threads of a column read the same element of a, the threads of a row the same element of b. "
-            "Pale threads read nothing.",
-            "같은 열의 스레드는 a의 같은 원소를, 같은 행의 스레드는 b의 같은 원소를 읽습니다. 흐린 "
-            "스레드는 아무것도 읽지 않습니다.",
+            "A dashed outline joins an element with the threads that read it: an element of a with a column "
+            "of threads, an element of b with a row. Pale threads read nothing.",
+            "점선은 원소 하나와 그 원소를 읽는 스레드를 한데 묶습니다. a의 원소는 한 열의 스레드가, b의 "
+            "원소는 한 행의 스레드가 읽습니다. 흐린 스레드는 아무것도 읽지 않습니다.",
         ),
         Text(
             "A block of 3 by 3 threads. Above it a with the elements 1 and 2, beside it b with the elements "
-            "0 and 10. An arrow leads from each element of a down through the two threads of its column, one "
-            "from each element of b through the two threads of its row. The four threads hold 1 + 0, 2 + 0, "
-            "1 + 10 and 2 + 10. The third row and the third column of threads are pale. The output is a "
+            "0 and 10. A dashed outline runs around each element of a and the two threads below it, another "
+            "around each element of b and the two threads to its right. These four threads hold 1 + 0, 2 + "
+            "0, 1 + 10 and 2 + 10. The third row and the third column of threads are pale. The output is a "
             "square of 1 2 and, below, 11 12.",
             "3 x 3 스레드의 블록. 위에는 원소가 1과 2인 a, 옆에는 원소가 0과 10인 b가 있습니다. a의 "
-            "원소마다 화살표가 그 열의 두 스레드를 지나 내려가고, b의 원소마다 화살표가 그 행의 두 스레드를 "
-            "지나갑니다. 네 스레드에는 1 + 0, 2 + 0, 1 + 10, 2 + 10이 들어 있습니다. 스레드의 셋째 행과 "
-            "셋째 열은 흐립니다. 출력은 위가 1 2, 아래가 11 12인 정사각형입니다.",
+            "원소마다 점선이 그 원소와 아래쪽 두 스레드를 둘러싸고, b의 원소마다 점선이 그 원소와 오른쪽 두 "
+            "스레드를 둘러쌉니다. 이 네 스레드에는 1 + 0, 2 + 0, 1 + 10, 2 + 10이 들어 있습니다. "
+            "스레드의 셋째 행과 셋째 열은 흐립니다. 출력은 위가 1 2, 아래가 11 12인 정사각형입니다.",
         ),
         draw_square,
         traces=("p05",),
