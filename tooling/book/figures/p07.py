@@ -178,20 +178,20 @@ FIGURES = (
         "p07-line",
         Text(
             "Elements 5 to 15 in memory, in the middle. Without a guard for the column, the thread "
-            "with col = 5 of a row uses the first element of the next row, which has a thread of its "
-            "own.",
+            "with col = 5 of a row uses the first element of the next row (marked), which has a "
+            "thread of its own.",
             "가운데는 메모리에 놓인 원소 5에서 15까지입니다. 열을 막는 가드가 없으면 한 행의 col = "
-            "5인 스레드가 다음 행의 첫 원소를 건드립니다. 그 원소에는 맡은 스레드가 따로 있습니다.",
+            "5인 스레드가 다음 행의 첫 원소(표시된 칸)를 건드립니다. 그 원소를 맡은 스레드는 따로 있습니다.",
         ),
         Text(
             "A strip of elements 5 to 15. Elements 5 to 9 are row 1, elements 10 to 14 row 2. From "
             "above come the six threads with row = 1: columns 0 to 4 point to elements 5 to 9, and "
             "column 5 points to element 10. From below come the six threads with row = 2: column 0 "
-            "points to element 10 as well, and column 5 to element 15.",
+            "points to element 10 as well, and column 5 to element 15. Elements 10 and 15 are marked.",
             "원소 5에서 15까지 이어진 띠. 원소 5에서 9까지가 1행, 10에서 14까지가 2행입니다. 위에서 "
             "row = 1인 스레드 여섯 개가 내려옵니다. 0열에서 4열까지는 원소 5에서 9까지를, 5열은 원소 "
             "10을 가리킵니다. 아래에서 row = 2인 스레드 여섯 개가 올라옵니다. 0열도 원소 10을 "
-            "가리키고, 5열은 원소 15를 가리킵니다.",
+            "가리키고, 5열은 원소 15를 가리킵니다. 원소 10과 15가 표시되어 있습니다.",
         ),
         draw_line,
         traces=("p07",),
