@@ -52,6 +52,7 @@ def with_poison(array: Array, *places: int | slice) -> Array:
         (RAMP[::-1].copy(), RAMP, "permuted"),
         (MATRIX.T.copy(), MATRIX, "transposed"),
         (np.tile(RAMP[:4], 4), RAMP, "tile-repeated"),
+        (np.tile(RAMP[:8], 2), RAMP, "tile-repeated"),
         (RAMP * 2, RAMP, "scaled"),
         (np.where(RAMP > 9, np.float32("nan"), RAMP), RAMP, "not-a-number"),
         (np.array([119], np.float32), np.array([140], np.float32), "partial-sum"),

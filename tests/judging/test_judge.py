@@ -142,6 +142,16 @@ def test_a_bad_ending_is_named_even_with_right_buffers(
     assert names(None, ending=ending, status=status, stderr=stderr) == [name]
 
 
+def test_a_refused_launch_is_told_in_the_simulators_words() -> None:
+    said = "simulated GPU: add_10 cannot be launched: too large\nUnhandled exception caught during execution:"
+    transcript = Transcript("", said, Ending.EXITED, 1, 0.1)
+    (problem,) = judge_case(MODE, CASE, transcript, USED, {}).problems
+    assert problem.what == "the program failed: add_10 cannot be launched: too large"
+    assert problem.cause == "it ended with an error before it had handed in a result"
+    (problem,) = judge_case(MODE, CASE, transcript, USED, {"out": RIGHT}).problems
+    assert "handed in are right" in problem.cause
+
+
 def test_a_mismatch_explains_the_programs_own_failure() -> None:
     wrong = Buffer("float32", np.zeros(4, np.float32).tobytes())
     assert names(wrong, status=1, stderr="Unhandled exception …") == ["never-written"]

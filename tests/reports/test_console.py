@@ -102,6 +102,7 @@ def wrong(name: str, *also: str) -> Problem:
         (wrong("permuted"), wrong("transposed", "permuted"), True),
         (wrong("permuted"), wrong("scaled"), False),
         (wrong("first-block-only"), wrong("partly-written"), True),  # nobody wrote there, whatever the data
+        (wrong("never-written"), wrong("mismatch", "scaled"), False),  # a kernel that wrote zeros into zeros
     ],
 )
 def test_a_pattern_that_the_other_data_does_not_show_is_not_told(
@@ -110,4 +111,31 @@ def test_a_pattern_that_the_other_data_does_not_show_is_not_told(
     text = shown(case(book), CaseVerdict("probe", case().transcript, (probe,)))
     assert (book.what in text) is believed
     assert ("`out` is wrong" in text) is not believed
+    assert "1 of 4 elements differ:" in text
+
+
+BEYOND = Finding(
+    check=Check.MEMORY,
+    kind=Kind.OUTSIDE_SHARED,
+    severity=Severity.ERROR,
+    kernel="add_10",
+    parties=(Party(Action.READ, (1, 0, 0), (0, 0, 0), 0, 1, Place("p01.mojo", 39, 28, 1)),),
+    buffer=Buffer(Memory.SHARED, 32),
+)
+
+
+@pytest.mark.parametrize(
+    ("finding", "name", "told"),
+    [
+        (BEYOND, "partial-sum", False),
+        (BEYOND, "shifted", True),  # where values stand says something in any case
+        (RACE, "partial-sum", True),  # a race may well leave out terms
+    ],
+)
+def test_where_an_access_has_spoilt_values_nobody_guesses_at_the_sum(
+    finding: Finding, name: str, told: bool
+) -> None:
+    text = shown(case(wrong(name), findings=(finding,)))
+    assert (f"it looks {name}" in text) is told
+    assert ("mend the line above first" in text) is not told
     assert "1 of 4 elements differ:" in text

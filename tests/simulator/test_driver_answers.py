@@ -82,6 +82,19 @@ def test_a_refused_launch_tells_why(shape: str, why: str) -> None:
     assert done.stderr.startswith(f"simulated GPU: store cannot be launched: {why}")
 
 
+def test_a_kernel_that_reserves_too_much_shared_memory_is_told_how_much_there_is() -> None:
+    code = """
+text = PTX.replace(b"{", b"{ .shared .align 4 .b8 cells[65536];", 1)
+d = Driver().start()
+assert d("cuModuleLoadDataEx", ctypes.byref(d.module), text, 0, None, None) == 0
+print(d.launch(d.function("store")) > 0)
+"""
+    with simulation(record_only=True) as gpu:
+        done = run_python(gpu, code)
+    assert done.stdout == "True\n"
+    assert "the kernel reserves 65536 bytes of shared memory; a block has 49152" in done.stderr
+
+
 def test_memory_shown_at_two_places_is_one_memory() -> None:
     code = """
 import driver_work_cases as work

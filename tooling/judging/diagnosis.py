@@ -195,8 +195,8 @@ PATTERNS: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
     missing_last,
     first_block_only,
     transposed,
+    tile_repeated,  # it explains every element, a shift as many as it leaves over
     shifted,
-    tile_repeated,
     scaled,
     permuted,
     partly_written,

@@ -29,6 +29,9 @@ _GPU_FAILURE = re.compile(
 )
 _PRECISION = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
 _ACCIDENTAL = frozenset({"missing-last", "transposed", "scaled", "permuted"})
+_UNWRITTEN = frozenset({"never-written", "first-block-only", "partly-written"})
+_SPOILING = ("memory", "initialisation")  # checks whose findings mean that a thread got a value from nowhere
+_REFUSED = re.compile(r"^simulated GPU: (.+)$", re.MULTILINE)
 _UNCAUGHT = re.compile(r"Unhandled exception caught during execution: (.*)")
 
 
@@ -73,7 +76,7 @@ def judge_case(
     if failed and not stopped_early:
         never_submitted = all(output.name not in submitted for output in mode.outputs)
         if never_submitted:
-            problems = [_problem("program-error", language, detail=_failure(transcript))]
+            problems = [_early(transcript, language)]
         elif len(problems) == wrong_before:
             problems.append(_problem("program-error", language, detail=_failure(transcript)))
     if launches == 0 and not problems:
@@ -98,7 +101,7 @@ def judge_unjudged(
     """The verdict on a demo or a benchmark: only how it ended counts. Arguments as of `judge_case`."""
     problems = list(_ending_problems(transcript, launches, stopped, language))
     if transcript.ending is Ending.EXITED and transcript.status != 0 and not problems:
-        problems.append(_problem("program-error", language, detail=_failure(transcript)))
+        problems.append(_early(transcript, language))
     return CaseVerdict(dataset, transcript, tuple(problems), tuple(findings))
 
 
@@ -114,23 +117,32 @@ def outcome_of(mode: Mode, cases: Sequence[CaseVerdict]) -> Outcome:
     return Outcome.PASSED if judged else Outcome.UNJUDGED
 
 
-def borne_out(problem: Problem, cases: Sequence[CaseVerdict]) -> bool:
-    """Whether a pattern is more than an accident of one data set: the others must show it as well.
+def as_told(problem: Problem, case: CaseVerdict, cases: Sequence[CaseVerdict], language: str) -> Problem:
+    """A problem as its reader is told of it: with the pattern that values follow, where that says something.
 
-    Of those that few elements, or many equal ones, can show by accident; what was never written was not.
+    What few elements, or many equal ones, can show by accident must be seen with the other data too; and a
+    kernel may have written just what stood there before, but hardly with both. Where the simulated GPU has
+    found accesses that spoil values, a guess at the algorithm would lead astray.
     """
-    return problem.name not in _ACCIDENTAL or all(
-        problem.name in (other.name, *other.also)
-        for case in cases
-        for other in case.problems
+    if problem.name == "partial-sum" and any(finding.check.value in _SPOILING for finding in case.errors):
+        return _plain(problem, "spoilt", language)
+    like = _UNWRITTEN if problem.name in _UNWRITTEN else {problem.name}
+    by_accident = problem.name in _ACCIDENTAL | _UNWRITTEN and any(
+        like.isdisjoint((other.name, *other.also))
+        for each in cases
+        for other in each.problems
         if other.output == problem.output and other.comparison
     )
+    return _plain(problem, "mismatch", language) if by_accident else problem
 
 
-def without_pattern(problem: Problem, language: str) -> Problem:
-    """The same mismatch, of which nothing is known but that it is one."""
-    plain = _problem("mismatch", language, output=problem.output)
+def _plain(problem: Problem, text: str, language: str) -> Problem:
+    plain = _problem("mismatch", language, text=text, output=problem.output)
     return replace(plain, comparison=problem.comparison)
+
+
+def _early(transcript: Transcript, language: str) -> Problem:
+    return _problem("program-error", language, text="program-ended-early", detail=_failure(transcript))
 
 
 def _ending_problems(
@@ -269,6 +281,9 @@ def _item_agrees(item: object, element: Array) -> bool:
 
 def _failure(transcript: Transcript) -> str:
     """One line about a program that ended by itself with an error."""
+    refused = _REFUSED.search(transcript.stderr)
+    if refused:
+        return refused.group(1)  # the exception that Mojo makes of it only has the driver's number
     uncaught = _UNCAUGHT.search(transcript.stderr)
     if uncaught:
         return uncaught.group(1).strip()

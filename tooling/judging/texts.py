@@ -177,7 +177,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         ),
         Text(
             "a factor is missing or applied twice, or every element is added several times",
-            "인수가 빠졌거나 두 번 곱해졌거나, 원소가 여러 번 더해졌습니다",
+            "곱할 수가 빠졌거나 두 번 곱해졌거나, 원소가 여러 번 더해졌습니다",
         ),
         Text("look for what has exactly this value", "정확히 이 값을 갖는 것이 무엇인지 찾아봅니다"),
     ),
@@ -273,6 +273,14 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "틀린 첫 원소를 손으로 계산해 커널의 각 단계와 비교해 봅니다",
         ),
     ),
+    "spoilt": Explanation(
+        Text("`{output}` is wrong", "`{output}`이 틀렸습니다"),
+        Text(
+            "a thread that reads or writes where it must not, as told above, spoils values",
+            "위에 적힌 대로 스레드가 엉뚱한 곳을 읽거나 쓰면 값이 틀어집니다",
+        ),
+        Text("mend the line above first, and run it again", "위의 줄부터 고치고 다시 실행합니다"),
+    ),
     "crash": Explanation(
         Text("the program crashed ({detail})", "프로그램이 비정상 종료했습니다 ({detail})"),
         Text(
@@ -344,6 +352,14 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "restore the launch in `main` (`git diff` shows what you changed)",
             "`main`의 커널 실행 부분을 되돌립니다 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
         ),
+    ),
+    "program-ended-early": Explanation(
+        Text("the program failed: {detail}", "프로그램이 실패했습니다: {detail}"),
+        Text(
+            "it ended with an error before it had handed in a result",
+            "결과를 제출하기 전에 오류로 끝났습니다",
+        ),
+        Text("its message says where", "메시지에 위치가 나와 있습니다"),
     ),
     "program-error": Explanation(
         Text("the program failed: {detail}", "프로그램이 실패했습니다: {detail}"),

@@ -9,7 +9,7 @@ from tooling.catalog.model import Mode, ModeKind
 from tooling.execution.program import Ending
 from tooling.judging.comparison import Comparison
 from tooling.judging.diagnosis import GUARD
-from tooling.judging.judge import borne_out, without_pattern
+from tooling.judging.judge import as_told
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.reports.invocation import run_prefix
 from tooling.reports.terminal import Terminal, columns
@@ -164,8 +164,7 @@ def _show_case(case: CaseVerdict, cases: Sequence[CaseVerdict], terminal: Termin
     if case.errors:
         _show_findings(case, terminal, words, language)
     for problem in case.problems:
-        shown = problem if borne_out(problem, cases) else without_pattern(problem, language)
-        _show_problem(shown, dataset, terminal, words)
+        _show_problem(as_told(problem, case, cases, language), dataset, terminal, words)
     explained = any(problem.comparison for problem in case.problems)
     if case.transcript.ending is Ending.EXITED and case.transcript.status != 0 and not explained:
         _show_stderr(case.transcript.stderr, terminal, words)

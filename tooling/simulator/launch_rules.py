@@ -120,6 +120,9 @@ def judge_launch(
         why = stop_texts.TOO_MANY_THREADS.filled(threads=block.count, most=most_threads)
     elif kernel.required_block is not None and block != kernel.required_block:
         why = stop_texts.OTHER_BLOCK.filled(block=block, required=kernel.required_block)
+    elif most_shared < 0:
+        limit = device.MAX_SHARED_PER_BLOCK
+        why = stop_texts.TOO_MUCH_OWN_SHARED.filled(shared=kernel.static_shared, most=limit)
     elif dynamic_shared > most_shared:
         why = stop_texts.TOO_MUCH_SHARED.filled(
             dynamic=dynamic_shared,

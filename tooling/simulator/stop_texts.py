@@ -28,6 +28,12 @@ TOO_MUCH_SHARED = Phrase(
     "{most}바이트까지 가능합니다 (모두 합해 {plain}바이트를 넘으면 MAX_DYNAMIC_SHARED_SIZE_BYTES로 "
     "요청해야 하고, {opt_in}바이트가 한도입니다)",
 )
+TOO_MUCH_OWN_SHARED = Phrase(
+    "the kernel reserves {shared} bytes of shared memory; a block has {most} "
+    "(more only as dynamic shared memory)",
+    "커널이 공유 메모리 {shared}바이트를 잡아 두지만, 블록에는 {most}바이트가 있습니다 "
+    "(더 많이 쓰려면 동적 공유 메모리로 요청해야 합니다)",
+)
 OTHER_CLUSTER = Phrase(
     "a cluster of {cluster}; the kernel was compiled for clusters of {required}",
     "클러스터가 {cluster}이지만, 커널은 {required} 클러스터에 맞추어 컴파일되었습니다",

@@ -1,6 +1,7 @@
 from max.gpu.host import DeviceContext
 from layout import TileTensor, row_major
 
+# ANCHOR: kernel
 comptime HEIGHT = 2
 comptime WIDTH = 3
 comptime dtype = DType.float32
@@ -23,11 +24,16 @@ def kernel(tensor: TileTensor[dtype, type_of(layout), MutAnyOrigin]):
     show(tensor)
 
 
+# ANCHOR_END: kernel
+
+
 def main() raises:
     with DeviceContext() as ctx:
         var memory = ctx.enqueue_create_buffer[dtype](HEIGHT * WIDTH)
         memory.enqueue_fill(0)
+        # ANCHOR: launch
         ctx.enqueue_function[kernel](
             TileTensor(memory, layout), grid_dim=1, block_dim=1
         )
         ctx.synchronize()
+        # ANCHOR_END: launch

@@ -10,9 +10,12 @@ from tooling.book.figures.traces import Event, Trace
 from tooling.catalog.model import Text
 
 CELL = 62
+NARROW_CELL = 38
 HIGH = 40
-_GAP = 64  # between a row and the next one
+_GAP = 64  # between inputs, threads and output
+_INPUT_GAP = 6  # between inputs
 _LEFT = 66
+_NARROW_LEFT = 4
 
 
 def draw_map(
@@ -22,8 +25,11 @@ def draw_map(
     output: tuple[int, str],
     *,
     index: str = "i",
+    narrow: bool = False,
 ) -> Canvas:
-    """Inputs on top, the threads of block 0, the output below.
+    """Inputs on top, the threads of block 0, the output below. Threads that touch no element are pale.
+
+    Several inputs stand close together, with a frame around the elements of one place.
 
     Args:
         sheet: makes the picture of a width and height.
@@ -31,35 +37,63 @@ def draw_map(
         inputs: for each input, its place among the kernel's pointers and its name, with its elements.
         output: place and name of the output.
         index: what the kernel calls a thread's number.
+        narrow: smaller cells, and the names of the rows right of their cells or above their ends.
+
+    Raises:
+        ValueError: a thread reads different places of the inputs, which one arrow cannot say.
     """
     threads = trace.block[0]
     count = max(threads, *(len(values) for values in inputs.values()))
-    rows = len(inputs) + 2
-    canvas = sheet(_LEFT + count * CELL + 6, 24 + rows * HIGH + (rows - 1) * _GAP + 8)
-    tops = [24 + row * (HIGH + _GAP) for row in range(rows)]
-    below = tops[len(inputs)]
-    for place in range(count):
-        canvas.label(_middle(place), 12, str(place), "middle", size=12, quiet=True)
-    for (buffer, name), top, values in zip(inputs, tops, inputs.values(), strict=False):
-        canvas.label(_LEFT - 12, top + HIGH / 2, name, "end", mono=True)
+    side = NARROW_CELL if narrow else CELL
+    left = _NARROW_LEFT if narrow else _LEFT
+    pairs, *others = [_pairs(trace, "load", buffer) for buffer, _ in inputs]
+    if any(sorted(other) != sorted(pairs) for other in others):
+        raise ValueError("a map's threads read the same place of every input")
+    framed = len(inputs) > 1
+    top = 30 if framed else 24
+    tops = [top + row * (HIGH + _INPUT_GAP) for row in range(len(inputs))]
+    end = tops[-1] + HIGH + (6 if framed else 0)  # of the inputs
+    below = tops[-1] + HIGH + _GAP
+    last = below + HIGH + _GAP
+    canvas = sheet(left + count * side + 6, last + HIGH + 8)
+
+    def middle(place: int) -> float:
+        return left + place * side + side / 2
+
+    def cell(place: int, top: float, text: str, ink: Ink, inset: int = 2) -> None:
+        x, width = left + place * side + inset, side - 2 * inset
+        canvas.cell(x, top, width, HIGH, text, ink=ink, size=13 if narrow else 14)
+
+    def name(text: Text | str, top: float, cells: int, *, mono: bool = True) -> None:
+        if not narrow:
+            canvas.label(left - 12, top + HIGH / 2, text, "end", mono=mono)
+        elif cells < count:
+            canvas.label(left + cells * side + 8, top + HIGH / 2, text, mono=mono)
+        else:
+            canvas.label(left + count * side - 2, top - 13, text, "end", mono=mono)
+
+    for place in range(len(next(iter(inputs.values())))):
+        canvas.label(middle(place), 12, str(place), "middle", size=12, quiet=True)
+        if framed:
+            canvas.frame(left + place * side + 1, tops[0] - 6, side - 2, end - tops[0] + 6)
+    for (_, title), top, values in zip(inputs, tops, inputs.values(), strict=True):
+        name(title, top, len(values))
         for place, value in enumerate(values):
-            canvas.cell(_LEFT + place * CELL + 2, top, CELL - 4, HIGH, number(value))
-        for thread, element in _pairs(trace, "load", buffer):
-            canvas.arrow(_middle(element), top + HIGH + 3, _middle(thread), below - 4)
-    canvas.label(_LEFT - 12, below + HIGH / 2, Text("threads", "스레드"), "end")
+            cell(place, top, number(value), Ink.PLAIN, 7 if framed else 2)
+    for thread, element in pairs:
+        canvas.arrow(middle(element), end + 3, middle(thread), below - 4)
+    busy = {thread for event in trace.of_block(0) for thread in event.threads}
+    name(Text("threads", "스레드"), below, threads, mono=False)
     for thread in range(threads):
-        canvas.cell(_LEFT + thread * CELL + 2, below, CELL - 4, HIGH, f"{index} = {thread}", ink=Ink.LIVE)
-    top = tops[-1]
-    canvas.label(_LEFT - 12, top + HIGH / 2, output[1], "end", mono=True)
-    for event in _events(trace, "store", output[0]):
+        label = f"{index}={thread}" if narrow else f"{index} = {thread}"
+        cell(thread, below, label, Ink.LIVE if thread in busy else Ink.SPARE)
+    stores = _events(trace, "store", output[0])
+    name(output[1], last, 1 + max((element for event in stores for element in event.elements), default=-1))
+    for event in stores:
         for thread, element, value in zip(event.threads, event.elements, event.values, strict=True):
-            canvas.cell(_LEFT + element * CELL + 2, top, CELL - 4, HIGH, number(value), ink=Ink.RESULT)
-            canvas.arrow(_middle(thread), below + HIGH + 3, _middle(element), top - 4)
+            cell(element, last, number(value), Ink.RESULT)
+            canvas.arrow(middle(thread), below + HIGH + 3, middle(element), last - 4)
     return canvas
-
-
-def _middle(place: int) -> float:
-    return _LEFT + place * CELL + CELL / 2
 
 
 def _events(trace: Trace, action: str, buffer: int) -> list[Event]:
