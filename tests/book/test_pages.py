@@ -55,6 +55,36 @@ def test_a_message_is_shown_in_the_language_of_the_page(real: Project, language:
     assert f">{shown}</code>" in text
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("8", "8"),
+        ("16_384", "16384"),
+        ("TPB + SIZE * BATCH - 1", "31"),
+        ("(SIZE + TPB - 1) // TPB * 10", "10"),
+        ("(TPB, SIZE // 2 + 1)", "(8, 4)"),
+        ("(1, BATCH)  # one block for each row", "(1, 4)"),
+    ],
+)
+def test_a_constant_is_worked_out_as_the_compiler_does(checkout: Project, written: str, shown: str) -> None:
+    program = checkout.problems / "p15" / "p15.mojo"
+    program.write_text(f"{program.read_text(encoding='utf-8')}\ncomptime NEW = {written}\n", encoding="utf-8")
+    assert press(checkout).set(PAGE, "{{#constant p15 NEW}}") == shown
+    if "," in shown:
+        assert press(checkout).set(PAGE, "{{#constant p15 NEW[1]}}") == "4"
+
+
+@pytest.mark.parametrize(
+    "written", ["size_of[dtype]()", "TPB // 0", "(TPB", "TPB TPB", "True", "(TPB, dtype)"]
+)
+def test_what_is_no_whole_number_is_no_constant(checkout: Project, written: str) -> None:
+    program = checkout.problems / "p15" / "p15.mojo"
+    program.write_text(f"{program.read_text(encoding='utf-8')}\ncomptime NEW = {written}\n", encoding="utf-8")
+    at_work = press(checkout)
+    at_work.set(PAGE, "{{#constant p15 NEW}}")
+    assert "has no constant `NEW`" in at_work.problems[0].what
+
+
 def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
     text = press(real, "ko").set(PAGE, "{{#run p15}}")
     assert 'data-tab="no GPU">GPU 없음<' in text

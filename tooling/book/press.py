@@ -28,9 +28,9 @@ from tooling.record import Record, made
 
 
 def constant(page: Page, words: Words) -> str:
-    """`{{#constant PROGRAM NAME}}`: a whole number that the program fixes."""
+    """`{{#constant PROGRAM NAME}}`: a whole number, or a tuple of them, that the program fixes."""
     program, name = words
-    return str(page.shelf.constant(program, name))
+    return page.shelf.shown_constant(program, name)
 
 
 DIRECTIVES: dict[str, Renderer] = {

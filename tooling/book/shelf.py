@@ -15,6 +15,7 @@ from tooling.project import Project
 from tooling.record import Record, made
 
 _CONSTANT = re.compile(r"^comptime\s+(\w+)\s*=\s*(.+?)\s*(?:#.*)?$", re.MULTILINE)
+_TUPLE = re.compile(r"\(([^()]+,[^()]+)\)$")
 
 
 class Shelf(Record, frozen=False):
@@ -71,15 +72,19 @@ class Shelf(Record, frozen=False):
     def constants(self, program: Program) -> dict[str, int]:
         """The whole numbers that a program fixes with `comptime NAME = …` at the left margin.
 
-        Sums and products of earlier constants count too; what is no whole number is left out.
+        Sums and products of earlier constants count too, and the numbers of a tuple: `NAME[0]` is the first
+        one. What is no whole number is left out.
         """
         known = self._constants.get(program.problem)
         if known is None:
             known = {}
             for name, value in _CONSTANT.findall(program.problem.read_text(encoding="utf-8")):
-                number = _evaluate(value, known)
-                if number is not None:
-                    known[name] = number
+                inner = _TUPLE.match(value)
+                parts = inner[1].split(",") if inner else [value]
+                numbers = [number for part in parts if (number := _evaluate(part, known)) is not None]
+                if len(numbers) == len(parts):
+                    names = [f"{name}[{place}]" for place in range(len(parts))] if inner else [name]
+                    known |= zip(names, numbers, strict=True)
             self._constants[program.problem] = known
         return known
 
@@ -98,26 +103,51 @@ class Shelf(Record, frozen=False):
             )
         return constants[name]
 
+    def shown_constant(self, program_name: str, name: str) -> str:
+        """One constant as a page shows it: a number, or a tuple such as `(3, 3)`.
+
+        Raises:
+            BookError: the program fixes neither of this name.
+        """
+        _, program = self.program(program_name)
+        numbers = [n for known, n in self.constants(program).items() if known.startswith(f"{name}[")]
+        return f"({', '.join(map(str, numbers))})" if numbers else str(self.constant(program_name, name))
+
 
 def _evaluate(value: str, known: dict[str, int]) -> int | None:
-    """The number that `4`, `BATCH * SIZE` or `SIZE // TPB` stands for; None for anything else."""
-    total: int | None = None
-    operator = "+"
-    for token in re.findall(r"\w+|//|\S", value):
-        if token in ("+", "-", "*", "//"):
-            operator = token
-            continue
-        number = int(token) if token.isdecimal() else known.get(token)
-        if number is None:
-            return None
-        if total is None:
-            total = number
-        elif operator == "+":
-            total += number
-        elif operator == "-":
-            total -= number
-        elif operator == "*":
-            total *= number
-        elif number:
-            total //= number
+    """The number that `4`, `BATCH * SIZE` or `(SIZE + TPB - 1) // TPB` stands for; None for anything else."""
+    tokens = re.findall(r"\w+|//|\S", value)
+    try:
+        number = _sum(tokens, known)
+    except (LookupError, ValueError, ZeroDivisionError):
+        return None
+    return None if tokens else number
+
+
+def _sum(tokens: list[str], known: dict[str, int]) -> int:
+    """Takes a sum from the front of `tokens`."""
+    total = _product(tokens, known)
+    while tokens[:1] in (["+"], ["-"]):
+        sign = 1 if tokens.pop(0) == "+" else -1
+        total += sign * _product(tokens, known)
     return total
+
+
+def _product(tokens: list[str], known: dict[str, int]) -> int:
+    total = _operand(tokens, known)
+    while tokens[:1] in (["*"], ["//"]):
+        if tokens.pop(0) == "*":
+            total *= _operand(tokens, known)
+        else:
+            total //= _operand(tokens, known)
+    return total
+
+
+def _operand(tokens: list[str], known: dict[str, int]) -> int:
+    token = tokens.pop(0)
+    if token == "(":
+        number = _sum(tokens, known)
+        if tokens.pop(0) != ")":
+            raise ValueError("a bracket is not closed")
+        return number
+    return int(token) if token[0].isdecimal() else known[token]
