@@ -74,7 +74,7 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
         x = left + block * threads * pitch
         canvas.frame(x + 3, 78, threads * pitch - 6, 124)
         middle = x + threads * pitch / 2
-        canvas.label(middle, 94, Text(f"block {block}", f"블록 {block}"), "middle", size=12, bold=True)
+        canvas.label(middle, 91, Text(f"block {block}", f"블록 {block}"), "middle", size=12, bold=True)
         if waits:
             canvas.arrow(x + 11, 185, x + threads * pitch - 11, 185, head=False, dashed=True)
     for way in ways(trace):
@@ -159,12 +159,12 @@ FIGURES = (
             "block 0 and block 1, each with four cells of shared memory, numbered 0 to 3, all 1. Below, the "
             "elements 0 to 7 of output in global memory, all 11. An arrow leads from each element of a to a "
             "cell, elements 0 to 3 to block 0, elements 4 to 7 to block 1, and from the cell across the "
-            "block's barrier to the element of output with the same number.",
+            "block's barrier to the element of output that has the same number as the element of a.",
             "세 줄로 된 그림. 위에는 전역 메모리에 있는 a의 원소 0에서 7까지, 모두 1. 가운데에는 블록 0과 "
             "블록 1을 나타내는 틀 둘이 있고, 저마다 0에서 3까지 번호를 매긴 공유 메모리 네 칸이 있으며 모두 "
             "1. 아래에는 전역 메모리에 있는 output의 원소 0에서 7까지, 모두 11. 화살표는 a의 원소마다 칸 "
             "하나로 이어집니다. 원소 0에서 3까지는 블록 0으로, 4에서 7까지는 블록 1로 갑니다. 화살표는 "
-            "칸에서 블록의 배리어를 지나 번호가 같은 output의 원소로 이어집니다.",
+            "칸에서 블록의 배리어를 지나, a의 원소와 번호가 같은 output의 원소로 이어집니다.",
         ),
         draw_blocks,
         traces=("p08",),
