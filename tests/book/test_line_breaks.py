@@ -16,6 +16,14 @@ from tooling.book.line_breaks import keep_together
         ("<code>a</code> 를", '<code class="short">a</code> 를'),
         (f"<code>{'x' * 40}</code>", f"<code>{'x' * 40}</code>"),
         (
+            "<code>uv run tooling profile p05 --solution</code>을",
+            '<code>uv run tooling profile p05 <span class="short">--solution</span></code>\u2060을',
+        ),
+        (
+            "<code>a number of cells less -1 and x - y</code>",
+            '<code>a number of cells less <span class="short">-1</span> and x - y</code>',
+        ),
+        (
             '<pre><code class="language-bash">ls</code></pre>',
             '<pre><code class="language-bash">ls</code></pre>',
         ),
