@@ -111,10 +111,10 @@ def test_nothing_but_code_is_scrolled_sideways(page: Any, address: str, path: st
 
 @pytest.mark.parametrize("path", BOTH)
 def test_labels_of_figures_are_large_enough_to_read(page: Any, address: str, path: str) -> None:
-    page.goto(address + path, wait_until="load")
-    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
     for width in (360, 1440):
         page.set_viewport_size({"width": width, "height": 900})
+        page.goto(address + path, wait_until="load")  # with the pictures of this width
+        page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
         for image in page.locator("figure img:visible").all():
             drawn = page.request.get(image.evaluate("image => image.currentSrc")).text()
             sizes = [float(size) for size in re.findall(r"font(?:-size=\"|: )([\d.]+)", drawn)]

@@ -21,7 +21,7 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
     data = facts.inputs("default")
     a, b = data["a"].tolist(), data["b"].tolist()
     columns, rows = trace.block[:2]
-    wide, gap, beside, side = (62, 16, 40, 50) if narrow else (92, 26, 56, 50)
+    wide, gap, beside, side = (62, 16, 38, 50) if narrow else (92, 26, 56, 50)
     round_a, round_b = (6, 4) if narrow else (9, 6)  # from an element and its readers to the outline
     start, above = 1 + round_b, 1 + round_a  # of b, of a
     left, top = start + beside + (42 if narrow else 60), 104  # of the first thread

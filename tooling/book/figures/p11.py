@@ -23,7 +23,7 @@ def draw_windows(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: b
     threads, window = facts.constant("TPB"), facts.constant("WINDOW")
     side, step, size = (25, 32, 12) if narrow else (38, 44, 14)
     missing = (window - 1) * side  # where the cells would be that do not exist
-    left = (26 if narrow else 146) + missing
+    left = (23 if narrow else 146) + missing
     right = left + threads * side
     result = right + (22 if narrow else 44)
     first = 30 + 2 * side + _GAP + _BARRIER
