@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import number
-from tooling.book.figures.traces import Event, Trace
+from tooling.book.figures.traces import Trace
 from tooling.catalog.model import Text
 
 CELL = 62
@@ -46,7 +46,10 @@ def draw_map(
     count = max(threads, *(len(values) for values in inputs.values()))
     side = NARROW_CELL if narrow else CELL
     left = _NARROW_LEFT if narrow else _LEFT
-    pairs, *others = [_pairs(trace, "load", buffer) for buffer, _ in inputs]
+    pairs, *others = [
+        [(load.thread, load.element) for load in trace.accesses("load", buffer, block=0)]
+        for buffer, _ in inputs
+    ]
     if any(sorted(other) != sorted(pairs) for other in others):
         raise ValueError("a map's threads read the same place of every input")
     framed = len(inputs) > 1
@@ -87,23 +90,9 @@ def draw_map(
     for thread in range(threads):
         label = f"{index}={thread}" if narrow else f"{index} = {thread}"
         cell(thread, below, label, Ink.LIVE if thread in busy else Ink.SPARE)
-    stores = _events(trace, "store", output[0])
-    name(output[1], last, 1 + max((element for event in stores for element in event.elements), default=-1))
-    for event in stores:
-        for thread, element, value in zip(event.threads, event.elements, event.values, strict=True):
-            cell(element, last, number(value), Ink.RESULT)
-            canvas.arrow(middle(thread), below + HIGH + 3, middle(element), last - 4)
+    stores = list(trace.accesses("store", output[0], block=0))
+    name(output[1], last, 1 + max((store.element for store in stores), default=-1))
+    for store in stores:
+        cell(store.element, last, number(store.value), Ink.RESULT)
+        canvas.arrow(middle(store.thread), below + HIGH + 3, middle(store.element), last - 4)
     return canvas
-
-
-def _events(trace: Trace, action: str, buffer: int) -> list[Event]:
-    return [event for event in trace.of_block(0) if (event.action, event.buffer) == (action, buffer)]
-
-
-def _pairs(trace: Trace, action: str, buffer: int) -> list[tuple[int, int]]:
-    """Thread and element of every such access."""
-    return [
-        pair
-        for event in _events(trace, action, buffer)
-        for pair in zip(event.threads, event.elements, strict=True)
-    ]

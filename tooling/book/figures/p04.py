@@ -16,6 +16,7 @@ from tooling.catalog.model import Text
 Sheet = Callable[[int, int], Canvas]
 Place = tuple[int, int]  # row and column
 
+_OUTPUT = 0  # its place among the kernel's pointers
 _SIDE = 44  # of an element
 _TOP = 62  # above the first row of elements and threads
 _STEP = 54  # from a row to the next
@@ -30,12 +31,7 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     output = block + across * wide + (46 if narrow else 74)
     canvas = sheet(output + size * _SIDE + 6, _TOP + down * _STEP + 4)
     tops = [_TOP + row * _STEP for row in range(down)]
-    written = {
-        divmod(element, size): value
-        for event in trace.events
-        if event.action == "store"
-        for element, value in zip(event.elements, event.values, strict=True)
-    }
+    written = {divmod(store.element, size): store.value for store in trace.accesses("store", _OUTPUT)}
     if not narrow:
         a = facts.inputs("default")["a"].reshape(size, size)
         given = {(row, col): float(a[row, col]) for row in range(size) for col in range(size)}
@@ -74,12 +70,7 @@ def _matrix(canvas: Canvas, left: float, name: str, elements: dict[Place, float]
 def _live(trace: Trace) -> set[Place]:
     """Row and column of the threads that wrote."""
     across = trace.block[0]
-    return {
-        divmod(thread, across)
-        for event in trace.events
-        if event.action == "store"
-        for thread in event.threads
-    }
+    return {divmod(store.thread, across) for store in trace.accesses("store", _OUTPUT)}
 
 
 def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

@@ -52,7 +52,7 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
         last = x(max(thread % columns for thread in _readers(trace, _B, row))) + wide
         canvas.frame(1, y(row) - round_b, last + round_b - 1, _HIGH + 2 * round_b, dashed=True)
     canvas.label((out_left + out_right) / 2, out_top - 14, "output", "middle", mono=True)
-    stored = _stored(trace)
+    stored = {store.thread: store for store in trace.accesses("store", _OUTPUT)}
     for thread in range(columns * rows):
         row, column = divmod(thread, columns)
         if thread not in stored:
@@ -60,10 +60,9 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
             continue
         terms = f"{number(a[column])} + {number(b[row])}"
         canvas.cell(x(column), y(row), wide, _HIGH, terms, ink=Ink.LIVE, size=13 if narrow else 14)
-        element, value = stored[thread]
-        down, along = divmod(element, len(a))
+        down, along = divmod(stored[thread].element, len(a))
         place = out_left + along * side, out_top + down * side
-        canvas.cell(*place, side - 4, side - 4, number(value), ink=Ink.RESULT)
+        canvas.cell(*place, side - 4, side - 4, number(stored[thread].value), ink=Ink.RESULT)
     for row in range(rows):
         name = Text(f"row {row}", f"{row}행")
         if not narrow:
@@ -73,23 +72,7 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
 
 def _readers(trace: Trace, buffer: int, element: int) -> list[int]:
     """The threads that read an element."""
-    return [
-        thread
-        for event in trace.events
-        if (event.action, event.buffer) == ("load", buffer)
-        for thread, place in zip(event.threads, event.elements, strict=True)
-        if place == element
-    ]
-
-
-def _stored(trace: Trace) -> dict[int, tuple[int, float]]:
-    """For each thread that wrote, the element and the value."""
-    return {
-        thread: (element, value)
-        for event in trace.events
-        if (event.action, event.buffer) == ("store", _OUTPUT)
-        for thread, element, value in zip(event.threads, event.elements, event.values, strict=True)
-    }
+    return [load.thread for load in trace.accesses("load", buffer) if load.element == element]
 
 
 FIGURES = (

@@ -10,6 +10,7 @@ from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.catalog.model import Text
 
+_OUTPUT, _A = 0, 1  # places among the kernel's pointers
 _HIGH = 34
 _GAP = 44  # between the blocks and the vectors: room for an arrow
 
@@ -51,17 +52,14 @@ def draw_blocks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
         canvas.frame(x(start) - edge, frame, threads * wide + 2 * edge, end - frame)
         name = Text(f"block {block}", f"블록 {block}")
         canvas.label(x(start) + threads * wide / 2, frame + 14, name, "middle", bold=True, size=13)
-        busy: set[int] = set()
-        for event in trace.of_block(block):
-            for thread, element in zip(event.threads, event.elements, strict=True):
-                own, other = middle(start + thread), middle(element)
-                if event.action == "load":
-                    canvas.arrow(other, top + _HIGH + 3, own, frame - 3)
-                else:
-                    canvas.arrow(own, end + 3, other, below - 3 - line)
-            for element, value in zip(event.elements, event.values, strict=False):  # loads store nothing
-                cell(element, below, number(value), Ink.RESULT)
-            busy.update(event.threads)
+        loads, stores = (list(trace.accesses(*which, block)) for which in (("load", _A), ("store", _OUTPUT)))
+        for load in loads:
+            canvas.arrow(middle(load.element), top + _HIGH + 3, middle(start + load.thread), frame - 3)
+        for store in stores:
+            canvas.arrow(middle(start + store.thread), end + 3, middle(store.element), below - 3 - line)
+        for store in stores:
+            cell(store.element, below, number(store.value), Ink.RESULT)
+        busy = {access.thread for access in (*loads, *stores)}
         for thread in range(threads):
             works = thread in busy
             cell(start + thread, first, str(thread), Ink.PLAIN if works else Ink.SPARE)

@@ -8,10 +8,10 @@ from functools import partial
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.traces import Trace
 from tooling.catalog.model import Text
 
 Sheet = Callable[[int, int], Canvas]
+_A = 1  # its place among the kernel's pointers
 _LEFT, _TOP = 50, 44  # room for the names of rows and columns
 _PAD = 6  # between a block's frame and its threads
 _TITLE = 24  # above a block
@@ -29,7 +29,7 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     right, bottom = _LEFT + columns * stride_x - gap, _TOP + rows * stride_y
     below = _EXAMPLE_HIGH + _LEGEND_HIGH + 30 if narrow else 0
     canvas = sheet(right + 4 + beside, bottom + 6 + below)
-    read = _elements_read(trace)
+    read = {(load.block, load.thread): load.element for load in trace.accesses("load", _A)}
     a = facts.inputs("default")["a"].reshape(-1)
 
     def place(block: int, thread: int, axis: int) -> float:
@@ -94,16 +94,6 @@ def _draw_legend(canvas: Canvas, x: float, y: float, busy: int, spare: int) -> N
         top = y + index * 28
         canvas.cell(x, top, 20, 20, ink=ink)
         canvas.label(x + 30, top + 10, text)
-
-
-def _elements_read(trace: Trace) -> dict[tuple[int, int], int]:
-    """The element of `a` that each thread read, by block and thread."""
-    return {
-        (event.block, thread): element
-        for event in trace.events
-        if event.action == "load"
-        for thread, element in zip(event.threads, event.elements, strict=True)
-    }
 
 
 def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.book.figures.traces import BARRIER, SHARED, Event, Trace
+from tooling.book.figures.traces import BARRIER, SHARED, Access, Trace
 from tooling.catalog.model import Text
 from tooling.record import Record
 
@@ -41,14 +41,13 @@ def ways(trace: Trace) -> list[Way]:
     """The way that every thread's number took, in the order of the output."""
     found = []
     for block in range(trace.grid[0]):
-        events = list(trace.of_block(block))
-        loads = _each(events, "load", _A)
-        kept = _each(events, "store", SHARED)
-        reads = _each(events, "load", SHARED)
-        for thread, (target, result) in _each(events, "store", _OUTPUT).items():
-            cell = reads[thread][0]
-            writer = next(each for each, (place, _) in kept.items() if place == cell)
-            found.append(Way(block, loads[writer][0], cell, kept[writer][1], target, result))
+        loads = _by_thread(trace, "load", _A, block)
+        reads = _by_thread(trace, "load", SHARED, block)
+        kept = {store.element: store for store in trace.accesses("store", SHARED, block)}
+        for store in trace.accesses("store", _OUTPUT, block):
+            cell = kept[reads[store.thread].element]
+            source = loads[cell.thread].element
+            found.append(Way(block, source, cell.element, cell.value, store.element, store.value))
     return sorted(found, key=lambda way: way.target)
 
 
@@ -130,14 +129,8 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     return canvas
 
 
-def _each(events: list[Event], action: str, buffer: int) -> dict[int, tuple[int, float]]:
-    """For each thread, the element that it touches so, and the value that it stores there (0 for a load)."""
-    return {
-        thread: (element, event.values[place] if event.values else 0.0)
-        for event in events
-        if (event.action, event.buffer) == (action, buffer)
-        for place, (thread, element) in enumerate(zip(event.threads, event.elements, strict=True))
-    }
+def _by_thread(trace: Trace, action: str, buffer: int, block: int) -> dict[int, Access]:
+    return {access.thread: access for access in trace.accesses(action, buffer, block)}
 
 
 def _names(canvas: Canvas, x: float, y: float, name: str, memory: Text) -> None:

@@ -40,19 +40,19 @@ def draw_windows(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: b
         canvas.cell(left + place * side, 30, side, side, number(a[place]), size=size)
     name(30 + side / 2, "a", Text("global memory", "전역 메모리"))
     shared = 30 + side + _GAP
-    held = _stored(trace, SHARED)
+    held = {store.element: store for store in trace.accesses("store", SHARED, block=0)}
     read = _read(trace, _A)
-    for cell, (thread, value) in held.items():
-        for element in read[thread]:
+    for cell, store in held.items():
+        for element in read[store.thread]:
             start = left + element * side + side / 2
             canvas.arrow(start, 30 + side + 3, left + cell * side + side / 2, shared - 4)
-        canvas.cell(left + cell * side, shared, side, side, number(value), ink=Ink.LIVE, size=size)
+        canvas.cell(left + cell * side, shared, side, side, number(store.value), ink=Ink.LIVE, size=size)
     name(shared + side / 2, "shared", Text("shared memory", "공유 메모리"))
     middle = shared + side + _BARRIER / 2 - 2
     canvas.arrow(4, middle, right + 2, middle, head=False, dashed=True)
     canvas.plate(left + threads * side / 2, middle, 84, "barrier()")
     canvas.label(result + side + (4 if narrow else 10), middle, "output", "end", mono=True, size=size)
-    sums = dict(_stored(trace, _OUTPUT).values())
+    sums = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, block=0)}
     for thread, cells in _read(trace, SHARED).items():
         top = first + thread * step
         if narrow:
@@ -62,9 +62,9 @@ def draw_windows(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: b
             canvas.label(left - missing - 12, top + side / 2, label, "end")
         for cell in range(thread - window + 1, 0):
             _no_cell(canvas, left + cell * side, top, side)
-        for cell, (_, value) in held.items():
+        for cell, store in held.items():
             ink = Ink.LIVE if cell in cells else Ink.SPARE
-            text = number(value) if cell in cells else ""
+            text = number(store.value) if cell in cells else ""
             canvas.cell(left + cell * side, top, side, side, text, ink=ink, size=size)
         canvas.arrow(right + 4, top + side / 2, result - 4, top + side / 2)
         canvas.cell(result, top, side, side, number(sums[thread]), ink=Ink.RESULT, size=size)
@@ -80,23 +80,11 @@ def _no_cell(canvas: Canvas, x: float, y: float, side: float) -> None:
     )
 
 
-def _stored(trace: Trace, buffer: int) -> dict[int, tuple[int, float]]:
-    """For each element that was stored to, the thread that did it last and the value."""
-    return {
-        element: (thread, value)
-        for event in trace.of_block(0)
-        if (event.action, event.buffer) == ("store", buffer)
-        for thread, element, value in zip(event.threads, event.elements, event.values, strict=True)
-    }
-
-
 def _read(trace: Trace, buffer: int) -> dict[int, list[int]]:
     """For each thread, the elements that it read, in its order."""
     read: dict[int, list[int]] = {}
-    for event in trace.of_block(0):
-        if (event.action, event.buffer) == ("load", buffer):
-            for thread, element in zip(event.threads, event.elements, strict=True):
-                read.setdefault(thread, []).append(element)
+    for load in trace.accesses("load", buffer, block=0):
+        read.setdefault(load.thread, []).append(load.element)
     return read
 
 

@@ -46,6 +46,22 @@ class Event(Record):
     line: int = 0
 
 
+class Access(Record):
+    """What one thread did to one element.
+
+    Attributes:
+        block: linear number of the block.
+        thread: linear number in the block.
+        element: counted from the buffer's start.
+        value: what was stored; 0 for a load.
+    """
+
+    block: int
+    thread: int
+    element: int
+    value: float
+
+
 class Trace(Record):
     """The first launch of a program.
 
@@ -68,6 +84,19 @@ class Trace(Record):
     def of_block(self, block: int) -> Iterator[Event]:
         """The events of one block."""
         return (event for event in self.events if event.block == block)
+
+    def accesses(self, action: str, buffer: int, block: int | None = None) -> Iterator[Access]:
+        """What the threads (of one block) did to the elements of a buffer, in the order of the simulator.
+
+        Args:
+            action: `load`, `store` or `atomic`.
+            buffer: which pointer argument of the kernel, from 0, or SHARED.
+        """
+        for event in self.events if block is None else self.of_block(block):
+            if (event.action, event.buffer) == (action, buffer):
+                values = event.values or (0.0,) * len(event.threads)
+                for thread, element, value in zip(event.threads, event.elements, values, strict=True):
+                    yield Access(event.block, thread, element, value)
 
 
 class Move(Record):
