@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tooling.book.errors import BookError
@@ -15,7 +17,6 @@ from tooling.project import Project
 from tooling.record import Record, made
 
 _CONSTANT = re.compile(r"^comptime\s+(\w+)\s*=\s*(.+?)\s*(?:#.*)?$", re.MULTILINE)
-_TUPLE = re.compile(r"\(([^()]+,[^()]+)\)$")
 
 
 class Shelf(Record, frozen=False):
@@ -79,12 +80,11 @@ class Shelf(Record, frozen=False):
         if known is None:
             known = {}
             for name, value in _CONSTANT.findall(program.problem.read_text(encoding="utf-8")):
-                inner = _TUPLE.match(value)
-                parts = inner[1].split(",") if inner else [value]
-                numbers = [number for part in parts if (number := _evaluate(part, known)) is not None]
-                if len(numbers) == len(parts):
-                    names = [f"{name}[{place}]" for place in range(len(parts))] if inner else [name]
-                    known |= zip(names, numbers, strict=True)
+                found = _evaluate(value, known)
+                if isinstance(found, tuple):
+                    known |= {f"{name}[{place}]": number for place, number in enumerate(found)}
+                elif found is not None:
+                    known[name] = found
             self._constants[program.problem] = known
         return known
 
@@ -114,40 +114,34 @@ class Shelf(Record, frozen=False):
         return f"({', '.join(map(str, numbers))})" if numbers else str(self.constant(program_name, name))
 
 
-def _evaluate(value: str, known: dict[str, int]) -> int | None:
-    """The number that `4`, `BATCH * SIZE` or `(SIZE + TPB - 1) // TPB` stands for; None for anything else."""
-    tokens = re.findall(r"\w+|//|\S", value)
+_OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
+
+
+def _evaluate(value: str, known: Mapping[str, int]) -> tuple[int, ...] | int | None:
+    """What `4`, `(SIZE + TPB - 1) // TPB` or `(TPB, 1)` stands for; None for anything else.
+
+    Such expressions are written in Mojo as in Python.
+    """
     try:
-        number = _sum(tokens, known)
-    except (LookupError, ValueError, ZeroDivisionError):
+        node = ast.parse(value, mode="eval").body
+        if isinstance(node, ast.Tuple):
+            return tuple(_number(each, known) for each in node.elts)
+        return _number(node, known)
+    except (SyntaxError, LookupError, ValueError, ZeroDivisionError):
         return None
-    return None if tokens else number
 
 
-def _sum(tokens: list[str], known: dict[str, int]) -> int:
-    """Takes a sum from the front of `tokens`."""
-    total = _product(tokens, known)
-    while tokens[:1] in (["+"], ["-"]):
-        sign = 1 if tokens.pop(0) == "+" else -1
-        total += sign * _product(tokens, known)
-    return total
-
-
-def _product(tokens: list[str], known: dict[str, int]) -> int:
-    total = _operand(tokens, known)
-    while tokens[:1] in (["*"], ["//"]):
-        if tokens.pop(0) == "*":
-            total *= _operand(tokens, known)
-        else:
-            total //= _operand(tokens, known)
-    return total
-
-
-def _operand(tokens: list[str], known: dict[str, int]) -> int:
-    token = tokens.pop(0)
-    if token == "(":
-        number = _sum(tokens, known)
-        if tokens.pop(0) != ")":
-            raise ValueError("a bracket is not closed")
-        return number
-    return int(token) if token[0].isdecimal() else known[token]
+def _number(node: ast.expr, known: Mapping[str, int]) -> int:
+    match node:
+        case ast.Constant(value=int(number)) if not isinstance(number, bool):
+            return number
+        case ast.Name(id=name):
+            return known[name]
+        case ast.BinOp(left=left, op=operation, right=right):
+            return _OPERATIONS[type(operation)](_number(left, known), _number(right, known))
+    raise ValueError("no whole number")
