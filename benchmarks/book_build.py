@@ -30,13 +30,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tooling.book import banner
-from tooling.book.build import find_mdbook
 from tooling.book.chapters import chapter_files
+from tooling.book.directives import banner
+from tooling.book.directives.chapter_renderer import ChapterRenderer
 from tooling.book.editions import Edition, editions
-from tooling.book.press import Press
-from tooling.book.shelf import Shelf
+from tooling.book.puzzle_index import PuzzleIndex
+from tooling.book.site.build import find_mdbook
 from tooling.book.summary import read_summary
+from tooling.mdbook.files import Files
 from tooling.project import Project, find_project
 
 _CONFIG = '[book]\ntitle = "plain"\nlanguage = "{language}"\n'
@@ -81,7 +82,8 @@ def copy_book(origin: Project, folder: Path, copies: int) -> Project:
 
 def plain_book(project: Project, edition: Edition, folder: Path) -> Path:
     """The pages of an edition as a book that mdBook can build by itself."""
-    press = Press(edition, Shelf(project), None if edition.prefix == "" else banner.States({}))
+    states = None if edition.prefix == "" else banner.States({})
+    press = ChapterRenderer(edition, PuzzleIndex(project), states, Files(project.root))
     for chapter in chapter_files(edition):
         page = folder / "src" / chapter.path
         page.parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +144,7 @@ def main() -> int:
                 (project.root / made).rename(aside())
 
         ours = [[sys.executable, "-m", "tooling", "book", "build"]]
-        asking = [[sys.executable, "-m", "tooling.book.preprocessor", "supports", "html"]]
+        asking = [[sys.executable, "-m", "tooling.book.directives.preprocessor", "supports", "html"]]
         environment = os.environ | {"PUZZLE_ROOT": str(project.root)}
         # Whoever builds the book twice has the tool's compiled code; a first build is to be one of the book.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)

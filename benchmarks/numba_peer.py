@@ -18,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tooling.simulator.session import Simulation
+from tooling.simulator.server.session import Simulation
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
 
 KERNELS = Path(__file__).parent / "kernels" / "throughput.mojo"

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.figures import show_figures
 from tooling.project import find_project
-from tooling.simulator.session import Simulation
+from tooling.simulator.server.session import Simulation
 from tooling.toolchain import find_toolchain
 
 PROGRAM = "p15"

@@ -26,10 +26,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tooling.simulator.decode import decode
-from tooling.simulator.launch import LaunchResult
-from tooling.simulator.ptx import parse_module
-from tooling.simulator.session import ALL_CHECKS, Simulation, SimulationOptions
+from tooling.simulator.engine.lower import decode
+from tooling.simulator.gpu.launch import LaunchResult
+from tooling.simulator.nvidia.ptx.reader import parse_module
+from tooling.simulator.server.session import ALL_CHECKS, Simulation, SimulationOptions
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
 
 KERNELS = Path(__file__).parent / "kernels" / "throughput.mojo"

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
 
-from tooling.translations.blocks import Block, BlockKind
-from tooling.translations.description import describe_change
+from tooling.translations.diff.blocks import Block, BlockKind
+from tooling.translations.diff.text import split
+from tooling.translations.freshness.description import describe_change
 from tooling.translations.model import ChangeClass
-from tooling.translations.text import split
 
 ROOT = Path(__file__).resolve().parent.parent
 _TREES = (ROOT, ROOT / "tests/translations/data/pairs")

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
-from tooling.translations import glossary, parity
-from tooling.translations.parity_findings import ParityFinding
+from tooling.translations.parity import comparison, glossary
+from tooling.translations.parity.findings import ParityFinding
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "tests/translations/data/pairs"
@@ -162,7 +162,7 @@ def removing_paragraph(sample: Sample) -> Iterator[str]:
 def with_rival(sample: Sample) -> Iterator[str]:
     for term in GLOSSARY.terms:
         if term.rivals and re.search(rf"\b{re.escape(term.english)}", sample.source.text, re.I):
-            for form in term.korean:
+            for form in term.accepted:
                 for match in re.finditer(rf"(?<![가-힣]){re.escape(form)}", sample.text):
                     yield sample.text[: match.start()] + term.rivals[0] + sample.text[match.end() :]
 
@@ -496,7 +496,7 @@ def findings(sample: Sample, text: str, library: Library) -> list[ParityFinding]
     """What both checks say of a variant of the translated page."""
     target = Page.of(sample.target.path, sample.target.root, text)
     return [
-        *parity.compare(sample.source, target, library),
+        *comparison.compare(sample.source, target, library),
         *glossary.check(sample.source, target, GLOSSARY),
     ]
 

@@ -27,9 +27,9 @@ from pathlib import Path
 
 from benchmarks.figures import show_figures
 from tooling.catalog.catalogue import Selection, every_selection, load_catalogue
-from tooling.catalog.model import Language, ModeKind
+from tooling.catalog.model import ModeKind, ProgramLanguage
 from tooling.project import Project, find_project
-from tooling.simulator.session import Simulation
+from tooling.simulator.server.session import Simulation
 from tooling.toolchain import find_toolchain
 from tooling.trials import includes_of
 
@@ -87,7 +87,7 @@ def modes(project: Project, names: Sequence[str]) -> list[Selection]:
     return [
         each
         for each in every_selection(load_catalogue(project))
-        if each.program.language is Language.MOJO
+        if each.program.language is ProgramLanguage.MOJO
         and each.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
         and (not names or each.puzzle.id in names or each.program.name in names)
     ]

@@ -1,10 +1,57 @@
-"""What holds for every test: examples that Hypothesis makes up do not depend on how busy the machine is."""
+"""What holds for every test, and what GitHub shows of a run of them.
+
+Examples that Hypothesis makes up do not depend on how busy the machine is. Commands under test do not see
+that they run in a workflow, or they would annotate its run; failed tests are shown there.
+"""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    import pytest
 
 settings.register_profile(
     "project", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.load_profile("project")
+
+_OF_WORKFLOW = {
+    name: os.environ.pop(name) for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY") if name in os.environ
+}
+_STATUSES = {
+    "passed": "passed",
+    "failed": "failed",
+    "error": "error",
+    "skipped": "skipped",
+    "xfailed": "skipped",
+}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Publishes the tests as `tooling verify` does its programs."""
+    if not _OF_WORKFLOW:
+        return
+    from tooling.errors import Location
+    from tooling.reports.records import ReportRecord
+    from tooling.reports.step_summary import publish
+    from tooling.reports.terminal import Terminal
+
+    records = []
+    for key, status in _STATUSES.items():
+        for report in terminalreporter.stats.get(key, ()):
+            path, line, _ = report.location
+            text = "" if status in ("passed", "skipped") else report.longreprtext
+            message = next((row[1:].strip() for row in text.splitlines() if row.startswith("E ")), status)
+            where = Location(Path(path), (line or 0) + 1)
+            suite = Path(path).parent.as_posix()
+            records.append(
+                ReportRecord(suite, report.nodeid, status, report.duration, message, text, where=where)
+            )
+    os.environ.update(_OF_WORKFLOW)
+    stream = terminalreporter._tw._file
+    publish("pytest", records, terminalreporter.config.rootpath, Terminal(stream, colour=False, width=None))

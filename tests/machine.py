@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -14,6 +15,14 @@ from tooling.targets.probing import probe
 _SIMULATED = probe(TargetKind.SIM)
 NO_SIMULATED_GPU = _SIMULATED.reason if isinstance(_SIMULATED, Absence) else ""
 needs_simulated_gpu = pytest.mark.skipif(bool(NO_SIMULATED_GPU), reason=NO_SIMULATED_GPU)
+
+
+def find_uv() -> str:
+    """The uv that runs this, or that CONTRIBUTING.md installs; tests that ask the package index need one."""
+    installed = Path(__file__).parents[1] / ".uv" / "bin" / "uv"
+    found = os.environ.get("UV") or shutil.which("uv") or (str(installed) if installed.is_file() else None)
+    assert found, "uv was not found: python3 -m venv .uv && .uv/bin/pip install uv"
+    return found
 
 
 def is_alive(pid: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ import pytest
 
 from tests.machine import needs_simulated_gpu
 from tooling.catalog.catalogue import load_catalogue
-from tooling.catalog.model import Language, ModeKind
+from tooling.catalog.model import ModeKind, ProgramLanguage
 from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.judging.reference import load_reference
 from tooling.project import find_project
@@ -28,7 +29,7 @@ from tooling.targets.probing import probe
 from tooling.toolchain import find_toolchain, open_cache
 from tooling.toolchain.cache import usable_cache
 from tooling.trials import build_program, run_on_target
-from tooling.verify.plan import Filter, Subject, Trial, make_plan
+from tooling.verify.plan import Filter, PlannedTrial, Subject, make_plan
 
 pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
 
@@ -44,7 +45,7 @@ UNDEFINED = {"races", "memory", "initialisation", "synchronisation"}
 class Case:
     """One run: a trial with its source, on one data set."""
 
-    trial: Trial
+    trial: PlannedTrial
     source: Path
     dataset: str
 
@@ -69,7 +70,8 @@ def cases(puzzles: Collection[str], *subjects: Subject, scaled: bool = False) ->
         Case(trial, task.source, dataset)
         for task in plan
         for trial in task.trials
-        if trial.selection.program.language is Language.MOJO  # graphs are held to their references alone
+        if trial.selection.program.language
+        is ProgramLanguage.MOJO  # graphs are held to their references alone
         and trial.selection.mode.kind is ModeKind.PUZZLE
         and trial.selection.mode.scaled is scaled
         for dataset in trial.selection.mode.datasets
@@ -90,6 +92,7 @@ def simulate(case: Case, folder: Path) -> dict[str, Any]:
     if case.dataset != "book":
         lab.stage(load_reference(selection.puzzle).case(mode, case.dataset, simulated=True).inputs)
     command = [str(executable.path), *mode.flags]
+    sizes = {output.name: math.prod(output.shape) for output in mode.outputs}
     run = run_on_target(command, target, {VARIABLE: str(lab.root)}, time_limit=120.0)
     return comparable(
         case,
@@ -99,7 +102,7 @@ def simulate(case: Case, folder: Path) -> dict[str, Any]:
             "status": run.transcript.status,
             "out": {
                 name: (each.dtype, hashlib.sha256(each.content).hexdigest())
-                for name, each in lab.submitted().items()
+                for name, each in lab.submitted(sizes).items()
             },
         },
     )

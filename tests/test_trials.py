@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tooling.execution.program import Ending, Transcript
-from tooling.simulator.findings import Check, Finding, Kind, Severity
+from tooling.simulator.checks.findings import Check, Finding, Kind, Severity
 from tooling.trials import relevant_findings
 
 FOUND = [

@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tooling.atomic_write import write_atomically
 from tooling.catalog.model import ModeKind, Puzzle
-from tooling.whole_files import write_whole
 
 VERSION = 1
 _NAME = "progress.json"
@@ -135,4 +135,4 @@ def _put_aside(path: Path, why: str) -> str:
 def _save(path: Path, everything: _Everything) -> None:
     """Writes the whole file, or nothing."""
     text = json.dumps({"version": VERSION, "checkouts": everything}, ensure_ascii=False, indent=1)
-    write_whole(path, (text + "\n").encode())
+    write_atomically(path, (text + "\n").encode())

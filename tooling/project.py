@@ -11,6 +11,8 @@ from tooling.record import Record
 TOOL = Path(__file__).resolve().parent
 """The folder of the tool that is running, whichever checkout it works on."""
 
+_SOURCES = (".git", ".github", "benchmarks", "book", "i18n", "problems", "solutions", "tests", "tooling")
+
 
 class ProjectNotFound(ToolingError):
     """No folder upwards of the current one holds the puzzles."""
@@ -36,6 +38,11 @@ class Project(Record):
     @property
     def recordings(self) -> Path:
         return self.root / "tests" / "data"
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """The folders that no command may replace as a whole: those of the checkout, and the tool's own."""
+        return (*(self.root / name for name in _SOURCES), TOOL)
 
 
 def find_project(start: Path | None = None) -> Project:

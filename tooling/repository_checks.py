@@ -13,6 +13,7 @@ from enum import Enum
 from tooling.exit_codes import ExitCode
 from tooling.processes import program_pool, run_captured
 from tooling.project import Project
+from tooling.reports.annotations import COMMANDS
 
 _TIME_LIMIT = 900.0  # seconds; the checks take seconds
 
@@ -32,12 +33,12 @@ class Check:
 
 CHECKS: tuple[Check, ...] = (
     Check("generated files", ("generate", "--check")),
-    Check("translations", ("check-translations", "--check")),
+    Check("translations", ("check-translations", "--fail-on", "warning")),  # its baseline is 0 warnings
     Check("book", ("book", "check")),
 )
 
 
-class Finding(Enum):
+class CheckResult(Enum):
     """What came of a check."""
 
     NOTHING = "passed"
@@ -50,9 +51,10 @@ class Outcome:
     """A check with what it said."""
 
     check: Check
-    finding: Finding
+    finding: CheckResult
     output: str  # of both streams
     seconds: float
+    annotations: tuple[str, ...] = ()  # workflow commands that it printed, in a GitHub workflow
 
 
 def run_checks(project: Project, checks: Sequence[Check] = CHECKS) -> Generator[Outcome, None, None]:
@@ -67,6 +69,7 @@ def run_checks(project: Project, checks: Sequence[Check] = CHECKS) -> Generator[
 def _run(check: Check, project: Project) -> Outcome:
     start = time.monotonic()
     environment = {**os.environ, "PUZZLE_ROOT": str(project.root), "PYTHONIOENCODING": "utf-8"}
+    environment.pop("GITHUB_STEP_SUMMARY", None)  # one summary is written for all checks
     try:
         done = run_captured(
             [sys.executable, "-m", "tooling", *check.arguments],
@@ -75,13 +78,15 @@ def _run(check: Check, project: Project) -> Outcome:
             time_limit=_TIME_LIMIT,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        return Outcome(check, Finding.NOT_RUN, str(error), time.monotonic() - start)
+        return Outcome(check, CheckResult.NOT_RUN, str(error), time.monotonic() - start)
     if done.timed_out:
-        finding = Finding.NOT_RUN
+        finding = CheckResult.NOT_RUN
     else:
-        known = {ExitCode.PASSED: Finding.NOTHING, ExitCode.WRONG: Finding.SOMETHING}
-        finding = next((value for code, value in known.items() if code == done.status), Finding.NOT_RUN)
-    output = (done.stdout + done.stderr).strip()
+        known = {ExitCode.PASSED: CheckResult.NOTHING, ExitCode.WRONG: CheckResult.SOMETHING}
+        finding = next((value for code, value in known.items() if code == done.status), CheckResult.NOT_RUN)
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    annotations = tuple(line for line in lines if line.startswith(COMMANDS))
+    output = "\n".join(line for line in lines if not line.startswith(COMMANDS)).strip()
     if done.timed_out:
         output += f"\nit did not end within {_TIME_LIMIT:.0f} s"
-    return Outcome(check, finding, output, time.monotonic() - start)
+    return Outcome(check, finding, output, time.monotonic() - start, annotations)

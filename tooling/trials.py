@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import Language, ModeKind, Program
+from tooling.catalog.model import ModeKind, Program, ProgramLanguage
 from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.execution.program import Ending, Transcript, run_program
 from tooling.processes import program_pool
@@ -29,10 +29,10 @@ from tooling.toolchain.scripts import prepare_script
 if TYPE_CHECKING:
     from tooling.judging.reference import Reference
     from tooling.judging.verdict import CaseVerdict, Verdict
+    from tooling.simulator.checks.findings import Finding
     from tooling.simulator.counters.profile import KernelProfile
     from tooling.simulator.counters.profiler import Profiler
-    from tooling.simulator.findings import Finding
-    from tooling.simulator.stopped import StoppedKernel
+    from tooling.simulator.server.stopped import StoppedKernel
 
 SIMULATED_TIME_FACTOR = 3.0
 """How much longer than a mode's limit a program may run on the simulated GPU, which interprets kernels."""
@@ -103,7 +103,7 @@ def build_program(  # noqa: PLR0917 - what a build takes
     """
     folder = program.folder_of(source.absolute())
     includes = includes_of(program, source, project)
-    if program.language is Language.PYTHON:
+    if program.language is ProgramLanguage.PYTHON:
         require_extra(program.name, program.extra)
         packages = [folder / name for name in program.packages]
         return prepare_script(source, packages, includes, toolchain, cache)
@@ -207,8 +207,8 @@ def _run_case(
         mode,
         case,
         run.transcript,
-        lab.used(),
-        lab.submitted(),
+        lab.used({name: array.size for name, array in case.inputs.items()}),
+        lab.submitted({name: array.size for name, array in case.expected.items()}),
         findings=run.findings,
         launches=run.launches,
         kernels=run.kernels,
@@ -262,9 +262,9 @@ def run_on_target(
     merged = {**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **environment}
     if not target.simulated:
         return TargetRun(run_program(command, environment=merged, time_limit=time_limit, stream=stream))
-    from tooling.simulator.findings import Check  # noqa: PLC0415 - brings NumPy
-    from tooling.simulator.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
-    from tooling.simulator.stopped import stopped_kernel  # noqa: PLC0415
+    from tooling.simulator.checks.findings import Check  # noqa: PLC0415 - brings NumPy
+    from tooling.simulator.server.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
+    from tooling.simulator.server.stopped import stopped_kernel  # noqa: PLC0415
 
     profiler = _profiler() if count else None
     watching = ALL_CHECKS if checks is None else frozenset(Check(name) for name in checks)

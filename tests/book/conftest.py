@@ -11,8 +11,11 @@ import pytest
 from tooling.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]
-_PARTS = ("book", "i18n", "problems", "solutions", "tests/data/outputs", "tests/data/traces", "tests/mutants")
-_FILES = ("pyproject.toml", "pixi.toml")
+_PARTS = (
+    "book", "i18n", "problems", "solutions",
+    "tests/data/h200/shown", "tests/data/outputs", "tests/data/traces", "tests/mutants",
+)  # fmt: skip
+_FILES = ("pyproject.toml", "pixi.toml", "tests/data/h200/benchmarks.json")
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +31,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
     for part in _PARTS:
         shutil.copytree(ROOT / part, root / part, symlinks=True)
     for file in _FILES:
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / file, root / file)
     return Project(root)
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.book.web_server import serving
-from tooling.book.build import build
+from tooling.book.site.build import build
 from tooling.book.summary import read_summary
 from tooling.project import Project
 

@@ -8,6 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tooling.book.directives.pictures import figure as show_figure
+from tooling.book.directives.runs import Shown, shown_outputs
+from tooling.book.directives.verdicts import answer, verdict_path
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure, find_figure
@@ -15,6 +18,9 @@ from tooling.book.figures.canvas import SHADES, Canvas
 from tooling.book.figures.drawing import outdated, pictures
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.p13 import blocks_of
+from tooling.book.figures.p14 import offset
+from tooling.book.figures.p16 import measured_roof
 from tooling.book.figures.reduction import stride
 from tooling.book.figures.requests import draw_request, request
 from tooling.book.figures.traces import (
@@ -28,12 +34,9 @@ from tooling.book.figures.traces import (
     trace_path,
     traced_run,
 )
-from tooling.book.page import Page
-from tooling.book.pictures import figure as show_figure
+from tooling.book.page import PageContext
+from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import digest, fold
-from tooling.book.runs import Shown, shown_outputs
-from tooling.book.shelf import Shelf
-from tooling.book.verdicts import answer, verdict_path
 from tooling.catalog.mutants import load_mutants
 from tooling.project import Project
 
@@ -42,7 +45,7 @@ FIGURES = every_figure()
 
 @pytest.mark.parametrize("figure", FIGURES, ids=[figure.name for figure in FIGURES])
 def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure: Figure) -> None:
-    drawn = list(pictures(Shelf(real), figure))
+    drawn = list(pictures(PuzzleIndex(real), figure))
     assert len(drawn) == (4 if figure.narrow is None else 8)
     for path, text in drawn:
         svg = "{http://www.w3.org/2000/svg}"
@@ -56,17 +59,17 @@ def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure
 
 @pytest.mark.parametrize("figure", FIGURES, ids=[figure.name for figure in FIGURES])
 def test_the_pictures_in_the_book_are_up_to_date(real: Project, figure: Figure) -> None:
-    assert outdated(Shelf(real), figure) == []
+    assert outdated(PuzzleIndex(real), figure) == []
 
 
 def test_the_axis_sum_shows_its_sums(real: Project) -> None:
     figure = find_figure("p15")
-    _, text = next(pictures(Shelf(real), figure))
+    _, text = next(pictures(PuzzleIndex(real), figure))
     assert [number for number in ("15", "51", "87", "123") if f">{number}<" not in text] == []
 
 
 def test_a_reduction_is_drawn_from_what_the_threads_did(real: Project) -> None:
-    moves = shared_moves(Facts(Shelf(real), "p15").trace("p15"), block=0)
+    moves = shared_moves(Facts(PuzzleIndex(real), "p15").trace("p15"), block=0)
     assert moves[0].cells == (0, 1, 2, 3, 4, 5, 0, 0)
     assert [(stride(move), sorted(move.written), move.cells[: len(move.written)]) for move in moves[1:]] == [
         (4, [0, 1, 2, 3], (4, 6, 2, 3)),
@@ -76,8 +79,29 @@ def test_a_reduction_is_drawn_from_what_the_threads_did(real: Project) -> None:
     assert moves[1].read == {thread: (thread, thread + 4) for thread in range(4)}
 
 
+def test_a_halo_is_drawn_from_what_the_threads_loaded(real: Project) -> None:
+    first, second = blocks_of(Facts(PuzzleIndex(real), "p13"))
+    assert [(cell.index, cell.thread, cell.source) for cell in first.cells[8:]] == [
+        (8, 0, 8),
+        (9, 1, 9),
+        (10, 2, 10),
+    ]
+    assert [cell.source for cell in second.cells] == [8, 9, 10, 11, 12, 13, 14, None, None, None, None]
+    assert [store.value for store in second.stores] == [62, 68, 74, 80, 41, 14, 0]
+
+
+def test_the_steps_of_a_scan_are_drawn_from_what_the_threads_did(real: Project) -> None:
+    loaded, *steps = shared_moves(Facts(PuzzleIndex(real), "p14").trace("p14_tile_tensor --simple"), block=0)
+    assert loaded.cells == (0, 1, 2, 3, 4, 5, 6, 7)
+    assert [(offset(step), step.cells) for step in steps] == [
+        (1, (0, 1, 3, 5, 7, 9, 11, 13)),
+        (2, (0, 1, 3, 6, 10, 14, 18, 22)),
+        (4, (0, 1, 3, 6, 10, 15, 21, 28)),
+    ]
+
+
 def test_traces_agree_with_the_references(real: Project) -> None:
-    facts = Facts(Shelf(real), "p23")
+    facts = Facts(PuzzleIndex(real), "p23")
     stored: dict[int, float] = {}
     for event in facts.trace("p23 --tiled").events:
         if event.action == "store":
@@ -88,7 +112,7 @@ def test_traces_agree_with_the_references(real: Project) -> None:
 
 @pytest.mark.parametrize("run", sorted({run for figure in FIGURES for run in figure.traces}))
 def test_a_trace_is_written_as_it_was_read(real: Project, run: str) -> None:
-    path = trace_path(real, *traced_run(Shelf(real), run))
+    path = trace_path(real, *traced_run(PuzzleIndex(real), run))
     assert as_text(load(path)) == path.read_text(encoding="utf-8")
 
 
@@ -105,6 +129,20 @@ def test_cells_that_nobody_wrote_are_unknown() -> None:
     assert move.cells == (None, None, 7.0)
 
 
+def test_the_roofline_is_drawn_from_what_was_measured(real: Project) -> None:
+    roof = measured_roof(Facts(PuzzleIndex(real), "p16"))
+    assert (round(roof.peak, 1), round(roof.bandwidth, 2)) == (66.9, 4.23)
+    rates = [(point.intensity, round(point.speed, 2)) for point in roof.points]
+    assert rates == [(1 / 12, 0.36), (8, 8.42)]
+
+
+def test_a_roofline_without_its_measurements_is_refused(checkout: Project) -> None:
+    path = checkout.recordings / "h200" / "benchmarks.json"
+    path.write_text(path.read_text("utf-8").replace("p33:tiled ", "p33:other "), "utf-8")
+    with pytest.raises(BookError, match="this is no table of measurements"):
+        measured_roof(Facts(PuzzleIndex(checkout), "p16"))
+
+
 def test_a_request_holds_the_lanes_of_its_warp() -> None:
     event = Event("load", 0, 1, tuple(range(30, 34)), (0, 1, 2, 3))
     trace = Trace("", "", (1, 1, 1), (64, 1, 1), (1, 1, 1), 4, (event,))
@@ -114,14 +152,14 @@ def test_a_request_holds_the_lanes_of_its_warp() -> None:
 
 
 def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
-    trace = Facts(Shelf(real), "p12").trace("p12")
+    trace = Facts(PuzzleIndex(real), "p12").trace("p12")
     store = next(event for event in trace.events if event.buffer == SHARED and event.action == "store")
     for shade in SHADES:
         drawn = draw_request(partial(Canvas, shade=shade, language="ko"), request(trace, store)).svg("x", "y")
         ElementTree.fromstring(drawn)
         assert "뱅크" in drawn
         assert drawn.count('class="lane"') == 8
-    crowded = Facts(Shelf(real), "p12").trace("p32 --two-way unsolved")
+    crowded = Facts(PuzzleIndex(real), "p12").trace("p32 --two-way unsolved")
     store = next(event for event in crowded.events if event.buffer == SHARED)
     sheet = partial(Canvas, shade=SHADES[0], language="en")
     drawn = draw_request(sheet, request(crowded, store)).svg("x", "y")
@@ -142,7 +180,7 @@ def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
 def test_a_narrow_map_stands_in_lines_of_sixteen_words(
     real: Project, name: str, lanes: int, rows: dict[str, int]
 ) -> None:
-    narrow = [text for path, text in pictures(Shelf(real), find_figure(name)) if "narrow" in path.name]
+    narrow = [text for path, text in pictures(PuzzleIndex(real), find_figure(name)) if "narrow" in path.name]
     assert len(narrow) == 4
     for text in narrow:
         assert text.count('class="lane"') == lanes
@@ -156,7 +194,7 @@ def test_a_narrow_map_stands_in_lines_of_sixteen_words(
 
 def test_a_picture_that_nobody_drew_is_not_shown(checkout: Project) -> None:
     edition = editions(checkout)[1]
-    page = Page(edition, "puzzle_15/puzzle_15.md", "", Shelf(checkout))
+    page = PageContext(edition, "puzzle_15/puzzle_15.md", "", PuzzleIndex(checkout))
     shown = show_figure(page, ["p15"])
     assert 'alt="4행 6열 행렬.' in shown and "<figcaption>행마다 블록이 하나씩 있습니다." in shown
     edition.page("puzzle_15/media/15-w.svg").write_text("<svg></svg>\n", encoding="utf-8")
@@ -169,7 +207,7 @@ def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
     solution = checkout.solutions / "p01" / "p01.mojo"
     solution.write_text(solution.read_text(encoding="utf-8").replace("+ 10", "+ 11"), encoding="utf-8")
     with pytest.raises(BookError, match="has changed since it was traced") as refusal:
-        Facts(Shelf(checkout), "p01").trace("p01")
+        Facts(PuzzleIndex(checkout), "p01").trace("p01")
     assert refusal.value.hint == "tooling figure p01 --trace"
 
 
@@ -177,7 +215,7 @@ def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
 def test_a_solution_still_does_what_its_trace_says(real: Project) -> None:
     from tooling.book.figures.tracing import record
 
-    run = traced_run(Shelf(real), "p01")
+    run = traced_run(PuzzleIndex(real), "p01")
     assert as_text(record(real, *run)) == trace_path(real, *run).read_text(encoding="utf-8")
 
 
@@ -223,7 +261,7 @@ def test_a_comment_does_not_make_a_recording_old(checkout: Project) -> None:
 
 
 def test_every_file_of_a_program_can_make_a_recording_old(checkout: Project) -> None:
-    selection = Shelf(checkout).selection("p17", [])
+    selection = PuzzleIndex(checkout).selection("p17", [])
     path = verdict_path(checkout, selection, "unsolved", "en")
     shown = Shown(selection, "unsolved", path)
     judged = Shown(selection, "unsolved", path, judged_in="en")
@@ -235,7 +273,7 @@ def test_every_file_of_a_program_can_make_a_recording_old(checkout: Project) -> 
 
 
 def test_a_wrong_answer_may_lie_in_any_file_of_a_program(real: Project) -> None:
-    selection = Shelf(real).selection("p17", [])
+    selection = PuzzleIndex(real).selection("p17", [])
     mutant, *_ = load_mutants(real, selection.puzzle)
     (edit,) = mutant.edits
     assert edit.file == "op/conv1d.mojo"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tooling.book.build import build
+from tooling.book.directives.chapter_renderer import ChapterRenderer
 from tooling.book.editions import editions
 from tooling.book.errors import BuildFailed
-from tooling.book.press import Press
+from tooling.book.site.build import build
 from tooling.project import Project
 
 ADDRESS = "https://example.org/lab/"
@@ -22,13 +22,13 @@ PAGE = "puzzle_15/puzzle_15.md"
 def pages_set(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The pages that are set from now on, each with its language."""
     names: list[str] = []
-    original = Press.set
+    original = ChapterRenderer.set
 
-    def remember(self: Press, path: str, text: str) -> str:
+    def remember(self: ChapterRenderer, path: str, text: str) -> str:
         names.append(f"{self.edition.language} {path}")
         return original(self, path, text)
 
-    monkeypatch.setattr(Press, "set", remember)
+    monkeypatch.setattr(ChapterRenderer, "set", remember)
     return names
 
 
@@ -48,7 +48,7 @@ def test_a_second_build_sets_no_page_and_makes_the_same_site(
     first = _tree(build(checkout, tmp_path / "first", ADDRESS).folder)
     pages_set.clear()
     # Started, it would not be found.
-    monkeypatch.setattr("tooling.book.build.find_mdbook", lambda: tmp_path / "no-mdbook")
+    monkeypatch.setattr("tooling.book.site.build.find_mdbook", lambda: tmp_path / "no-mdbook")
     assert _tree(build(checkout, tmp_path / "second", ADDRESS).folder) == first
     assert pages_set == []
 

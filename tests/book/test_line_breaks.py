@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tooling.book.line_breaks import keep_together
+from tooling.book.site.line_breaks import keep_together
 
 
 @pytest.mark.parametrize(

@@ -6,24 +6,25 @@ import json
 
 import pytest
 
-from tooling.book.banner import State, States, load, status_path
+from tooling.book.directives.banner import State, States, load, status_path
+from tooling.book.directives.chapter_renderer import ChapterRenderer
+from tooling.book.directives.formulas import RENDERER, record_path, render_formulas, save
+from tooling.book.directives.formulas import load as load_formulas
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
-from tooling.book.formulas import RENDERER, record_path, render_formulas, save
-from tooling.book.formulas import load as load_formulas
-from tooling.book.highlight import highlight, highlight_page
-from tooling.book.press import Press
-from tooling.book.shelf import Shelf
+from tooling.book.puzzle_index import PuzzleIndex
+from tooling.book.site.highlight import highlight, highlight_page
 from tooling.cli import main
 from tooling.exit_codes import ExitCode
+from tooling.mdbook.files import Files
 from tooling.project import Project
 
 PAGE = "puzzle_15/puzzle_15.md"
 
 
-def press(project: Project, language: str = "en", states: States | None = None) -> Press:
+def press(project: Project, language: str = "en", states: States | None = None) -> ChapterRenderer:
     edition = next(each for each in editions(project) if each.language == language)
-    return Press(edition, Shelf(project), states)
+    return ChapterRenderer(edition, PuzzleIndex(project), states, Files(project.root))
 
 
 def test_run_tabs_follow_the_manifest(real: Project) -> None:

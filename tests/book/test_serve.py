@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.book.web_server import serving
-from tooling.book.serve import Changes, Handler, solved_puzzles
+from tooling.book.site.serve import Changes, Handler, solved_puzzles
 from tooling.progress import progress_path, record_solved
 from tooling.project import Project
 

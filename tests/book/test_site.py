@@ -14,16 +14,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tooling.book import protocol
-from tooling.book.build import build, find_mdbook
 from tooling.book.checks import check
 from tooling.book.checks.markup import Validator
+from tooling.book.directives import protocol
 from tooling.book.editions import LANGUAGES, editions, site_address
 from tooling.book.errors import BookError, BuildFailed
-from tooling.book.search import sections
+from tooling.book.site.build import build, find_mdbook
+from tooling.book.site.search import sections
 from tooling.book.summary import parse_summary
 from tooling.project import Project
-from tooling.translations.new_language import add_language
+from tooling.translations.commands.new_language import add_language
 
 HREFLANG = "{http://www.w3.org/1999/xhtml}link"
 ROOT = Path(__file__).resolve().parents[2]
@@ -177,7 +177,7 @@ def test_both_generations_of_the_protocol(real: Project, name: str) -> None:
         "__non_exhaustive": None,
     }
     run = subprocess.run(
-        [sys.executable, "-m", "tooling.book.preprocessor"],
+        [sys.executable, "-m", "tooling.book.directives.preprocessor"],
         input=json.dumps([context, book]),
         capture_output=True,
         text=True,
@@ -192,7 +192,7 @@ def test_both_generations_of_the_protocol(real: Project, name: str) -> None:
 def test_mdbook_by_hand_shows_what_a_build_shows(checkout: Project, tmp_path: Path) -> None:
     """A build sets the pages itself; `mdbook build` starts the preprocessor. Both must say the same."""
     build(checkout, tmp_path / "site")
-    command = f'"{sys.executable}" -m tooling.book.preprocessor'
+    command = f'"{sys.executable}" -m tooling.book.directives.preprocessor'
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -220,7 +220,9 @@ def test_mdbook_by_hand_shows_what_a_build_shows(checkout: Project, tmp_path: Pa
 @pytest.mark.parametrize("renderer", ["html", "markdown"])
 def test_it_supports_html_alone(real: Project, renderer: str) -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "tooling.book.preprocessor", "supports", renderer], check=False, cwd=real.root
+        [sys.executable, "-m", "tooling.book.directives.preprocessor", "supports", renderer],
+        check=False,
+        cwd=real.root,
     )
     assert (run.returncode == 0) == (renderer == "html")
 

@@ -22,7 +22,7 @@ from tooling.judging.reference import load_reference
 from tooling.judging.verdict import Outcome
 from tooling.project import Project
 from tooling.targets.accelerators import target_for
-from tooling.verify.plan import Subject, Task, Trial
+from tooling.verify.plan import PlannedTrial, Subject, Task
 
 ROOT = Path(__file__).parents[2]
 WARPS = [
@@ -74,7 +74,7 @@ def selection(tmp_path: Path) -> Selection:
 def judged(
     selection: Selection,
     folder: Path,
-    trial: Trial,
+    trial: PlannedTrial,
     accelerator: str = "sm_90a",
     others: Sequence[dict[str, Any]] = (),
     **run: Any,
@@ -133,7 +133,7 @@ UNKNOWN = ("undecided", "`out` is not what was expected, bit for bit, and was to
 def test_a_solution_is_undecided_only_where_the_missing_buffer_decides(
     selection: Selection, tmp_path: Path, run: dict[str, Any], says: tuple[str, str]
 ) -> None:
-    got = judged(selection, tmp_path, Trial(Subject.SOLUTION, selection), **run)
+    got = judged(selection, tmp_path, PlannedTrial(Subject.SOLUTION, selection), **run)
     kind, text = says
     assert (bool(got.complaint), bool(got.undecided)) == (kind == "complaint", kind == "undecided")
     assert text in got.complaint + got.undecided
@@ -154,14 +154,14 @@ def test_a_solution_is_undecided_only_where_the_missing_buffer_decides(
 def test_a_mutant_is_undecided_only_where_the_missing_buffer_decides(
     selection: Selection, tmp_path: Path, expect: str, run: dict[str, Any], says: tuple[str, str]
 ) -> None:
-    got = judged(selection, tmp_path, Trial(Subject.MUTANT, selection, "m", (expect,)), **run)
+    got = judged(selection, tmp_path, PlannedTrial(Subject.MUTANT, selection, "m", (expect,)), **run)
     kind, text = says
     assert (bool(got.complaint), bool(got.undecided)) == (kind == "complaint", kind == "undecided"), got
     assert text in got.complaint + got.undecided
 
 
 def test_a_skeleton_that_may_be_right_has_not_been_rejected(selection: Selection, tmp_path: Path) -> None:
-    skeleton = Trial(Subject.SKELETON, selection)
+    skeleton = PlannedTrial(Subject.SKELETON, selection)
     assert judged(selection, tmp_path, skeleton, out=LEFT).undecided
     refused = judged(selection, tmp_path, skeleton, out=LEFT, status=1)  # by the program itself
     assert (refused.complaint, refused.undecided) == ("", "")
@@ -174,7 +174,7 @@ def chosen(command: str) -> Selection:
 def ran(selection: Selection, folder: Path, accelerator: str, a: Values, out: Values) -> Judged:
     """A solution's run, on the book's data with these buffers; p24 has a second factor, which is the same."""
     used = {"a": record(a), "b": record(a), "out": record(np.zeros_like(out))}
-    trial = Trial(Subject.SOLUTION, selection)
+    trial = PlannedTrial(Subject.SOLUTION, selection)
     target = target_for(accelerator)
     case = load_reference(selection.puzzle).case(target.sized(selection.mode), "probe", lanes=target.lanes)
     probe = {
@@ -229,7 +229,7 @@ def test_references_and_manifests_agree_for_both_lengths_of_a_warp(
 
 def test_what_the_results_do_not_hold_has_not_passed(tmp_path: Path) -> None:
     selection = chosen("p24 --kernel")
-    trial = Trial(Subject.SOLUTION, selection)
+    trial = PlannedTrial(Subject.SOLUTION, selection)
     ramp, total = np.arange(32, dtype=np.float32), np.array([10416], np.float32)
     buffers = {"a": record(ramp), "b": record(ramp), "out": record(np.zeros_like(total))}
     half = judged(selection, tmp_path, trial, used=buffers, out={"out": record(total)})

@@ -17,12 +17,12 @@ import pytest
 
 from tests.cli.conftest import MANIFEST, REFERENCE
 from tooling import trials
-from tooling.book import runs
+from tooling.book.directives import runs
 from tooling.bundle.judging import judge_results
 from tooling.bundle.making import RUNTIME_LIBRARIES, left_out, make_bundle
 from tooling.catalog.catalogue import Selection, every_selection
 from tooling.catalog.manifest import load_puzzle
-from tooling.catalog.model import Extra, Language, Puzzle
+from tooling.catalog.model import Extra, ProgramLanguage, Puzzle
 from tooling.catalog.mutants import Edit, Mutant, MutantError
 from tooling.catalog.nodes import ManifestError
 from tooling.errors import Location
@@ -34,7 +34,7 @@ from tooling.targets.model import Choice, Target, TargetKind
 from tooling.toolchain import BuildCache, BuildFailed, Toolchain
 from tooling.toolchain.extras import PINNED_MAX, ExtraMissing, require_extra
 from tooling.toolchain.scripts import prepare_script
-from tooling.verify.plan import Subject, Task, Trial
+from tooling.verify.plan import PlannedTrial, Subject, Task
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = "{name: p01, api: tile_tensor, language: python, files: [op/__init__.mojo, op/add.mojo]}"
@@ -62,7 +62,7 @@ def puzzle_of(tmp_path: Path, program: str = PROGRAM) -> Puzzle:
 
 def test_the_files_of_a_program_lie_below_its_folder(tmp_path: Path) -> None:
     program = puzzle_of(tmp_path).program("p01")
-    assert program.language is Language.PYTHON
+    assert program.language is ProgramLanguage.PYTHON
     assert [source.name for source in program.sources] == ["p01.py", "op/__init__.mojo", "op/add.mojo"]
     assert program.sources[2].solution == tmp_path / "solutions" / "p01" / "op" / "add.mojo"
     assert program.packages == ("op",)
@@ -180,7 +180,7 @@ def test_python_that_is_none_is_told_at_its_line(tmp_path: Path) -> None:
 
 def test_bundles_say_what_they_leave_out(tmp_path: Path) -> None:
     (selection,) = every_selection([puzzle_of(tmp_path)])
-    task = Task(selection.program.solution, (Trial(Subject.SOLUTION, selection),))
+    task = Task(selection.program.solution, (PlannedTrial(Subject.SOLUTION, selection),))
     assert left_out([task, task]) == (selection.program,)
 
 
@@ -216,8 +216,8 @@ def test_where_max_is_a_bundle_runs_programs_in_python(
     monkeypatch.setattr(trials, "require_extra", lambda *_: None)
     (selection,) = every_selection([puzzle])
     tasks = [
-        Task(program.solution, (Trial(Subject.SOLUTION, selection),)),
-        Task(program.problem, (Trial(Subject.SKELETON, selection),)),
+        Task(program.solution, (PlannedTrial(Subject.SOLUTION, selection),)),
+        Task(program.problem, (PlannedTrial(Subject.SKELETON, selection),)),
     ]
     bundle = make_bundle(
         tasks,

@@ -40,6 +40,24 @@ def test_a_learners_edits_are_not_overwritten(workbench: Workbench) -> None:
     assert "about 3" in workbench.problem.read_text()
 
 
+def test_asking_git_for_edits_runs_no_program_of_its_configuration(workbench: Workbench) -> None:
+    workbench.run("generate", "--force")
+    git = ["git", "-C", str(workbench.root), "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    (workbench.root / ".gitattributes").write_text("*.mojo filter=mine\n")
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "start"]):
+        subprocess.run([*git, *arguments], check=True)
+    trap, sprung = workbench.root / "trap", workbench.root / "sprung"
+    trap.write_text(f"#!/bin/sh\ntouch '{sprung}'\nexit 1\n")
+    trap.chmod(0o755)
+    for name in ("core.fsmonitor", "filter.mine.clean", "filter.mine.process"):
+        subprocess.run([*git, "config", name, str(trap)], check=True)
+    workbench.answer("pass  # my own work\n")
+    workbench.solution.write_text(workbench.solution.read_text().replace("about 2", "about 3"))
+    assert workbench.run("generate").status == ExitCode.USAGE
+    assert "my own work" in workbench.problem.read_text()
+    assert not sprung.exists()
+
+
 def test_one_edited_problem_file_does_not_block_another_puzzle(workbench: Workbench) -> None:
     workbench.add_p34()
     refused = workbench.run("generate")  # without git, no problem file is known to be safe
@@ -55,17 +73,17 @@ def test_one_edited_problem_file_does_not_block_another_puzzle(workbench: Workbe
     assert "did you mean" in workbench.run("generate", "p35").stderr
 
 
-def test_the_workflows_follow_from_the_manifests(workbench: Workbench) -> None:
+def test_the_jobs_of_ci_follow_from_the_manifests(workbench: Workbench) -> None:
     workbench.run("generate", "--force")
-    workflow = workbench.root / ".github" / "workflows" / "ci.yml"
-    assert "run-amd:" in workflow.read_text()
+    matrix = workbench.root / ".ci" / "matrix.json"
+    assert '"accelerator": "gfx942"' in matrix.read_text()
     gate = "targets: {amd: {unsupported: {en: no AMD, ko: AMD 없음}}}\n"
     workbench.manifest.write_text(workbench.manifest.read_text() + gate)
     drifted = workbench.run("generate", "--check")
-    assert (drifted.status, "-  run-amd:" in drifted.stdout) == (ExitCode.WRONG, True)
+    assert (drifted.status, '-        "accelerator": "gfx942"' in drifted.stdout) == (ExitCode.WRONG, True)
     workbench.run("generate", "--force")
-    assert "run-amd:" not in workflow.read_text()
-    assert "run-nvidia:" in workflow.read_text()
+    assert "gfx942" not in matrix.read_text()
+    assert '"accelerator": "sm_90a"' in matrix.read_text()
 
 
 def test_an_anchor_of_the_manifest_must_exist(workbench: Workbench) -> None:
@@ -104,3 +122,37 @@ def test_help_lists_the_commands_without_loading_them(workbench: Workbench) -> N
     assert result.status == ExitCode.PASSED
     for name in ("run", "verify", "generate"):
         assert f"\n    {name} " in result.stdout
+
+
+def test_list_shows_the_tensor_api_of_each_program(workbench: Workbench) -> None:
+    workbench.add_p34()
+    header, *rows = workbench.run("list").stdout.splitlines()
+    assert header.split() == ["part", "puzzle", "command", "tensor", "API", "kind", "runs", "on"]
+    assert [" ".join(row.split()) for row in rows] == [
+        "I Map p01 raw puzzle nvidia, amd, apple",
+        "XI Clusters p34 --coordination layout_tensor puzzle nvidia ≥ 9.0",
+        "XI p34 --demo layout_tensor demo nvidia ≥ 9.0",
+    ]
+
+
+def test_list_as_json(workbench: Workbench) -> None:
+    result = workbench.run("list", "--json", "-")
+    assert result.status == ExitCode.PASSED
+    assert json.loads(result.stdout) == {
+        "version": 1,
+        "puzzles": [
+            {
+                "id": "p01",
+                "part": "I",
+                "title": {"en": "Map", "ko": "맵"},
+                "programs": [
+                    {
+                        "name": "p01",
+                        "api": "raw",
+                        "language": "mojo",
+                        "modes": [{"name": "default", "flags": [], "kind": "puzzle"}],
+                    }
+                ],
+            }
+        ],
+    }

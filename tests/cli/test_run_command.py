@@ -303,8 +303,19 @@ def test_github_annotations_point_at_the_file(workbench: Workbench) -> None:
     result = workbench.run("run", "p01", GITHUB_ACTIONS="true")
     assert "::error file=problems/p01/p01.mojo,title=p01 (book)::the kernel wrote nothing" in result.stdout
     workbench.write_problem("x    # compile error\n")
-    result = workbench.run("run", "p01", GITHUB_ACTIONS="true")
-    assert "::error file=problems/p01/p01.mojo,line=" in result.stdout
+    summary = workbench.root / "summary.md"
+    result = workbench.run("run", "p01", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
+    assert "::error file=problems/p01/p01.mojo,line=" in result.stderr  # stdout may hold a report
+    assert summary.read_text().startswith("### `tooling run`: ❌ p01.mojo does not compile (1 error)\n")
+
+
+def test_the_step_summary_shows_a_verdict(workbench: Workbench) -> None:
+    workbench.answer("pass\n")
+    summary = workbench.root / "summary.md"
+    workbench.run("run", "p01", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
+    text = summary.read_text()
+    assert text.startswith("### `tooling run`: ❌ 1 of 1 failed\n")
+    assert "<code>p01</code>: never-written: the kernel wrote nothing" in text
 
 
 def test_a_terminal_without_utf_8_still_gets_a_report(workbench: Workbench) -> None:

@@ -119,3 +119,27 @@ def test_a_run_says_which_checks_watched() -> None:
     assert result.returncode == ExitCode.PASSED, result.stdout + result.stderr
     assert "checks: memory, races" in result.stdout
     assert "checks: none" in tooling("run", "p15", "--solution", "--target", "sim", "--no-check").stdout
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "so nothing was checked"), ("ko", "검사하지 못했습니다")]
+)
+def test_a_simulated_run_without_a_launch_has_checked_nothing(
+    tmp_path: Path, language: str, said: str
+) -> None:
+    report = tmp_path / "findings.json"
+    result = tooling("simulate", "--lang", language, "--json", str(report), "--", "true")
+    assert result.returncode == ExitCode.NOT_POSSIBLE, result.stdout + result.stderr
+    assert "0 launches, 0 findings; the program ended with status 0" in result.stdout
+    assert said in result.stdout
+    assert json.loads(report.read_text())["findings"] == []
+    failed = tooling("simulate", "--", "false")
+    assert failed.returncode == ExitCode.WRONG
+
+
+def test_a_profile_without_a_kernel_has_counted_nothing(tmp_path: Path) -> None:
+    source = tmp_path / "idle.mojo"
+    source.write_text('def main():\n    print("idle")\n')
+    result = tooling("profile", str(source))
+    assert result.returncode == ExitCode.NOT_POSSIBLE, result.stdout + result.stderr
+    assert "error: no kernel was launched, so nothing was counted" in result.stdout

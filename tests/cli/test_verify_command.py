@@ -45,6 +45,24 @@ def verified(workbench: Workbench) -> Workbench:
     return workbench
 
 
+def test_a_workflow_shows_what_was_wrong_where(verified: Workbench) -> None:
+    path = verified.root / "tests/mutants/p01.yaml"
+    path.write_text(path.read_text().replace("[missing-last]", "[races]"))
+    verified.solution.write_text(verified.solution.read_text().replace("a[i] + 10", "a[i] + 11", 1))
+    summary = verified.root / "summary.md"
+    result = verified.run("verify", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
+    assert result.status == ExitCode.WRONG
+    lines = [line for line in result.stdout.splitlines() if line.startswith("::error ")]
+    assert any(
+        line.startswith("::error file=solutions/p01/p01.mojo,title=p01 solution::must pass, but: ")
+        for line in lines
+    )
+    assert any(line.startswith("::error file=tests/mutants/p01.yaml,title=p01 mutant ") for line in lines)
+    text = summary.read_text()
+    assert text.startswith("### `tooling verify`: ❌ ")
+    assert "<code>p01 solution</code>: must pass, but: " in text
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_sound_project_is_verified(verified: Workbench, tmp_path: Path, jobs: str) -> None:
     report = tmp_path / "report.json"
@@ -329,3 +347,23 @@ def test_run_bundle_stops_when_it_is_told_to(bundled: Workbench, tmp_path: Path,
         os.kill(int(started.name.removeprefix("pid")), 0)
     assert not list(folder.glob("results*"))
     assert not list(tmp_path.glob("bundle-*"))
+
+
+@pytest.mark.parametrize("content", [None, "[]\n"])
+def test_a_puzzle_without_mutants_is_an_error(
+    verified: Workbench, tmp_path: Path, content: str | None
+) -> None:
+    path = verified.root / "tests" / "mutants" / "p01.yaml"
+    path.unlink()
+    if content is not None:
+        path.write_text(content)
+    report = tmp_path / "report.json"
+    result = verified.run("verify", "p01", "--jobs", "1", "--json", str(report))
+    assert result.status == ExitCode.WRONG
+    assert "error: p01 mutant: p01 has no mutants" in result.stdout
+    assert f"{path}: p01 has no mutants" in result.stdout
+    assert result.stdout.rstrip().splitlines()[-1].split()[:4] == ["all", "1/1", "1/1", "0/1"]
+    statuses = {each["name"]: each["status"] for each in json.loads(report.read_text())["results"]}
+    assert statuses == {"p01 solution": "passed", "p01 skeleton": "passed", "p01 mutant": "error"}
+    alone = verified.run("verify", "p01", "--jobs", "1", "--only", "solution")
+    assert alone.status == ExitCode.PASSED

@@ -53,9 +53,9 @@ def test_the_judge_replaces_and_collects(
     lab.stage("a", values)
     lab.submit("out", (values * 2).T)
     assert values.tolist() == [[5, 6], [7, 8]]
-    assert folder.used()["a"].array().tolist() == [5, 6, 7, 8]
-    assert folder.submitted()["out"].array().tolist() == [10, 14, 12, 16]
-    assert folder.submitted()["out"].dtype == "float32"
+    assert folder.used({"a": 4})["a"].array().tolist() == [5, 6, 7, 8]
+    assert folder.submitted({"out": 4})["out"].array().tolist() == [10, 14, 12, 16]
+    assert folder.submitted({"out": 4})["out"].dtype == "float32"
 
 
 def test_a_staged_file_must_fit(lab: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +15,19 @@ import pytest
 import yaml
 
 from tooling.catalog.catalogue import load_catalogue
-from tooling.catalog.model import Vendor
-from tooling.cli import COMMANDS
-from tooling.generate.workflows import UV_VERSION, WORKFLOWS, gpu_jobs, workflow_text
+from tooling.catalog.model import ProgramLanguage
+from tooling.cli.commands import COMMANDS
+from tooling.generate.matrix import matrix_text
+from tooling.generate.workflows import ACTIONS, UV_VERSION, WORKFLOWS, workflow_text
 from tooling.project import Project
 
 ROOT = Path(__file__).parents[2]
 PUZZLES = load_catalogue(Project(ROOT))
+MATRIX = json.loads(matrix_text(PUZZLES, ROOT / "pixi.toml"))
 
 
 def load(name: str) -> dict[str, Any]:
-    workflow = yaml.safe_load(workflow_text(name, PUZZLES))
+    workflow = yaml.safe_load(workflow_text(name))
     assert isinstance(workflow, dict)
     return workflow
 
@@ -32,15 +39,58 @@ def commands(job: dict[str, Any]) -> str:
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_every_job_has_what_github_wants_of_it(name: str) -> None:
     workflow = load(name)
-    assert set(workflow) == {"name", True, "permissions", "concurrency", "env", "jobs"}  # `on` is YAML's true
+    keys = {"name", True, "permissions", "concurrency", "defaults", "env", "jobs"}  # `on` is YAML's true
+    assert set(workflow) == keys
+    assert workflow["defaults"] == {"run": {"shell": "bash"}}  # with pipefail
     for job_name, job in workflow["jobs"].items():
         allowed = {"name", "needs", "if", "runs-on", "timeout-minutes", "permissions", "environment", "steps"}
-        assert set(job) <= allowed, job_name
+        assert set(job) <= allowed | {"strategy", "env", "outputs"}, job_name
         assert {"runs-on", "timeout-minutes", "steps"} <= set(job), job_name
-        assert job.get("needs", job_name) in workflow["jobs"]
+        needs = job.get("needs", [])
+        assert set([needs] if isinstance(needs, str) else needs) <= set(workflow["jobs"])
         for step in job["steps"]:
             assert ("run" in step) is not ("uses" in step), (job_name, step)
-            assert re.fullmatch(r"[a-z]+(-?[a-z]+)*/[a-z-]+@v\d+", step.get("uses", "actions/checkout@v4"))
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_every_action_is_pinned_by_its_commit_with_the_version_beside_it(name: str) -> None:
+    text = workflow_text(name)
+    used = re.findall(r"uses: (.*)", text)
+    assert used
+    assert set(used) <= {f"{repository}@{commit} # {tag}" for repository, commit, tag in ACTIONS.values()}
+    for _, commit, tag in ACTIONS.values():
+        assert re.fullmatch(r"[0-9a-f]{40}", commit)
+        assert re.fullmatch(r"v\d+\.\d+\.\d+", tag)
+
+
+def test_zizmor_finds_nothing_in_the_workflows_and_does_look(tmp_path: Path) -> None:
+    def zizmor(folder: Path) -> subprocess.CompletedProcess[str]:
+        command = [str(Path(sys.executable).with_name("zizmor")), "--offline", "--no-progress", str(folder)]
+        return subprocess.run(command, text=True, capture_output=True, check=False)
+
+    folder = tmp_path / ".github" / "workflows"
+    folder.mkdir(parents=True)
+    for name in WORKFLOWS:
+        (folder / name).write_text(workflow_text(name))
+    done = zizmor(tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    repository, commit, tag = ACTIONS["checkout"]
+    broken = workflow_text("ci.yml").replace(f"{repository}@{commit} # {tag}", f"{repository}@v4")
+    (folder / "ci.yml").write_text(broken)
+    assert "unpinned-uses" in zizmor(tmp_path).stdout
+
+
+@pytest.mark.skipif(
+    shutil.which("actionlint") is None, reason="needs the group `workflows`, as CI installs it"
+)
+def test_actionlint_finds_nothing_in_the_workflows(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in WORKFLOWS]
+    for path in paths:
+        path.write_text(workflow_text(path.name))
+    done = subprocess.run(["actionlint", *map(str, paths)], text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
@@ -54,10 +104,10 @@ def test_every_command_exists(name: str) -> None:
 def test_the_pages_are_deployed_after_every_check_and_from_full_history() -> None:
     jobs = load("pages.yml")["jobs"]
     checkout = jobs["build"]["steps"][0]["with"]
-    assert (checkout["fetch-depth"], checkout["filter"]) == (0, "blob:none")
+    assert (checkout["fetch-depth"], "filter" in checkout) == (0, False)  # a partial clone would need --fetch
     run = commands(jobs["build"])
     order = [
-        *("generate --check", "check-translations --check", "book check"),
+        *("generate --check", "check-translations --fail-on warning", "book check"),
         *("book outputs", "figure --trace --check", "book build"),
     ]
     places = [run.index(each) for each in order]
@@ -70,30 +120,92 @@ def test_the_cpu_jobs_cover_tests_simulator_matrix_and_book() -> None:
     jobs = load("ci.yml")["jobs"]
     assert ".ci/run" in commands(jobs["check"])
     assert "--group format poe lint-mojo" in commands(jobs["check"])
-    assert "tooling verify --target sim --require-all" in commands(jobs["programs"])
-    assert "--extra torch tooling verify" in commands(jobs["programs"])  # else that could not pass
-    assert "tooling matrix build" in commands(jobs["programs"])
+    assert "poe lint-workflows" in commands(jobs["workflows"])
+    assert "tooling verify --target sim --require-all" in commands(jobs["simulated"])
+    assert "tooling matrix build" in commands(jobs["builds"])
     assert "tooling book check" in commands(jobs["book"])
+
+
+@pytest.mark.parametrize(
+    ("job", "entries"),
+    [
+        *(("simulated", "simulated"), ("builds", "builds"), ("pixi", "pixi")),
+        *(("bundle", "gpus"), ("run", "gpus"), ("judge", "gpus")),
+    ],
+)
+def test_a_job_takes_its_matrix_from_the_file(job: str, entries: str) -> None:
+    jobs = load("ci.yml")["jobs"]
+    assert jobs["matrix"]["outputs"][entries] == f"${{{{ steps.jobs.outputs.{entries} }}}}"
+    assert ".ci/jobs" in commands(jobs["matrix"])
+    include = f"${{{{ fromJSON(needs.matrix.outputs.{entries}) }}}}"
+    assert jobs[job]["strategy"] == {"fail-fast": False, "matrix": {"include": include}}
+    used = set(re.findall(r"matrix\.([a-z_]+)", json.dumps({**jobs[job], "strategy": None}))) - {"outputs"}
+    assert used - {"xml"} <= set(MATRIX["jobs"][entries][0])
+
+
+def test_every_part_is_judged_and_graphs_have_their_packages() -> None:
+    extras = {each["part"]: each["extra"] for each in MATRIX["jobs"]["simulated"]}
+    assert list(extras) == list(dict.fromkeys(puzzle.part for puzzle in PUZZLES))
+    for puzzle in PUZZLES:
+        if any(program.language is ProgramLanguage.PYTHON for program in puzzle.programs):
+            assert extras[puzzle.part] == "torch"  # else --require-all could not pass
+
+
+def test_programs_are_built_on_linux_on_arm64_and_on_a_mac() -> None:
+    runners = {each["runner"]: each["accelerator"] for each in MATRIX["jobs"]["builds"]}
+    assert runners == {"ubuntu-24.04": "", "ubuntu-24.04-arm": "", "macos-15": "apple-m1"}
+
+
+def test_every_environment_of_pixi_is_installed_and_the_default_one_everywhere() -> None:
+    pixi = [(each["environment"], each["platform"], each["puzzle"]) for each in MATRIX["jobs"]["pixi"]]
+    assert pixi == [
+        *(("default", "linux-64", "p01"), ("default", "linux-aarch64", ""), ("default", "osx-arm64", "")),
+        *(("amd", "linux-64", "p01"), ("apple", "osx-arm64", ""), ("max", "linux-64", "p17")),
+        *(("sim", "linux-64", "p01"), ("torch", "linux-64", "p20")),
+    ]
 
 
 def test_gpu_runners_only_run_bundles_and_are_judged_elsewhere() -> None:
     jobs = load("ci.yml")["jobs"]
-    for gpu in gpu_jobs(PUZZLES):
-        run = jobs[f"run-{gpu.vendor}"]
-        assert run["runs-on"][0] == "self-hosted"
-        assert gpu.accelerator in run["runs-on"]
-        assert "run_bundle.py" in commands(run)
-        assert "uv" not in commands(run).split()
-        assert not any("checkout" in step.get("uses", "") for step in run["steps"])
-        assert "--judge results.json" in commands(jobs[f"judge-{gpu.vendor}"])
-        assert (
-            "pull_request" in jobs[f"bundle-{gpu.vendor}"]["if"]
-        )  # a stranger's code stays off our machines
+    run = jobs["run"]
+    assert run["runs-on"] == "${{ matrix.labels }}"
+    for gpu in MATRIX["jobs"]["gpus"]:
+        assert gpu["labels"][0] == "self-hosted"
+        assert gpu["accelerator"] in gpu["labels"]
+    assert "run_bundle.py" in commands(run)
+    assert "uv" not in commands(run).split()
+    assert not any("checkout" in step.get("uses", "") for step in run["steps"])
+    assert "--judge results.json" in commands(jobs["judge"])
+    assert "event_name != 'pull_request'" in jobs["bundle"]["if"]  # a stranger's code stays off our machines
+    assert set(run["needs"]) == {"matrix", "bundle"}  # and does not run where that was skipped
 
 
-def test_an_nvidia_runner_can_run_every_mode_that_nvidia_runs() -> None:
-    (nvidia,) = (gpu for gpu in gpu_jobs(PUZZLES) if gpu.vendor == Vendor.NVIDIA.value)
-    assert nvidia.accelerator == "sm_90a"
+def test_only_accelerators_that_have_a_runner_get_jobs() -> None:
+    def outputs(runners: str) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"GPU_RUNNERS": runners}
+        command = [sys.executable, str(ROOT / ".ci" / "jobs")]
+        return subprocess.run(command, env=environment, text=True, capture_output=True, check=False)
+
+    lines = dict(line.split("=", 1) for line in outputs("gfx942 sm_90a").stdout.splitlines())
+    assert set(lines) == {"simulated", "builds", "pixi", "gpus"}
+    assert [gpu["accelerator"] for gpu in json.loads(lines["gpus"])] == ["sm_90a", "gfx942"]
+    assert "\ngpus=[]\n" in outputs("").stdout
+    wrong = outputs("sm_9")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr == (
+        "::error title=GPU_RUNNERS::no such accelerator: sm_9; "
+        "there are sm_80, sm_90a, sm_100a, gfx942, gfx1100, apple-m1, apple-m4\n"
+    )
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_every_job_installs_what_is_locked_and_nothing_else(name: str) -> None:
+    for job_name, job in load(name)["jobs"].items():
+        text = commands(job)
+        if ".uv/bin/uv run" in text and job_name != "check":  # whose command is the README's
+            assert text.index(".ci/install") < text.index(".uv/bin/uv run")
+            assert text.count(".uv/bin/uv run --no-sync ") == text.count(".uv/bin/uv run")
+            assert "pip install" not in text
 
 
 def test_the_installer_is_the_readmes() -> None:

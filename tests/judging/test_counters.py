@@ -18,7 +18,7 @@ from tooling.judging.verdict import Outcome
 from tooling.record import replace
 from tooling.simulator.counters.profile import KernelProfile, Line, LineProfile
 from tooling.simulator.counters.traffic import Route, Traffic
-from tooling.simulator.launch import Dim3
+from tooling.simulator.gpu.launch import Dim3
 
 BECAUSE = Text("lanes lie far apart", "레인이 멀리 떨어져 있습니다")
 RAN = Transcript("", "", Ending.EXITED, 0, 0.1)

@@ -10,12 +10,13 @@ import pytest
 from tooling.catalog.model import Mode, ModeKind, Output
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
-from tooling.judging.judge import judge_case, judge_unjudged
+from tooling.judging.judge import as_told, judge_case, judge_unjudged
 from tooling.judging.reference import ReferenceCase
+from tooling.judging.verdict import CaseVerdict
 from tooling.record import replace
-from tooling.simulator.findings import Place
-from tooling.simulator.launch import FaultKind
-from tooling.simulator.stopped import StoppedKernel
+from tooling.simulator.checks.findings import Place
+from tooling.simulator.gpu.launch import FaultKind
+from tooling.simulator.server.stopped import StoppedKernel
 
 A = np.arange(4, dtype=np.float32)
 CASE = ReferenceCase("book", {"a": A, "out": np.zeros(4, np.float32)}, {"out": A + 1})
@@ -167,3 +168,95 @@ def test_a_write_beyond_the_end_is_seen_in_the_cells_behind_the_result() -> None
         submitted = {"out": RIGHT, "guard": Buffer("float32", behind.tobytes())}
         verdict = judge_case(mode, case, transcript, USED, submitted)
         assert [problem.name for problem in verdict.problems] == found
+
+
+ENDED = Transcript("", "", Ending.EXITED, 0, 0.1)
+
+
+def case_of(values: object, dtype: str = "float32", dataset: str = "book") -> tuple[Mode, ReferenceCase]:
+    """A mode with one output, whose right values these are; -777 was in it before the launch."""
+    expected = np.array(values, dtype)
+    mode = replace(MODE, outputs=(Output("out", dtype, expected.shape),))
+    return mode, ReferenceCase(dataset, {"out": np.full_like(expected, -777)}, {"out": expected})
+
+
+def judged(values: object, got: object, dtype: str = "float32", dataset: str = "book") -> CaseVerdict:
+    mode, case = case_of(values, dtype, dataset)
+    used = {name: Buffer(dtype, array.tobytes()) for name, array in case.inputs.items()}
+    return judge_case(mode, case, ENDED, used, {"out": Buffer(dtype, np.array(got, dtype).tobytes())})
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "printed", "agrees"),
+    [
+        ("float16", 1.0, "1.00390625", True),  # four units of the type's precision, 2^-10
+        ("float16", 1.0, "1.004", False),
+        ("float32", 1.0, "1.0000004", True),  # of 2^-23
+        ("float32", 1.0, "1.0000005", False),
+        ("float32", -1000.0, "-1000.0004", True),  # relative to the value
+        ("float32", -1000.0, "-1000.0005", False),
+        ("float32", 1.0, "1.00002", False),
+        ("float64", 1.0, "1.0000000000000008", True),  # of 2^-52
+        ("float64", 1.0, "1.0000000000000011", False),
+        ("int32", 7, "7", True),
+        ("int32", 7, "7.0000001", False),
+        ("float32", 0.0, "1e-30", False),
+        ("float32", np.nan, "nan", True),
+        ("float32", np.nan, "0.0", False),
+        ("float32", np.inf, "inf", True),
+        ("float32", np.inf, "-inf", False),
+    ],
+)
+def test_printed_text_may_differ_from_the_buffer_by_four_units_of_precision(
+    dtype: str, value: float, printed: str, agrees: bool
+) -> None:
+    mode, case = case_of([value], dtype)
+    used = {name: Buffer(dtype, array.tobytes()) for name, array in case.inputs.items()}
+    submitted = {"out": Buffer(dtype, case.expected["out"].tobytes())}
+    transcript = dataclasses.replace(ENDED, stdout=f"first line\nout: [{printed}]\n")
+    problems = judge_case(mode, case, transcript, used, submitted).problems
+    assert [(problem.name, problem.what) for problem in problems] == (
+        []
+        if agrees
+        else [("text-disagrees", "what is printed as `out` (line 2) is not what the buffer holds")]
+    )
+
+
+RIGHT_EIGHT = [3, 1, 4, 1, 5, 9, 2, 6]
+LAST_WRONG = [3, 1, 4, 1, 5, 9, 2, 7]
+SEVERAL_WRONG = [8, 1, 4, 7, 5, 9, 2, 7]
+ONLY_LAST = ("missing-last", "only the last 1 element(s) of `out` are wrong")
+JUST_WRONG = ("mismatch", "`out` is wrong")
+
+
+@pytest.mark.parametrize(
+    ("book", "probe", "told"),
+    [
+        (LAST_WRONG, LAST_WRONG, [ONLY_LAST, ONLY_LAST]),
+        (LAST_WRONG, SEVERAL_WRONG, [JUST_WRONG, JUST_WRONG]),
+        (SEVERAL_WRONG, LAST_WRONG, [JUST_WRONG, JUST_WRONG]),
+        (LAST_WRONG, RIGHT_EIGHT, [ONLY_LAST]),  # data that is right shows no other pattern
+        (RIGHT_EIGHT, LAST_WRONG, [ONLY_LAST]),
+    ],
+)
+def test_a_missing_last_element_is_told_only_where_no_data_set_contradicts_it(
+    book: list[int], probe: list[int], told: list[tuple[str, str]]
+) -> None:
+    cases = [judged(RIGHT_EIGHT, book), judged(RIGHT_EIGHT, probe, dataset="probe")]
+    shown = [as_told(problem, case, cases, "en") for case in cases for problem in case.problems]
+    assert [(problem.name, problem.what) for problem in shown] == told
+    differing = [problem.comparison.differing for problem in shown if problem.comparison]
+    counts = {tuple(LAST_WRONG): 1, tuple(SEVERAL_WRONG): 3}
+    assert differing == [counts[tuple(got)] for got in (book, probe) if got != RIGHT_EIGHT]
+
+
+def test_another_output_or_an_output_without_values_does_not_contradict_a_missing_last_element() -> None:
+    case = judged(RIGHT_EIGHT, LAST_WRONG)
+    wrong = judged(RIGHT_EIGHT, SEVERAL_WRONG, dataset="probe")
+    (problem,) = wrong.problems
+    elsewhere = dataclasses.replace(wrong, problems=(dataclasses.replace(problem, output="other"),))
+    mode, reference = case_of(RIGHT_EIGHT, dataset="probe")
+    used = {"out": Buffer("float32", reference.inputs["out"].tobytes())}
+    absent = judge_case(mode, reference, ENDED, used, {})
+    for other in (elsewhere, absent):
+        assert as_told(case.problems[0], case, [case, other], "en") == case.problems[0]

@@ -19,6 +19,10 @@ language = "ko"
 create-missing = false
 [output.markdown]
 [output.html]
+[output.html.search]
+enable = false
+[output.html.print]
+enable = false
 """
 
 
@@ -74,7 +78,9 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
             (root / "src" / name).symlink_to(target)
         summary = "".join(f"- [{name}]({name})\n" for name in chapters)
         (root / "src" / "SUMMARY.md").write_text(summary)
-        done = subprocess.run([binary, "build", root], capture_output=True, text=True, check=True, timeout=60)
+        done = subprocess.run(
+            [binary, "build", root], capture_output=True, text=True, check=True, timeout=600
+        )
         return Built(root, done.stderr)
 
     return run

@@ -45,6 +45,8 @@ LINKS: dict[str, str | None] = {
     "#there": "missing-fragment",
     "a.md?x=1#one": None,
     "https://example.org/b.md": None,
+    "../../std/index.html": None,
+    "../../std/page.md#x": None,
     "mailto:a@example.org": None,
     "{{#include url.md}}/b.md": None,
 }

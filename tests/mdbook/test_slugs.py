@@ -26,25 +26,6 @@ def test_slug(text: str) -> None:
     assert slugs.slug(text) == SLUGS[text]
 
 
-RENDERED = {
-    "`--tiled` mode": "--tiled mode",
-    "two -- dashes": "two  dashes",
-    "_em_ and snake_case": "em and snake_case",
-    "__init__": "init",
-    "`__init__`": "__init__",
-    "[text](page.md#x) ![alt](a.png)": "text ",
-    "A &amp; B": "A & B",
-    "<b>bold</b> <!-- no -->": "bold ",
-    "a\\_b": "a_b",
-}
-
-
-@pytest.mark.parametrize("text", RENDERED)
-def test_rendered_text(text: str) -> None:
-    rendered = slugs.rendered_text(text).replace("[", "")
-    assert rendered == RENDERED[text]
-
-
 def test_ids_are_made_unique() -> None:
     taken: set[str] = set()
     assert [slugs.unique(name, taken) for name in ("a", "a", "a-1", "a")] == ["a", "a-1", "a-1-1", "a-2"]
@@ -60,18 +41,3 @@ def test_unique_ids_never_repeat(names: list[str]) -> None:
 @given(st.text(max_size=20))
 def test_a_slug_has_no_spaces(text: str) -> None:
     assert not any(character in rust.SPACES for character in slugs.slug(text))
-
-
-EXPLICIT = {
-    "Name {#id}": ("Name", "id"),
-    "Name {#id .wide}": ("Name", "id"),
-    "Name {.wide}": ("Name", None),
-    "Name {text}": ("Name", None),
-    "Name": ("Name", None),
-    "{#id}": ("", "id"),
-}
-
-
-@pytest.mark.parametrize("text", EXPLICIT)
-def test_explicit_ids(text: str) -> None:
-    assert slugs.split_explicit_id(text) == EXPLICIT[text]

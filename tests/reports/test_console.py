@@ -15,9 +15,20 @@ from tooling.execution.program import Ending, Transcript
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
-from tooling.reports.console import headline, show_verdict
+from tooling.record import replace
+from tooling.reports.console import headline, mismatch_table, show_verdict
 from tooling.reports.terminal import Terminal
-from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Memory, Party, Place, Severity
+from tooling.simulator.checks.findings import (
+    Action,
+    Buffer,
+    Check,
+    Finding,
+    Kind,
+    Memory,
+    Party,
+    Place,
+    Severity,
+)
 from tooling.targets.model import Choice
 from tooling.targets.probing import SIMULATED
 
@@ -139,3 +150,83 @@ def test_where_an_access_has_spoilt_values_nobody_guesses_at_the_sum(
     assert (f"it looks {name}" in text) is told
     assert ("mend the line above first" in text) is not told
     assert "1 of 4 elements differ:" in text
+
+
+@pytest.mark.parametrize(
+    ("count", "rest"), [(1, []), (6, []), (7, ["    ... and 1 more"]), (9, ["    ... and 3 more"])]
+)
+def test_six_findings_are_shown_and_the_others_counted(count: int, rest: list[str]) -> None:
+    findings = tuple(
+        replace(BEYOND, parties=(replace(BEYOND.parties[0], place=Place("p01.mojo", line, 28, 1)),))
+        for line in range(11, 11 + count)
+    )
+    lines = shown(case(WRITTEN_BEHIND, findings=findings)).splitlines()
+    assert [line.strip() for line in lines if "where:" in line] == [
+        f"where: p01.mojo:{line}:28: thread (1, 0, 0) of block (0, 0, 0) reads"
+        for line in range(11, 11 + min(count, 6))
+    ]
+    assert [line for line in lines if line.startswith("    ... and ")] == rest
+    korean = shown(case(WRITTEN_BEHIND, findings=findings), language="ko").splitlines()
+    assert [line for line in korean if line.startswith("    ... 외 ")] == (
+        [f"    ... 외 {count - 6}개"] if rest else []
+    )
+
+
+def failed(stderr: str) -> CaseVerdict:
+    """A program that ended with status 1 before it handed in anything."""
+    problem = Problem("program-error", "it failed", "cause", "advice")
+    return CaseVerdict("book", Transcript("", stderr, Ending.EXITED, 1, 0.1), (problem,))
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 20])
+def test_the_last_eight_lines_of_stderr_are_shown(count: int) -> None:
+    lines = [f"line {number}" for number in range(1, count + 1)]
+    assert shown(failed("\n".join(lines) + "\n")).splitlines() == [
+        "❌ p01 is not right yet",
+        "  it failed (with the book's data)",
+        "  why: cause",
+        "  try: advice",
+        "  what it wrote to stderr:",
+        *(f"    {line}" for line in lines[-8:]),
+        *shown(failed("")).splitlines()[4:],
+    ]
+
+
+def test_empty_lines_and_the_runtimes_own_advice_do_not_count_among_the_lines_of_stderr() -> None:
+    noise = [
+        "",
+        "   ",
+        "stack trace was not collected. Enable it",
+        "To get more accurate error information, set MODULAR_DEBUG",
+        "Failed to initialize Crashpad",
+    ]
+    lines = [line for number in range(1, 10) for line in (f"line {number}", *noise)]
+    text = shown(failed("\n".join(lines)))
+    assert [line for line in text.splitlines() if line.startswith("    ")] == [
+        f"    line {number}" for number in range(2, 10)
+    ]
+    assert shown(failed("\n".join(noise))) == shown(failed(""))
+
+
+@pytest.mark.parametrize(("wrong", "rest"), [(5, []), (6, ["  ... and 1 more"]), (8, ["  ... and 3 more"])])
+def test_five_elements_that_differ_are_shown_and_the_others_counted(wrong: int, rest: list[str]) -> None:
+    expected = np.arange(8, dtype=np.float32)
+    got = np.where(np.arange(8) < wrong, expected + 10, expected)
+    assert mismatch_table(compare(got, expected)) == [
+        f"{wrong} of 8 elements differ:",
+        "  index   got  expected",
+        "    [0]  10.0       0.0",
+        "    [1]  11.0       1.0",
+        "    [2]  12.0       2.0",
+        "    [3]  13.0       3.0",
+        "    [4]  14.0       4.0",
+        *rest,
+    ]
+
+
+def test_warnings_are_shown_with_a_wrong_answer_too() -> None:
+    warning = replace(RACE, severity=Severity.WARNING, kind=Kind.MBARRIER_UNHEEDED)
+    text = shown(case(findings=(RACE, warning)))
+    assert text.count("race on shared memory") == 1
+    assert text.count("warning: [races] an mbarrier is asked whether its phase is complete") == 1
+    assert text.index("❌") < text.index("race on") < text.index("warning:")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 
+from tooling.simulator.checks.findings import Kind
 from tooling.simulator.checks.suite import make_checks
-from tooling.simulator.context import Context, Gpu
-from tooling.simulator.executor import Engine
-from tooling.simulator.findings import Kind
-from tooling.simulator.protocol import ARENA_BASE, MAGIC, VERSION, Opcode, Request
+from tooling.simulator.engine.executor import Engine
+from tooling.simulator.server.context import Context, Gpu
+from tooling.simulator.server.protocol import ARENA_BASE, MAGIC, VERSION, DriverRequest, Opcode
 
 READER = b"""
 .version 8.5
@@ -32,13 +32,13 @@ def introduced(*, checked: bool = True, language: str = "en") -> Context:
     """A program that has said hello; close it at the end."""
     make = make_checks if checked else lambda: ()
     context = Context(Gpu(Engine("lockstep", None), make, language), lambda: False)
-    context.answer(Request(Opcode.HELLO, (MAGIC, VERSION, 1, ARENA_BASE), b""))
+    context.answer(DriverRequest(Opcode.HELLO, (MAGIC, VERSION, 1, ARENA_BASE), b""))
     return context
 
 
 def ask(context: Context, opcode: Opcode, *fields: int, tail: bytes = b"") -> tuple[int, int]:
     """The status, and the first number of the answer."""
-    status, answer, _ = context.answer(Request(opcode, fields, tail))
+    status, answer, _ = context.answer(DriverRequest(opcode, fields, tail))
     return status, int.from_bytes(answer[:8], "little")
 
 

@@ -10,17 +10,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tooling.simulator.libraries import Libraries, find_libraries
-from tooling.simulator.protocol import (
+from tests.simulator.helpers import encode_request
+from tooling.simulator.server.libraries import Libraries, find_libraries
+from tooling.simulator.server.protocol import (
     ARENA_BASE,
     MAGIC,
     REPLY_HEADER,
     VERSION,
     Opcode,
-    encode_request,
     receive_exactly,
 )
-from tooling.simulator.session import Simulation
+from tooling.simulator.server.session import Simulation
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
 
 HERE = Path(__file__).parent
@@ -35,9 +35,9 @@ def stand_ins() -> Libraries:
 
 
 @functools.cache
-def program() -> Path:
-    """`programs/driver_program.mojo`, built for the simulated GPU."""
-    request = BuildRequest(HERE / "programs" / "driver_program.mojo", accelerator="sm_90a")
+def program(name: str = "driver_program") -> Path:
+    """`programs/<name>.mojo`, built for the simulated GPU."""
+    request = BuildRequest(HERE / "programs" / f"{name}.mojo", accelerator="sm_90a")
     return build(request, find_toolchain(), open_cache()).path
 
 

@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.engine import Limits, run
-from tooling.simulator.hooks import Hook
-from tooling.simulator.launch import Dim3, Launch, LaunchResult
-from tooling.simulator.memory import DeviceMemory
-from tooling.simulator.ptx import parse_module
+from tooling.simulator.engine.engine import run
+from tooling.simulator.engine.launch_state import Limits
+from tooling.simulator.gpu.device_memory import DeviceMemory
+from tooling.simulator.gpu.hooks import Hook
+from tooling.simulator.gpu.launch import Dim3, Launch, LaunchResult
+from tooling.simulator.nvidia.ptx.reader import parse_module
+
+BASE = 0x5_0000_0000
+"""The device address of the first array: it needs more than 32 bits, as addresses of hardware do."""
 
 HEAD = ".version 8.5\n.target sm_90a\n.address_size 64\n"
 REGISTERS = """
@@ -50,7 +54,7 @@ def simulate(
 ) -> tuple[LaunchResult, list[NDArray[Any]]]:
     """The result and the arrays as the kernel left them; `extra` follows the pointers in the parameters."""
     module = parse_module(text)
-    memory = DeviceMemory(np.zeros(1 << 22, np.uint8), 0x10000)
+    memory = DeviceMemory(np.zeros(1 << 22, np.uint8), BASE)
     addresses = [memory.allocate(array.nbytes, f"array {n}") for n, array in enumerate(arrays)]
     for address, array in zip(addresses, arrays, strict=True):
         memory.view(address, array.nbytes)[:] = array.view(np.uint8).reshape(-1)

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests.simulator.asking import ask, introduced, kinds, read_by_a_kernel
-from tooling.simulator.buffers import MOST_POISONED
-from tooling.simulator.context import Context
-from tooling.simulator.findings import Kind
-from tooling.simulator.protocol import MemoryKind, Opcode
+from tooling.simulator.checks.findings import Kind
+from tooling.simulator.gpu.device_memory import DeviceMemory
+from tooling.simulator.gpu.hooks import Hook
+from tooling.simulator.server.arena import Arena
+from tooling.simulator.server.buffers import MOST_POISONED, Buffers
+from tooling.simulator.server.context import Context
+from tooling.simulator.server.protocol import ARENA_BASE, DriverRequest, MemoryKind, Opcode
 
 
 @pytest.fixture
@@ -58,3 +61,34 @@ def test_buffers_are_numbered_as_the_program_allocated_them(context: Context) ->
         finding.buffer.number for check in context.checks for finding in check.findings if finding.buffer
     ]
     assert sorted(set(numbers)) == [1, 2]
+
+
+class Writes(Hook):
+    """The sizes of what the host wrote; it is no check, and wants no other event."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
+        self.sizes.append(size)
+
+
+def test_any_hook_receives_what_the_host_does_with_memory() -> None:
+    arena, hook = Arena(ARENA_BASE), Writes()
+    buffers = Buffers(arena, DeviceMemory(arena.buffer, ARENA_BASE, shared=True), [hook])
+
+    def ask_buffers(opcode: Opcode, *fields: int) -> bytes:
+        status, answer = buffers.answers[opcode](DriverRequest(opcode, fields, b""))
+        assert status == 0
+        return answer
+
+    try:
+        first, second = (
+            int.from_bytes(ask_buffers(Opcode.ALLOCATE, 64, MemoryKind.DEVICE), "little") for _ in range(2)
+        )
+        ask_buffers(Opcode.WRITE, first, 4, 1, 0)
+        ask_buffers(Opcode.COPY, second, first, 16)  # for who does not tell them apart, a copy writes too
+        ask_buffers(Opcode.FREE, first, MemoryKind.DEVICE)
+    finally:
+        arena.close()
+    assert hook.sizes == [4, 16]

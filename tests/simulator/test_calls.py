@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import HEAD, simulate
-from tooling.simulator.launch import FaultKind
-from tooling.simulator.ptx import PtxError, parse_module, print_module
+from tooling.simulator.gpu.launch import FaultKind
+from tooling.simulator.nvidia.ptx.reader import PtxError, parse_module, print_module
 
 SCHEDULES = ("lockstep", "random:5", "adversarial")
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import kernel, simulate
-from tooling.simulator.clusters import Clusters, blocks_together
-from tooling.simulator.launch import Dim3, Launch
-from tooling.simulator.ptx import parse_module
+from tooling.simulator.gpu.clusters import Clusters, blocks_together
+from tooling.simulator.gpu.launch import Dim3, Launch
+from tooling.simulator.nvidia.ptx.reader import parse_module
 
 FUNCTION = parse_module(kernel("")).kernels["k"]
 

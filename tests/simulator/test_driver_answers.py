@@ -23,13 +23,14 @@ from tests.simulator.driver_lab import (
     stand_ins,
     symbols,
 )
+from tests.simulator.helpers import RecordOnly
 from tests.simulator.instructions import tensor_cases
 from tests.simulator.test_tensors_on_h200 import packed
-from tooling.simulator.executor import Engine, RecordOnly
-from tooling.simulator.launch import FaultKind
-from tooling.simulator.libraries import CUDA, NVML, NVPTX, Libraries
-from tooling.simulator.protocol import ARENA_BASE, ARENA_BYTES
-from tooling.simulator.session import Simulation, SimulationOptions
+from tooling.simulator.engine.executor import Engine
+from tooling.simulator.gpu.launch import FaultKind
+from tooling.simulator.server.libraries import CUDA, NVML, NVPTX, Libraries
+from tooling.simulator.server.protocol import ARENA_BASE, ARENA_BYTES
+from tooling.simulator.server.session import Simulation, SimulationOptions
 
 pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
 
@@ -133,8 +134,9 @@ def test_a_map_of_pixels_is_the_one_that_the_copies_were_held_against() -> None:
     code = """
 from tests.simulator.instructions import record_tensors, tensor_cases
 from tests.simulator.instructions.record import Driver
+from tests.simulator.simulate import BASE
 import ctypes, json
-driver, address = Driver(), ctypes.c_uint64(0x10000)
+driver, address = Driver(), ctypes.c_uint64(BASE)
 cases = [case for case in tensor_cases.cases() if not case.map.box]
 print(json.dumps([bytes(record_tensors.encode(driver, case, address)).hex() for case in cases]))
 """
@@ -165,7 +167,7 @@ print(json.dumps(found))
 
 
 def test_what_is_not_there_says_so_by_name() -> None:
-    source = (Path(__file__).parents[2] / "tooling/simulator/driver/unsupported.mojo").read_text()
+    source = (Path(__file__).parents[2] / "tooling/simulator/nvidia/driver/unsupported.mojo").read_text()
     names = [line.split('"')[1] for line in source.splitlines() if line.startswith("@export")]
     assert len(names) > 10
     with simulation(record_only=True) as gpu:
@@ -369,7 +371,7 @@ print(d.launch(d.function("mixed"), arguments=values), d("cuStreamSynchronize", 
 
 
 def test_a_protocol_of_another_version_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tooling.simulator.context.VERSION", 99)
+    monkeypatch.setattr("tooling.simulator.server.context.VERSION", 99)
     with simulation(record_only=True) as gpu:
         done = run_python(gpu, "print(Driver()('cuInit', 0))")
     assert done.stdout == "100\n"

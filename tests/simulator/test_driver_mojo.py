@@ -8,7 +8,7 @@ import pytest
 
 from tests.machine import needs_simulated_gpu
 from tests.simulator.driver_lab import program, run, stand_ins
-from tooling.simulator.session import Simulation, SimulationOptions
+from tooling.simulator.server.session import Simulation, SimulationOptions
 
 pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
 

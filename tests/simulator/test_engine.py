@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import kernel, simulate
+from tooling.simulator.checks.findings import Check
 from tooling.simulator.checks.suite import make_checks
-from tooling.simulator.findings import Check
-from tooling.simulator.hooks import Access, Hook, LaunchContext, Waiter
-from tooling.simulator.launch import FaultKind
-from tooling.simulator.memory import DeviceMemory, OutOfDeviceMemory
-from tooling.simulator.ptx import PtxError
+from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.gpu.hooks import Access, Hook, LaunchContext, Waiter
+from tooling.simulator.gpu.launch import FaultKind
+from tooling.simulator.nvidia.ptx.reader import PtxError
 
 DATA = Path(__file__).parent / "data"
 SCHEDULES = ("lockstep", "random:1", "random:2", "adversarial")
@@ -34,9 +34,9 @@ def test_axis_sum_as_mojo_compiled_it(schedule: str) -> None:
     result, _ = simulate(text, [], extra=bytes(64))
     assert result.error is not None
     assert result.error.kind is FaultKind.ILLEGAL_ADDRESS
-    from tooling.simulator.engine import run
-    from tooling.simulator.launch import Dim3, Launch
-    from tooling.simulator.ptx import parse_module
+    from tooling.simulator.engine.engine import run
+    from tooling.simulator.gpu.launch import Dim3, Launch
+    from tooling.simulator.nvidia.ptx.reader import parse_module
 
     memory = DeviceMemory(np.zeros(1 << 16, np.uint8), 0x1000)
     places = [memory.allocate(array.nbytes) for array in (out, a)]

@@ -7,6 +7,7 @@ minutes: `pytest tests/simulator/test_fuzzing.py -m slow`.
 from __future__ import annotations
 
 import random
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,33 +17,41 @@ from types import FrameType
 import numpy as np
 import pytest
 
-from tooling.simulator import engine
+from tests.simulator.helpers import RecordOnly, findings_of
 from tooling.simulator.checks.base import CheckHook
-from tooling.simulator.checks.suite import findings_of, make_checks
-from tooling.simulator.context import Context, Gpu
+from tooling.simulator.checks.findings import render
+from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.counters.profiler import ProfilingHook
-from tooling.simulator.executor import Engine, RecordOnly
-from tooling.simulator.findings import render
-from tooling.simulator.launch import Dim3, Launch
-from tooling.simulator.memory import DeviceMemory
-from tooling.simulator.protocol import (
+from tooling.simulator.engine import engine
+from tooling.simulator.engine.executor import Engine
+from tooling.simulator.engine.launch_state import Limits
+from tooling.simulator.gpu.code_model import Function
+from tooling.simulator.gpu.device_memory import DeviceMemory
+from tooling.simulator.gpu.launch import Dim3, Launch
+from tooling.simulator.nvidia.ptx.reader import PtxError, parse_module
+from tooling.simulator.server.context import Context, Gpu
+from tooling.simulator.server.protocol import (
     ARENA_BASE,
     MAGIC,
     REQUESTS,
     VERSION,
+    DriverRequest,
     Opcode,
     ProtocolError,
-    Request,
     decode_request,
 )
-from tooling.simulator.ptx import PtxError, parse_module
-from tooling.simulator.ptx_model import Function
 
 HERE = Path(__file__).parent
 TEXTS = [path.read_text() for path in sorted((HERE / "checks" / "defects").rglob("*.ptx"))]
 WORDS = sorted({word for text in TEXTS for word in text.replace(",", " ").replace(";", " ; ").split()})
 NUMBERS = (0, 1, 2, 3, 4, 8, 255, 256, 4096, 1 << 16, 1 << 31, (1 << 32) - 1, 1 << 40, 1 << 63, (1 << 64) - 1)
-ENOUGH = engine.Limits(lane_instructions=100_000)
+PARTS = (
+    (re.compile(r"(?<=[ +<\[-])\d+"), ("0", "-1", "1", "3", "1000000000000", "2147483648", "0x10", "{", "")),
+    (re.compile(r"(?<=\.)[busf](?:8|16|32|64)\b"), ("b8", "b16", "u32", "b64", "b128", "f32", "f64", "pred")),
+    (re.compile(r"%[a-z]+\d+"), ("%r1", "%rd1", "%p1", "%h1", "%tid.x", "!%r2", "_", "{%r1, %r2}", "7")),
+)
+"""What is replaced by what: numbers, types and registers."""
+ENOUGH = Limits(lane_instructions=100_000)
 PATIENCE = 20
 """Seconds of processor time for one input, so that a busy machine changes nothing."""
 
@@ -64,11 +73,12 @@ def in_time() -> Iterator[None]:
 
 
 def damaged(chance: random.Random) -> str:
-    """A kernel of the defect suite with one to four changes, each to a character, a word or a line."""
+    """A kernel of the defect suite with one to four changes, each to a character, a word, a line, a number, a
+    type or a register."""
     text = chance.choice(TEXTS)
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(len(text) + 1)
-        what = chance.randrange(6)
+        what = chance.randrange(9)
         if what == 0:
             text = text[:at] + chr(chance.choice((*range(32, 127), 0, 10, 233, 0x1F600))) + text[at:]
         elif what == 1:
@@ -77,6 +87,12 @@ def damaged(chance: random.Random) -> str:
             text = text[:at] + chance.choice(WORDS) + text[at:]
         elif what == 3:
             text = text[:at]
+        elif what >= 6:
+            places, others = PARTS[what - 6]
+            found = list(places.finditer(text))
+            if found:
+                chosen = chance.choice(found)
+                text = text[: chosen.start()] + chance.choice(others) + text[chosen.end() :]
         else:
             lines = text.split("\n")
             one, other = chance.randrange(len(lines)), chance.randrange(len(lines))
@@ -156,7 +172,7 @@ def run_damaged(seeds: range) -> int:
     return ran
 
 
-def requests(chance: random.Random, known: list[int]) -> Iterator[Request | bytes]:
+def requests(chance: random.Random, known: list[int]) -> Iterator[DriverRequest | bytes]:
     """Requests with plausible and with senseless numbers, and bytes that are no request."""
     for _ in range(20):
         opcode = chance.choice(tuple(Opcode))
@@ -177,7 +193,7 @@ def requests(chance: random.Random, known: list[int]) -> Iterator[Request | byte
             tail = chance.choice((b"right", b"wrong", b"\xff\0", b""))
         elif opcode is Opcode.LAUNCH:
             tail = chance.randbytes(chance.choice((0, 8, 16, 300)))
-        yield Request(opcode, chosen, tail)
+        yield DriverRequest(opcode, chosen, tail)
 
 
 def _letters(form: str) -> str:
@@ -213,7 +229,7 @@ def send_damaged(seeds: range) -> None:
         known: list[int] = []
         try:
             with in_time():
-                context.answer(Request(Opcode.HELLO, (MAGIC, VERSION, 1, ARENA_BASE), b""))
+                context.answer(DriverRequest(Opcode.HELLO, (MAGIC, VERSION, 1, ARENA_BASE), b""))
                 for message in requests(chance, known):
                     try:
                         request = (

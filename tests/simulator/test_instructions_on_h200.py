@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pytest
 
 from tests.simulator.instructions import cases, memory_cases, warp_cases, warpgroup_cases
-from tooling.simulator.engine import run
-from tooling.simulator.launch import Dim3, Launch
-from tooling.simulator.memory import DeviceMemory
-from tooling.simulator.ptx import parse_module
+from tooling.simulator.engine.engine import run
+from tooling.simulator.gpu.device_memory import DeviceMemory
+from tooling.simulator.gpu.launch import Dim3, Launch
+from tooling.simulator.nvidia.ptx.reader import parse_module
 
 RECORDING = Path(__file__).parents[1] / "data" / "h200" / "instructions.npz"
 BASE = 0x10000

@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 
 from tests.simulator.simulate import kernel, simulate
-from tooling.simulator.launch import Dim3
+from tooling.simulator.gpu.launch import Dim3
 
 LANES = 1 << 14
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from tests.simulator.simulate import kernel
-from tooling.simulator.decode import decode
-from tooling.simulator.ptx import PtxError, parse_module
+from tooling.simulator.engine.lower import decode
+from tooling.simulator.nvidia.ptx.reader import PtxError, parse_module
 
 GOOD = [
     "ld.global.b32 %r1, [%rd30];",
@@ -23,6 +23,8 @@ GOOD = [
     "st.volatile.b32 [%rd30], %r1;",
     "atom.relaxed.gpu.global.add.u32 %r1, [%rd30], %r2;",
     "red.global.add.noftz.f16x2 [%rd30], %r2;",
+    "pmevent 15;",
+    "pmevent.mask 0xffff;",
 ]
 
 BAD = [
@@ -47,6 +49,10 @@ BAD = [
     "atom.global.and.u32 %r1, [%rd30], %r2;",
     "atom.global.min.f32 %r1, [%rd30], %r2;",
     "red.global.inc.s32 [%rd30], %r2;",
+    "pmevent 16;",
+    "pmevent %r1;",
+    "pmevent.mask 0x10000;",
+    "pmevent.masked 1;",
 ]
 
 MISFITS = [

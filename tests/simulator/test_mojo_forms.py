@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tooling.simulator.bindings import BINDERS, load_binders
-from tooling.simulator.semantics import lookup
+from tooling.simulator.nvidia.lowering.binders import BINDERS
+from tooling.simulator.nvidia.semantics.tables import lookup
 
 FORMS = (Path(__file__).parent / "data" / "mojo_forms.txt").read_text(encoding="utf-8").split()
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_that_mojo_emits_is_known(form: str) -> None:
-    load_binders()
     opcode, *modifiers = form.split(".")
     if "cc" in modifiers or opcode in BINDERS:
         return  # what binds it looks at its operands too: the instruction cases hold those

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from tooling.simulator.lanes import Group
-from tooling.simulator.schedule import PATIENCE, Schedule
-from tooling.simulator.waiting import Waiting
+from tooling.simulator.engine.ready_queue import ReadyQueue
+from tooling.simulator.engine.schedule import PATIENCE, Schedule
+from tooling.simulator.gpu.lanes import Group
 
 PLACES = 12
 
@@ -41,7 +41,7 @@ def test_the_first_patient_group_runs_with_all_at_its_place(kind: str, seed: int
     chance = random.Random(seed)
     schedule = Schedule(kind, 0, range(PLACES))
     looked: list[int] = []
-    waiting = Waiting(schedule, lambda groups: looked.append(len(groups)))
+    waiting = ReadyQueue(schedule, lambda groups: looked.append(len(groups)))
     known: list[Group] = []
     tired = 0
     for _ in range(300):
@@ -62,7 +62,7 @@ def test_the_first_patient_group_runs_with_all_at_its_place(kind: str, seed: int
 
 def test_a_random_order_takes_any_group() -> None:
     chance = random.Random(1)
-    waiting = Waiting(Schedule("random:1", 0, range(PLACES)), lambda _groups: None)
+    waiting = ReadyQueue(Schedule("random:1", 0, range(PLACES)), lambda _groups: None)
     for _ in range(200):
         waiting.add(group(chance))
     places = []

@@ -25,22 +25,24 @@ from tests.machine import is_alive, needs_simulated_gpu
 from tests.simulator.checks import defect_runs
 from tests.simulator.checks.test_defects import DEFECTS, Defect
 from tests.simulator.driver_lab import NO_LIBRARIES, Client
+from tests.simulator.helpers import findings_of
 from tests.simulator.simulate import kernel
 from tests.simulator.test_program_laws import BRANCHES
 from tooling.forks import Fork, fork
 from tooling.record import replace
-from tooling.simulator import engine, parts
-from tooling.simulator.checks.suite import findings_of, make_checks
-from tooling.simulator.engine import Limits
-from tooling.simulator.executor import Engine
-from tooling.simulator.findings import Finding
-from tooling.simulator.hooks import Hook
-from tooling.simulator.launch import Dim3, FaultKind, Launch, LaunchResult
-from tooling.simulator.memory import DeviceMemory
-from tooling.simulator.parts import ONE_CORE, Cores
-from tooling.simulator.protocol import MemoryKind, Opcode
-from tooling.simulator.ptx import parse_module
-from tooling.simulator.session import Simulation
+from tooling.simulator.checks.findings import Finding
+from tooling.simulator.checks.suite import make_checks
+from tooling.simulator.engine import engine, parallel_chunks
+from tooling.simulator.engine.batch import run_batch
+from tooling.simulator.engine.executor import Engine
+from tooling.simulator.engine.launch_state import LaunchState, Limits
+from tooling.simulator.engine.parallel_chunks import ONE_CORE, Cores
+from tooling.simulator.gpu.device_memory import DeviceMemory
+from tooling.simulator.gpu.hooks import Hook
+from tooling.simulator.gpu.launch import Dim3, FaultKind, Launch, LaunchResult
+from tooling.simulator.nvidia.ptx.reader import parse_module
+from tooling.simulator.server.protocol import MemoryKind, Opcode
+from tooling.simulator.server.session import Simulation
 
 pytestmark = needs_simulated_gpu  # a part ends with its parent on Linux only
 
@@ -62,20 +64,20 @@ class Witness:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.processes: list[int] = []
         self.finished = False
-        finish = parts.Parting.finish
+        finish = parallel_chunks.ParallelRun.finish
 
         def watched_fork(work: Callable[[], bytes]) -> Fork:
             child = fork(work)
             self.processes.append(child.process)
             return child
 
-        def watched_finish(parting: parts.Parting, batches: Sequence[int]) -> bool:
+        def watched_finish(parting: parallel_chunks.ParallelRun, batches: Sequence[int]) -> bool:
             done = finish(parting, batches)
             self.finished |= done
             return done
 
-        monkeypatch.setattr(parts, "fork", watched_fork)
-        monkeypatch.setattr(parts.Parting, "finish", watched_finish)
+        monkeypatch.setattr(parallel_chunks, "fork", watched_fork)
+        monkeypatch.setattr(parallel_chunks.ParallelRun, "finish", watched_finish)
 
 
 @pytest.fixture
@@ -178,7 +180,7 @@ LAST = f"setp.eq.u32 %p1, %r32, {BLOCKS - 1};\n"
 """%p1: the last block."""
 
 EARLY, LATE = 2, 5
-"""Blocks of different parts, where there are two."""
+"""Blocks of different parallel_chunks, where there are two."""
 
 COPY = OWN + "ld.global.b32 %r1, [%rd2];\nadd.u32 %r1, %r1, 1;\nst.global.b32 [%rd3], %r1;\n"
 COUNT = OWN + "ld.global.b32 %r1, [%rd3];\nadd.u32 %r1, %r1, 1;\nst.global.b32 [%rd3], %r1;\n"
@@ -406,7 +408,7 @@ def test_memory_with_reserved_addresses_may_have_two_of_one_byte(witness: Witnes
 def test_more_memory_than_is_worth_a_copy_is_left_alone(
     monkeypatch: pytest.MonkeyPatch, witness: Witness
 ) -> None:
-    monkeypatch.setattr(parts, "MOST_COPIED", 4 * WORDS - 1)
+    monkeypatch.setattr(parallel_chunks, "MOST_COPIED", 4 * WORDS - 1)
     assert World([numbers(), numbers()]).run(ALONE["in-place"], SOON).error is None
     assert not witness.processes
 
@@ -434,15 +436,15 @@ def test_a_launch_that_is_soon_over_is_not_worth_it(witness: Witness) -> None:
 
 def in_the_second_part(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> None:
     """Let something happen in the process of the second part when it has run its batches."""
-    work = parts._work
+    work = parallel_chunks._work
 
-    def work_and_then(runner: Any, batches: Sequence[int], step: int, **rest: Any) -> bytes:
-        answer = work(runner, batches, step, **rest)
+    def work_and_then(state: LaunchState, batches: Sequence[int], step: int, **rest: Any) -> bytes:
+        answer = work(state, batches, step, **rest)
         if batches[-1] == BLOCKS - 1:
             happens()
         return answer
 
-    monkeypatch.setattr(parts, "_work", work_and_then)
+    monkeypatch.setattr(parallel_chunks, "_work", work_and_then)
 
 
 def fail() -> None:
@@ -479,7 +481,7 @@ def test_where_no_more_processes_are_allowed_there_is_one_core(
         forked.append(fork(work))
         return forked[-1]
 
-    monkeypatch.setattr(parts, "fork", fork_a_few)
+    monkeypatch.setattr(parallel_chunks, "fork", fork_a_few)
     world = World([numbers(), numbers()])
     assert world.run(ALONE["in-place"], SOON).error is None
     assert world.read()[1] == (numbers() + 1).tobytes()
@@ -515,13 +517,12 @@ def test_an_attempt_does_not_count_against_the_time_limit(
     world = World([numbers(), numbers()])
     deadline = time.monotonic() + 30.0
     seen: list[float | None] = []
-    run_batch = engine.Runner.run_batch
 
-    def watched(runner: engine.Runner, first: int, most: int) -> None:
-        seen.append(runner.limits.deadline)
-        run_batch(runner, first, most)
+    def watched(state: LaunchState, first: int, most: int) -> None:
+        seen.append(state.limits.deadline)
+        run_batch(state, first, most)
 
-    monkeypatch.setattr(engine.Runner, "run_batch", watched)
+    monkeypatch.setattr(engine, "run_batch", watched)
     assert world.run(ALONE["in-place"], SOON, limits=Limits(deadline=deadline)).error is None
     first, last = seen[0], seen[-1]
     assert first == deadline
@@ -530,7 +531,7 @@ def test_an_attempt_does_not_count_against_the_time_limit(
 
 
 def test_parts_that_wait_for_ever_are_given_up(monkeypatch: pytest.MonkeyPatch, witness: Witness) -> None:
-    monkeypatch.setattr(parts, "GRACE", 0.2)
+    monkeypatch.setattr(parallel_chunks, "GRACE", 0.2)
     in_the_second_part(monkeypatch, lambda: time.sleep(600))
     expected = outcome(ALONE["in-place"], ONE_CORE, [numbers(), numbers()])
     assert outcome(ALONE["in-place"], SOON, [numbers(), numbers()]) == expected
@@ -541,12 +542,12 @@ def test_parts_end_with_the_process_that_started_them() -> None:
     code = """
 from tests.simulator.test_parts import *
 engine.BATCH_LANES = THREADS
-fork = parts.fork
+fork = parallel_chunks.fork
 def told(work):
     child = fork(work)
     print(child.process, flush=True)
     return child
-parts.fork = told
+parallel_chunks.fork = told
 World([numbers(), numbers()]).run(ENDLESS, SOON)
 """
     command = [sys.executable, "-c", code]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.machine import needs_simulated_gpu
 from tests.simulator.driver_lab import NO_LIBRARIES, Client, connect
-from tooling.simulator.executor import RecordOnly
-from tooling.simulator.protocol import (
+from tests.simulator.helpers import RecordOnly, encode_request
+from tooling.simulator.server.protocol import (
     ARENA_BASE,
     MAGIC,
     MAX_PAYLOAD,
@@ -23,10 +23,9 @@ from tooling.simulator.protocol import (
     Opcode,
     ProtocolError,
     decode_request,
-    encode_request,
     mojo_table,
 )
-from tooling.simulator.session import Simulation
+from tooling.simulator.server.session import Simulation
 
 pytestmark = needs_simulated_gpu  # its server and its arena are Linux's
 
@@ -37,7 +36,7 @@ def simulation() -> Simulation:
 
 def test_the_mojo_table_is_the_one_written_from_the_protocol() -> None:
     assert MOJO_TABLE.read_text(encoding="utf-8") == mojo_table(), (
-        "run `python -m tooling.simulator.protocol`"
+        "run `python -m tooling.simulator.server.protocol`"
     )
 
 

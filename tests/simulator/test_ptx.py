@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooling.simulator.ptx import (
+from tooling.simulator.gpu.code_model import Reference
+from tooling.simulator.nvidia.ptx.operands import parse_operand, print_operand
+from tooling.simulator.nvidia.ptx.reader import (
     Address,
     Float,
     Instruction,
@@ -17,7 +19,7 @@ from tooling.simulator.ptx import (
     Module,
     Negated,
     Operand,
-    Pair,
+    OperandPair,
     Predicate,
     PtxError,
     Register,
@@ -27,7 +29,6 @@ from tooling.simulator.ptx import (
     parse_module,
     print_module,
 )
-from tooling.simulator.ptx_operands import parse_operand, print_operand
 
 DATA = Path(__file__).parent / "data"
 HEAD = ".version 8.5\n.target sm_90a\n.address_size 64\n"
@@ -62,7 +63,7 @@ OPERANDS: list[tuple[str, Operand]] = [
     ("[%rd1+-16]", Address(Register("%rd1"), -16)),
     ("[name+4]", Address(Symbol("name"), 4)),
     ("{%r1, %r2}", Vector((Register("%r1"), Register("%r2")))),
-    ("%p1|%p2", Pair(Register("%p1"), Register("%p2"))),
+    ("%p1|%p2", OperandPair(Register("%p1"), Register("%p2"))),
     ("!%p3", Negated(Register("%p3"))),
 ]
 
@@ -133,7 +134,7 @@ def test_variables_hold_their_initial_bytes() -> None:
     )
     variables = module_of("ret;", before).globals
     assert variables["text"].initial == b"hi"
-    assert variables["pointer"].references == ((0, Symbol("text", 1)),)
+    assert variables["pointer"].references == (Reference(0, Symbol("text", 1), 8),)
     assert variables["one"].initial == b"\0\0\x80\x3f"
     assert variables["dynamic"].size == 0
 
@@ -162,22 +163,100 @@ def test_the_mojo_file_and_labels_of_a_real_kernel() -> None:
     assert places == {"axis_sum.mojo:20:12", "axis_sum.mojo:26:16", "axis_sum.mojo:29:16"}
 
 
+FIRST = 6  # line of the first statement of a body
+MANY_DIGITS = "9" * 5000
+
+
 @pytest.mark.parametrize(
-    ("body", "line"),
+    ("body", "line", "column", "what", "shown"),
     [
-        ("add.s32 %r1, %r2, %r3", 5),
-        ("ADD.s32 %r1, %r2, %r3;", 6),
-        ("mov.b32 %r1, 3x;", 6),
-        (".reg .b33 %r1;", 6),
-        (".reg .b32 %r<241048576>;", 6),
-        (f".reg .b32 %r<{'9' * 5000}>;", 6),
+        ("add.s32 %r1, %r2, %r3", FIRST, 1, "a statement without its `;`", "add.s32 %r1, %r2, %r3"),
+        ("ADD.s32 %r1, %r2, %r3;", FIRST, 1, "a statement that cannot be read", "ADD.s32 %r1, %r2, %r3;"),
+        ("mov.b32 %r1, 3x;", FIRST, 14, "`3x` is not an operand", "mov.b32 %r1, 3x;"),
+        (
+            "ret;\n// a comment\n\nmov.b32 %r1, 3x;",
+            FIRST + 3,
+            14,
+            "`3x` is not an operand",
+            "mov.b32 %r1, 3x;",
+        ),
+        ("/* two\nlines */\nmov.b32 %r1, 3x;", FIRST + 2, 14, "`3x` is not an operand", "mov.b32 %r1, 3x;"),
+        ("ret;\nmov.b32\n%r1, 3x;", FIRST + 2, 6, "`3x` is not an operand", "%r1, 3x;"),
+        ("ret;\n.loc one;", FIRST + 1, 1, "a `.loc` that cannot be read", ".loc one;"),
+        (".reg .b33 %r1;", FIRST, 6, "`.b33` is not a type of a register", ".reg .b33 %r1;"),
+        (
+            ".reg .b32 %r<241048576>;",
+            FIRST,
+            11,
+            "`%r<241048576>` declares too many registers",
+            ".reg .b32 %r<241048576>;",
+        ),
+        (
+            f".reg .b32 %r<{MANY_DIGITS}>;",
+            FIRST,
+            11,
+            f"`%r<{MANY_DIGITS}>` declares too many registers",
+            f".reg .b32 %r<{MANY_DIGITS}>;",
+        ),
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_line(body: str, line: int) -> None:
+def test_what_cannot_be_read_is_reported_at_its_token(
+    body: str, line: int, column: int, what: str, shown: str
+) -> None:
     with pytest.raises(PtxError) as caught:
         module_of(body)
-    assert line <= caught.value.line <= line + 1
-    assert f"PTX line {caught.value.line}" in str(caught.value)
+    assert (caught.value.line, caught.value.column) == (line, column)
+    said, hint, *excerpt = str(caught.value).splitlines()
+    assert said == f"PTX line {line}, column {column}: {what}"
+    assert hint.startswith("  try: the simulated GPU never guesses")
+    assert excerpt == [f"  | {shown}", f"  | {' ' * (column - 1)}^"]
+
+
+def test_the_mojo_place_is_told_with_the_line_of_the_ptx() -> None:
+    with pytest.raises(PtxError) as caught:
+        module_of(".loc 1 7 3\nmov.b32 %r1, 3x;", '.file 1 "a.mojo"\n')
+    assert (
+        str(caught.value).splitlines()[0] == "PTX line 8, column 14, from a.mojo:7:3: `3x` is not an operand"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "what"),
+    [
+        (".version x\n", 1, 1, "`.version x` is not a `.version` directive"),
+        (f"{HEAD}\n.foo\n", 5, 1, "`.foo` is not a module directive that the simulator knows"),
+        (f"{HEAD}\n.global .u33 x;\n", 5, 9, "`.u33` is not a type of a variable"),
+        (f"{HEAD}\n.global\n.u32 x\n", 5, 1, "this declaration has no end"),
+        (f"{HEAD}.entry ()\n{{ ret; }}\n", 4, 1, "a function header that cannot be read"),
+        (f"{HEAD}.entry k(.param .u33 a)\n{{ ret; }}\n", 4, 17, "`.u33` is not a type of a parameter"),
+        (f"{HEAD}.entry k(.param .u32 a b)\n{{ ret; }}\n", 4, 10, "`.param .u32 a b` is not a parameter"),
+        (f"{HEAD}.entry k() {{\nret;\n", 4, 1, "the function's body has no end"),
+        (f"{HEAD}.entry k()\n{{\nret;\n", 5, 1, "the function's body has no end"),
+    ],
+)
+def test_what_a_module_may_not_hold_is_reported_at_its_token(
+    text: str, line: int, column: int, what: str
+) -> None:
+    with pytest.raises(PtxError) as caught:
+        parse_module(text)
+    assert (caught.value.line, caught.value.column) == (line, column)
+    assert str(caught.value).splitlines()[0] == f"PTX line {line}, column {column}: {what}"
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "shown", "caret"),
+    [
+        ("add.s32 %r1;", 1, "  | add.s32 %r1;", "  | ^"),
+        ("add.s32 %r1;", 9, "  | add.s32 %r1;", "  |         ^"),
+        ("\tadd.s32 %r1;", 2, "  |  add.s32 %r1;", "  |  ^"),  # a tab takes one column, as in the count
+    ],
+)
+def test_a_caret_shows_the_column(text: str, column: int, shown: str, caret: str) -> None:
+    error = PtxError("what", line=3, column=column, text=text)
+    assert str(error).splitlines() == [f"PTX line 3, column {column}: what", shown, caret]
+    assert str(PtxError("what", line=3, column=column)) == f"PTX line 3, column {column}: what"
+    error.say_in("ko")
+    assert str(error).splitlines() == [f"PTX 3번째 줄 {column}번째 열: what", shown, caret]
 
 
 def test_a_kernel_of_fifty_thousand_instructions_is_read_whole() -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.simulator.helpers import findings_of
 from tests.simulator.random_programs import COUNTERS, REGISTERS, Maker, expected, text_of
 from tests.simulator.simulate import simulate
-from tooling.simulator.checks.suite import findings_of, make_checks
-from tooling.simulator.findings import Kind
+from tooling.simulator.checks.findings import Kind
+from tooling.simulator.checks.suite import make_checks
 
 
 def compare(seed: int) -> None:

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooling.simulator.numerics import fma32
-from tooling.simulator.numerics64 import fma64
-from tooling.simulator.semantics import DTYPES, lookup
+from tooling.simulator.numerics.float64 import fma64
+from tooling.simulator.numerics.rounding import fma32
+from tooling.simulator.nvidia.semantics.registry import DTYPES
+from tooling.simulator.nvidia.semantics.tables import lookup
 
 WIDTHS = {"16": 16, "32": 32, "64": 64}
 

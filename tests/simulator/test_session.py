@@ -16,12 +16,13 @@ import pytest
 from tests.machine import needs_simulated_gpu
 from tests.simulator.driver_cases import PTX
 from tests.simulator.driver_lab import NO_LIBRARIES, Client
-from tooling.simulator.executor import Job, RecordOnly
-from tooling.simulator.launch import Dim3, FaultKind, KernelFault, LaunchResult
-from tooling.simulator.phrases import Phrase
-from tooling.simulator.protocol import MemoryKind, Opcode
-from tooling.simulator.ptx_errors import PtxError
-from tooling.simulator.session import Simulation, SimulationOptions
+from tests.simulator.helpers import RecordOnly
+from tooling.simulator.engine.executor import Job
+from tooling.simulator.gpu.launch import Dim3, FaultKind, KernelFault, LaunchResult
+from tooling.simulator.gpu.phrases import Phrase
+from tooling.simulator.nvidia.ptx.errors import PtxError
+from tooling.simulator.server.protocol import MemoryKind, Opcode
+from tooling.simulator.server.session import Simulation, SimulationOptions
 
 pytestmark = needs_simulated_gpu  # its server and its arena are Linux's
 
@@ -137,6 +138,34 @@ def test_kernel_output_comes_with_the_next_launch_and_with_synchronising() -> No
         assert launch(client, function)[2] == b"hello\n"
         assert client.ask(Opcode.MEMORY_INFO)[2] == b""
         assert client.ask(Opcode.SYNCHRONISE)[2] == b"hello\n"
+        assert client.ask(Opcode.SYNCHRONISE)[2] == b""
+
+
+class Talkative(RecordOnly):
+    """An executor whose kernels print 100 times 100,000 bytes."""
+
+    def run(self, job: Job) -> LaunchResult:
+        for number in range(100):
+            job.stdout(b"%2d" % number + bytes(99_997) + b"\n")
+        return LaunchResult(1, 32, 1)
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "[14 earlier prints are lost: a GPU keeps the last 8650752 bytes that kernels print"),
+        ("ko", "[앞서 출력한 14건은 사라졌습니다."),
+    ],
+)
+def test_of_what_kernels_print_the_last_is_kept_as_on_hardware(language: str, told: str) -> None:
+    options = SimulationOptions(language=language)
+    with Simulation(options, libraries=NO_LIBRARIES, executor=Talkative()) as gpu:
+        client = Client(gpu).hello()
+        launch(client, load(client))
+        head, *prints, end = client.ask(Opcode.SYNCHRONISE)[2].split(b"\n")
+        assert head.decode().startswith(told)
+        assert [int(text[:2]) for text in prints] == list(range(14, 100))
+        assert end == b""
         assert client.ask(Opcode.SYNCHRONISE)[2] == b""
 
 

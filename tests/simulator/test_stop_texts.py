@@ -9,13 +9,14 @@ from string import Formatter
 import pytest
 
 from tests.simulator.asking import READER, ask, introduced, launch, read_by_a_kernel
-from tooling.simulator import device, stop_texts
-from tooling.simulator.context import Context
-from tooling.simulator.launch import Dim3
-from tooling.simulator.launch_rules import MAX_DYNAMIC_SHARED
-from tooling.simulator.phrases import Phrase
-from tooling.simulator.protocol import Opcode, Request
-from tooling.simulator.stopped import stopped_kernel
+from tooling.simulator.gpu import stop_texts
+from tooling.simulator.gpu.launch import Dim3
+from tooling.simulator.gpu.phrases import Phrase
+from tooling.simulator.nvidia import device
+from tooling.simulator.nvidia.launch_rules import MAX_DYNAMIC_SHARED
+from tooling.simulator.server.context import Context
+from tooling.simulator.server.protocol import DriverRequest, Opcode
+from tooling.simulator.server.stopped import stopped_kernel
 
 PHRASES = {name: phrase for name, phrase in vars(stop_texts).items() if isinstance(phrase, Phrase)}
 PHRASES |= {f"SPACES {name}": phrase for name, phrase in stop_texts.SPACES.items()}
@@ -62,7 +63,7 @@ def test_a_refused_launch(context: Context, told: str) -> None:
     _, module = ask(context, Opcode.LOAD_MODULE, tail=READER)
     _, function = ask(context, Opcode.FUNCTION, module, tail=b"reader")
     shape = (1, 1, 1, 64, 32, 1, 1, 1, 1, 0, 0, 0)
-    status, answer, _ = context.answer(Request(Opcode.LAUNCH, (function, *shape), bytes(8)))
+    status, answer, _ = context.answer(DriverRequest(Opcode.LAUNCH, (function, *shape), bytes(8)))
     assert (status, answer.decode()) == (1, told)
 
 
@@ -208,13 +209,13 @@ def test_a_stopped_kernel(context: Context, language: str, told: str) -> None:
     [
         (
             "en",
-            "PTX line 12: cannot execute `ld.wrong.b32`",
+            "PTX line 12, column 5: cannot execute `ld.wrong.b32`",
             "the simulator does not know this form",
             "never guesses",
         ),
         (
             "ko",
-            "PTX 12번째 줄: `ld.wrong.b32` 명령을 실행할 수 없습니다",
+            "PTX 12번째 줄 5번째 열: `ld.wrong.b32` 명령을 실행할 수 없습니다",
             "시뮬레이터가 모르는 형태입니다",
             "짐작하지 않습니다",
         ),
@@ -222,7 +223,7 @@ def test_a_stopped_kernel(context: Context, language: str, told: str) -> None:
 )
 def test_an_unknown_instruction(context: Context, what: str, why: str, hint: str) -> None:
     text = READER.replace(b"ld.global.b32 %r1", b"ld.wrong.b32 %r1")
-    status, answer, _ = context.answer(Request(Opcode.LOAD_MODULE, (), text))
+    status, answer, _ = context.answer(DriverRequest(Opcode.LOAD_MODULE, (), text))
     assert status == 218
     (error,) = context.gpu.errors
     assert error.what == what

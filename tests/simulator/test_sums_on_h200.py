@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.simulator.instructions.products import FORMS
-from tooling.simulator.matrix import ELEMENTS, Product, gather, scatter, spread
-from tooling.simulator.warpgroup_matrix import Form
+from tooling.simulator.nvidia.instructions.mma import ELEMENTS, Product, gather, scatter, spread
+from tooling.simulator.nvidia.instructions.wgmma import Form
 
 RECORDED = Path(__file__).parents[1] / "data/h200/products.npz"
 Registers = NDArray[np.uint32]

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.simulator.simulate import HEAD, REGISTERS, kernel, simulate
-from tooling.simulator.launch import FaultKind
-from tooling.simulator.ptx import PtxError
-from tooling.simulator.tensor_maps import LAYOUT, MAGIC, TensorMap
+from tests.simulator.simulate import BASE, HEAD, REGISTERS, kernel, simulate
+from tooling.simulator.gpu.launch import FaultKind
+from tooling.simulator.nvidia.instructions.tensor_maps import LAYOUT, MAGIC, TensorMap
+from tooling.simulator.nvidia.ptx.reader import PtxError
 
-ADDRESS = 0x10000
+ADDRESS = BASE
 """Where `simulate` puts the first array."""
 
 
@@ -281,6 +281,16 @@ def test_stores_and_reductions_are_counted_by_the_other_blocks_barrier(
     result, (got,) = simulate(text, [out], grid=2, block=32, cluster=2, schedule=schedule)
     assert result.error is None, result.error
     assert got.tolist() == [base + 100 + k for k in range(32)] + [base + k for k in range(32)]
+
+
+def test_only_stores_and_reductions_are_asynchronous() -> None:
+    action = (
+        "atom.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r6], %r8, [%r7];"
+    )
+    with pytest.raises(PtxError, match=r"cannot execute `atom\.async"):
+        simulate(
+            kernel(ASYNC.format(bytes=128, action=action, offset=0)), [np.zeros(64, np.uint32)], cluster=2
+        )
 
 
 def test_vector_atomics_are_one_atomic_per_element() -> None:

@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pytest
 
 from tests.simulator.instructions import tensor_cases
-from tests.simulator.simulate import simulate
-from tooling.simulator.tensor_maps import LAYOUT, MAGIC
+from tests.simulator.simulate import BASE, simulate
+from tooling.simulator.nvidia.instructions.tensor_maps import LAYOUT, MAGIC
 
 RECORDING = Path(__file__).parents[1] / "data" / "h200" / "tensors.npz"
-ADDRESS = 0x10000
+ADDRESS = BASE
 """Where `simulate` puts the first array."""
 
 CASES = tensor_cases.cases()

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from tests.simulator.asking import ask, introduced, kinds, launch, read_by_a_kernel
-from tooling.simulator.context import Context
-from tooling.simulator.cuda_results import CudaResult
-from tooling.simulator.device import MEMORY_BYTES
-from tooling.simulator.findings import Kind, render
-from tooling.simulator.launch import FaultKind
-from tooling.simulator.protocol import GRANULARITY, MemoryAccess, MemoryKind, Opcode
+from tooling.simulator.checks.findings import Kind, render
+from tooling.simulator.gpu.launch import FaultKind
+from tooling.simulator.nvidia.cuda_results import CudaResult
+from tooling.simulator.nvidia.device import MEMORY_BYTES
+from tooling.simulator.server.context import Context
+from tooling.simulator.server.protocol import GRANULARITY, MemoryAccess, MemoryKind, Opcode
 
 PIECE = GRANULARITY
 

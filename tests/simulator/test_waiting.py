@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import kernel, simulate
-from tooling.simulator.hooks import Hook, Meeting, Waiter, WaitsFor
-from tooling.simulator.launch import FaultKind
-from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.hooks import Hook, Meeting, Waiter, WaitsFor
+from tooling.simulator.gpu.launch import FaultKind
 
 SCHEDULES = ("lockstep", "random:1", "random:2", "adversarial")
 STORE = "mul.wide.u32 %rd1, %r31, 4;\nadd.s64 %rd2, %rd30, %rd1;\nst.global.b32 [%rd2], {0};\n"
@@ -154,6 +154,35 @@ def test_polling_with_others_at_a_barrier_names_both(schedule: str) -> None:
     assert result.error.kind is FaultKind.DEADLOCK
     found = {waiter.waits_for: len(waiter.threads) for waiter in witness.waiters}
     assert found == {WaitsFor.LOOP: 8, WaitsFor.BLOCK_BARRIER: 56}
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "add.u32 %r5, %r5, 1; min.u32 %r5, %r5, 500;",  # the registers settle after several looks
+        "add.u32 %r5, %r5, 1; rem.u32 %r5, %r5, 7;",  # they are the same after seven turns
+        "add.u32 %r5, %r5, 1; setp.eq.u32 %p3, %r5, 500; selp.u32 %r5, 493, %r5, %p3;",  # both
+    ],
+    ids=["settles", "repeats", "repeats later"],
+)
+def test_polling_is_a_deadlock_whenever_the_registers_begin_to_repeat(turn: str, schedule: str) -> None:
+    body = f"""
+        mov.u32 %r5, 0;
+    AGAIN:
+        {turn}
+        ld.volatile.global.u32 %r1, [%rd30];
+        setp.eq.u32 %p2, %r1, 0;
+        @%p2 bra AGAIN;
+        st.global.u32 [%rd30+4], %r5;
+    """
+    witness = Witness()
+    result, _ = simulate(kernel(body), [zeros(2)], block=1024, hooks=[witness], schedule=schedule)
+    assert result.error is not None
+    assert result.error.kind is FaultKind.DEADLOCK
+    assert "1024 threads wait for what no thread will do any more" in str(result.error)
+    assert [waiter.waits_for for waiter in witness.waiters] == [WaitsFor.LOOP] * len(witness.waiters)
+    assert sum(len(waiter.threads) for waiter in witness.waiters) == 1024
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

@@ -7,9 +7,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from tooling.translations.freshness.survey import Survey, survey
 from tooling.translations.model import PageStatus
 from tooling.translations.roots import Roots
-from tooling.translations.survey import Survey, survey
 
 ENGLISH = """\
 # Barriers

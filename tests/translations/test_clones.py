@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.translations.book_fixture import Book
-from tooling.translations.fidelity import check_fidelity
-from tooling.translations.git import BareRepository, Repository
+from tooling.translations.freshness.survey import survey
+from tooling.translations.git.repository import BareRepository, Repository
 from tooling.translations.model import ChangeClass, Freshness
-from tooling.translations.survey import survey
+from tooling.translations.parity.fidelity import check_fidelity
 
 
 @pytest.fixture
@@ -58,9 +58,20 @@ def test_a_current_page_with_a_blob_line_is_current_in_a_shallow_clone(book: Boo
     assert book.clone(tmp_path / "clone", "--depth=1").status().freshness is Freshness.CURRENT
 
 
-def test_a_blobless_clone_knows_everything_with_one_fetch(origin: Book, tmp_path: Path) -> None:
+def test_a_blobless_clone_knows_everything_once_asked_to_fetch(origin: Book, tmp_path: Path) -> None:
     clone = origin.clone(tmp_path / "clone", "--filter=blob:none")
-    assert {page.key: page.label for page in clone.survey().pages} == {
+    found = clone.survey()
+    assert {page.key: page.label for page in found.pages} == {
+        "with.md": "stale (unclassified)",
+        "without.md": "stale (unclassified)",
+        "same.md": "current",
+    }
+    assert [problem.why for problem in found.problems] == [
+        "2 former texts are not in this clone: "
+        "it is a partial clone, and the remote is contacted only with --fetch"
+    ]
+    assert "--fetch" in found.problems[0].hint
+    assert {page.key: page.label for page in clone.survey(fetch=True).pages} == {
         "with.md": "stale (prose)",
         "without.md": "stale (prose)",
         "same.md": "current",
@@ -76,7 +87,7 @@ def test_git_processes_and_fetches_do_not_grow_in_a_blobless_clone(book: Book, t
         clone = book.clone(tmp_path / str(count), "--filter=blob:none")
         packs = clone.root / ".git/objects/pack"
         before = len(list(packs.glob("*.pack")))
-        found = clone.survey()
+        found = clone.survey(fetch=True)
         assert found.repository is not None
         assert all(page.freshness is Freshness.STALE for page in found.pages)
         counts.append((found.repository.processes, len(list(packs.glob("*.pack"))) - before))
@@ -86,7 +97,7 @@ def test_git_processes_and_fetches_do_not_grow_in_a_blobless_clone(book: Book, t
 def test_an_unreachable_remote_leaves_changes_unclassified_and_says_so(origin: Book, tmp_path: Path) -> None:
     clone = origin.clone(tmp_path / "clone", "--filter=blob:none")
     clone.git("remote", "set-url", "origin", f"file://{tmp_path}/nowhere")
-    found = clone.survey()
+    found = clone.survey(fetch=True)
     assert {page.key: page.label for page in found.pages} == {
         "with.md": "stale (unclassified)",
         "without.md": "stale (unclassified)",
@@ -102,8 +113,8 @@ def test_a_treeless_clone_refuses_to_read_history(origin: Book, tmp_path: Path) 
         "without.md": Freshness.UNKNOWN,
         "same.md": Freshness.UNKNOWN,
     }
-    assert any("treeless" in problem.what for problem in found.problems)
-    assert "--filter=blob:none" in found.problems[0].hint
+    treeless = next(problem for problem in found.problems if "treeless" in problem.what)
+    assert "--filter=blob:none" in treeless.hint
 
 
 def test_a_treeless_clone_fetches_no_folders_for_included_code(book: Book, tmp_path: Path) -> None:
@@ -128,7 +139,7 @@ def test_a_bare_repository_is_refused_with_the_way_out(origin: Book, tmp_path: P
     bare = tmp_path / "bare.git"
     origin.git("clone", "-q", "--bare", str(origin.root), str(bare))
     with pytest.raises(BareRepository) as error:
-        Repository.open(bare)
+        Repository.open(bare, bare)
     assert "worktree add" in (error.value.hint or "")
 
 

@@ -4,40 +4,14 @@ from __future__ import annotations
 
 import stat
 import tomllib
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.translations.book_fixture import ENGLISH, KOREAN, Book
-from tooling.cli import main
+from tests.translations.conftest import Tool
 from tooling.translations.marker import read_marker, write_marker
 from tooling.translations.model import Freshness, Pin
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    status: int
-    out: str
-    err: str
-
-
-Tool = Callable[..., Result]
-
-
-@pytest.fixture
-def tool(book: Book, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tool:
-    """Runs `tooling check-translations` in the book."""
-    monkeypatch.chdir(book.root)
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-
-    def run(*arguments: str) -> Result:
-        status = main(["check-translations", *arguments])
-        captured = capsys.readouterr()
-        return Result(status, captured.out, captured.err)
-
-    return run
 
 
 def pin_of(book: Book, page: str = "page.md") -> Pin | None:
@@ -75,6 +49,60 @@ def test_stamp_refuses_a_page_that_nobody_touched(book: Book, tool: Tool) -> Non
     assert "has not been edited" in result.out and "--reviewed" in result.out
     assert pin_of(book) == before
     assert tool("stamp", "--reviewed", "page.md").status == 0
+
+
+def _two_sections_changed(book: Book) -> None:
+    book.translated()
+    book.edit("Write to `shared` first", "First write to `shared` with care")
+    book.edit("Threads of a block meet", "All threads of a block meet")
+
+
+def _translate(book: Book, old: str, new: str) -> None:
+    page = book.target / "page.md"
+    assert old in page.read_text(encoding="utf-8")
+    page.write_text(page.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    book.commit("translate a part")
+
+
+def test_stamp_refuses_a_page_with_a_changed_section_that_nobody_edited(book: Book, tool: Tool) -> None:
+    _two_sections_changed(book)
+    _translate(book, "블록의 스레드는", "블록의 모든 스레드는")
+    before = (book.target / "page.md").read_bytes()
+    result = tool("stamp", "page.md")
+    assert result.status == 1
+    assert result.out == (
+        "refused i18n/ko/book/src/page.md: these sections changed in the source and were not edited in the "
+        'translation: §2 "Shared memory" (prose, 1 block) → lines 9-10\n'
+        "  try: tooling check-translations diff i18n/ko/book/src/page.md; where the translation is right as "
+        "it stands, add --keep 2\n"
+    )
+    assert (book.target / "page.md").read_bytes() == before
+    assert tool("stamp", "page.md", "--keep", "1").status == 1
+    assert tool("stamp", "page.md", "--keep", "2").status == 0
+    assert "1 current" in tool("status").out
+
+
+def test_stamp_takes_a_page_whose_changed_sections_were_edited(book: Book, tool: Tool) -> None:
+    _two_sections_changed(book)
+    _translate(book, "블록의 스레드는", "블록의 모든 스레드는")
+    _translate(book, "먼저 `shared`에", "먼저 조심해서 `shared`에")
+    assert tool("stamp", "page.md").status == 0
+
+
+def test_stamp_takes_a_section_that_was_added_in_both(book: Book, tool: Tool) -> None:
+    book.translated()
+    book.edit("## Code\n", "## Limits\n\nThere is a limit.\n\n## Code\n")
+    _translate(book, "## 코드\n", "## 한계\n\n한계가 있습니다.\n\n## 코드\n")
+    result = tool("stamp", "page.md")
+    assert result.status == 0, result
+
+
+def test_sections_to_keep_are_those_of_one_page(book: Book, tool: Tool) -> None:
+    book.translated()
+    book.translated("other.md")
+    result = tool("stamp", "page.md", "other.md", "--keep", "1")
+    assert (result.status, result.out) == (2, "")
+    assert "--keep names sections of one page, and 2 are to be stamped" in result.err
 
 
 def test_stamp_refuses_uncommitted_source_text(book: Book, tool: Tool) -> None:
@@ -175,7 +203,7 @@ def test_stamp_never_overwrites_an_edit_made_meanwhile(
         path.write_bytes(data + "덧붙임\n".encode())
         return write_marker(data, pin)
 
-    monkeypatch.setattr("tooling.translations.stamp.write_marker", meddling)
+    monkeypatch.setattr("tooling.translations.commands.stamp.write_marker", meddling)
     result = tool("stamp", "--reviewed", "page.md")
     assert result.status == 1
     assert "changed while" in result.out
@@ -223,6 +251,74 @@ def test_repair_says_what_it_cannot_mend(book: Book, tool: Tool) -> None:
     result = tool("repair")
     assert result.status == 1
     assert "cannot repair" in result.out and "recover" in result.out
+
+
+def test_repair_names_markers_that_are_missing_broken_or_double(book: Book, tool: Tool) -> None:
+    for name in ("none.md", "short.md", "twice.md"):
+        book.translated(name)
+    book.korean(page="none.md")
+    book.korean(page="short.md", commit="abc")
+    marker = f"<!-- i18n-source-commit: {'d' * 40} -->\n"
+    (book.target / "twice.md").write_text(marker * 2 + KOREAN, encoding="utf-8")
+    result = tool("repair")
+    assert result.status == 1
+    assert result.out == "".join(
+        f"cannot repair i18n/ko/book/src/{name}: {reason}: "
+        f"tooling check-translations recover i18n/ko/book/src/{name}\n"
+        for name, reason in (
+            ("none.md", "the page has no marker"),
+            ("short.md", "i18n-source-commit is no full object id: 'abc'"),
+            ("twice.md", "i18n-source-commit stands twice"),
+        )
+    )
+
+
+def test_stamp_refuses_a_page_that_is_not_text_and_goes_on(book: Book, tool: Tool) -> None:
+    book.english()
+    book.english(page="other.md")
+    book.commit("write")
+    book.korean()
+    (book.target / "page.md").write_bytes(b"# \xff\n")
+    book.korean(page="other.md")
+    book.commit("translate")
+    result = tool("stamp", "--all")
+    assert result.status == 1
+    assert "stamped i18n/ko/book/src/other.md: " in result.out
+    assert (
+        "refused i18n/ko/book/src/page.md: the translation is not UTF-8 text: invalid start byte at byte 2\n"
+        "  try: save the page as UTF-8\n"
+    ) in result.out
+
+
+def test_folders_without_pages_do_not_pass(book: Book, tool: Tool) -> None:
+    book.commit("nothing")
+    result = tool("--check")
+    assert (result.status, result.out) == (2, "")
+    assert "--source: no pages below book/src" in result.err
+
+
+def test_a_mistake_that_todays_source_has_made_right_is_not_reported(book: Book, tool: Tool) -> None:
+    book.translated()
+    _translate(book, "첫째 항목", "첫째 항목 32")
+    _translate(book, "둘째 항목", "둘째 항목 64")
+    assert tool("status").out.count("is not in the source") == 2
+    book.edit("first item", "first item of 32")
+    found = tool("status").out
+    assert "the number `64` is not in the source" in found
+    assert "`32`" not in found
+
+
+def test_recover_does_not_write_where_date_and_resemblance_disagree(book: Book, tool: Tool) -> None:
+    book.english()
+    alike = book.commit("write")
+    book.edit("first item", "first `item` of 32")
+    book.korean(commit="d" * 40)
+    book.commit("translate the older text")
+    result = tool("recover", "page.md", "--apply")
+    assert result.status == 1
+    assert f"1. {alike[:12]}" in result.out
+    assert "  not written: date and resemblance disagree\n" in result.out
+    assert pin_of(book) == Pin("d" * 40, None)
 
 
 @pytest.mark.parametrize("apply", [False, True])

@@ -329,7 +329,7 @@ def test_a_file_that_changes_while_the_survey_runs_does_no_harm(
     book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An editor saves the page between walk and comparison: the answer is of either text, no crash."""
-    from tooling.translations import closer_look
+    from tooling.translations.freshness import closer_look
 
     book.translated()
     book.edit("first item", "item one")
@@ -339,7 +339,7 @@ def test_a_file_that_changes_while_the_survey_runs_does_no_harm(
         (book.source / "page.md").write_text(ENGLISH)
         return original(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("tooling.translations.survey.look_closer", meddling)
+    monkeypatch.setattr("tooling.translations.freshness.survey.look_closer", meddling)
     assert book.status().freshness is Freshness.STALE
 
 

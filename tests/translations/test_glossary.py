@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tooling.mdbook.pages import Page
-from tooling.translations import glossary
-from tooling.translations.glossary import Glossary, GlossaryError, Term
-from tooling.translations.parity_findings import ParityFinding, Severity
+from tooling.translations.parity import glossary
+from tooling.translations.parity.findings import ParityFinding, ParitySeverity
+from tooling.translations.parity.glossary import Glossary, GlossaryError, Term
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "i18n/ko/glossary.yaml"
@@ -87,18 +87,18 @@ def test_rules(name: str) -> None:
 def test_findings_have_places() -> None:
     (finding,) = check("# A\n\nOne\nblock.", "# 가\n\n나 블록\n블럭.")
     assert (finding.kind, finding.line_source, finding.line_target) == ("glossary-rival", 4, 4)
-    assert finding.severity is Severity.ERROR
+    assert finding.severity is ParitySeverity.ERROR
     assert "`블록`" in finding.hint
     (missing,) = check("# A\n\nOne\nblock.", "# 가\n")
     assert (missing.kind, missing.line_source, missing.line_target) == ("glossary-missing", 4, None)
-    assert missing.severity is Severity.WARNING
+    assert missing.severity is ParitySeverity.WARNING
 
 
 def test_the_books_glossary_is_sound() -> None:
     loaded = glossary.load(FILE)
     assert len(loaded.terms) >= 120
     for term in loaded.terms:
-        forms = [*term.korean, *term.rivals]
+        forms = [*term.accepted, *term.rivals]
         assert len(set(forms)) == len(forms), term.english
         assert term.english == term.english.strip().lower()
         assert all(form == form.strip() and "  " not in form for form in forms), term.english
@@ -107,7 +107,7 @@ def test_the_books_glossary_is_sound() -> None:
 def test_no_rival_is_an_accepted_form_of_another_term() -> None:
     """Such a rival could never be reported, or would be reported wrongly."""
     terms = glossary.load(FILE).terms
-    accepted = {form: term.english for term in terms for form in term.korean}
+    accepted = {form: term.english for term in terms for form in term.accepted}
     clashes = [
         (term.english, rival, accepted[rival]) for term in terms for rival in term.rivals if rival in accepted
     ]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.translations.book_fixture import ENGLISH
-from tooling.translations.changes import compare
+from tooling.translations.diff.changes import compare
 from tooling.translations.model import ChangeClass
 
 FORMAT = frozenset({ChangeClass.FORMAT})

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
-from tooling.translations import parity
-from tooling.translations.parity_findings import ParityFinding, Severity
+from tooling.translations.parity import comparison
+from tooling.translations.parity.findings import ParityFinding, ParitySeverity
 
 SOURCE_ROOT, TARGET_ROOT = Path("/book/src"), Path("/i18n/ko/book/src")
 
 
 def compare(source: str, target: str) -> list[ParityFinding]:
     """Compares two texts as the pages p/x.md of two books that need not exist."""
-    return parity.compare(
+    return comparison.compare(
         Page.of(SOURCE_ROOT / "p/x.md", SOURCE_ROOT, source),
         Page.of(TARGET_ROOT / "p/x.md", TARGET_ROOT, target),
     )
@@ -56,6 +56,10 @@ EQUAL = {
     "number in letters": Case("Two values of 3.\n", "3 가운데 값 2개입니다.\n"),
     "number in Korean letters": Case("The 2 values.\n", "두 값입니다.\n"),
     "Roman number of a part": Case("# Part I: a\n\n# Part XIV: b\n", "# 1부: 가\n\n# 14부: 나\n"),
+    "escaped command in a formula": Case("\\\\(\\Large x\\\\)\n", "\\\\(\\\\Large x\\\\)입니다\n"),
+    "code that is indented otherwise": Case(
+        "```py\nif x:\n    y()\n```\n", "```py\n    if x:\n        y()\n```\n"
+    ),
     "thousands": Case("1,024 and 2048.\n", "1024와 2,048입니다.\n"),
     "digits of names": Case("float32 on SM90, p15.\n", "SM100에서는 float64, p16입니다.\n"),
     "other edition of an address": Case(
@@ -81,6 +85,9 @@ DIFFERENT = {
     "heading level": Case("# A\n\n## B\n", "# 가\n\n### 나\n", ("heading-level",), (3, 3)),
     "explicit id": Case("# A {#x}\n", "# 가\n", ("heading-id",), (1, 1)),
     "code": Case("```mojo\nx = 1\ny = 2\n```\n", "```mojo\nx = 1\ny = 3\n```\n", ("fence-code",), (3, 3)),
+    "indentation of one line": Case(
+        "```py\nif x:\n    y()\n```\n", "```py\nif x:\ny()\n```\n", ("fence-code",), (3, 3)
+    ),
     "code line lost": Case("```sh\na\nb\n```\n", "```sh\nb\n```\n", ("fence-code",), (2, 2)),
     "language": Case("```mojo\n```\n", "```python\n```\n", ("fence-language",), (1, 1)),
     "hash is no comment in text": Case("```text\n# a\n```\n", "```text\n# b\n```\n", ("fence-code",)),
@@ -164,7 +171,7 @@ WARNINGS |= {"untranslated-sentence", "block-count"}
 def test_only_these_are_warnings() -> None:
     for case in DIFFERENT.values():
         for finding in compare(case.source, case.target):
-            wanted = Severity.WARNING if finding.kind in WARNINGS else Severity.ERROR
+            wanted = ParitySeverity.WARNING if finding.kind in WARNINGS else ParitySeverity.ERROR
             assert finding.severity is wanted, finding
 
 
@@ -256,7 +263,7 @@ def test_dead_ends_of_the_translation(tmp_path: Path) -> None:
         "[가](y.md#b) [나](z.md) ![다](/p/a.svg) ![라](e.svg)\n\n{{#include ../../../../../code.mojo:a}}\n"
     )
     library = Library([other])
-    found = parity.compare(
+    found = comparison.compare(
         Page.of(other / "p/x.md", other, source), Page.of(root / "p/x.md", root, target), library
     )
     assert {(finding.kind, finding.line_target) for finding in found} == {
@@ -265,7 +272,7 @@ def test_dead_ends_of_the_translation(tmp_path: Path) -> None:
         ("link-missing-image", 1),
         ("include-unclosed-anchor", 3),
     }
-    ours = parity.inspect_source(Page.of(other / "p/x.md", other, source), library)
+    ours = comparison.inspect_source(Page.of(other / "p/x.md", other, source), library)
     assert {finding.kind for finding in ours} == {
         "link-missing-page",
         "link-missing-image",
@@ -282,7 +289,7 @@ def test_a_link_to_a_page_that_only_the_source_has_is_no_mistake_of_the_page(tmp
         Page.of(other / "p/x.md", other, "[a](y.md#b) [b](../p/y.md) [c](z.md)\n"),
         Page.of(root / "p/x.md", root, "[가](y.md#b) [나](../p/y.md) [다](z.md)\n"),
     )
-    found = parity.compare(*pages, Library([other]))
+    found = comparison.compare(*pages, Library([other]))
     assert sorted((finding.kind, finding.severity.value) for finding in found) == [
         ("link-missing-page", "error"),
         ("link-untranslated-page", "warning"),
@@ -300,4 +307,47 @@ def test_shared_folders_count_as_one(tmp_path: Path) -> None:
     (root / "_includes").symlink_to(other / "_includes")
     text = "{{#include ../_includes/u.md}}\n"
     pages = Page.of(other / "p/x.md", other, text), Page.of(root / "p/x.md", root, text)
-    assert parity.compare(*pages, Library()) == []
+    assert comparison.compare(*pages, Library()) == []
+
+
+ACTIVE = {
+    "script": ("<script>alert(1)</script>\n\n가\n", "<script>alert(1)</script>"),
+    "script inside text": ("가 <script>alert(1)</script>\n", "<script>"),
+    "script by address": ('<script src="https://e.org/x.js"></script>\n\n가\n', None),
+    "script behind a short comment": (
+        "<!--><script>alert(1)</script>-->\n\n가\n",
+        "<script>alert(1)</script>",
+    ),
+    "style": ("<style>body { display: none }</style>\n\n가\n", "<style>body { display: none }</style>"),
+    "handler": ("가 <b onclick='f()'>나</b>\n", "onclick='f()'"),
+    "handler in a tag that is not well formed": (
+        "<div>\n<img alt=it's onerror=alert(1)>\n</div>\n\n가\n",
+        "onerror=alert(1)",
+    ),
+    "handler behind a slash": ("<div>\n<svg/onload=alert(1)>\n</div>\n\n가\n", "onload=alert(1)"),
+    "address": ("[가](javascript:alert%281%29)\n", "javascript:alert%281%29"),
+    "address in capitals": ("<JavaScript:alert(1)>가\n", "JavaScript:alert(1)"),
+    "address with entities": ('<a href="java&#115;cript:f()">가</a>\n', "javascript:f()"),
+    "address with a tab": ('<a href="java&#9;script:f()">가</a>\n', "javascript:f()"),
+    "address of a document": ("[가](data:text/html,x)\n", "data:text/html,x"),
+    "embedded page": ('가 <iframe src="https://e.org"></iframe>\n', '<iframe src="https://e.org">'),
+    "refresh": ('<meta http-equiv="refresh" content="0;url=//e.org">\n\n가\n', None),
+}
+
+
+@pytest.mark.parametrize("name", ACTIVE)
+def test_active_content_of_the_translation_alone_is_an_error(name: str) -> None:
+    target, shown = ACTIVE[name]
+    found = [one for one in compare("a\n", target) if one.kind == "active-content-extra"]
+    assert [one.severity for one in found] == [ParitySeverity.ERROR]
+    if shown is not None:
+        assert found[0].message == f"the active content `{shown}` is not in the source"
+    assert [one.kind for one in compare(target, "가\n") if "active" in one.kind] == ["active-content-missing"]
+
+
+@pytest.mark.parametrize("name", ACTIVE)
+def test_active_content_of_the_source_may_stay(name: str) -> None:
+    target, _ = ACTIVE[name]
+    assert [one for one in compare(target, target) if "active" in one.kind] == []
+    code = f"```html\n{target}```\n"
+    assert [one for one in compare("```html\n```\n", code) if "active" in one.kind] == []

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.translations.book_fixture import ENGLISH, KOREAN
-from tooling.translations.changes import compare
+from tooling.translations.diff.changes import compare
+from tooling.translations.diff.sections import changed_sections
+from tooling.translations.diff.text import split
 from tooling.translations.model import SectionChange
-from tooling.translations.sections import changed_sections
-from tooling.translations.text import split
 
 
 def sections(old: str, new: str, target: str = KOREAN) -> tuple[SectionChange, ...]:

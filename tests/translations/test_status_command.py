@@ -13,10 +13,10 @@ import pytest
 
 from tests.translations.book_fixture import DAY, KOREAN, Book
 from tooling.cli import main
-from tooling.translations import render_json
-from tooling.translations.display import encodable, pad, width
-from tooling.translations.render_github import PER_KIND
-from tooling.translations.render_markdown import COMMENT_LIMIT, COMMENT_MARK
+from tooling.reports.annotations import PER_LEVEL
+from tooling.translations.report import json_document
+from tooling.translations.report.display import encodable, pad, width
+from tooling.translations.report.markdown import COMMENT_LIMIT, COMMENT_MARK
 
 Run = Callable[..., tuple[int, str]]
 
@@ -260,7 +260,7 @@ def test_an_empty_glossary_is_no_pass(book: Book, run: Run) -> None:
 
 
 def test_json_follows_its_schema(mixed: Book, run: Run) -> None:
-    schema = json.loads((Path(render_json.__file__).parent / "status.schema.json").read_text())
+    schema = json.loads((Path(json_document.__file__).parent / "status.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     document = json.loads(run("--format", "json")[1])
     jsonschema.validate(document, schema)
@@ -329,13 +329,30 @@ def test_github_annotations_stay_within_what_is_shown(
     lines = run("--format", "github")[1].splitlines()
     commands = [line for line in lines if line.startswith("::")]
     kinds = [line.split(" ")[0].strip(":") for line in commands]
-    assert kinds == ["error"] * PER_KIND + ["warning"] * PER_KIND
+    assert kinds == ["error"] * PER_LEVEL + ["warning"] * PER_LEVEL
     assert "40 more findings are in the step summary" in lines[-1]
     warning = next(line for line in commands if line.startswith("::warning"))
     properties, message = re.fullmatch(r"::warning (.*?)::(.*)", warning).groups()  # type: ignore[union-attr]
     assert "file=book/src/missing%2C 0%3A 100%25.md" in properties
     assert "%0Atry: " in message
     assert "orphaned 29.md" in summary.read_text()
+
+
+def test_a_workflow_gets_annotations_and_a_summary_beside_every_format(
+    book: Book, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    book.english(page="missing.md")
+    book.commit()
+    assert "::" not in run("--check")[1]
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    out = run("--check")[1]
+    (line,) = [line for line in out.splitlines() if line.startswith("::")]
+    assert line.startswith("::warning file=book/src/missing.md,")
+    assert "title=missing%3A missing.md::the page has no translation yet" in line
+    assert "missing.md" in summary.read_text()
+    json.loads(run("--check", "--format", "json")[1])  # which annotations would break
 
 
 def test_markdown_is_a_comment_a_bot_can_find_and_github_accepts(book: Book, run: Run) -> None:

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from tooling.errors import ToolingError
-from tooling.translations import forks, workers
+from tooling.translations.freshness import forks, workers
 
 SIZES = (0, 1, workers._WORTH_FORKING - 1, workers._WORTH_FORKING, 101, workers._WORTH_A_POOL + 1)
 
@@ -114,7 +114,7 @@ def test_where_no_more_processes_are_allowed_the_rest_is_done_here(
 
     real_fork = os.fork
     monkeypatch.setattr(workers, "usable_cores", lambda: 4)
-    monkeypatch.setattr("tooling.translations.forks.os.fork", fork)
+    monkeypatch.setattr("tooling.translations.freshness.forks.os.fork", fork)
     assert list(workers.map_pages(square, range(50))) == [number * number for number in range(50)]
     assert len(forked) == allowed
     for child in forked:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tooling.book.editions import Edition
-from tooling.book.shelf import Shelf
+from tooling.book.puzzle_index import PuzzleIndex
 from tooling.record import Record
 
 
-class Page(Record, frozen=False):
+class PageContext(Record, frozen=False):
     """What a directive may ask about the page around it.
 
     Attributes:
@@ -23,7 +23,7 @@ class Page(Record, frozen=False):
     edition: Edition
     path: str
     text: str
-    shelf: Shelf
+    shelf: PuzzleIndex
     groups: int = 0
 
     @property
@@ -42,4 +42,4 @@ class Page(Record, frozen=False):
 
 
 Words = list[str]
-Renderer = Callable[[Page, Words], str]
+Renderer = Callable[[PageContext, Words], str]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tooling.book.errors import BookError, malformed
-from tooling.book.page import Page, Words
+from tooling.book.page import PageContext, Words
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program
 from tooling.project import Project
@@ -100,14 +100,14 @@ def save(path: Path, recording: Recording) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def output(page: Page, words: Words) -> str:
+def output(page: PageContext, words: Words) -> str:
     """`{{#output PROGRAM [FLAGS] unsolved|solved}}`: what the program printed, in a fence."""
     selection, state = parse_words(page, words)
     recording = load(recording_path(page.shelf.project, selection, state))
     return "```text\n" + "\n".join(fold(recording.lines)) + "\n```\n"
 
 
-def parse_words(page: Page, words: Words) -> tuple[Selection, str]:
+def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
     """What an output directive asks for.
 
     Raises:

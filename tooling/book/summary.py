@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from tooling.book.errors import BookError
+from tooling.errors import Location
 from tooling.record import Record
 
 _ENTRY = re.compile(
@@ -64,5 +66,19 @@ def parse_summary(text: str) -> tuple[Entry, ...]:
 
 
 def read_summary(source: Path) -> tuple[Entry, ...]:
-    """The chapters of the edition whose `src` folder is given."""
-    return parse_summary((source / "SUMMARY.md").read_text(encoding="utf-8"))
+    """The chapters of the edition whose `src` folder is given.
+
+    Raises:
+        BookError: a chapter is not below that folder.
+    """
+    path = source / "SUMMARY.md"
+    entries = parse_summary(path.read_text(encoding="utf-8"))
+    for entry in entries:
+        if entry.path.startswith("/") or ".." in entry.path.split("/"):
+            raise BookError(
+                f"the chapter `{entry.path}` is not below the book's source folder",
+                where=Location(path, entry.line),
+                why="a build writes each chapter to the same path below its own folder",
+                hint=f"move the file into {source}, and name it from there without `..`",
+            )
+    return entries

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from tooling.catalog.model import Language, Mode, ModeKind, Output, Puzzle
+from tooling.catalog.model import Mode, ModeKind, Output, ProgramLanguage, Puzzle
 from tooling.catalog.mutants import DIAGNOSES
 from tooling.errors import Location, ToolingError
-from tooling.execution.channel import Buffer
+from tooling.execution.channel import Buffer, element_bytes
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.judge import judge_case, judge_unjudged, outcome_of
 from tooling.judging.reference import ReferenceCase, load_reference
@@ -26,7 +25,7 @@ from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
 from tooling.targets.accelerators import target_for
 from tooling.targets.model import Choice, Target
 from tooling.targets.selection import gate
-from tooling.verify.plan import Task, Trial
+from tooling.verify.plan import PlannedTrial, Task
 
 _VERSION = 1
 SIMULATOR_ONLY = frozenset({"memory", "races", "initialisation", "synchronisation"})
@@ -44,7 +43,7 @@ class ResultsUnreadable(ToolingError):
 class Judged:
     """One trial of the bundle with its verdict; None where the results do not have it, or not all of it."""
 
-    trial: Trial
+    trial: PlannedTrial
     verdict: Verdict | None
     complaint: str  # empty: as it must be
     undecided: str = ""  # why the hardware's word does not count
@@ -84,9 +83,9 @@ def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
     return tuple(judged[trial.id] for trial in wanted)
 
 
-def _must_be_there(trial: Trial, target: Target) -> bool:
+def _must_be_there(trial: PlannedTrial, target: Target) -> bool:
     selection = trial.selection
-    return selection.program.language is Language.MOJO and not gate(selection, target.kind, target)
+    return selection.program.language is ProgramLanguage.MOJO and not gate(selection, target.kind, target)
 
 
 class _Cases:
@@ -107,7 +106,7 @@ class _Cases:
         return self._kept[dataset]
 
 
-def _judge(trial: Trial, results: Sequence[dict[str, Any]], choice: Choice, cases: _Cases) -> Judged:
+def _judge(trial: PlannedTrial, results: Sequence[dict[str, Any]], choice: Choice, cases: _Cases) -> Judged:
     from tooling.verify.trying import complaint_about  # noqa: PLC0415 - brings multiprocessing
 
     mode = trial.selection.mode
@@ -158,7 +157,7 @@ class _Brought:
         )
 
 
-def _brought(trial: Trial, result: dict[str, Any], target: Target, cases: _Cases) -> _Brought:
+def _brought(trial: PlannedTrial, result: dict[str, Any], target: Target, cases: _Cases) -> _Brought:
     transcript = Transcript(
         result["stdout"],
         result["stderr"],
@@ -197,11 +196,10 @@ def _may_be(output: Output, record: dict[str, Any] | None) -> bool:
     """Whether a buffer that was left there has the output's type and size."""
     if record is None or record["dtype"] != output.dtype:
         return False
-    width = 2 if output.dtype == "bfloat16" else np.dtype(output.dtype).itemsize
-    return bool(record["bytes"] == math.prod(output.shape) * width)
+    return bool(record["bytes"] == math.prod(output.shape) * element_bytes(output.dtype))
 
 
-def _left_behind(trial: Trial, verdict: Verdict, brought: Sequence[_Brought]) -> str:
+def _left_behind(trial: PlannedTrial, verdict: Verdict, brought: Sequence[_Brought]) -> str:
     """The output that would have to be here to decide; empty where the verdict does not hang on any."""
     missing = next((name for each in brought for name in sorted(each.missing)), "")
     if not missing or verdict.outcome is not Outcome.WRONG:

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tooling.bundle.scripts import store_script
-from tooling.catalog.model import Extra, Language, ModeKind, Program
+from tooling.catalog.model import Extra, ModeKind, Program, ProgramLanguage
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.judging.reference import Reference, load_reference
+from tooling.output_folder import OutputFolder
 from tooling.processes import program_pool
 from tooling.project import Project
 from tooling.targets.model import Target
 from tooling.targets.selection import gate
 from tooling.toolchain import BuildCache, Executable, Toolchain
 from tooling.trials import build_program
-from tooling.verify.plan import Task, Trial
+from tooling.verify.plan import PlannedTrial, Task
 
 VERSION = 1
 RUNTIME_LIBRARIES = (
@@ -33,12 +33,6 @@ RUNTIME_LIBRARIES = (
     "AsyncRTRuntimeGlobals",
 )
 _LIBRARY_SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
-PORTABLE_CPU = "x86-64-v3"
-"""Any x86-64 server of the last ten years; this machine's own instructions may not be there."""
-
-
-class BundleFolderInUse(ToolingError):
-    """The folder holds something that is not a bundle."""
 
 
 class RuntimeLibraryMissing(ToolingError):
@@ -64,7 +58,7 @@ class NothingToBundle(ToolingError):
 def left_out(tasks: Sequence[Task]) -> tuple[Program, ...]:
     """The programs that a machine without MAX cannot run: those that drive its graphs."""
     programs = dict.fromkeys(task.trials[0].selection.program for task in tasks)
-    return tuple(program for program in programs if program.language is Language.PYTHON)
+    return tuple(program for program in programs if program.language is ProgramLanguage.PYTHON)
 
 
 def _without_graphs(tasks: Sequence[Task], progress: Callable[[str], None]) -> Sequence[Task]:
@@ -105,16 +99,11 @@ def make_bundle(
         with_max: that machine has MAX, so programs in Python are taken along.
 
     Raises:
-        BundleFolderInUse, NothingToBundle, RuntimeLibraryMissing, ReferenceUnusable.
+        OutputFolderRefused, NothingToBundle, RuntimeLibraryMissing, ReferenceUnusable.
     """
     if not with_max:
         tasks = _without_graphs(tasks, progress)
-    if folder.exists() and any(folder.iterdir()) and not (folder / "bundle.json").is_file():
-        raise BundleFolderInUse(
-            "the folder is not empty and not a bundle",
-            where=Location(folder),
-            hint="name a new folder, or empty this one",
-        )
+    output = OutputFolder.claim(folder, "tooling bundle", project.sources)
 
     def built(task: Task) -> Executable | ToolingError:
         if task.error:
@@ -135,7 +124,7 @@ def make_bundle(
         for task in tasks
         if (trials := [trial for trial in task.trials if not gate(trial.selection, target.kind, target)])
     ]
-    with _put_in_place(folder.absolute()) as partial:
+    with output.replaced() as partial:
         (partial / "bin").mkdir()
         _copy_runtime(toolchain, partial)
         with program_pool(jobs) as pool:
@@ -163,28 +152,7 @@ def make_bundle(
     return Bundle(folder, len(entries), len(list((folder / "bin").iterdir())), tuple(failed))
 
 
-@contextlib.contextmanager
-def _put_in_place(folder: Path) -> Iterator[Path]:
-    """A new folder beside `folder` that takes its place in the end.
-
-    A block left by an exception, also by an interrupt, changes nothing and leaves nothing behind.
-    """
-    partial, previous = (folder.with_name(folder.name + suffix) for suffix in (".partial", ".previous"))
-    for old in (partial, previous):  # of a process that was killed
-        shutil.rmtree(old, ignore_errors=True)
-    try:
-        partial.mkdir(parents=True)
-        yield partial
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-    if folder.exists():
-        folder.replace(previous)  # in one step: what stands there is never half of a bundle
-    partial.replace(folder)
-    shutil.rmtree(previous, ignore_errors=True)
-
-
-def _judged(trial: Trial) -> bool:
+def _judged(trial: PlannedTrial) -> bool:
     return trial.selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
 
 
@@ -209,7 +177,7 @@ def _store(executable: Path, folder: Path) -> str:
 
 
 def _entry(
-    trial: Trial, target: Target, executable: str, reference: Reference | None, folder: Path
+    trial: PlannedTrial, target: Target, executable: str, reference: Reference | None, folder: Path
 ) -> dict[str, Any]:
     mode = trial.selection.mode
     datasets: dict[str, str | None] = {}
@@ -234,7 +202,7 @@ def _entry(
     }
 
 
-def _stage(trial: Trial, target: Target, dataset: str, reference: Reference, folder: Path) -> str:
+def _stage(trial: PlannedTrial, target: Target, dataset: str, reference: Reference, folder: Path) -> str:
     mode = target.sized(trial.selection.mode)
     name = f"inputs/{trial.selection.puzzle.id}/{mode.name}/{dataset}"
     place = folder / name

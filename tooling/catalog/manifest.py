@@ -14,11 +14,11 @@ from tooling.catalog.model import (
     CounterMetric,
     Criterion,
     Extra,
-    Language,
     Mode,
     ModeKind,
     Output,
     Program,
+    ProgramLanguage,
     Puzzle,
     Requirement,
     SourceFile,
@@ -39,6 +39,7 @@ _DTYPES = (
 _LEAST_HINTS = 3
 _FILE = re.compile(r"(?:[a-z_][a-z0-9_]*/)*[a-z_][a-z0-9_]*\.(?:mojo|py)\Z")
 _REST = re.compile(r"_[a-z0-9_]+\Z")  # of a program's name, after the puzzle's id
+_PAGE = re.compile(r"[a-z0-9_-]+\.md\Z")  # of a chapter, after the puzzle's folder
 _FLAG = re.compile(r"--[a-z][a-z0-9-]*\Z")
 _COMPUTE = re.compile(r"(\d+)\.(\d+)\Z")
 
@@ -75,11 +76,27 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
         number=number,
         title=_sentence(keys["title"]),
         part=keys["part"].text(),
-        chapters=keys["chapters"].texts(),
+        chapters=_chapters(keys["chapters"], number),
         programs=programs,
         modes=modes,
         manifest=path,
     )
+
+
+def _chapters(value: Value, number: int) -> tuple[str, ...]:
+    """The chapters, of which some may still have to be written; `tooling book check` compares the others."""
+    folder = f"puzzle_{number:02}/"
+    found: list[str] = []
+    for item in value.items():
+        chapter = item.text()
+        if not (chapter.startswith(folder) and _PAGE.match(chapter, len(folder))):
+            raise item.error(f"must be a page of this puzzle, such as `{folder}name.md`, not `{chapter}`")
+        if chapter in found:
+            raise item.error(f"names the chapter `{chapter}` twice")
+        found.append(chapter)
+    if not found:
+        raise value.error("a puzzle has at least one chapter")
+    return tuple(found)
 
 
 def _sentence(value: Value) -> Text:
@@ -95,10 +112,10 @@ def _programs(value: Value, identity: str, project: Project) -> tuple[Program, .
         name = keys["name"].text()
         if name != identity and not (name.startswith(f"{identity}_") and _REST.match(name, len(identity))):
             raise keys["name"].error(f"must be `{identity}` or begin with `{identity}_`, not `{name}`")
-        language = keys["language"].member(Language) if "language" in keys else Language.MOJO
-        if "extra" in keys and language is not Language.PYTHON:
+        language = keys["language"].member(ProgramLanguage) if "language" in keys else ProgramLanguage.MOJO
+        if "extra" in keys and language is not ProgramLanguage.PYTHON:
             raise keys["extra"].error("goes with `language: python`: a program in Mojo needs no extra")
-        suffix = ".py" if language is Language.PYTHON else ".mojo"
+        suffix = ".py" if language is ProgramLanguage.PYTHON else ".mojo"
         main = _source(keys["file"], problems, solutions) if "file" in keys else None
         if main and not main.name.endswith(suffix):
             raise keys["file"].error(f"a program in {language.value} is a file with the suffix `{suffix}`")

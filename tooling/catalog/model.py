@@ -10,14 +10,14 @@ from tooling.record import Record, replace
 
 
 class TensorApi(Enum):
-    """How a program addresses its buffers."""
+    """How the kernels of a program address its buffers; `tooling list` shows it."""
 
-    RAW = "raw"
+    RAW = "raw"  # pointers
     LAYOUT_TENSOR = "layout_tensor"
     TILE_TENSOR = "tile_tensor"
 
 
-class Language(Enum):
+class ProgramLanguage(Enum):
     """What a program's main file is written in."""
 
     MOJO = "mojo"
@@ -149,7 +149,7 @@ class Program(Record):
     api: TensorApi
     problem: Path
     solution: Path
-    language: Language = Language.MOJO
+    language: ProgramLanguage = ProgramLanguage.MOJO
     extra: Extra = Extra.MAX  # of a program in Python
     file: str = ""  # the main file below the puzzle's folder; empty: NAME.mojo or NAME.py
     parts: tuple[SourceFile, ...] = ()  # further files, such as the package of operations of a MAX graph

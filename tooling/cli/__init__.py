@@ -10,95 +10,27 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
-from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
 
+from tooling.cli.commands import available_commands
+from tooling.cli.parser import Parser, UsageError
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
-from tooling.record import Record
 
 # Python looks for garbage once more when it ends: with nothing to look through, a short command ends sooner.
 atexit.register(gc.freeze)
 
-Subparsers = "argparse._SubParsersAction[argparse.ArgumentParser]"
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 TERMINATED = 143  # 128 + SIGTERM
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
-_USUAL_COLUMNS = 80
-
-
-class Command(Record):
-    """One row of the command table."""
-
-    name: str
-    help: str
-
-    @property
-    def module(self) -> str:
-        """A module here with `register(subparsers)`, which sets the parser's default `command`."""
-        return self.name.replace("-", "_") + "_command"
-
-
-COMMANDS = (
-    Command("run", "build a puzzle, run it and judge it"),
-    Command("list", "show the puzzles, their programs and modes"),
-    Command("targets", "show which GPUs can be used here"),
-    Command("verify", "judge every solution, skeleton and mutant"),
-    Command("matrix", "cross-build every program for every vendor"),
-    Command("simulate", "run any Mojo GPU program on the simulated GPU"),
-    Command("profile", "count what a kernel does to memory, line by line"),
-    Command("generate", "write everything that is derived from manifests and solutions"),
-    Command("bundle", "cross-build everything for a machine without a toolchain"),
-    Command("check-translations", "compare the translations with their source"),
-    Command("book", "build the site"),
-    Command("figure", "draw the book's figures"),
-    Command("check", "all checks of the repository that need no GPU"),
-)
 
 
 class Terminated(BaseException):
     """SIGTERM arrived: unwinds the stack, so that every child is ended on the way."""
 
 
-class UsageError(ToolingError):
-    """The command line is wrong."""
-
-
-class HelpFormatter(argparse.HelpFormatter):
-    """As wide as the terminal, which is looked at once.
-
-    argparse makes a formatter for every option, and each would load `shutil` with all its compression to ask.
-    """
-
-    def __init__(self, prog: str, indent_increment: int = 2, max_help_position: int = 24) -> None:
-        super().__init__(prog, indent_increment, max_help_position, width=_columns() - 2)
-
-
-class RawHelpFormatter(HelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """The same, which leaves description and epilogue as they are written."""
-
-
-@cache
-def _columns() -> int:
-    wanted = os.environ.get("COLUMNS", "")
-    if wanted.isdecimal() and int(wanted):
-        return int(wanted)
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or _USUAL_COLUMNS
-    except (ValueError, OSError):
-        return _USUAL_COLUMNS  # closed, or no terminal
-
-
-class Parser(argparse.ArgumentParser):
-    """An argparse parser whose errors are ours."""
-
-    def __init__(self, *, formatter_class: type[HelpFormatter] = HelpFormatter, **options: Any) -> None:
-        super().__init__(formatter_class=formatter_class, **options)
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message, hint=f"`{self.prog} --help` shows what there is")
+class CommandEnded(Exception):
+    """Code called by a command ended the process before the command had a result."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -124,7 +56,7 @@ def _guarded(arguments: list[str]) -> int:
         sys.stdout.flush()
         return int(status)
     except ToolingError as error:
-        _show(error)
+        _show(error, next((each for each in arguments if not each.startswith("-")), ""))
         return int(error.exit_code)
     except KeyboardInterrupt:
         _end_children()
@@ -178,13 +110,10 @@ def _dispatch(arguments: list[str]) -> int:
     if rest and not getattr(parsed, "takes_flags", False):
         raise UsageError(f"unknown argument {rest[0]}", hint=f"`tooling {name} --help` shows what there is")
     parsed.rest = rest
-    return function(parsed)
-
-
-def available_commands() -> tuple[Command, ...]:
-    """The rows of the table whose module is part of this installation."""
-    folder = Path(__file__).parent
-    return tuple(command for command in COMMANDS if (folder / f"{command.module}.py").is_file())
+    try:
+        return function(parsed)
+    except SystemExit as error:  # no command ends this way: what it checked has no verdict
+        raise CommandEnded(f"`tooling {name}` was ended by SystemExit({error.code!r})") from error
 
 
 def _join_optional_number(arguments: list[str]) -> list[str]:
@@ -204,7 +133,7 @@ def _join_optional_number(arguments: list[str]) -> list[str]:
     return joined
 
 
-def _show(error: ToolingError) -> None:
+def _show(error: ToolingError, command: str) -> None:
     from tooling.reports.terminal import open_terminal
 
     sys.stdout.flush()
@@ -222,12 +151,14 @@ def _show(error: ToolingError) -> None:
     if os.environ.get("GITHUB_ACTIONS") == "true":
         from tooling.project import ProjectNotFound, find_project
         from tooling.reports.annotations import error_annotation
+        from tooling.reports.step_summary import add_to_summary, error_markdown
 
         try:
             root = find_project().root
         except ProjectNotFound:
             root = None
-        print(error_annotation(error, root))
+        terminal.line(error_annotation(error).render(root))  # stdout may hold a report
+        add_to_summary(error_markdown(f"tooling {command}".strip(), error))
 
 
 def _show_defect(error: Exception) -> None:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tooling.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from tooling.book.checks import BookFinding
+    from tooling.reports.annotations import Annotation
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -46,7 +52,7 @@ def _build(arguments: argparse.Namespace) -> int:
     import gc
 
     gc.disable()  # it would look through a few megabytes again and again, and the command ends soon
-    from tooling.book.build import build
+    from tooling.book.site.build import build
     from tooling.project import find_project
 
     built = build(find_project(), arguments.output, arguments.site_url)
@@ -55,7 +61,7 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from tooling.book.serve import serve
+    from tooling.book.site.serve import serve
     from tooling.project import find_project
 
     serve(find_project(), arguments.port, print)
@@ -65,25 +71,42 @@ def _serve(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> int:
     from tooling.book.checks import RULES, check
     from tooling.project import find_project
+    from tooling.reports.annotations import annotation_lines, in_workflow
+    from tooling.reports.step_summary import add_to_summary, text_markdown
 
     if arguments.list:
         for rule, meaning in RULES.items():
             print(f"{rule:<22} {meaning}")
         return ExitCode.PASSED
-    report = check(find_project())
+    project = find_project()
+    report = check(project)
     print(report.as_json() if arguments.json else report.as_text())
+    if in_workflow():
+        for line in annotation_lines(map(_annotation, report.findings), project.root):
+            print(line, file=sys.stderr if arguments.json else sys.stdout)
+        count = len(report.findings)
+        verdict = f"❌ {count} finding{'s' if count > 1 else ''}" if count else "✅ nothing found"
+        add_to_summary(text_markdown("tooling book check", verdict, report.as_text()))
     return ExitCode.WRONG if report.findings else ExitCode.PASSED
 
 
+def _annotation(finding: BookFinding) -> Annotation:
+    from tooling.errors import Location
+    from tooling.reports.annotations import Annotation
+
+    message = f"{finding.message}\ntry: {finding.hint}" if finding.hint else finding.message
+    return Annotation(f"book: {finding.rule}", message, Location(Path(finding.path), finding.line or None))
+
+
 def _formulas(arguments: argparse.Namespace) -> int:
-    from tooling.book import formulas
+    from tooling.book.directives import formulas
+    from tooling.book.directives.chapter_renderer import set_everything
     from tooling.book.errors import BookErrors
-    from tooling.book.press import set_everything
-    from tooling.book.shelf import Shelf
+    from tooling.book.puzzle_index import PuzzleIndex
     from tooling.project import find_project
 
     project = find_project()
-    presses = set_everything(project, Shelf(project))
+    presses = set_everything(project, PuzzleIndex(project))
     problems = [problem for press in presses for problem in press.problems]
     if problems:
         raise BookErrors(problems)
@@ -93,7 +116,7 @@ def _formulas(arguments: argparse.Namespace) -> int:
 
 
 def _outputs(arguments: argparse.Namespace) -> int:
-    from tooling.book.runs import compare, update
+    from tooling.book.directives.runs import compare, update
     from tooling.project import find_project
 
     project = find_project()

@@ -13,8 +13,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = subparsers.add_parser(
         "check",
         help="all checks of the repository that need no GPU",
-        description="Runs `generate --check`, `check-translations --check` and `book check`, and says what "
-        "each of them found. A check that could not run has not passed.",
+        description="Runs `generate --check`, `check-translations --fail-on warning` and `book check`, and "
+        "says what each of them found. A check that could not run has not passed.",
         allow_abbrev=False,
     )
     add_reports(parser)
@@ -23,38 +23,44 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def command(arguments: argparse.Namespace) -> int:
     from tooling.project import find_project
+    from tooling.reports.annotations import in_workflow
     from tooling.reports.files import write_json, write_junit
-    from tooling.reports.records import Record
+    from tooling.reports.records import ReportRecord
+    from tooling.reports.step_summary import add_to_summary, records_markdown
     from tooling.reports.terminal import open_terminal
-    from tooling.repository_checks import Finding, run_checks
+    from tooling.repository_checks import CheckResult, run_checks
 
     terminal = open_terminal(sys.stderr if "-" in (arguments.json, arguments.junit) else sys.stdout)
-    status = {Finding.NOTHING: "passed", Finding.SOMETHING: "failed", Finding.NOT_RUN: "error"}
+    status = {CheckResult.NOTHING: "passed", CheckResult.SOMETHING: "failed", CheckResult.NOT_RUN: "error"}
     signs = {
-        Finding.NOTHING: ("✅", "green"),
-        Finding.SOMETHING: ("❌", "red"),
-        Finding.NOT_RUN: ("error:", "red"),
+        CheckResult.NOTHING: ("✅", "green"),
+        CheckResult.SOMETHING: ("❌", "red"),
+        CheckResult.NOT_RUN: ("error:", "red"),
     }
     records = []
     for outcome in run_checks(find_project()):
         check, finding = outcome.check, outcome.finding
         sign, style = signs[finding]
         last = outcome.output.splitlines()[-1] if outcome.output else ""
-        tail = last if finding is Finding.NOTHING else f"{finding.value} (`{check.command}`)"
+        tail = last if finding is CheckResult.NOTHING else f"{finding.value} (`{check.command}`)"
         terminal.line(f"{terminal.paint(sign, style)} {check.name}: {tail}")
-        if finding is not Finding.NOTHING:
+        if finding is not CheckResult.NOTHING:
             for line in outcome.output.splitlines():
                 terminal.line("     " + line)
         terminal.stream.flush()
-        message = "" if finding is Finding.NOTHING else f"{check.command}: {finding.value}"
+        if in_workflow():
+            for line in outcome.annotations:
+                terminal.line(line)
+        message = "" if finding is CheckResult.NOTHING else f"{check.command}: {finding.value}"
         data = {"command": check.command}
         records.append(
-            Record("check", check.name, status[finding], outcome.seconds, message, outcome.output, data)
+            ReportRecord("check", check.name, status[finding], outcome.seconds, message, outcome.output, data)
         )
     if arguments.json:
         write_json(arguments.json, "check", records)
     if arguments.junit:
         write_junit(arguments.junit, "check", records)
+    add_to_summary(records_markdown("tooling check", records))
     if any(record.status == "failed" for record in records):
         return ExitCode.WRONG
     return ExitCode.NOT_POSSIBLE if any(each.status == "error" for each in records) else ExitCode.PASSED

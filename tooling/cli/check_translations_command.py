@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tooling.cli import RawHelpFormatter
+from tooling.cli.parser import RawHelpFormatter
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from tooling.translations.report import Report
+    from tooling.translations.report.report import Report
     from tooling.translations.roots import Roots
 
 _DEFAULT = "status"
@@ -83,6 +83,14 @@ def _add_roots(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_fetch(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--fetch",
+        action="store_true",
+        help="ask the remote `origin` for lost commits and for what a partial clone lacks",
+    )
+
+
 def _add_pages(parser: argparse.ArgumentParser, number: str) -> None:
     parser.add_argument(
         "pages",
@@ -124,7 +132,7 @@ def _add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--axis", choices=("both", "freshness"), default="both", help="freshness alone is quicker"
     )
     depth.add_argument("--glossary", metavar="FILE", help="default: i18n/LANG/glossary.yaml where it exists")
-    depth.add_argument("--fetch", action="store_true", help="ask the remote for lost commits (best effort)")
+    _add_fetch(depth)
     depth.add_argument("--no-cache", action="store_true", help="compare everything anew")
     parser.set_defaults(command=_status)
 
@@ -137,6 +145,7 @@ def _add_diff(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     _add_pages(parser, "+")
     parser.add_argument("--words", action="store_true", help="mark changed words inside a block")
+    _add_fetch(parser)
     _add_roots(parser)
     parser.set_defaults(command=_diff)
 
@@ -146,7 +155,8 @@ def _add_stamp(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "stamp",
         help="mark pages as translated from a version of their source",
         description="Writes commit and blob into the marker. Refuses what would be untrue: uncommitted "
-        "source text, a commit outside the base's history, parity errors, a page nobody has touched.",
+        "source text, a commit outside the base's history, parity errors, a section that changed in the "
+        "source and was not edited in the translation.",
     )
     _add_pages(parser, "*")
     how = parser.add_mutually_exclusive_group()
@@ -154,9 +164,18 @@ def _add_stamp(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     how.add_argument(
         "--reviewed", action="store_true", help="compared with today's source and right as it is"
     )
+    parser.add_argument(
+        "--keep",
+        action="append",
+        type=int,
+        default=[],
+        metavar="SECTION",
+        help="the number of a section that changed in the source and is right as it is (for one PAGE)",
+    )
     parser.add_argument("--all", action="store_true", help="every page")
     parser.add_argument("--force", action="store_true", help="in spite of parity errors")
     parser.add_argument("--base", default="HEAD", metavar="REF", help="history that must hold the commit")
+    _add_fetch(parser)
     _add_roots(parser)
     parser.set_defaults(command=_stamp)
 
@@ -169,6 +188,7 @@ def _add_repair(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     _add_pages(parser, "*")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be written")
+    _add_fetch(parser)
     _add_roots(parser)
     parser.set_defaults(command=_repair)
 
@@ -180,7 +200,10 @@ def _add_recover(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Ranks the versions of the source by resemblance; writes nothing without --apply.",
     )
     _add_pages(parser, "+")
-    parser.add_argument("--apply", action="store_true", help="write the best candidate")
+    parser.add_argument(
+        "--apply", action="store_true", help="write the best candidate, where it is not in doubt"
+    )
+    _add_fetch(parser)
     _add_roots(parser)
     parser.set_defaults(command=_recover)
 
@@ -199,8 +222,10 @@ def _add_new_language(commands: argparse._SubParsersAction[argparse.ArgumentPars
 
 def _base() -> Path:
     """The folder that default roots lie in and reports speak from: the checkout around the working folder."""
+    from tooling.git_command import checkout_root
+
     here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    return checkout_root(here) or here
 
 
 def _roots(arguments: argparse.Namespace) -> Roots:
@@ -213,49 +238,56 @@ def _roots(arguments: argparse.Namespace) -> Roots:
 
 
 def _keys(arguments: argparse.Namespace, roots: Roots) -> frozenset[str] | None:
-    from tooling.translations.selection import select_pages
+    from tooling.translations.commands.selection import select_pages
 
     return select_pages(arguments.pages, roots, Path.cwd()) if arguments.pages else None
 
 
 def _show(text: str) -> None:
-    from tooling.translations.display import encodable
+    from tooling.translations.report.display import encodable
 
     print(encodable(text, sys.stdout.encoding))
 
 
 def _status(arguments: argparse.Namespace) -> int:
-    from tooling.collection import uncollected
+    from tooling.gc_pause import paused_gc
 
-    with uncollected():
+    with paused_gc():
         return _report_status(arguments)
 
 
 def _report_status(arguments: argparse.Namespace) -> int:
-    from tooling.translations.display import style_for
-    from tooling.translations.render import Format, render
+    from tooling.reports.annotations import in_workflow
+    from tooling.translations.report.display import style_for
+    from tooling.translations.report.formats import Format, render
 
     report = _make_report(arguments)
     form = Format(arguments.format)
     style = style_for(sys.stdout)
     if arguments.output:
-        from tooling.whole_files import write_whole
+        from tooling.atomic_write import write_atomically
 
-        write_whole(Path(arguments.output), (render(report, form, style) + "\n").encode())
+        write_atomically(Path(arguments.output), (render(report, form, style) + "\n").encode())
     else:
         _show(render(report, form, style, every_page=arguments.all))
-    if form is Format.GITHUB:
+    if in_workflow() and form is not Format.GITHUB:
+        from tooling.translations.report.github import render as annotations
+
+        stream = sys.stdout if form is Format.TEXT else sys.stderr  # stdout may hold a report
+        for line in annotations(report).splitlines():
+            print(line, file=stream)
+    if in_workflow() or form is Format.GITHUB:
         _write_step_summary(report)
     return report.verdict.exit_code
 
 
 def _make_report(arguments: argparse.Namespace) -> Report:
-    from tooling.translations.cache import Cache
-    from tooling.translations.policy import Policy
-    from tooling.translations.report import make_report
+    from tooling.translations.commands.selection import scope_since
+    from tooling.translations.freshness.cache import Cache
+    from tooling.translations.freshness.survey import survey
+    from tooling.translations.report.policy import Policy
+    from tooling.translations.report.report import make_report
     from tooling.translations.roots import GLOSSARY, IGNORES
-    from tooling.translations.selection import scope_since
-    from tooling.translations.survey import survey
 
     roots = _roots(arguments)
     policy = Policy.of(
@@ -271,7 +303,7 @@ def _make_report(arguments: argparse.Namespace) -> Report:
     found = survey(roots, only=keys, fetch=arguments.fetch, cache=cache, now=int(moment) if moment else None)
     fidelity = None
     if arguments.axis == "both":
-        from tooling.translations.fidelity import check_fidelity
+        from tooling.translations.parity.fidelity import check_fidelity
 
         default = roots.base / GLOSSARY.format(lang=roots.language)
         glossary = Path(arguments.glossary) if arguments.glossary else default
@@ -281,39 +313,47 @@ def _make_report(arguments: argparse.Namespace) -> Report:
 
 
 def _write_step_summary(report: Report) -> None:
-    from tooling.translations import render_github, render_markdown
+    from tooling.reports.step_summary import LIMIT, add_to_summary
+    from tooling.translations.report.markdown import render
 
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if summary:
-        # Three bytes at most for a character of these texts, and the limit counts bytes.
-        text = render_markdown.render(report, render_github.SUMMARY_LIMIT // 3)
-        with Path(summary).open("a", encoding="utf-8") as file:
-            file.write(text + "\n")
+    # Three bytes at most for a character of these texts, and the limit counts bytes.
+    add_to_summary(render(report, LIMIT // 3 - 1))
 
 
 def _diff(arguments: argparse.Namespace) -> int:
-    from tooling.translations.display import style_for
-    from tooling.translations.drift import page_drifts
+    from tooling.translations.commands.diff_rendering import render
+    from tooling.translations.commands.drift import page_drifts
     from tooling.translations.model import Freshness
-    from tooling.translations.render_diff import render
+    from tooling.translations.report.display import style_for
 
     roots = _roots(arguments)
     style = style_for(sys.stdout)
-    drifts = page_drifts(roots, _keys(arguments, roots) or frozenset())
+    drifts = page_drifts(roots, _keys(arguments, roots) or frozenset(), fetch=arguments.fetch)
     _show("\n\n".join(render(drift, style, words=arguments.words) for drift in drifts))
     unknown = any(drift.status.freshness in (Freshness.UNKNOWN, Freshness.BAD_PIN) for drift in drifts)
     return ExitCode.USAGE if unknown else ExitCode.PASSED
 
 
 def _stamp(arguments: argparse.Namespace) -> int:
-    from tooling.translations.selection import selects_everything
-    from tooling.translations.stamp import Request, refuse_whole_tree, stamp, translated_keys
+    from tooling.translations.commands.selection import selects_everything
+    from tooling.translations.commands.stamp import (
+        StampRequest,
+        refuse_whole_tree,
+        sections_of_several_pages,
+        stamp,
+        translated_keys,
+    )
 
     roots = _roots(arguments)
     if not arguments.all and (not arguments.pages or selects_everything(arguments.pages, roots, Path.cwd())):
         raise refuse_whole_tree()
     keys = _keys(arguments, roots) or translated_keys(roots)
-    request = Request(keys, arguments.at, arguments.reviewed, arguments.force, arguments.base)
+    kept = frozenset(arguments.keep)
+    if kept and len(keys) != 1:
+        raise sections_of_several_pages(len(keys))
+    request = StampRequest(
+        keys, arguments.at, arguments.reviewed, kept, arguments.force, arguments.base, arguments.fetch
+    )
     result = stamp(roots, request)
     for one in result.stamped:
         _show(f"stamped {one.file}: commit {(one.pin.commit or '')[:12]}, blob {(one.pin.blob or '')[:12]}")
@@ -323,10 +363,10 @@ def _stamp(arguments: argparse.Namespace) -> int:
 
 
 def _repair(arguments: argparse.Namespace) -> int:
-    from tooling.translations.repair import apply_repairs, plan_repairs
+    from tooling.translations.commands.repair import apply_repairs, plan_repairs
 
     roots = _roots(arguments)
-    repairs = plan_repairs(roots, _keys(arguments, roots))
+    repairs = plan_repairs(roots, _keys(arguments, roots), fetch=arguments.fetch)
     if not arguments.dry_run:
         apply_repairs(repairs)
     word = "would write" if arguments.dry_run else "repaired"
@@ -342,22 +382,27 @@ def _repair(arguments: argparse.Namespace) -> int:
 
 
 def _recover(arguments: argparse.Namespace) -> int:
-    from tooling.translations.recover import apply_recovery, recover
-    from tooling.translations.render_recovery import render
+    from tooling.translations.commands.recover import apply_recovery, recover
+    from tooling.translations.commands.recovery_rendering import render
 
     roots = _roots(arguments)
-    found = recover(roots, _keys(arguments, roots) or frozenset())
+    doubtful = False
+    found = recover(roots, _keys(arguments, roots) or frozenset(), fetch=arguments.fetch)
     for recovery in found:
         _show(render(recovery))
-        if arguments.apply:
+        if arguments.apply and recovery.candidates and not recovery.agree:
+            _show("  not written: date and resemblance disagree")
+            doubtful = True
+        elif arguments.apply:
             pin = apply_recovery(recovery)
             if pin is not None:
                 _show(f"  written: commit {(pin.commit or '')[:12]}, blob {(pin.blob or '')[:12]}")
-    return ExitCode.PASSED if all(one.candidates for one in found) else ExitCode.WRONG
+    found_all = all(one.candidates for one in found)
+    return ExitCode.PASSED if found_all and not doubtful else ExitCode.WRONG
 
 
 def _new_language(arguments: argparse.Namespace) -> int:
-    from tooling.translations.new_language import add_language
+    from tooling.translations.commands.new_language import add_language
     from tooling.translations.roots import SOURCE
 
     base = _base()

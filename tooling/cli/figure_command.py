@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tooling.book.figures.figure import Figure
-    from tooling.book.shelf import Shelf
+    from tooling.book.puzzle_index import PuzzleIndex
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -39,10 +39,10 @@ def command(arguments: argparse.Namespace) -> int:
     from tooling.book.errors import BookError
     from tooling.book.figures import every_figure
     from tooling.book.figures.drawing import outdated
-    from tooling.book.shelf import Shelf
+    from tooling.book.puzzle_index import PuzzleIndex
     from tooling.project import find_project
 
-    shelf = Shelf(find_project())
+    shelf = PuzzleIndex(find_project())
     chosen = [
         figure
         for figure in every_figure()
@@ -65,7 +65,7 @@ def command(arguments: argparse.Namespace) -> int:
     return ExitCode.WRONG if arguments.check and (stale or traced) else ExitCode.PASSED
 
 
-def _traces(shelf: Shelf, figures: Sequence[Figure], check: bool) -> int:
+def _traces(shelf: PuzzleIndex, figures: Sequence[Figure], check: bool) -> int:
     """Traces the runs that figures show; gives back how many of them differ from what was kept."""
     from tooling.book.figures import tracing
     from tooling.book.figures.traces import as_text, save, trace_path, traced_run

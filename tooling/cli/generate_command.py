@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from tooling.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tooling.generate.plan import Generated
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -34,7 +41,9 @@ def command(arguments: argparse.Namespace) -> int:
         for file in stale:
             sys.stdout.write(file.diff(project.root))
         if stale:
-            print(f"\n{len(stale)} of {len(files)} generated files are not current: run `tooling generate`")
+            message = f"{len(stale)} of {len(files)} generated files are not current: run `tooling generate`"
+            print(f"\n{message}")
+            _annotate(stale, project.root, message)
             return ExitCode.WRONG
         print(f"{len(files)} generated files are current")
         return ExitCode.PASSED
@@ -42,3 +51,17 @@ def command(arguments: argparse.Namespace) -> int:
         print(f"wrote {path.relative_to(project.root)}")
     print(f"{len(files)} generated files, {len(stale)} of them written")
     return ExitCode.PASSED
+
+
+def _annotate(stale: Sequence[Generated], root: Path, message: str) -> None:
+    from tooling.errors import Location
+    from tooling.reports.annotations import Annotation, annotation_lines, in_workflow
+    from tooling.reports.step_summary import add_to_summary, text_markdown
+
+    if in_workflow():
+        hint = "it differs from what manifests and solutions give\ntry: tooling generate"
+        found = [Annotation("generated file", hint, Location(file.path)) for file in stale]
+        print(*annotation_lines(found, root), sep="\n")
+    add_to_summary(
+        text_markdown("tooling generate --check", f"❌ {message}", "".join(one.diff(root) for one in stale))
+    )

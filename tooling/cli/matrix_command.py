@@ -44,7 +44,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _build(arguments: argparse.Namespace) -> int:
     from tooling.catalog.catalogue import every_selection, load_catalogue, programs_named
-    from tooling.catalog.model import Language
+    from tooling.catalog.model import ProgramLanguage
     from tooling.errors import ToolingError
     from tooling.matrix.accelerators import choose
     from tooling.matrix.building import build_cells
@@ -52,6 +52,7 @@ def _build(arguments: argparse.Namespace) -> int:
     from tooling.matrix.verdict import complaint_about, judge
     from tooling.project import find_project
     from tooling.reports.files import write_json, write_junit
+    from tooling.reports.step_summary import publish
     from tooling.reports.terminal import open_terminal
     from tooling.toolchain import find_toolchain
     from tooling.toolchain.cache import usable_cache
@@ -60,7 +61,7 @@ def _build(arguments: argparse.Namespace) -> int:
     puzzles = load_catalogue(project)
     accelerators = choose(arguments.accelerator)
     named = programs_named(puzzles, arguments.puzzles)
-    programs = [program for program in named if program.language is Language.MOJO]
+    programs = [program for program in named if program.language is ProgramLanguage.MOJO]
     graphs = [program.name for program in named if program not in programs]
     without = f"{', '.join(graphs)}: MAX compiles the kernels of a graph where it runs, for the GPU there"
     if not programs:
@@ -105,6 +106,7 @@ def _build(arguments: argparse.Namespace) -> int:
         write_json(arguments.json, "matrix build", records)
     if arguments.junit:
         write_junit(arguments.junit, "matrix build", records)
+    publish("tooling matrix build", records, project.root, terminal)
     wrong = sum(each.status == "failed" for each in records)
     unchecked = sum(each.status == "error" for each in records)
     agreed = len(records) - wrong - unchecked

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tooling.catalog.model import Program
     from tooling.execution.program import Transcript
     from tooling.reports.terminal import Terminal
+    from tooling.simulator.checks.findings import Finding
     from tooling.simulator.counters.profile import KernelProfile
-    from tooling.simulator.findings import Finding
 
 _TIME_LIMIT = 600.0  # seconds
 
@@ -64,7 +64,11 @@ def command(arguments: argparse.Namespace) -> int:
         write_report(arguments.json, to_json(kernels, name, status))
     if arguments.html:
         write_report(arguments.html, to_html(kernels, name, arguments.lang))
-    return _exit_code(transcript)
+    code = _exit_code(transcript)
+    if code is ExitCode.PASSED and not kernels:  # without a kernel there is nothing that could pass
+        terminal.line(terminal.paint(say("not_launched", arguments.lang), "red"))
+        return ExitCode.NOT_POSSIBLE
+    return code
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +106,9 @@ def _profile(
     simulated = probe(TargetKind.SIM)
     if isinstance(simulated, Absence):
         raise TargetAbsent("there is no simulated GPU here", why=simulated.reason, hint=simulated.hint)
+    from tooling.simulator.checks.findings import Check
     from tooling.simulator.counters.profiler import Profiler
-    from tooling.simulator.findings import Check
-    from tooling.simulator.session import Simulation, SimulationOptions
+    from tooling.simulator.server.session import Simulation, SimulationOptions
 
     toolchain, cache = find_toolchain(), open_cache()
     if subject.program:

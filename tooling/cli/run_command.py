@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tooling.catalog.catalogue import Selection
     from tooling.judging.verdict import Verdict
     from tooling.project import Project
-    from tooling.reports.records import Record
+    from tooling.reports.records import ReportRecord
     from tooling.reports.terminal import Terminal
 
 
@@ -59,24 +59,27 @@ def command(arguments: argparse.Namespace) -> int:
     except ToolingError as error:
         _write(arguments, [error_record(selection.puzzle.id, selection.command, error)])
         raise
-    from tooling.reports.annotations import annotations_wanted, verdict_annotations
+    from tooling.reports.annotations import annotation_lines, in_workflow, verdict_annotations
     from tooling.reports.console import show_verdict
+    from tooling.reports.step_summary import add_to_summary, records_markdown
 
     show_verdict(verdict, terminal, arguments.lang)
     if arguments.check is None:  # with fewer checks than all, a race may have gone unseen
         _keep_progress(verdict, project, terminal)
-    if annotations_wanted():
+    record = verdict_record(verdict)
+    if in_workflow():
         source = selection.program.solution if arguments.solution else selection.program.problem
-        for line in verdict_annotations(verdict, source, project.root):
+        for line in annotation_lines(verdict_annotations(verdict, source), project.root):
             terminal.line(line)
-    _write(arguments, [verdict_record(verdict)])
+        add_to_summary(records_markdown("tooling run", [record]))
+    _write(arguments, [record])
     return verdict.outcome.exit_code
 
 
 def _judged(
     arguments: argparse.Namespace, project: Project, selection: Selection, terminal: Terminal
 ) -> Verdict:
-    from tooling.cli import UsageError
+    from tooling.cli.parser import UsageError
     from tooling.generate.skeletons import FILL_MARK
     from tooling.reports.console import headline
     from tooling.targets.selection import choose
@@ -148,7 +151,7 @@ def _hint(arguments: argparse.Namespace, selection: Selection, terminal: Termina
     return ExitCode.PASSED
 
 
-def _write(arguments: argparse.Namespace, records: list[Record]) -> None:
+def _write(arguments: argparse.Namespace, records: list[ReportRecord]) -> None:
     from tooling.reports.files import write_json, write_junit
 
     if arguments.json:

@@ -16,7 +16,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "simulate",
         help="run any Mojo GPU program on the simulated GPU",
         description="Runs a program on the simulated GPU and prints what its checks find. The program may be "
-        "an executable built for sm_90a, a .mojo file, or a command such as `mojo run file.mojo`.",
+        "an executable built for sm_90a, a .mojo file, or a command such as `mojo run file.mojo`. A run in "
+        "which no kernel is launched ends with status 4: nothing was checked.",
         epilog="Example: tooling simulate -- ./my_program --its-flag",
         allow_abbrev=False,
     )
@@ -32,7 +33,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from tooling.cli import UsageError
+    from tooling.cli.parser import UsageError
     from tooling.errors import ToolingError
     from tooling.execution.program import Ending, run_program
     from tooling.reports.terminal import open_terminal
@@ -48,10 +49,10 @@ def command(arguments: argparse.Namespace) -> int:
     if isinstance(simulated, Absence):
         raise TargetAbsent("there is no simulated GPU here", why=simulated.reason, hint=simulated.hint)
 
-    from tooling.simulator.findings import Check, render
-    from tooling.simulator.session import Simulation, SimulationOptions
-    from tooling.simulator.stop_texts import STOPPED
-    from tooling.simulator.stopped import stopped_kernel
+    from tooling.simulator.checks.findings import Check, render
+    from tooling.simulator.gpu.stop_texts import NOT_LAUNCHED, STOPPED
+    from tooling.simulator.server.session import Simulation, SimulationOptions
+    from tooling.simulator.server.stopped import stopped_kernel
 
     if program[0].endswith(".mojo"):
         program = [_built(Path(program[0]), simulated.accelerator), *program[1:]]
@@ -69,6 +70,7 @@ def command(arguments: argparse.Namespace) -> int:
                 environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment},
                 time_limit=arguments.timeout,
                 output_limit=1 << 30,
+                kept_output=0,  # it is shown as it comes
                 stream=terminal.streamer(),
             )
     except ValueError as error:  # a schedule that does not exist
@@ -97,7 +99,12 @@ def command(arguments: argparse.Namespace) -> int:
     if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
         return ExitCode.TIME_LIMIT
     failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
-    return ExitCode.WRONG if errors or failed else ExitCode.PASSED
+    if errors or failed:
+        return ExitCode.WRONG
+    if not simulation.launches:  # a check that could not run has not passed
+        terminal.line(NOT_LAUNCHED.in_language(arguments.lang))
+        return ExitCode.NOT_POSSIBLE
+    return ExitCode.PASSED
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -12,7 +12,7 @@ from tooling.cli.options import add_reports, add_target
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from tooling.reports.records import Record
+    from tooling.reports.records import ReportRecord
 
 _MOST_NAMED = 5  # trials
 
@@ -52,6 +52,7 @@ def command(arguments: argparse.Namespace) -> int:
     from tooling.catalog.catalogue import load_catalogue
     from tooling.project import find_project
     from tooling.reports.files import write_json, write_junit
+    from tooling.reports.step_summary import publish
     from tooling.reports.terminal import open_terminal
     from tooling.toolchain import find_toolchain
     from tooling.toolchain.cache import usable_cache
@@ -76,7 +77,7 @@ def command(arguments: argparse.Namespace) -> int:
     tasks = make_plan(project, load_catalogue(project), wanted, cache)
     total = sum(len(task.trials) for task in tasks)
     terminal = open_terminal(sys.stderr if "-" in (arguments.json, arguments.junit) else sys.stdout)
-    records: list[Record] = []
+    records: list[ReportRecord] = []
     for record in try_all(
         longest_first(tasks, recall_seconds(memory)),
         project=project,
@@ -110,6 +111,7 @@ def command(arguments: argparse.Namespace) -> int:
         write_json(arguments.json, "verify", records)
     if arguments.junit:
         write_junit(arguments.junit, "verify", records)
+    publish("tooling verify", records, project.root, terminal)
     if any(record.status in ("failed", "error") for record in records):
         return ExitCode.WRONG
     missing = [record.name for record in records if record.data and record.data.get("missing")]
@@ -125,7 +127,7 @@ def command(arguments: argparse.Namespace) -> int:
     return ExitCode.PASSED
 
 
-def _show_table(records: list[Record], to_stderr: bool) -> None:
+def _show_table(records: list[ReportRecord], to_stderr: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 

@@ -2,28 +2,54 @@
 
 The other side is problems/lab/channel.mojo. All files are the raw little-endian bytes of a buffer:
 `in/NAME.bin` replaces what the program filled in, `used/NAME.DTYPE.bin` is what it then worked on,
-`out/NAME.DTYPE.bin` is its result.
+`out/NAME.DTYPE.bin` is its result. The program owns the folder while it runs, so these files may be anything:
+a pipe, a link to a device, of any size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tooling.regular_files import WrongSize, read_regular
 
 if TYPE_CHECKING:
     import numpy
 
 VARIABLE = "PUZZLE_LAB_DIR"
+_WIDEST = 8  # bytes of an element
+
+
+def element_bytes(dtype: str) -> int:
+    """The size of an element of a type of the manifest."""
+    import numpy  # noqa: PLC0415 - as in `Buffer.array`
+
+    return 2 if dtype == "bfloat16" else numpy.dtype(dtype).itemsize
+
+
+class Fault(Enum):
+    """Why the file of a buffer was not read."""
+
+    IRREGULAR = "irregular"  # a pipe, a symbolic link, a device, a folder, or not readable
+    TOO_LARGE = "too large"
 
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """The bytes of one buffer with the element type that the program gave it."""
+    """The bytes of one buffer with the element type that the program gave it.
 
-    dtype: str  # NumPy name
+    Attributes:
+        dtype: as in the file's name; a NumPy name if the program used `stage` or `submit`.
+        content: empty where the file was not read.
+        fault: why it was not read; empty where it was.
+    """
+
+    dtype: str
     content: bytes
+    fault: Fault | None = None
 
     def array(self) -> numpy.ndarray:
         """The elements in one dimension; bfloat16 comes as float32, which holds every one of its values.
@@ -53,19 +79,37 @@ class LabFolder:
             little_endian = array.astype(array.dtype.newbyteorder("<"), copy=False)
             (folder / f"{name}.bin").write_bytes(little_endian.tobytes())
 
-    def used(self) -> dict[str, Buffer]:
-        """What the program worked on, by buffer name."""
-        return _buffers(self.root / "used")
+    def used(self, elements: Mapping[str, int]) -> dict[str, Buffer]:
+        """What the program worked on, by buffer name.
 
-    def submitted(self) -> dict[str, Buffer]:
-        """What the program handed in, by buffer name."""
-        return _buffers(self.root / "out")
+        Args:
+            elements: how many elements each buffer has; other names are not read, nor is a file that is
+                larger than so many elements of the widest type.
+        """
+        return _buffers(self.root / "used", elements)
+
+    def submitted(self, elements: Mapping[str, int]) -> dict[str, Buffer]:
+        """What the program handed in, by buffer name. The argument is as of `used`."""
+        return _buffers(self.root / "out", elements)
 
 
-def _buffers(folder: Path) -> dict[str, Buffer]:
+def _buffers(folder: Path, elements: Mapping[str, int]) -> dict[str, Buffer]:
+    if folder.is_symlink():
+        return {}
+    try:
+        names = sorted(path.name for path in folder.iterdir())
+    except OSError:  # nothing was handed in, or the folder was made unreadable
+        return {}
     found: dict[str, Buffer] = {}
-    if folder.is_dir():
-        for path in sorted(folder.glob("*.bin")):
-            name, _, dtype = path.name.removesuffix(".bin").rpartition(".")
-            found[name] = Buffer(dtype, path.read_bytes())
+    for name in names:
+        buffer, _, dtype = name.removesuffix(".bin").rpartition(".")
+        if not name.endswith(".bin") or buffer not in elements:
+            continue
+        try:
+            content = read_regular(folder / name, follow=False, limit=elements[buffer] * _WIDEST)
+            found[buffer] = Buffer(dtype, content)
+        except WrongSize:
+            found[buffer] = Buffer(dtype, b"", Fault.TOO_LARGE)
+        except OSError:
+            found[buffer] = Buffer(dtype, b"", Fault.IRREGULAR)
     return found

@@ -61,6 +61,7 @@ def run_program(
     environment: Mapping[str, str],
     time_limit: float,
     output_limit: int = DEFAULT_OUTPUT_LIMIT,
+    kept_output: int | None = None,
     stream: Callable[[bytes], None] | None = None,
     folder: Path | None = None,
 ) -> Transcript:
@@ -70,6 +71,7 @@ def run_program(
         environment: all of the program's environment variables.
         time_limit: seconds.
         output_limit: bytes of stdout and stderr together.
+        kept_output: how many of the last bytes of stdout the transcript has at least; None: all of them.
         stream: receives stdout as it comes.
         folder: the working directory.
 
@@ -93,7 +95,7 @@ def run_program(
         ) from error
     collected: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
     with process_group(process):
-        ending = _collect(process, collected, start + time_limit, output_limit, stream)
+        ending = _collect(process, collected, start + time_limit, output_limit, stream, kept_output)
         if ending is not None:
             kill_group(process)
     seconds = time.monotonic() - start
@@ -112,16 +114,18 @@ def run_program(
     )
 
 
-def _collect(
+def _collect(  # noqa: PLR0917 - what `run_program` was given
     process: subprocess.Popen[bytes],
     collected: dict[str, bytearray],
     deadline: float,
     output_limit: int,
     stream: Callable[[bytes], None] | None,
+    kept_output: int | None,
 ) -> Ending | None:
     """Reads both pipes until the program ends; returns the limit it broke, or None."""
     assert process.stdout is not None
     assert process.stderr is not None
+    total = 0
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ, "stdout")
         selector.register(process.stderr, selectors.EVENT_READ, "stderr")
@@ -143,9 +147,12 @@ def _collect(
                     continue
                 name: str = key.data
                 collected[name] += data
+                total += len(data)
                 if name == "stdout" and stream:
                     stream(data)
-                if len(collected["stdout"]) + len(collected["stderr"]) > output_limit:
+                if name == "stdout" and kept_output is not None and len(collected[name]) > 2 * kept_output:
+                    del collected[name][: len(collected[name]) - kept_output]
+                if total > output_limit:
                     return Ending.OUTPUT_LIMIT
     try:
         process.wait(timeout=max(0.0, deadline - time.monotonic()))

@@ -12,9 +12,11 @@ from tooling.catalog.catalogue import programs_named
 from tooling.catalog.model import Puzzle
 from tooling.catalog.needs import needs_text, record_path
 from tooling.errors import Location, ToolingError
+from tooling.generate.matrix import matrix_text
 from tooling.generate.skeletons import AnnotationError, make_skeleton
-from tooling.generate.tasks import matrix_text, replace_generated, task_lines
+from tooling.generate.tasks import replace_generated, task_lines
 from tooling.generate.workflows import WORKFLOWS, workflow_text
+from tooling.git_command import checkout_root, disabled_filters, git_command, git_environment
 from tooling.project import Project
 
 
@@ -67,12 +69,13 @@ def plan(project: Project, puzzles: Sequence[Puzzle], only: Sequence[str] = ()) 
         present = _read(path)
         files.append(Generated(path, replace_generated(present, task_lines(puzzles), path), present))
     matrix = project.root / ".ci" / "matrix.json"
-    files.append(Generated(matrix, matrix_text(puzzles), _read(matrix) if matrix.is_file() else None))
+    text = matrix_text(puzzles, project.root / "pixi.toml")
+    files.append(Generated(matrix, text, _read(matrix) if matrix.is_file() else None))
     needs = record_path(project)
     files.append(Generated(needs, needs_text(puzzles), _read(needs) if needs.is_file() else None))
     for name in WORKFLOWS:
         path = project.root / ".github" / "workflows" / name
-        files.append(Generated(path, workflow_text(name, puzzles), _read(path) if path.is_file() else None))
+        files.append(Generated(path, workflow_text(name), _read(path) if path.is_file() else None))
     return tuple(files)
 
 
@@ -134,12 +137,18 @@ def _read(path: Path) -> str:
 
 def _edited(root: Path, paths: Sequence[Path]) -> list[Path]:
     """Those of the files that differ from the last commit. Without git, nothing is known to be safe: all."""
-    command = ["git", "-C", str(root), "status", "--porcelain=v1", "-z", "--", *map(str, paths)]
+    top = checkout_root(root)
+    if top is None:
+        return list(paths)
+    arguments = ["status", "--porcelain=v1", "-z", "--ignore-submodules=all", "--", *map(str, paths)]
     try:
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        environment = git_environment(top, settings=disabled_filters(top))
+        result = subprocess.run(
+            git_command(top, arguments), env=environment, capture_output=True, text=True, check=False
+        )
     except OSError:
         return list(paths)
     if result.returncode != 0:
         return list(paths)
-    changed = {root / entry[3:] for entry in result.stdout.split("\0") if len(entry) > 3}
-    return [path for path in paths if path in changed]
+    changed = {top / entry[3:] for entry in result.stdout.split("\0") if len(entry) > 3}  # names from the top
+    return [path for path in paths if path.resolve() in changed]

@@ -1,48 +1,32 @@
-"""The workflows of GitHub: CI with a job for each vendor whose GPUs run something, and the book's pages."""
+"""The workflows of GitHub: CI, whose jobs come from the CI matrix, and the book's pages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from tooling.catalog.catalogue import Selection, every_selection
-from tooling.catalog.model import Puzzle, Vendor
-from tooling.matrix.accelerators import ACCELERATORS, Accelerator
-from tooling.targets.selection import gate
+from tooling.generate.matrix import LINUX
 
 WORKFLOWS = ("ci.yml", "pages.yml")
 UV_VERSION = "0.13.8"
-"""The version that README.md and .ci/run install."""
+"""The version that README.md, .ci/run and constraints.txt install."""
+PIXI_VERSION = "v0.71.1"
 
-_MACHINE = "ubuntu-24.04"
-_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
-_APPLE_BUILDER = "macos-15"  # Apple's Metal compiler is on Macs only
-
-
-@dataclass(frozen=True, slots=True)
-class GpuJobs:
-    """What one vendor's jobs of the workflow differ in."""
-
-    vendor: str
-    name: str
-    accelerator: str  # of the bundle, and a label of the runner
-    builder: str  # the machine that builds the bundle
-    options: str  # of `tooling bundle`, with a blank before each
-
-    @property
-    def variable(self) -> str:
-        """The repository's variable that is `yes` where there is a runner."""
-        return f"{self.vendor.upper()}_RUNNER"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What the runner must be labelled with."""
-        system = "macOS" if self.vendor == Vendor.APPLE.value else "linux"
-        return ("self-hosted", system, self.vendor, self.accelerator)
+ACTIONS = {
+    "checkout": ("actions/checkout", "3d3c42e5aac5ba805825da76410c181273ba90b1", "v7.0.1"),
+    "setup-python": ("actions/setup-python", "a309ff8b426b58ec0e2a45f0f869d46889d02405", "v6.2.0"),
+    "cache": ("actions/cache", "27d5ce7f107fe9357f9df03efb73ab90386fccae", "v5.0.5"),
+    "upload-artifact": ("actions/upload-artifact", "043fb46d1a93c77aae656e7c1c64a875d1fc6a0a", "v7.0.1"),
+    "download-artifact": ("actions/download-artifact", "3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c", "v8.0.1"),
+    "upload-pages-artifact": (
+        *("actions/upload-pages-artifact", "fc324d3547104276b827a68afc52ff2a11cc49c9", "v5.0.0"),
+    ),
+    "deploy-pages": ("actions/deploy-pages", "cd2ce8fcbc39b97be8ca5fce6e763baed58fa128", "v5.0.0"),
+    "setup-pixi": ("prefix-dev/setup-pixi", "a0af7a228712d6121d37aba47adf55c1332c9c2e", "v0.9.4"),
+}
+"""Repository, commit and its tag: a tag can be moved, a commit cannot. Dependabot proposes newer ones in the
+generated files; copy what it proposes to this table and generate again."""
 
 
-def workflow_text(name: str, puzzles: Sequence[Puzzle]) -> str:
-    """One of WORKFLOWS, as it should be for these puzzles."""
+def workflow_text(name: str) -> str:
+    """One of WORKFLOWS."""
     import jinja2  # noqa: PLC0415 - a tenth of a second that only generating needs
 
     environment = jinja2.Environment(
@@ -60,55 +44,38 @@ def workflow_text(name: str, puzzles: Sequence[Puzzle]) -> str:
         comment_end_string="#>",
     )
     return environment.get_template(f"{name}.j2").render(
-        machine=_MACHINE,
-        install=f"python3 -m venv .uv && .uv/bin/pip install -q uv=={UV_VERSION}",
+        machine=LINUX,
+        pixi_version=PIXI_VERSION,
+        action=action,
         checkout=_checkout,
         build_cache=_build_cache,
-        gpus=gpu_jobs(puzzles),
     )
 
 
-def gpu_jobs(puzzles: Sequence[Puzzle]) -> tuple[GpuJobs, ...]:
-    """The vendors whose GPUs run at least one mode, with the accelerator that runs the most of them."""
-    selections = every_selection(puzzles)
-    jobs = []
-    for vendor in Vendor:
-        own = [each for each in ACCELERATORS if each.vendor is vendor]
-        best = max(own, key=lambda each: _running(selections, each))  # of equal ones, the first of the table
-        if _running(selections, best):
-            apple = vendor is Vendor.APPLE
-            jobs.append(
-                GpuJobs(
-                    vendor.value,
-                    _NAMES[vendor],
-                    best.name,
-                    _APPLE_BUILDER if apple else _MACHINE,
-                    " --host-cpu native" if apple else "",
-                )
-            )
-    return tuple(jobs)
+def action(name: str) -> str:
+    """The value of `uses:` for an action of the table, with its version as a comment."""
+    repository, commit, version = ACTIONS[name]
+    return f"{repository}@{commit} # {version}"
 
 
-def _running(selections: Sequence[Selection], accelerator: Accelerator) -> int:
-    target = accelerator.target
-    return sum(gate(each, target.kind, target) is None for each in selections)
-
-
-def _checkout(*, history: bool = False) -> str:
-    """The steps that every job begins with; `history` brings all commits, and blobs only when asked for."""
-    lines = ["- uses: actions/checkout@v4"]
+def _checkout(*, history: bool = False, python: bool = True) -> str:
+    """The steps that a job begins with; `history` brings all commits with their files."""
+    lines = [f"- uses: {action('checkout')}"]
     if history:
         lines.append(
-            '  with: { fetch-depth: 0, filter: "blob:none" } # translations are judged against history'
+            "  with: { fetch-depth: 0, persist-credentials: false } # translations are judged against history"
         )
-    lines += ["- uses: actions/setup-python@v5", '  with: { python-version: "3.12" }']
+    else:
+        lines.append("  with: { persist-credentials: false }")
+    if python:
+        lines += [f"- uses: {action('setup-python')}", '  with: { python-version: "3.12" }']
     return "\n".join("      " + line for line in lines)
 
 
 def _build_cache(job: str) -> str:
     """Keeps the build cache from run to run: an entry is found by all that went into it, so old is right."""
     lines = (
-        "- uses: actions/cache@v4",
+        f"- uses: {action('cache')}",
         "  with:",
         "    path: .cache/builds",
         f"    key: builds-{job}-${{{{ github.run_id }}}}",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tooling.catalog.model import Bound, CounterMetric
 from tooling.simulator.counters.occupancy import Limit
-from tooling.simulator.phrases import Phrase
+from tooling.simulator.gpu.phrases import Phrase
 
 FOUND: Mapping[CounterMetric, Phrase] = {
     CounterMetric.SECTORS_PER_REQUEST: Phrase(

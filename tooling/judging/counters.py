@@ -15,7 +15,7 @@ from tooling.judging.counter_texts import ADVICE, FOUND, LIMITS, MISSING, PLACE,
 from tooling.judging.verdict import Problem
 from tooling.simulator.counters.occupancy import H200, theoretical_occupancy
 from tooling.simulator.counters.sources import place, source_text
-from tooling.simulator.hooks import Space
+from tooling.simulator.gpu.hooks import Space
 
 if TYPE_CHECKING:
     from tooling.simulator.counters.profile import KernelProfile, LineProfile

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tooling.catalog.model import Mode, ModeKind, Output
-from tooling.execution.channel import Buffer
+from tooling.execution.channel import Buffer, Fault, element_bytes
 from tooling.execution.listing import Elision, Listing, parse_listings
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.comparison import compare
@@ -20,9 +20,9 @@ from tooling.judging.texts import EXPLANATIONS
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem
 
 if TYPE_CHECKING:
+    from tooling.simulator.checks.findings import Finding
     from tooling.simulator.counters.profile import KernelProfile
-    from tooling.simulator.findings import Finding
-    from tooling.simulator.stopped import StoppedKernel
+    from tooling.simulator.server.stopped import StoppedKernel
 
 _GPU_FAILURE = re.compile(
     r"CUDA_ERROR_(?:ILLEGAL|LAUNCH|MISALIGNED|INVALID_PC|ASSERT|HARDWARE)\w*|hipErrorIllegal\w*"
@@ -191,6 +191,9 @@ def _input_problems(
                 detail = {"en": "was never staged", "ko": "가 stage 되지 않았습니다"}
                 return [_problem("input-changed", language, output=name, detail=detail[language])]
             continue
+        if buffer.fault is Fault.IRREGULAR:
+            detail = {"en": "is not in a regular file", "ko": "가 일반 파일에 들어 있지 않습니다"}
+            return [_problem("input-changed", language, output=name, detail=detail[language])]
         if buffer.dtype not in (wanted.dtype.name, "bfloat16"):
             types = {"got": buffer.dtype, "wanted": wanted.dtype.name}
             return [_problem("input-changed", language, text="other-type", output=name, **types)]
@@ -211,14 +214,23 @@ def _output_problems(
     buffer = submitted.get(output.name)
     if buffer is None:
         return [_problem("not-submitted", language, output=output.name)]
+    if buffer.fault is Fault.IRREGULAR:
+        return [_problem("not-submitted", language, text="irregular-file", output=output.name)]
     if buffer.dtype != output.dtype:
         types = {"got": buffer.dtype, "wanted": output.dtype}
         return [_problem("not-submitted", language, text="other-type", output=output.name, **types)]
-    flat = buffer.array()
-    if flat.size != expected.size:
-        sizes = {"got": flat.size, "wanted": expected.size}
+    width = element_bytes(output.dtype)
+    got_elements, rest = divmod(len(buffer.content), width)
+    if buffer.fault is Fault.TOO_LARGE:
+        most = {"wanted": expected.size * width}
+        return [_problem("not-submitted", language, text="too-large", output=output.name, **most)]
+    if rest:
+        sizes = {"got": len(buffer.content), "wanted": expected.size * width, "width": width}
+        return [_problem("not-submitted", language, text="broken-element", output=output.name, **sizes)]
+    if got_elements != expected.size:
+        sizes = {"got": got_elements, "wanted": expected.size}
         return [_problem("not-submitted", language, text="other-size", output=output.name, **sizes)]
-    got = flat.reshape(output.shape)
+    got = buffer.array().reshape(output.shape)
     comparison = compare(got, expected, output.rtol, output.atol)
     if not comparison.equal:
         evidence = Evidence(

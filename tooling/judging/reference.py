@@ -7,10 +7,12 @@ or two: `simulated` says whether it is the simulated GPU, `lanes` how many threa
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import inspect
 import math
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -57,18 +59,8 @@ class Reference:
                 than the manifest says.
         """
         gpu = {"simulated": simulated, "lanes": lanes}
-        try:
-            made = _call(self.make_inputs, gpu, mode.name, dataset)
-            inputs = {name: np.asarray(array) for name, array in made.items()}
-            copies = {name: array.copy() for name, array in inputs.items()}
-            outputs = _call(self.make_expected, gpu, mode.name, copies)
-            found = {name: np.asarray(array) for name, array in outputs.items()}
-        except Exception as error:  # whatever a reference raises, the answer is the same
-            raise ReferenceUnusable(
-                f"the reference fails for mode `{mode.name}`, data set `{dataset}`",
-                where=Location(self.path),
-                why=f"{type(error).__name__}: {error}",
-            ) from error
+        inputs = self.inputs(mode.name, dataset, gpu)
+        found = self.expected(mode.name, dataset, {name: array.copy() for name, array in inputs.items()}, gpu)
         expected = {}
         for output in mode.outputs:
             array = found.get(output.name)
@@ -90,6 +82,27 @@ class Reference:
             expected[output.name] = array.reshape(output.shape)
         return ReferenceCase(dataset, inputs, expected)
 
+    def inputs(self, mode: str, dataset: str, gpu: Mapping[str, int] | None = None) -> dict[str, Array]:
+        """The staged buffers of a data set by name.
+
+        Args:
+            gpu: facts of the GPU, handed on to a function that has such a parameter.
+
+        Raises:
+            ReferenceUnusable: the function fails.
+        """
+        with _failures(_fails(mode, dataset), self.path):
+            made = _call(self.make_inputs, gpu or {}, mode, dataset)
+            return {name: np.asarray(array) for name, array in made.items()}
+
+    def expected(
+        self, mode: str, dataset: str, inputs: Mapping[str, Array], gpu: Mapping[str, int] | None = None
+    ) -> dict[str, Array]:
+        """The outputs by name, as the reference computes them from these inputs. Raises as `inputs`."""
+        with _failures(_fails(mode, dataset), self.path):
+            made = _call(self.make_expected, gpu or {}, mode, inputs)
+            return {name: np.asarray(array) for name, array in made.items()}
+
 
 def _call(
     function: Callable[..., Mapping[str, Array]], gpu: Mapping[str, int], *arguments: object
@@ -105,10 +118,14 @@ def load_reference(puzzle: Puzzle) -> Reference:
     Raises:
         ReferenceUnusable: the file is missing, cannot be imported or lacks one of its two functions.
     """
-    path = puzzle.programs[0].solution.parent / "reference.py"
+    return read_reference(puzzle.programs[0].solution.parent / "reference.py")
+
+
+def read_reference(path: Path) -> Reference:
+    """The reference in a file. Raises as `load_reference`."""
     if not path.is_file():
         raise ReferenceUnusable("the puzzle has no reference", where=Location(path))
-    module = _import(path, f"puzzle_reference_{puzzle.id}")
+    module = _import(path, f"puzzle_reference_{path.parent.name}")
     for name in ("inputs", "expected"):
         if not callable(getattr(module, name, None)):
             raise ReferenceUnusable(f"the reference has no function `{name}`", where=Location(path))
@@ -120,12 +137,35 @@ def _import(path: Path, name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    try:
+    with _failures("the reference cannot be imported", path):
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise ReferenceUnusable(
-            "the reference cannot be imported",
-            where=Location(path),
-            why=f"{type(error).__name__}: {error}",
-        ) from error
     return module
+
+
+def _fails(mode: str, dataset: str) -> str:
+    return f"the reference fails for mode `{mode}`, data set `{dataset}`"
+
+
+@contextlib.contextmanager
+def _failures(what: str, path: Path) -> Iterator[None]:
+    """Turns whatever a reference raises into ReferenceUnusable.
+
+    `sys.exit()` too: it must end neither the command nor the judging of other puzzles.
+    """
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        lines = [
+            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
+        ]
+        if isinstance(error, SyntaxError) and error.filename == str(path):
+            lines.append(error.lineno)
+        hint = None
+        if isinstance(error, SystemExit):
+            hint = "a reference is imported and its functions are called: remove `sys.exit()`"
+        raise ReferenceUnusable(
+            what,
+            where=Location(path, lines[-1] if lines else None),
+            why=f"{type(error).__name__}: {error}",
+            hint=hint,
+        ) from error

@@ -237,6 +237,48 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "파일 첫머리와 버퍼를 만드는 줄의 크기를 되돌립니다 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
         ),
     ),
+    "irregular-file": Explanation(
+        Text(
+            "what the program handed in as `{output}` is not a regular file",
+            "프로그램이 `{output}`으로 제출한 것이 일반 파일이 아닙니다",
+        ),
+        Text(
+            "results are read from regular files, as `submit` writes them: no pipe, device or symbolic link",
+            "결과는 `submit`이 쓴 파일에서 읽습니다. 파이프, 장치, 심볼릭 링크는 읽지 않습니다",
+        ),
+        Text(
+            "hand the buffer in with `submit`, and write nothing to the folder PUZZLE_LAB_DIR yourself",
+            "버퍼를 `submit`으로 제출하고, PUZZLE_LAB_DIR 폴더에는 직접 쓰지 않습니다",
+        ),
+    ),
+    "too-large": Explanation(
+        Text(
+            "what the program handed in as `{output}` is too large, and was not read",
+            "프로그램이 `{output}`으로 제출한 것이 너무 커서 읽지 않았습니다",
+        ),
+        Text(
+            "the puzzle's buffer has {wanted} bytes",
+            "이 퍼즐의 버퍼는 {wanted}바이트입니다",
+        ),
+        Text(
+            "restore the sizes at the top and where the buffer is made (`git diff` shows what you changed)",
+            "파일 첫머리와 버퍼를 만드는 줄의 크기를 되돌립니다 (`git diff`로 바뀐 곳을 볼 수 있습니다)",
+        ),
+    ),
+    "broken-element": Explanation(
+        Text(
+            "what the program handed in as `{output}` has {got} bytes, and the puzzle's buffer has {wanted}",
+            "프로그램이 `{output}`으로 제출한 것은 {got}바이트이고, 이 퍼즐의 버퍼는 {wanted}바이트입니다",
+        ),
+        Text(
+            "an element has {width} bytes, so the last one is incomplete; `submit` writes whole buffers only",
+            "원소 하나가 {width}바이트이므로 마지막 원소가 온전하지 않습니다. `submit`은 버퍼 전체만 씁니다",
+        ),
+        Text(
+            "hand the buffer in with `submit`, and write nothing to the folder PUZZLE_LAB_DIR yourself",
+            "버퍼를 `submit`으로 제출하고, PUZZLE_LAB_DIR 폴더에는 직접 쓰지 않습니다",
+        ),
+    ),
     "text-disagrees": Explanation(
         Text(
             "what is printed as `{output}` (line {line}) is not what the buffer holds",

@@ -13,7 +13,7 @@ from tooling.judging.comparison import Comparison
 from tooling.targets.model import Choice
 
 if TYPE_CHECKING:
-    from tooling.simulator.findings import Finding
+    from tooling.simulator.checks.findings import Finding
 
 
 class Outcome(Enum):

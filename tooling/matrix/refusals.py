@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from tooling.atomic_write import write_atomically
 from tooling.toolchain import BuildCache
 from tooling.toolchain.diagnostics import Diagnostic
-from tooling.whole_files import write_whole
 
 _VERSION = 1
 
@@ -34,7 +34,7 @@ def remember(cache: BuildCache, key: str, diagnostics: Sequence[Diagnostic]) -> 
         return ""
     state = {"version": _VERSION, "diagnostics": [each.to_json() for each in diagnostics]}
     try:
-        write_whole(_path(cache, key), json.dumps(state, ensure_ascii=False).encode())
+        write_atomically(_path(cache, key), json.dumps(state, ensure_ascii=False).encode())
     except OSError as error:
         return f"a refusal could not be kept in {cache.root} for the next time: {error.strerror or error}"
     return ""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tooling.errors import Location
 from tooling.matrix.accelerators import Accelerator
 from tooling.matrix.verdict import Standing, Standpoint, complaint_about
-from tooling.reports.records import Record
+from tooling.reports.records import ReportRecord
 
 _STATUS = {
     Standing.BUILDS: "passed",
@@ -28,7 +29,7 @@ class Row:
     cells: tuple[Standpoint, ...]  # one for each accelerator
 
 
-def record(standpoint: Standpoint) -> Record:
+def record(standpoint: Standpoint) -> ReportRecord:
     """One mode on one accelerator; a gate that holds is `skipped`, what could not be checked an `error`."""
     selection = standpoint.selection
     data = {
@@ -40,7 +41,7 @@ def record(standpoint: Standpoint) -> Record:
         "because": standpoint.reason or None,
         "compiler": standpoint.details or None,
     }
-    return Record(
+    return ReportRecord(
         selection.puzzle.id,
         standpoint.id,
         _STATUS[standpoint.standing],
@@ -48,6 +49,7 @@ def record(standpoint: Standpoint) -> Record:
         complaint_about(standpoint) or standpoint.reason,
         standpoint.details,
         data,
+        Location(selection.program.solution),
     )
 
 

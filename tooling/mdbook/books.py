@@ -59,10 +59,11 @@ class Library:
     Args:
         assets: folders that a target starting with `/` may lie in, besides the `src` folder of its book: the
             other language's `src`, or a folder of generated pictures.
+        root: of the files that pages include, see `Files`.
     """
 
-    def __init__(self, assets: Sequence[Path] = ()) -> None:
-        self.files = Files()
+    def __init__(self, assets: Sequence[Path] = (), root: Path | None = None) -> None:
+        self.files = Files(root)
         self._assets = tuple(assets)
         self._structures: dict[str, Structure] = {}
 
@@ -143,6 +144,8 @@ class Library:
             return None
         own = path == self.files.real(page.folder, page.path.name)
         if not own and not self.files.exists(path):
+            if not os.path.normpath(path).startswith(f"{self.files.real(page.root, '')}/"):
+                return None  # a page of the site around the book
             name = target.partition("#")[0]
             if self._others_have(page, path):
                 message = f"the page {name} is not translated yet"

@@ -26,6 +26,7 @@ from tooling.mdbook.includes import (
     take,
 )
 from tooling.record import Record, made
+from tooling.regular_files import NotRegular, OutsideRoot
 
 DEPTH_LIMIT = 10
 
@@ -200,7 +201,7 @@ class _Expander(Record, frozen=False):
                 f"{directive.path} has no anchor `{part}`; mdBook would show nothing, silently",
                 f"add `ANCHOR: {part}` and `ANCHOR_END: {part}`, or use one of its anchors: {names}",
             )
-        elif len(found) > 1:
+        elif len(found) > 1 and directive.kind is not Kind.RUSTDOC_INCLUDE:  # that one shows all of them
             places = ", ".join(str(region.opening) for region in found)
             self._report(
                 Fault.DUPLICATED_ANCHOR,
@@ -233,6 +234,8 @@ class _Expander(Record, frozen=False):
             hint = f"paths start at the folder of the file that includes, {frame.folder}"
             if not isinstance(error, FileNotFoundError):
                 message = f"{directive.path} cannot be read: {error.strerror}"
+                if isinstance(error, (NotRegular, OutsideRoot)):
+                    hint = "include a regular file of the checkout"
             elif len(directive.text.split()) > 2:
                 hint += "; a path ends at its first space"
         self._report(Fault.MISSING_FILE, directive, frame, message, hint)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tooling.mdbook import anchors
 from tooling.mdbook.anchors import Region
+from tooling.regular_files import read_regular, require_below
 
 
 class Files:
@@ -14,9 +15,14 @@ class Files:
 
     Symbolic links are followed by the system, never by rewriting `..` in the text of a path: a translated
     book may share a folder with its source through a link.
+
+    Args:
+        root: texts are taken from regular files below this folder alone, and from none that is hidden; None:
+            from regular files anywhere.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, root: Path | None = None) -> None:
+        self._root = None if root is None else os.path.realpath(root)
         self._real: dict[str, str] = {}
         self._real_folders: dict[str, str] = {}
         self._texts: dict[str, str | OSError | UnicodeDecodeError] = {}
@@ -53,13 +59,15 @@ class Files:
         """The text of a file, its line endings untouched.
 
         Raises:
-            OSError: missing, a folder, not readable.
+            OSError: missing, a folder, not a regular file, not below the root, not readable.
             UnicodeDecodeError: not UTF-8.
         """
         known = self._texts.get(path)
         if known is None:
             try:
-                known = Path(path).read_bytes().decode("utf-8")
+                if self._root is not None:
+                    require_below(os.path.realpath(path), self._root)
+                known = read_regular(path).decode("utf-8")
             except (OSError, UnicodeDecodeError) as error:
                 known = error
             self._texts[path] = known

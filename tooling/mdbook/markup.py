@@ -45,13 +45,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """An HTML tag; `inline` where it stands in a paragraph rather than in a block of HTML."""
+    """An HTML tag of a block of HTML."""
 
     name: str
     closing: bool
     attributes: tuple[tuple[str, str], ...]
     line: int
-    inline: bool
 
     def get(self, name: str) -> str:
         """The value of an attribute, or the empty string."""
@@ -112,6 +111,14 @@ class Formula:
 
 
 @dataclass(frozen=True, slots=True)
+class Active:
+    """What a browser runs, loads or applies: a script, a style sheet, a handler, a `javascript:` address."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Prose:
     """Text for readers, free of code, formulas, tags and targets of links.
 
@@ -135,8 +142,9 @@ class Structure:
         marks: headings, code blocks, tables, block-level tags, images, alerts and lone directives, in order.
         headings: those of the marks that are headings.
         ids: everything a fragment can name.
-        links, codes, formulas, inline_tags: what stands inside text, in order.
+        links, codes, formulas: what stands inside text, in order.
         prose: the text itself.
+        active: what a browser runs, loads or applies.
     """
 
     marks: tuple[Mark, ...]
@@ -145,5 +153,5 @@ class Structure:
     links: tuple[Link, ...]
     codes: tuple[Code, ...]
     formulas: tuple[Formula, ...]
-    inline_tags: tuple[Tag, ...]
     prose: tuple[Prose, ...]
+    active: tuple[Active, ...]

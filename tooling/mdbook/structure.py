@@ -1,400 +1,389 @@
-"""Finds the parts of a Markdown page, in one pass over its lines.
-
-This is the block structure of CommonMark as mdBook reads it (tables, alerts, heading ids), without
-a tree: containers are a short stack, and a line of plain text costs one look at its first character.
-"""
+"""The structure of a Markdown page: what mdBook's parser found, gathered for checks."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tooling.mdbook import slugs
-from tooling.mdbook.html_blocks import BLANK, end_of_block, take_apart
-from tooling.mdbook.inlines import Inlines, normal_label
-from tooling.mdbook.markup import Alert, Fence, Heading, Mark, Structure, Table
-
-__all__ = ["Structure", "scan"]
-
-_SPECIAL = frozenset(" \t#>`~<|-*+=:[_0123456789")
-_CONTAINER_START = frozenset(" >-*+0123456789")
-_LEAF_START = frozenset("#`~<|=[")  # no container starts with these
-_CODE_END = frozenset(" \t`~")
-_QUOTE = -1  # a container: block quote; any other number is the indentation of a list item's content
-
-_QUOTE_MARK = re.compile(r" {0,3}> ?")
-_ITEM = re.compile(r"( {0,3}(?:[-*+]|(\d{1,9})[.)]))( +|$)")
-_CONTAINER = re.compile(r" {0,3}(?:(>) ?|(?:[-*+]|\d{1,9}[.)])(?: |$))")
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$")
-_SETEXT = re.compile(r" {0,3}(?:(=+)|-+)[ \t]*$")
-_RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
-_FENCE = re.compile(r"( {0,3})(?:(`{3,})([^`]*)|(~{3,})(.*))$")
-_REFERENCE = re.compile(
-    r" {0,3}\[(?!\^)([^\]\[]+)\]:[ \t]*(<[^<>]*>|\S+)(?:[ \t]+(?:\".*\"|'.*'|\(.*\)))?[ \t]*$"
+from tooling.mdbook.html import Html
+from tooling.mdbook.markdown import Document, StandIn, parse
+from tooling.mdbook.markup import (
+    OBJECT,
+    Alert,
+    Code,
+    Fence,
+    Formula,
+    Heading,
+    Image,
+    Link,
+    Mark,
+    Marker,
+    Prose,
+    Structure,
+    Table,
 )
-_FOOTNOTE = re.compile(r" {0,3}\[\^([^\]\s]+)\]:[ \t]*")
-_DEFINITION = re.compile(r" {0,3}:[ \t]+")
-_ALERT = re.compile(r" {0,3}\[!([^\]\n]+)\][ \t]*$")
-_ALERTS = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
-_ALIGNMENT = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+
+if TYPE_CHECKING:
+    from pyromark.event import Event, Range
+
+__all__ = ["ALERT", "Structure", "scan"]
+
+ALERT = re.compile(r"\[!([^\]\n]+)\][ \t]*$", re.MULTILINE)
 _PIPE = re.compile(r"(?<!\\)\|")
-_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
 _LANGUAGE_END = re.compile(r"[ \t,]+")
+_ALIGNMENTS = {"None": "-", "Left": "<", "Right": ">", "Center": "^"}
+_EMPHASIS = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image"})  # ends of marks inside text
 
 
 def scan(text: str) -> Structure:
     """The structure of one chapter, its directives not expanded.
 
     Args:
-        text: the Markdown; any line endings.
+        text: the Markdown; any line ends.
     """
-    scanner = _Scanner()
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    scanner.run(text.removeprefix("\ufeff").split("\n"))
-    return scanner.result()
+    scanner = _Scanner(parse(text))
+    scanner.read()
+    titles = scanner.titles
+    if scanner.dashes:  # which of them become signs that ids leave out, only the parser knows
+        exact = _Scanner(parse(text, smart_punctuation=True))
+        exact.read()
+        titles = exact.titles
+    return scanner.result(titles)
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
+@dataclass(slots=True)
+class _Text:
+    """The paragraph, heading or table row being read.
+
+    Attributes:
+        kind: as in `Prose`.
+        line: its first line.
+        implied: a paragraph without an event of its own: it is the text of a tight list item.
+        title: whether it gets an id: a heading, or a term of a definition list.
+        pieces: its prose.
+        rendered: what the id of a heading is made of.
+        start, end: bytes of its content.
+        directives: the directives in it.
+        plain: nothing but text and directives has been read.
+    """
+
+    kind: str
+    line: int
+    implied: bool = False
+    title: bool = False
+    pieces: list[str] = field(default_factory=list)
+    rendered: list[str] = field(default_factory=list)
+    start: int = -1
+    end: int = -1
+    directives: list[StandIn] = field(default_factory=list)
+    plain: bool = True
 
 
-def _cells(row: str) -> int:
-    row = row.strip()
-    if row.startswith("|"):
-        row = row[1:]
-    if row.endswith("|") and not row.endswith("\\|"):
-        row = row[:-1]
-    return len(_PIPE.findall(row)) + 1
+@dataclass(slots=True)
+class _Title:
+    """A heading, or a term of a definition list, whose id is made when the page has been read."""
 
-
-def _interrupts(rest: str) -> bool:
-    """Would this line start a block of its own, so that it cannot lazily continue a paragraph?"""
-    if not rest or rest.isspace():
-        return True
-    return bool(
-        _ATX.match(rest)
-        or _FENCE.match(rest)
-        or _QUOTE_MARK.match(rest)
-        or _RULE.match(rest)
-        or _ITEM.match(rest)
-        or end_of_block(rest, in_paragraph=True)
-    )
+    explicit: str | None
+    rendered: str
+    place: int  # index of the heading in the marks, -1 for a term
 
 
 class _Scanner:
-    """The state between two lines: which containers and which leaf block are open."""
+    """Goes through the events of a page once."""
 
-    def __init__(self) -> None:
-        self.inlines = Inlines()
-        self.marks: list[Mark] = self.inlines.marks
-        self.containers: list[int] = []
-        self.line = 0
-        self.paragraph: list[str] = []
-        self.paragraph_line = 0
-        self.code: list[str] | None = None  # lines of an open fence, or of an indented block
-        self.code_line = 0
-        self.code_info = ""
-        self.code_indent = 0
-        self.code_end: re.Pattern[str] | None = None  # None for an indented block
-        self.html: list[str] | None = None
-        self.html_line = 0
-        self.html_end = BLANK
-        self.table: list[str] | None = None
-        self.table_line = 0
-        self.fresh_quote = False
-        self.titles: list[tuple[int, str | None, str]] = []  # place in marks or -1, explicit id, text
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.marks: list[Mark] = []
+        self.links: list[Link] = []
+        self.codes: list[Code] = []
+        self.formulas: list[Formula] = []
+        self.prose: list[Prose] = []
+        self.ids: set[str] = set()
+        self.html = Html(self.marks, self.links, self.prose, self.ids)
+        self.titles: list[_Title] = []
+        self.dashes = False  # there are two hyphens side by side in a title
+        self.footnotes: dict[str, int] = {}
+        self.text: _Text | None = None
+        self.code: list[str] | None = None  # pieces of an open code block
+        self.block: list[str] | None = None  # pieces of an open HTML block
+        self.opened = 0  # the byte at which the open block starts
+        self.info: str | None = None  # of a fence
+        self.pictures = 0  # how many images are around the current event
+        self.cells: list[int] = []
+        self.alignment = ""
+        self.first_cell = False
+        self.in_quote = False  # the event before opened a block quote
+        self.skipped = 0  # text before this byte has been reported otherwise
 
-    def run(self, lines: list[str]) -> None:
-        paragraph = self.paragraph
-        containers = self.containers
-        for number, line in enumerate(lines, 1):
-            self.line = number
-            if containers:
-                self.slow(line)
-            elif self.code is not None:
-                if line and line[0] not in _CODE_END and self.code_end is not None and not self.code_indent:
-                    self.code.append(line)
+    def read(self) -> None:
+        for event, span in self.document.events:
+            in_quote, self.in_quote = self.in_quote, False
+            if isinstance(event, str):
+                self.bare(event, span)
+            elif "Text" in event:
+                self.read_text(event["Text"], span)
+            elif "Start" in event:
+                tag = event["Start"]
+                if isinstance(tag, str):
+                    self.start_plain(tag, span, in_quote=in_quote)
                 else:
-                    self.slow(line)
-            elif self.html is not None:
-                self.continue_html(line)
-            elif not line:
-                self.close()
-            elif self.table is not None:
-                self.slow(line)
-            elif line[0] in _LEAF_START:
-                self.leaf(line)
-            elif line[0] in _SPECIAL:
-                self.slow(line)
-            else:
-                if not paragraph:
-                    self.paragraph_line = number
-                paragraph.append(line)
-        self.close()
+                    self.start(event, span)
+            elif "End" in event:
+                end = event["End"]
+                self.end(end if isinstance(end, str) else next(iter(end)), span)
+            elif "Code" in event:
+                self.read_code(event["Code"], span)
+            elif "Html" in event:
+                assert self.block is not None
+                self.block.append(event["Html"])
+            elif "InlineHtml" in event:
+                self.read_tag(event["InlineHtml"], span)
+            elif "FootnoteReference" in event:
+                number = self.footnotes.setdefault(event["FootnoteReference"], len(self.footnotes) + 1)
+                self.inside(span).rendered.append(str(number))
+            elif "TaskListMarker" in event:
+                self.inside(span)
+        self.close_implied()
 
-    # ---- containers ----
+    # ---- text ----
 
-    def slow(self, line: str) -> None:
-        if "\t" in line and (self.code is None or self.containers):
-            prefix = _PREFIX.match(line)
-            end = prefix.end() if prefix is not None else 0
-            line = line[:end].expandtabs(4) + line[end:]
-        rest, matched = self.match_containers(line)
-        if matched < len(self.containers):
-            lazy = bool(self.paragraph) and (_indent(rest) >= 4 or not _interrupts(rest))
-            if lazy:
-                self.paragraph.append(rest.strip())
-                return
-            self.close()
-            del self.containers[matched:]  # in place: `run` looks at the same list
-        if self.code is not None and self.continue_code(rest):
+    def inside(self, span: Range) -> _Text:
+        """The text that this event is part of."""
+        text = self.text
+        if text is None:
+            text = self.text = _Text("paragraph", self.document.line(span["start"]), implied=True)
+        if text.start < 0:
+            text.start = span["start"]
+        text.end = span["end"]
+        return text
+
+    def bare(self, event: str, span: Range) -> None:
+        if event == "Rule":
+            self.close_implied()
             return
-        if self.html is not None:
-            self.continue_html(rest)
+        text = self.inside(span)
+        if span["start"] >= self.skipped:
+            text.pieces.append("\n")
+            if event == "SoftBreak":
+                text.rendered.append("\n")
+
+    def read_text(self, piece: str, span: Range) -> None:
+        if self.code is not None:
+            self.code.append(piece)
             return
-        rest = self.open_containers(rest)
-        self.leaf(rest)
+        if self.block is not None:
+            self.block.append(piece)
+            return
+        text = self.inside(span)
+        if span["start"] < self.skipped:
+            return
+        if piece.isascii():
+            text.pieces.append(piece)
+        else:
+            self.read_pieces(piece, span["start"], text)
+        if not self.pictures:
+            self.dashes |= text.title and "--" in piece
+            text.rendered.append(self.document.restored(piece))
 
-    def match_containers(self, line: str) -> tuple[str, int]:
-        rest, matched = line, 0
-        for container in self.containers:
-            if container == _QUOTE:
-                mark = _QUOTE_MARK.match(rest)
-                if mark is None:
-                    break
-                rest = rest[mark.end() :]
-            elif _indent(rest) >= container:
-                rest = rest[container:]
-            elif not rest.strip():
-                rest = ""
-            else:
-                break
-            matched += 1
-        return rest, matched
-
-    def open_containers(self, rest: str) -> str:
-        while True:
-            if not rest or rest[0] not in _CONTAINER_START or rest.startswith("    "):
-                return rest
-            mark = _CONTAINER.match(rest)
-            if mark is None:
-                return rest
-            if mark.lastindex is not None:
-                self.close()
-                self.containers.append(_QUOTE)
-                self.fresh_quote = True
-                rest = rest[mark.end() :]
+    def read_pieces(self, piece: str, offset: int, text: _Text) -> None:
+        for part in self.document.split(piece):
+            if isinstance(part, str):
+                text.pieces.append(part)
+                offset += len(part.encode())
                 continue
-            item = _ITEM.match(rest)
-            if item is None or _RULE.match(rest) or (self.paragraph and _SETEXT.match(rest)):
-                return rest
-            if self.paragraph and (not rest[item.end() :].strip() or item.group(2) not in (None, "1")):
-                return rest
-            self.close()
-            spaces = len(item.group(3))
-            if not 1 <= spaces <= 4:
-                spaces = 1
-            width = len(item.group(1)) + spaces
-            self.containers.append(width)
-            rest = rest[width:]
-
-    # ---- leaves ----
-
-    def leaf(self, rest: str) -> None:
-        if not rest or rest.isspace():
-            self.close()
-            return
-        fresh_quote, self.fresh_quote = self.fresh_quote, False
-        if self.table is not None:
-            if not _interrupts(rest):
-                self.table.append(rest)
-                return
-            self.close()
-        if _indent(rest) >= 4:
-            if self.paragraph:
-                self.paragraph.append(rest.strip())
+            if part.formula is None:
+                text.directives.append(part)
             else:
-                self.start_code("", None, 4, rest[4:])
-            return
-        first = rest.lstrip(" ")[0]
-        if first == "#":
-            heading = _ATX.match(rest)
-            if heading is not None:
-                self.close()
-                self.heading(len(heading.group(1)), heading.group(2) or "", self.line)
-                return
-        elif first in "`~":
-            fence = _FENCE.match(rest)
-            if fence is not None:
-                self.close()
-                run = fence.group(2) or fence.group(4)
-                end = re.compile(rf" {{0,3}}{re.escape(run)}{re.escape(run[0])}*[ \t]*$")
-                self.start_code((fence.group(3) or fence.group(5) or "").strip(), end, len(fence.group(1)))
-                return
-        elif first == "<":
-            html_end = end_of_block(rest, in_paragraph=bool(self.paragraph))
-            if html_end is not None:
-                self.close()
-                self.html, self.html_line, self.html_end = [], self.line, html_end
-                self.continue_html(rest)
-                return
-        elif first in "=-" and self.paragraph and (setext := _SETEXT.match(rest)) is not None:
-            text = "\n".join(self.paragraph)
-            line = self.paragraph_line
-            self.paragraph.clear()
-            self.heading(1 if setext.group(1) else 2, text, line)
-            return
-        if first in "|:-" and self.start_table(rest):
-            return
-        if first in "-*_" and _RULE.match(rest):
-            self.close()
-            return
-        if first == ":" and self.paragraph and (definition := _DEFINITION.match(rest)) is not None:
-            self.titles.append((-1, None, self.paragraph[-1].strip()))
-            self.close()
-            rest = rest[definition.end() :]
-        elif first == "[" and not self.paragraph:
-            if fresh_quote and (alert := _ALERT.match(rest)) is not None:
-                name = alert.group(1)
-                self.marks.append(Alert(name, name.upper() in _ALERTS, self.line))
-                return
-            reference = _REFERENCE.match(rest)
-            if reference is not None:
-                target = reference.group(2).strip("<>")
-                self.inlines.references.setdefault(normal_label(reference.group(1)), target)
-                return
-            footnote = _FOOTNOTE.match(rest)
-            if footnote is not None:
-                self.inlines.ids.add(f"footnote-{footnote.group(1)}")
-                rest = rest[footnote.end() :]
-        if not self.paragraph:
-            self.paragraph_line = self.line
-        self.paragraph.append(rest.strip() if first != rest[0] else rest)
+                text.pieces.append(OBJECT)
+                self.formulas.append(Formula(part.formula, part.display, self.document.line(offset)))
+            offset += len(part.mark) + 3
 
-    def heading(self, level: int, text: str, line: int) -> None:
-        text, explicit = slugs.split_explicit_id(text.strip())
-        self.titles.append((len(self.marks), explicit, text))
-        self.marks.append(Heading(level, text, "", explicit is not None, line))
-        self.inlines.scan(text, line, "heading")
+    def read_code(self, code: str, span: Range) -> None:
+        text = self.inside(span)
+        code = self.document.restored(code)
+        if self.pictures:  # an alternative text is plain
+            text.pieces.append(code)
+            return
+        text.pieces.append(OBJECT)
+        text.rendered.append(code)
+        self.codes.append(Code(" ".join(code.split()), self.document.line(span["start"])))
 
-    def start_table(self, rest: str) -> bool:
-        """Dashes under the head of a table; the head interrupts a paragraph if it starts with `|`."""
-        if not self.paragraph or not _ALIGNMENT.match(rest):
+    def read_tag(self, tag: str, span: Range) -> None:
+        text = self.inside(span)
+        text.plain = False
+        if not self.pictures and self.html.inline(
+            self.document.restored(tag), self.document.line(span["start"])
+        ):
+            text.pieces.append(" ")
+
+    def close_implied(self) -> None:
+        if self.text is not None and self.text.implied:
+            self.close_text()
+
+    def close_text(self) -> None:
+        text, self.text = self.text, None
+        assert text is not None
+        prose = "".join(text.pieces)
+        if text.plain and len(text.directives) == 1 and not prose.strip():
+            self.marks.append(Marker(text.directives[0].text, text.line))
+            return
+        self.prose.append(Prose(prose, text.line, text.kind))
+
+    # ---- blocks ----
+
+    def start_plain(self, tag: str, span: Range, *, in_quote: bool) -> None:
+        if tag in _EMPHASIS:
+            self.inside(span).plain = False
+            return
+        self.close_implied()
+        line = self.document.line(span["start"])
+        if tag == "Paragraph":
+            if in_quote and self.read_unknown_alert(span):
+                line += 1
+            self.text = _Text("paragraph", line)
+        elif tag == "HtmlBlock":
+            self.block, self.opened = [], span["start"]
+        elif tag == "DefinitionListTitle":
+            self.text = _Text("paragraph", line, title=True)
+        elif tag in ("TableHead", "TableRow"):
+            self.text = _Text("row", line)
+            self.first_cell = True
+        elif tag == "TableCell":
+            assert self.text is not None
+            if not self.first_cell:
+                self.text.pieces.append(" | ")
+            self.first_cell = False
+
+    def start(self, event: Event, span: Range) -> None:
+        assert not isinstance(event, str) and "Start" in event
+        tag = event["Start"]
+        assert not isinstance(tag, str)
+        line = self.document.line(span["start"])
+        if "Link" in tag:
+            self.inside(span).plain = False
+            link = tag["Link"]
+            if not self.pictures:
+                target = self.document.restored(link["dest_url"])
+                self.html.address(target, line)
+                self.links.append(Link(f"mailto:{target}" if link["link_type"] == "Email" else target, line))
+            return
+        if "Image" in tag:
+            self.inside(span).plain = False
+            if not self.pictures:
+                self.marks.append(Image(self.document.restored(tag["Image"]["dest_url"]), line))
+            self.pictures += 1
+            return
+        self.close_implied()
+        if "Heading" in tag:
+            heading = tag["Heading"]
+            # Its text and its id are known when it has been read; pictures in it come after it.
+            self.titles.append(_Title(heading["id"], "", len(self.marks)))
+            level = int(heading["level"][1])
+            self.marks.append(Heading(level, "", "", heading["id"] is not None, line))
+            self.text = _Text("heading", line, title=True)
+        elif "CodeBlock" in tag:
+            kind = tag["CodeBlock"]
+            self.code, self.opened = [], span["start"]
+            self.info = None if isinstance(kind, str) else self.document.restored(kind["Fenced"]).strip()
+        elif "BlockQuote" in tag:
+            if tag["BlockQuote"] is None:
+                self.in_quote = True
+            else:
+                name = ALERT.search(self.document.written(span["start"], span["end"]))
+                assert name is not None
+                self.marks.append(Alert(name[1], known=True, line=line))
+        elif "FootnoteDefinition" in tag:
+            self.ids.add(f"footnote-{tag['FootnoteDefinition']}")
+        elif "Table" in tag:
+            self.cells = []
+            self.alignment = "".join(_ALIGNMENTS[column] for column in tag["Table"])
+
+    def read_unknown_alert(self, span: Range) -> bool:
+        """Notes `[!…]` with a word that mdBook makes no box of, alone on the first line of a quote."""
+        first, _, _ = self.document.written(span["start"], span["end"]).partition("\n")
+        alert = ALERT.match(first)
+        if alert is None:
             return False
-        head = self.paragraph[-1]
-        if "|" not in head + rest or _cells(head) != _cells(rest):
-            return False
-        if len(self.paragraph) > 1 and not head.startswith("|"):
-            return False
-        self.paragraph.pop()
-        self.close()
-        self.table, self.table_line = [head, rest], self.line - 1
+        self.marks.append(Alert(alert[1], known=False, line=self.document.line(span["start"])))
+        self.skipped = span["start"] + len(first.encode()) + 1
         return True
 
-    def start_code(self, info: str, end: re.Pattern[str] | None, indent: int, *lines: str) -> None:
-        self.code, self.code_line, self.code_info = list(lines), self.line, info
-        self.code_end, self.code_indent = end, indent
-
-    def continue_code(self, rest: str) -> bool:
-        """Adds a line to the open code block; False where the line is not part of it."""
-        assert self.code is not None
-        if self.code_end is None:
-            if rest.strip() and _indent(rest) < 4:
-                self.close_code()
-                return False
-            self.code.append(rest[4:])
-            return True
-        if self.code_end.match(rest):
-            self.close_code()
-            return True
-        self.code.append(rest[min(_indent(rest), self.code_indent) :] if self.code_indent else rest)
-        return True
-
-    def continue_html(self, rest: str) -> None:
-        assert self.html is not None
-        if self.html_end is BLANK:
-            if not rest or rest.isspace():
-                self.close_html()
-                return
-            self.html.append(rest)
+    def end(self, tag: str, span: Range) -> None:
+        if tag in _EMPHASIS:
+            self.inside(span)
+            self.pictures -= tag == "Image"
             return
-        self.html.append(rest)
-        if self.html_end.search(rest):
-            self.close_html()
-
-    # ---- ends ----
-
-    def close(self) -> None:
-        """Ends whichever leaf block is open."""
-        if self.paragraph:
-            self.close_paragraph()
-        elif self.code is not None:
+        if tag == "CodeBlock":
             self.close_code()
-        elif self.html is not None:
-            self.close_html()
-        elif self.table is not None:
-            self.close_table()
+        elif tag == "HtmlBlock":
+            assert self.block is not None
+            text, self.block = self.document.restored("".join(self.block)), None
+            self.html.block(text, self.document.line(self.opened))
+        elif tag == "Heading":
+            self.close_heading()
+        elif tag == "DefinitionListTitle":
+            assert self.text is not None
+            self.titles.append(_Title(None, "".join(self.text.rendered), -1))
+            self.close_text()
+        elif tag == "Paragraph":
+            self.close_text()
+        elif tag in ("TableHead", "TableRow"):
+            self.cells.append(_cells(self.document.parsed[span["start"] : span["end"]].decode()))
+            self.close_text()
+        elif tag == "Table":
+            line = self.document.line(span["start"])
+            self.marks.append(Table(tuple(self.cells), self.alignment, line))
+        elif tag != "TableCell":
+            self.close_implied()
 
-    def close_paragraph(self) -> None:
-        paragraph = self.paragraph
-        text = paragraph[0] if len(paragraph) == 1 else "\n".join(paragraph)
-        paragraph.clear()
-        self.inlines.scan(text, self.paragraph_line, "paragraph")
+    def close_heading(self) -> None:
+        text, title = self.text, self.titles[-1]
+        assert text is not None
+        title.rendered = "".join(text.rendered)
+        mark = self.marks[title.place]
+        assert isinstance(mark, Heading)
+        written = self.document.written(text.start, text.end) if text.start >= 0 else ""
+        self.marks[title.place] = Heading(mark.level, written, "", mark.explicit, mark.line)
+        self.close_text()
 
     def close_code(self) -> None:
         assert self.code is not None
-        lines, self.code = self.code, None
-        fenced = self.code_end is not None
-        if not fenced:
-            while lines and not lines[-1].strip():
-                lines.pop()
-        language = _LANGUAGE_END.split(self.code_info, maxsplit=1)[0]
-        self.marks.append(Fence(language, self.code_info, "\n".join(lines), self.code_line, fenced))
+        pieces, self.code = self.code, None
+        code = self.document.restored("".join(pieces)).removesuffix("\n")
+        info = self.info or ""
+        language = _LANGUAGE_END.split(info, maxsplit=1)[0]
+        line = self.document.line(self.opened)
+        self.marks.append(Fence(language, info, code, line, self.info is not None))
 
-    def close_html(self) -> None:
-        assert self.html is not None
-        lines, self.html = self.html, None
-        take_apart("\n".join(lines), self.html_line, self.inlines)
-
-    def close_table(self) -> None:
-        assert self.table is not None
-        rows, self.table = self.table, None
-        alignment = "".join(_column(cell) for cell in rows[1].strip().strip("|").split("|"))
-        counts = tuple(_cells(row) for index, row in enumerate(rows) if index != 1)
-        self.marks.append(Table(counts, alignment, self.table_line))
-        for index, row in enumerate(rows):
-            if index != 1:
-                self.inlines.scan(row.replace("\\|", "|"), self.table_line + index, "row")
-
-    def result(self) -> Structure:
-        inlines = self.inlines
+    def result(self, titles: list[_Title]) -> Structure:
+        """What was read, with the ids that mdBook gives to these headings and terms."""
         taken: set[str] = set()
-        for place, explicit, text in self.titles:
-            if explicit is not None:
-                identifier = explicit
-            else:
-                plain = slugs.rendered_text(text, inlines.references)
-                identifier = slugs.unique(slugs.slug(plain), taken)
-            inlines.ids.add(identifier)
-            if place >= 0:
-                mark = self.marks[place]
+        for title in titles:
+            identifier = title.explicit
+            if identifier is None:
+                identifier = slugs.unique(slugs.slug(title.rendered), taken)
+            self.ids.add(identifier)
+            if title.place >= 0:
+                mark = self.marks[title.place]
                 assert isinstance(mark, Heading)
-                self.marks[place] = Heading(mark.level, mark.text, identifier, mark.explicit, mark.line)
-        inlines.resolve_references()
+                self.marks[title.place] = Heading(mark.level, mark.text, identifier, mark.explicit, mark.line)
         return Structure(
             tuple(self.marks),
             tuple(mark for mark in self.marks if isinstance(mark, Heading)),
-            frozenset(inlines.ids),
-            tuple(inlines.links),
-            tuple(inlines.codes),
-            tuple(inlines.formulas),
-            tuple(inlines.tags),
-            tuple(inlines.prose),
+            frozenset(self.ids),
+            tuple(self.links),
+            tuple(self.codes),
+            tuple(self.formulas),
+            tuple(self.prose),
+            tuple(self.html.active),
         )
 
 
-def _column(cell: str) -> str:
-    cell = cell.strip()
-    return {(False, False): "-", (True, False): "<", (False, True): ">", (True, True): "^"}[
-        cell.startswith(":"), cell.endswith(":")
-    ]
+def _cells(row: str) -> int:
+    """The cells that are written in a row; mdBook drops those beyond the head's, and adds empty ones."""
+    row = row.strip().removeprefix("|")
+    if row.endswith("|") and not row.endswith("\\|"):
+        row = row[:-1]
+    return len(_PIPE.findall(row)) + 1

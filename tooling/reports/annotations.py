@@ -1,57 +1,125 @@
-"""Messages that GitHub shows beside the lines of a pull request (workflow commands)."""
+"""Messages that GitHub shows beside the lines of a pull request (its "workflow commands").
+
+Of one step's annotations GitHub shows ten errors, ten warnings and ten notices, and fifty of a job: `limited`
+chooses, and the step summary holds the rest.
+"""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tooling.errors import Location, ToolingError
-from tooling.judging.verdict import Verdict
+
+if TYPE_CHECKING:  # they bring NumPy, which a check of texts need not load
+    from tooling.judging.verdict import Verdict
+    from tooling.reports.records import ReportRecord
+
+PER_LEVEL = 10
+PER_STEP = 50
 
 
-def annotations_wanted() -> bool:
+class Level(StrEnum):
+    """How grave an annotation is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTICE = "notice"
+
+
+COMMANDS = tuple(f"::{level}" for level in Level)
+"""How the line of an annotation begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One message, beside a line of a file where it names one."""
+
+    title: str
+    message: str
+    where: Location | None = None
+    last_line: int | None = None
+    level: Level = Level.ERROR
+
+    def render(self, root: Path | None) -> str:
+        """The workflow command; paths below `root` are named from there, as GitHub wants them."""
+        properties = []
+        if self.where:
+            path = self.where.path
+            if root and path.is_absolute() and path.is_relative_to(root):
+                path = path.relative_to(root)
+            properties.append(f"file={_escape(path.as_posix(), property_=True)}")
+            if self.where.line:
+                properties.append(f"line={self.where.line}")
+                if self.last_line:
+                    properties.append(f"endLine={self.last_line}")
+                if self.where.column:
+                    properties.append(f"col={self.where.column}")
+        properties.append(f"title={_escape(self.title, property_=True)}")
+        return f"::{self.level} {','.join(properties)}::{_escape(self.message)}"
+
+
+def in_workflow() -> bool:
     """Whether this runs in a GitHub workflow."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def verdict_annotations(verdict: Verdict, source: Path, root: Path) -> list[str]:
-    """One line for each problem and each finding of a verdict that is not right."""
-    lines = []
+def limited(annotations: Iterable[Annotation]) -> tuple[list[Annotation], int]:
+    """The first ones that GitHub shows, each once, and how many are left out."""
+    used: Counter[Level] = Counter()
+    distinct = list(dict.fromkeys(annotations))
+    shown: list[Annotation] = []
+    for one in distinct:
+        if used[one.level] < PER_LEVEL and used.total() < PER_STEP:
+            used[one.level] += 1
+            shown.append(one)
+    return shown, len(distinct) - len(shown)
+
+
+def annotation_lines(annotations: Iterable[Annotation], root: Path | None) -> list[str]:
+    """The workflow commands of those that GitHub shows, and a line that counts the others."""
+    shown, left_out = limited(annotations)
+    lines = [one.render(root) for one in shown]
+    return [*lines, f"{left_out} more findings are in the step summary"] if left_out else lines
+
+
+def verdict_annotations(verdict: Verdict, source: Path) -> list[Annotation]:
+    """One for each problem and each finding of a verdict that is not right."""
+    found = []
     for case in verdict.cases:
         title = f"{verdict.selection.command} ({case.dataset})"
         for finding in case.errors:
-            from tooling.simulator.findings import explain  # noqa: PLC0415 - only simulated runs have any
+            from tooling.simulator.checks.findings import explain  # noqa: PLC0415 - only simulated runs have any
 
             place = finding.parties[0].place if finding.parties else None
             where = Location(Path(place.file), place.line, place.column) if place and place.line else None
             message = explain(finding)
-            lines.append(_command(title, f"{message.what}\n{message.why}\n{message.hint}", where, root))
+            found.append(Annotation(title, f"{message.what}\n{message.why}\n{message.hint}", where))
         for problem in case.problems:
             text = f"{problem.what}\n{problem.cause}\n{problem.advice}"
-            lines.append(_command(title, text, Location(source), root))
-    return list(dict.fromkeys(lines))
+            found.append(Annotation(title, text, Location(source)))
+    return found
 
 
-def error_annotation(error: ToolingError, root: Path | None) -> str:
-    """The line for an error that stopped a command."""
+def record_annotations(records: Iterable[ReportRecord]) -> list[Annotation]:
+    """One for each record that failed, or that could not be judged."""
+    return [
+        Annotation(record.name, f"{record.message}\n{record.details}".strip(), record.where)
+        for record in records
+        if record.status in ("failed", "error")
+    ]
+
+
+def error_annotation(error: ToolingError) -> Annotation:
+    """The one for an error that stopped a command."""
     details = getattr(error, "details", "")
     text = "\n".join(part for part in (error.what, error.why, details, error.hint) if part)
-    return _command(type(error).__name__, text, error.where, root)
-
-
-def _command(title: str, message: str, where: Location | None, root: Path | None) -> str:
-    properties = []
-    if where:
-        path = where.path
-        if root and path.is_absolute() and path.is_relative_to(root):
-            path = path.relative_to(root)
-        properties.append(f"file={_escape(path.as_posix(), property_=True)}")
-        if where.line:
-            properties.append(f"line={where.line}")
-        if where.line and where.column:
-            properties.append(f"col={where.column}")
-    properties.append(f"title={_escape(title, property_=True)}")
-    return f"::error {','.join(properties)}::{_escape(message)}"
+    return Annotation(type(error).__name__, text, error.where)
 
 
 def _escape(text: str, *, property_: bool = False) -> str:

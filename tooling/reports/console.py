@@ -118,6 +118,7 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
     case = next((case for case in verdict.cases if not case.right), None)
     if case:
         _show_case(case, verdict.cases, terminal, language)
+    _show_warnings(verdict, terminal, language)
     if verdict.selection.mode.kind is ModeKind.PUZZLE and not verdict.solution:
         count = len(verdict.selection.mode.hints)
         text = words["hints"].format(count=count, command=command, run=run_prefix(os.environ))
@@ -208,7 +209,7 @@ def mismatch_table(comparison: Comparison, words: Words | None = None, *, beyond
 
 
 def _show_findings(case: CaseVerdict, terminal: Terminal, words: Words, language: str) -> None:
-    from tooling.simulator.findings import render  # noqa: PLC0415 - only simulated runs have findings
+    from tooling.simulator.checks.findings import render  # noqa: PLC0415 - only simulated runs have findings
 
     head = words["simulator" if case.problems else "by-luck"]
     terminal.line("  " + terminal.paint(head, "bold"))
@@ -221,13 +222,13 @@ def _show_findings(case: CaseVerdict, terminal: Terminal, words: Words, language
 
 
 def _show_warnings(verdict: Verdict, terminal: Terminal, language: str) -> None:
-    """Warnings beside a right answer; those without a line of the program are left to the JSON report."""
+    """Warnings, whatever the verdict; those without a line of the program are left to the JSON report."""
     seen: set[str] = set()
     for case in verdict.cases:
         for finding in case.findings:
-            if not any(party.place.line > 0 for party in finding.parties):
+            if finding in case.errors or not any(party.place.line > 0 for party in finding.parties):
                 continue
-            from tooling.simulator.findings import render  # noqa: PLC0415 - only simulated runs have any
+            from tooling.simulator.checks.findings import render  # noqa: PLC0415 - only simulated runs have any
 
             text = render(finding, language)
             if text not in seen:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tooling.errors import Location, ToolingError
-from tooling.reports.records import Record, report_data
+from tooling.reports.records import ReportRecord, report_data
 
 
 class ReportNotWritten(ToolingError):
     """A report file cannot be written."""
 
 
-def write_json(path: str, command: str, records: Sequence[Record]) -> None:
+def write_json(path: str, command: str, records: Sequence[ReportRecord]) -> None:
     """Writes the JSON report.
 
     Raises:
@@ -25,7 +25,7 @@ def write_json(path: str, command: str, records: Sequence[Record]) -> None:
     write_report(path, json.dumps(report_data(command, list(records)), indent=2, ensure_ascii=False) + "\n")
 
 
-def write_junit(path: str, command: str, records: Sequence[Record]) -> None:
+def write_junit(path: str, command: str, records: Sequence[ReportRecord]) -> None:
     """Writes the report as JUnit XML, one test suite for each puzzle.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tooling.errors import ToolingError
+from tooling.errors import Location, ToolingError
 from tooling.judging.comparison import Comparison
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
 
@@ -15,7 +15,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ReportRecord:
     """One line of a report: a program in a mode, what was expected of it, what came of it."""
 
     suite: str  # the puzzle
@@ -25,15 +25,16 @@ class Record:
     message: str = ""
     details: str = ""
     data: Mapping[str, Any] | None = None  # further fields of the JSON report
+    where: Location | None = None  # the file that a failure concerns
 
 
-def verdict_record(verdict: Verdict) -> Record:
+def verdict_record(verdict: Verdict) -> ReportRecord:
     """The record of a judged program."""
     if verdict.outcome is Outcome.UNDECIDED:
         return _undecided(verdict)
     right = verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED)
     message = "" if right else _summary(verdict)
-    return Record(
+    return ReportRecord(
         suite=verdict.selection.puzzle.id,
         name=verdict.selection.command,
         status="passed" if right else "failed",
@@ -44,10 +45,10 @@ def verdict_record(verdict: Verdict) -> Record:
     )
 
 
-def _undecided(verdict: Verdict) -> Record:
+def _undecided(verdict: Verdict) -> ReportRecord:
     from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - brings the simulator
 
-    return Record(
+    return ReportRecord(
         suite=verdict.selection.puzzle.id,
         name=verdict.selection.command,
         status="skipped",
@@ -75,7 +76,7 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def error_record(suite: str, name: str, error: ToolingError) -> Record:
+def error_record(suite: str, name: str, error: ToolingError) -> ReportRecord:
     """The record of something that could not be judged."""
     data = {
         "outcome": "error",
@@ -89,10 +90,10 @@ def error_record(suite: str, name: str, error: ToolingError) -> Record:
         },
     }
     details = str(getattr(error, "details", "") or error)
-    return Record(suite, name, "error", 0.0, error.what, details, data)
+    return ReportRecord(suite, name, "error", 0.0, error.what, details, data, error.where)
 
 
-def report_data(command: str, records: list[Record]) -> dict[str, Any]:
+def report_data(command: str, records: list[ReportRecord]) -> dict[str, Any]:
     """The whole JSON report."""
     counts = {status: sum(record.status == status for record in records) for status in _STATUSES}
     return {
@@ -177,7 +178,7 @@ def _details(verdict: Verdict) -> str:
                     for each in problem.comparison.first
                 ]
         for finding in case.errors:
-            from tooling.simulator.findings import render  # noqa: PLC0415 - only simulated runs have any
+            from tooling.simulator.checks.findings import render  # noqa: PLC0415 - only simulated runs have any
 
             lines.append(f"[{case.dataset}] {render(finding)}")
     return "\n".join(lines)

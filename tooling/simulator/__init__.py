@@ -1,5 +1,19 @@
 """The simulated GPU: PTX in, results, findings and counters out, on a machine without a GPU.
 
-The core (`ptx`, `program`, `engine`, `memory`) executes; it knows nothing of checks. A check is a `Hook`
-(`hooks`) that the engine tells what happens.
+Packages, lowest first; each imports only what is listed before it (`tests/test_package_order.py`):
+
+    numerics               floating-point arithmetic with exact rounding
+    gpu                    launch, lanes, memory, hooks, faults: shared state and contracts
+    program                a lowered kernel, and what its steps may ask of the batch that runs them
+    nvidia                 the device, launch rules, CUDA results; `driver/`: the CUDA stand-ins in Mojo
+    nvidia.ptx             PTX text to code
+    nvidia.semantics       mnemonic and type to a function over arrays
+    nvidia.lowering        operands to register slots, instructions to steps
+    nvidia.instructions    one module for each chapter of PTX ISA 9.7
+    engine                 batches of blocks, the ready queue, the order of execution
+    checks                 memory, races, initialisation, synchronisation; each check is a `Hook`
+    counters               sectors, bank conflicts, occupancy, profiles
+    server                 the socket, the session, a program's buffers and modules
+
+The engine knows nothing of checks: it notifies hooks (`gpu.hooks`), and checks and counters are hooks.
 """

@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import platform
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -277,8 +276,3 @@ def _host_features() -> str:
     except OSError:
         return platform.processor()
     return next((line for line in head.splitlines() if line.startswith(("flags", "Features"))), "")
-
-
-def clear_cache(cache: BuildCache) -> None:
-    """Removes every build."""
-    shutil.rmtree(cache.root, ignore_errors=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -18,12 +19,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tooling.atomic_write import write_atomically
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
-from tooling.whole_files import write_whole
 
 _ABANDONED_AFTER = 3600.0  # seconds; a build takes seconds, so an older partial folder has no builder left
 _MOST_ENTRIES = 4000
+_KEY = re.compile(r"[0-9a-f]{40}")  # see `build_key`
+_PARTIAL = "build-"
 
 
 class CacheUnusable(ToolingError):
@@ -63,7 +66,7 @@ class BuildCache:
         """An empty folder to build in; it is removed unless `publish` moved it away."""
         home = self.root / "partial"
         home.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(dir=home))
+        folder = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=home))
         try:
             yield folder
         finally:
@@ -80,15 +83,18 @@ class BuildCache:
         return entry
 
     def sweep(self) -> None:
-        """Removes what killed builds left behind, and the oldest entries when there are very many."""
+        """Removes what killed builds left behind, and the oldest entries when there are very many.
+
+        PUZZLE_CACHE_DIR may name a folder with other contents: only folders named as ours are removed.
+        """
         now = time.time()
         with contextlib.suppress(OSError):
-            for folder in (self.root / "partial").iterdir():
+            for folder in (self.root / "partial").glob(f"{_PARTIAL}*"):
                 with contextlib.suppress(OSError):  # another process may remove it at the same time
                     if now - folder.stat().st_mtime > _ABANDONED_AFTER:
                         shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):
-            entries = list((self.root / "builds").iterdir())
+            entries = [path for path in (self.root / "builds").iterdir() if _KEY.fullmatch(path.name)]
             if len(entries) > _MOST_ENTRIES:
                 entries.sort(key=_age_mark)
                 for entry in entries[: len(entries) // 4]:
@@ -110,7 +116,7 @@ class BuildCache:
         folder = self.root / "sources" / digest[:32]
         for name, content in contents.items():
             if not (folder / name).is_file():
-                write_whole(folder / name, content)
+                write_atomically(folder / name, content)
         return folder / next(iter(contents))
 
 

@@ -16,11 +16,11 @@ import shutil
 import sys
 from pathlib import Path
 
+from tooling.atomic_write import write_atomically
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.toolchain.mojo import Toolchain
 from tooling.toolchain.start_object import start_object
-from tooling.whole_files import write_whole
 
 _SCRIPT = """#!/bin/sh
 # Written by `tooling`: links for `mojo build` where there is no C compiler.
@@ -127,4 +127,4 @@ def _mappings() -> list[str]:
 def _write_changed(path: Path, content: bytes, mode: int) -> None:
     if path.is_file() and path.read_bytes() == content:
         return
-    write_whole(path, content, mode)
+    write_atomically(path, content, mode)

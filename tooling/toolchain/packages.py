@@ -12,10 +12,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from tooling.atomic_write import write_atomically
 from tooling.errors import Location
 from tooling.toolchain.cache import BuildCache, CacheUnusable, fallback_cache
 from tooling.toolchain.mojo import Toolchain
-from tooling.whole_files import write_whole
 
 DRIVER_VARIABLE = "MODULAR_MOJO_MAX_DRIVER_PATH"
 
@@ -56,7 +56,7 @@ def make_driver(packages: Sequence[Path], toolchain: Toolchain, cache: BuildCach
     path = root / "packages" / hashlib.sha256(content).hexdigest()[:32] / "mojo"
     if not path.is_file():
         try:
-            write_whole(path, content, 0o755)
+            write_atomically(path, content, 0o755)
         except OSError as error:
             raise CacheUnusable(
                 "the script that hands out built packages cannot be written",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tooling.translations.model import ChangeClass, Freshness, PageStatus, SectionChange, Severity
+from tooling.translations.model import ChangeClass, Freshness, FreshnessSeverity, PageStatus, SectionChange
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class TranslationFinding:
     """One thing to look at.
 
     Attributes:
@@ -23,7 +23,7 @@ class Finding:
     """
 
     kind: str
-    severity: Severity
+    severity: FreshnessSeverity
     page: str
     file: str
     line: int | None
@@ -38,15 +38,15 @@ class Finding:
 
 
 _SEVERITIES = {
-    Freshness.MISSING: Severity.WARNING,
-    Freshness.ORPHANED: Severity.ERROR,
-    Freshness.UNTRACKED: Severity.ERROR,
-    Freshness.BAD_PIN: Severity.ERROR,
-    Freshness.UNKNOWN: Severity.ERROR,
+    Freshness.MISSING: FreshnessSeverity.WARNING,
+    Freshness.ORPHANED: FreshnessSeverity.ERROR,
+    Freshness.UNTRACKED: FreshnessSeverity.ERROR,
+    Freshness.BAD_PIN: FreshnessSeverity.ERROR,
+    Freshness.UNKNOWN: FreshnessSeverity.ERROR,
 }
 
 
-def freshness_findings(status: PageStatus) -> list[Finding]:
+def freshness_findings(status: PageStatus) -> list[TranslationFinding]:
     """What the freshness of a page gives to complain about; a current page gives nothing."""
     if status.freshness is Freshness.CURRENT:
         return []
@@ -55,7 +55,7 @@ def freshness_findings(status: PageStatus) -> list[Finding]:
         return [_stale(status, file)]
     pinned = (status.pin.blob or status.pin.commit or "")[:12] if status.pin else ""
     return [
-        Finding(
+        TranslationFinding(
             str(status.freshness),
             _SEVERITIES[status.freshness],
             status.key,
@@ -69,13 +69,13 @@ def freshness_findings(status: PageStatus) -> list[Finding]:
     ]
 
 
-def _stale(status: PageStatus, file: str) -> Finding:
+def _stale(status: PageStatus, file: str) -> TranslationFinding:
     weight = status.weight or ChangeClass.UNCLASSIFIED
     blocking = status.needs_translation
     place = next((one.target for one in status.sections if one.target is not None), None)
-    return Finding(
+    return TranslationFinding(
         f"stale:{weight}",
-        Severity.ERROR if blocking else Severity.INFO,
+        FreshnessSeverity.ERROR if blocking else FreshnessSeverity.INFO,
         status.key,
         file,
         place.first if place else 1,

@@ -39,7 +39,7 @@ class ChangeClass(StrEnum):
     FORMAT = "format"
 
 
-class Severity(IntEnum):
+class FreshnessSeverity(IntEnum):
     """How loud a finding is; comparable."""
 
     INFO = 0
@@ -111,7 +111,7 @@ class SectionChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class TreePage:
     """A page of either tree.
 
     Attributes:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tooling.errors import Location, ToolingError
 from tooling.translations.marker import Marker, read_marker
-from tooling.translations.model import Page
+from tooling.translations.model import TreePage
 
 
 class RootNotFound(ToolingError):
@@ -21,7 +21,7 @@ class RootNotFound(ToolingError):
 class TranslatedPage:
     """A page of the translation with its marker."""
 
-    page: Page
+    page: TreePage
     marker: Marker
 
 
@@ -80,12 +80,12 @@ def find_pages(root: Path, what: str) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
-def read_source(key: str, path: Path, object_format: str) -> Page:
+def read_source(key: str, path: Path, object_format: str) -> TreePage:
     """A page of the source with the ids of its text."""
-    return Page(key, path, blob_ids(path.read_bytes(), object_format))
+    return TreePage(key, path, blob_ids(path.read_bytes(), object_format))
 
 
 def read_translated(key: str, path: Path, object_format: str) -> TranslatedPage:
     """A page of the translation with its id and marker."""
     data = path.read_bytes()
-    return TranslatedPage(Page(key, path, (blob_id(data, object_format),)), read_marker(data))
+    return TranslatedPage(TreePage(key, path, (blob_id(data, object_format),)), read_marker(data))

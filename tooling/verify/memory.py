@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from tooling.atomic_write import write_atomically
 from tooling.errors import Location, ToolingError
-from tooling.whole_files import write_whole
 
 _VERSION = 1
 
@@ -42,7 +42,7 @@ def remember(path: Path, seconds: Mapping[str, float], failed: Iterable[str]) ->
     times = {name: round(value, 3) for name, value in {**recall_seconds(path), **seconds}.items()}
     state = {"version": _VERSION, "failed": names, "seconds": times}
     try:
-        write_whole(path, json.dumps(state, ensure_ascii=False).encode())
+        write_atomically(path, json.dumps(state, ensure_ascii=False).encode())
     except OSError as error:
         return f"this run could not be remembered in {path}: {error.strerror or error}"
     return ""

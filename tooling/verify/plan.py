@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, Puzzle
-from tooling.catalog.mutants import Mutant, MutantError, load_mutants
+from tooling.catalog.mutants import Mutant, MutantError, load_mutants, mutants_path
 from tooling.catalog.nodes import did_you_mean
-from tooling.errors import ToolingError
+from tooling.errors import Location, ToolingError
 from tooling.project import Project
 from tooling.toolchain import BuildCache
 
@@ -29,7 +29,7 @@ class Subject(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class PlannedTrial:
     """One program text in one mode, and what must come of it."""
 
     subject: Subject
@@ -54,7 +54,7 @@ class Task:
     """One program text: built once, run in each of its modes."""
 
     source: Path
-    trials: tuple[Trial, ...]
+    trials: tuple[PlannedTrial, ...]
     error: MutantError | None = None  # the text could not be made
 
 
@@ -105,6 +105,8 @@ def make_plan(
 def _puzzle_tasks(project: Project, puzzle: Puzzle, wanted: Filter, cache: BuildCache) -> list[Task]:
     tasks = []
     mutants = load_mutants(project, puzzle) if Subject.MUTANT in wanted.subjects else ()
+    if Subject.MUTANT in wanted.subjects and not mutants:
+        tasks += _no_mutants(project, puzzle, wanted)
     for program in puzzle.programs:
         if not wanted.program_wanted(puzzle, program.name):
             continue
@@ -118,12 +120,14 @@ def _puzzle_tasks(project: Project, puzzle: Puzzle, wanted: Filter, cache: Build
             (Subject.SKELETON, program.problem),
         ):
             if subject in wanted.subjects:
-                trials = [Trial(subject, each) for each in selections if _says_something(subject, each)]
+                trials = [
+                    PlannedTrial(subject, each) for each in selections if _says_something(subject, each)
+                ]
                 tasks.append(Task(source, _wanted(wanted, trials)))
         for mutant in mutants:
             if program.name in mutant.programs:
                 trials = [
-                    Trial(Subject.MUTANT, each, mutant.name, mutant.expect)
+                    PlannedTrial(Subject.MUTANT, each, mutant.name, mutant.expect)
                     for each in selections
                     if each.mode.name in mutant.modes
                 ]
@@ -132,16 +136,37 @@ def _puzzle_tasks(project: Project, puzzle: Puzzle, wanted: Filter, cache: Build
     return tasks
 
 
+def _no_mutants(project: Project, puzzle: Puzzle, wanted: Filter) -> list[Task]:
+    """The failure of a puzzle to solve that has no mutants: that wrong answers are rejected was not tried."""
+    for program in puzzle.programs:
+        for mode in puzzle.modes_of(program.name):
+            selection = Selection(puzzle, program, mode)
+            if mode.kind is not ModeKind.PUZZLE or not wanted.program_wanted(puzzle, program.name):
+                continue
+            if not wanted.mode_wanted(selection):
+                continue
+            error = MutantError(
+                f"{puzzle.id} has no mutants",
+                where=Location(mutants_path(project, puzzle)),
+                why="that wrong answers are rejected is shown by programs with a learner's mistake in them",
+                hint="write the file, as tests/mutants/p01.yaml shows, or verify with `--only solution`",
+            )
+            return [Task(program.solution, _wanted(wanted, [PlannedTrial(Subject.MUTANT, selection)]), error)]
+    return []
+
+
 def _says_something(subject: Subject, selection: Selection) -> bool:
     """An unsolved program may refuse to be timed, or not: its benchmark is nothing to verify."""
     return subject is Subject.SOLUTION or selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
 
 
-def _wanted(wanted: Filter, trials: list[Trial]) -> tuple[Trial, ...]:
+def _wanted(wanted: Filter, trials: list[PlannedTrial]) -> tuple[PlannedTrial, ...]:
     return tuple(trial for trial in trials if wanted.ids is None or trial.id in wanted.ids)
 
 
-def _mutant_task(mutant: Mutant, program: Program, trials: tuple[Trial, ...], cache: BuildCache) -> Task:
+def _mutant_task(
+    mutant: Mutant, program: Program, trials: tuple[PlannedTrial, ...], cache: BuildCache
+) -> Task:
     try:
         return Task(cache.store_program(program.solution, mutant.sources(program)), trials)
     except MutantError as error:

@@ -12,19 +12,19 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from types import FrameType
 
 from tooling.catalog.model import ModeKind
-from tooling.errors import ToolingError
+from tooling.errors import Location, ToolingError
 from tooling.execution.program import Ending
 from tooling.judging.verdict import Outcome, Verdict
 from tooling.processes import kill_running
 from tooling.project import Project
-from tooling.reports.records import Record, error_record, verdict_record
+from tooling.reports.records import ReportRecord, error_record, verdict_record
 from tooling.targets.model import Choice, TargetKind
 from tooling.targets.selection import ModeGated, TargetAbsent, choose
 from tooling.toolchain import BuildCache, Toolchain
 from tooling.toolchain.extras import ExtraMissing
 from tooling.trials import Trial as RunTrial
 from tooling.trials import build_trial, run_trial
-from tooling.verify.plan import Subject, Task, Trial
+from tooling.verify.plan import PlannedTrial, Subject, Task
 
 _GRACE = 10.0  # seconds a worker has to end its programs and to clear away their folders
 
@@ -37,7 +37,7 @@ def try_all(
     cache: BuildCache,
     target: str | None,
     jobs: int,
-) -> Iterator[Record]:
+) -> Iterator[ReportRecord]:
     """Tries every task; the records come as they are ready.
 
     Args:
@@ -90,7 +90,7 @@ def _end_worker(_signal: int, _frame: FrameType | None) -> None:
 
 def _try_in_worker(
     task: Task, project: Project, toolchain: Toolchain, cache: BuildCache, target: str | None
-) -> list[Record]:
+) -> list[ReportRecord]:
     _at_work.set()
     try:
         return _try_task(task, project, toolchain, cache, target)
@@ -102,20 +102,20 @@ def _try_in_worker(
 
 def _try_task(
     task: Task, project: Project, toolchain: Toolchain, cache: BuildCache, target: str | None
-) -> list[Record]:
+) -> list[ReportRecord]:
     if task.error:
-        return [_failed_to_try(trial, task.error) for trial in task.trials]
+        return [_failed_to_try(trial, task, project, task.error) for trial in task.trials]
     return [_try_one(task, trial, project, toolchain, cache, target) for trial in task.trials]
 
 
 def _try_one(  # noqa: PLR0917 - the same six all the way down
     task: Task,
-    trial: Trial,
+    trial: PlannedTrial,
     project: Project,
     toolchain: Toolchain,
     cache: BuildCache,
     target: str | None,
-) -> Record:
+) -> ReportRecord:
     try:
         choice = choose(trial.selection, target)
     except ModeGated as error:
@@ -130,7 +130,7 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
     except ExtraMissing as error:
         return _missing(trial, f"{error.what}: {error.hint}")
     except ToolingError as error:
-        return _failed_to_try(trial, error)
+        return _failed_to_try(trial, task, project, error)
     if verdict.outcome is Outcome.UNDECIDED:
         reason = "the values are right; its counters need --target sim"
         return _skipped(trial, reason, time.monotonic() - start)
@@ -138,7 +138,7 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
     judged = verdict_record(verdict)
     data = {**(judged.data or {}), **_identity(trial), "seconds_run": round(verdict.seconds, 3)}
     status = "failed" if complaint else "passed"
-    return Record(
+    return ReportRecord(
         trial.selection.puzzle.id,
         trial.id,
         status,
@@ -146,12 +146,13 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
         complaint,
         judged.details if complaint else "",
         data,
+        _where(trial, task, project) if complaint else None,
     )
 
 
 def _verdict(  # noqa: PLR0917
     task: Task,
-    trial: Trial,
+    trial: PlannedTrial,
     choice: Choice,
     project: Project,
     toolchain: Toolchain,
@@ -166,7 +167,7 @@ def _verdict(  # noqa: PLR0917
     return run_trial(run, build_trial(project, run, toolchain, cache))
 
 
-def complaint_about(trial: Trial, verdict: Verdict) -> str:
+def complaint_about(trial: PlannedTrial, verdict: Verdict) -> str:
     """What is wrong with the verdict itself; empty when it is as it must be, or when nothing was decided."""
     if verdict.outcome is Outcome.UNDECIDED:
         return ""
@@ -191,25 +192,32 @@ def _false_success(verdict: Verdict) -> str:
     return ""
 
 
-def _identity(trial: Trial) -> dict[str, object]:
+def _identity(trial: PlannedTrial) -> dict[str, object]:
     return {"subject": trial.subject.value, "mutant": trial.mutant or None, "expect": list(trial.expect)}
 
 
-def _skipped(trial: Trial, reason: str, seconds: float = 0.0) -> Record:
+def _skipped(trial: PlannedTrial, reason: str, seconds: float = 0.0) -> ReportRecord:
     """What this target is not for; `--require-all` has nothing against it."""
     data = {**_identity(trial), "missing": False}
-    return Record(trial.selection.puzzle.id, trial.id, "skipped", seconds, reason, "", data)
+    return ReportRecord(trial.selection.puzzle.id, trial.id, "skipped", seconds, reason, "", data)
 
 
-def _missing(trial: Trial, reason: str) -> Record:
+def _missing(trial: PlannedTrial, reason: str) -> ReportRecord:
     """What this machine lacks something for: with it, the trial would have been made."""
     data = {**_identity(trial), "missing": True}
-    return Record(trial.selection.puzzle.id, trial.id, "skipped", 0.0, reason, "", data)
+    return ReportRecord(trial.selection.puzzle.id, trial.id, "skipped", 0.0, reason, "", data)
 
 
-def _failed_to_try(trial: Trial, error: ToolingError) -> Record:
+def _where(trial: PlannedTrial, task: Task, project: Project) -> Location:
+    """The file to look at: the program, or the file of a mutant whose program is a temporary one."""
+    if trial.subject is Subject.MUTANT:
+        return Location(project.mutants / f"{trial.selection.puzzle.id}.yaml")
+    return Location(task.source)
+
+
+def _failed_to_try(trial: PlannedTrial, task: Task, project: Project, error: ToolingError) -> ReportRecord:
     record = error_record(trial.selection.puzzle.id, trial.id, error)
-    return Record(
+    return ReportRecord(
         record.suite,
         record.name,
         "error",
@@ -217,4 +225,7 @@ def _failed_to_try(trial: Trial, error: ToolingError) -> Record:
         record.message,
         record.details,
         {**(record.data or {}), **_identity(trial)},
+        record.where
+        if record.where and trial.subject is not Subject.MUTANT
+        else _where(trial, task, project),
     )

@@ -8,12 +8,14 @@ from pathlib import Path, PurePath
 
 import numpy as np
 
-from tooling.simulator import engine
-from tooling.simulator.checks.suite import findings_of, make_checks
-from tooling.simulator.findings import Check, Finding
-from tooling.simulator.launch import Dim3, Launch
-from tooling.simulator.memory import DeviceMemory
-from tooling.simulator.ptx import parse_module
+from tests.simulator.helpers import findings_of
+from tooling.simulator.checks.findings import Check, Finding
+from tooling.simulator.checks.suite import make_checks
+from tooling.simulator.engine import engine
+from tooling.simulator.engine.launch_state import Limits
+from tooling.simulator.gpu.device_memory import DeviceMemory
+from tooling.simulator.gpu.launch import Dim3, Launch
+from tooling.simulator.nvidia.ptx.reader import parse_module
 
 FOLDER = Path(__file__).parent / "defects"
 
@@ -91,7 +93,7 @@ def run(
         Dim3(setting.cluster),
         parameters=a.to_bytes(8, "little") + out.to_bytes(8, "little"),
     )
-    limits = engine.Limits(lane_instructions=LANE_INSTRUCTIONS)
+    limits = Limits(lane_instructions=LANE_INSTRUCTIONS)
     engine.run(launch, module, host.memory, host.checks, schedule, limits=limits)
     if setting.read_back:
         for check in host.checks:

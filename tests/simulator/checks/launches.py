@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import CheckHook
-from tooling.simulator.hooks import Access, AccessKind, LaunchContext, Space
-from tooling.simulator.launch import Dim3, Launch
-from tooling.simulator.memory import Allocation, DeviceMemory
-from tooling.simulator.ptx_model import Function, Instruction, Module, Parameter, SourceLocation
+from tooling.simulator.gpu.code_model import Function, Instruction, Module, Parameter, SourceLocation
+from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
+from tooling.simulator.gpu.hooks import Access, AccessKind, LaunchContext, Space
+from tooling.simulator.gpu.launch import Dim3, Launch
 
 BASE = 1 << 32
 
@@ -156,4 +156,5 @@ class HandLaunch:
     def syncwarp(self, threads: Sequence[int], mask: int = 0xFFFFFFFF) -> None:
         """These threads of one warp meet."""
         for check in self.checks:
-            check.warp_sync(np.array(threads), np.full(len(threads), mask, np.uint32), instruction(30))
+            meeting = instruction(30, "bar.warp.sync")
+            check.warp_sync(np.array(threads), np.full(len(threads), mask, np.uint32), meeting)

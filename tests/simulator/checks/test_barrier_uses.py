@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import kernel, simulate
+from tooling.simulator.checks.findings import Check, Kind, explain
 from tooling.simulator.checks.suite import make_checks
-from tooling.simulator.findings import Check, Kind, explain
 
 SCHEDULES = ["lockstep", "adversarial", "random:1", "random:2"]
 GROUPS = """

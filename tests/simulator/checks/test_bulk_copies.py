@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from tests.simulator import test_tensor_copies as tensors
+from tests.simulator.helpers import findings_of
 from tests.simulator.simulate import kernel, simulate
-from tooling.simulator.checks.suite import findings_of, make_checks
-from tooling.simulator.findings import Finding, Kind
+from tooling.simulator.checks.findings import Finding, Kind
+from tooling.simulator.checks.suite import make_checks
 
 THREADS = 64
 SHARED = """.shared .align 16 .b8 tile[256]; .shared .align 16 .b8 other[256];

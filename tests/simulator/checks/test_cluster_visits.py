@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import kernel, simulate
+from tooling.simulator.checks.findings import Action, Check, Finding, Kind
 from tooling.simulator.checks.suite import make_checks
-from tooling.simulator.findings import Action, Check, Finding, Kind
 
 SCHEDULES = ["lockstep", "adversarial", "random:1", "random:2"]
 

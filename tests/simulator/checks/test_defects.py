@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from tests.simulator.checks.defect_runs import FOLDER, Setting, run
-from tooling.simulator.findings import Finding, Index3, Kind, Severity, render
+from tooling.simulator.checks.findings import Finding, Index3, Kind, Severity, render
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.simulator.checks.defect_runs import run
 from tests.simulator.checks.test_defects import DEFECTS, Defect, by_name
-from tooling.simulator.findings import Severity
+from tooling.simulator.checks.findings import Severity
 
 RECORDED: dict[str, Any] = json.loads(
     (Path(__file__).parents[2] / "data" / "h200" / "defects.json").read_text("utf-8")

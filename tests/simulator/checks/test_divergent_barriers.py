@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import kernel, simulate
+from tooling.simulator.checks.findings import Check, Finding, Kind
 from tooling.simulator.checks.suite import make_checks
-from tooling.simulator.findings import Check, Finding, Kind
 
 BRANCHES = """
     {condition}

@@ -8,8 +8,7 @@ import string
 import pytest
 
 from tooling.record import replace
-from tooling.simulator.checks.texts import LANGUAGES, language_named
-from tooling.simulator.findings import (
+from tooling.simulator.checks.findings import (
     Action,
     Buffer,
     Check,
@@ -22,7 +21,8 @@ from tooling.simulator.findings import (
     explain,
     render,
 )
-from tooling.simulator.kernel_names import readable_kernel
+from tooling.simulator.checks.texts import LANGUAGES, language_named
+from tooling.simulator.gpu.kernel_names import readable_kernel
 
 
 def race(kind: Kind = Kind.READ_AFTER_WRITE, block: int = 0) -> Finding:
@@ -59,6 +59,29 @@ def test_the_same_in_korean() -> None:
         "하드웨어에서는 이전 값을 읽을 수 있습니다.\n"
         "  시도: 두 줄 사이의, 모든 스레드가 지나는 자리에 `barrier()`를 둡니다(두 스레드가 한 워프에 "
         "있으므로 `syncwarp()`도 됩니다)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "english", "korean"),
+    [
+        (1, "reads", "블록 (0, 1, 0)의 스레드 (2, 0, 0): 읽습니다"),
+        (2, "reads, and 1 more", "블록 (0, 1, 0)의 스레드 (2, 0, 0) 외 1개: 읽습니다"),
+        (32, "reads, and 31 more", "블록 (0, 1, 0)의 스레드 (2, 0, 0) 외 31개: 읽습니다"),
+    ],
+)
+def test_the_thread_that_is_named_is_not_counted_among_the_others(
+    count: int, english: str, korean: str
+) -> None:
+    reader, writer = race().parties
+    finding = replace(race(), parties=(replace(reader, count=count), writer), count=1)
+    assert explain(finding).where == (
+        f"p15.mojo:31:20: thread (2, 0, 0) of block (0, 1, 0) {english}",
+        "p15.mojo:30:9: thread (3, 0, 0) of block (0, 1, 0) writes",
+    )
+    assert explain(finding, "ko").where == (
+        f"p15.mojo:31:20: {korean}",
+        "p15.mojo:30:9: 블록 (0, 1, 0)의 스레드 (3, 0, 0): 씁니다",
     )
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.simulator.simulate import kernel, simulate
+from tests.simulator.simulate import BASE, kernel, simulate
+from tooling.simulator.checks.findings import Kind
 from tooling.simulator.checks.suite import make_checks
-from tooling.simulator.findings import Kind
-from tooling.simulator.ptx import parse_module
-from tooling.simulator.shared_arrays import arrays_meant
+from tooling.simulator.gpu.shared_arrays import arrays_meant
+from tooling.simulator.nvidia.ptx.reader import parse_module
 
 ARRAYS = ".shared .align 4 .b8 one[32];\n.shared .align 4 .b8 two[32];\n"
 
@@ -69,7 +69,6 @@ def test_a_buffer_written_through_its_own_argument_is_watched() -> None:
 def test_where_a_store_goes_through_a_pointer_from_memory_every_buffer_is_watched() -> None:
     checks = make_checks(["races"])
     body = "ld.global.b64 %rd5, [%rd31];\n" + SHIFT.replace("%rd31, %rd1", "%rd5, %rd1")
-    first = 0x10000  # where the lab's first array lies
-    arrays: list[NDArray[Any]] = [np.arange(65, dtype=np.uint32), np.array([first], np.uint64)]
+    arrays: list[NDArray[Any]] = [np.arange(65, dtype=np.uint32), np.array([BASE], np.uint64)]
     simulate(kernel(body, 2), arrays, block=64, hooks=checks)
     assert [f.kind for check in checks for f in check.findings] == [Kind.WRITE_AFTER_READ]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from tests.simulator.checks.defect_runs import Setting, run
 from tests.simulator.checks.launches import HandLaunch
+from tooling.simulator.checks.findings import Kind, Severity, render
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.initialisation import InitialisationCheck, WrittenBytes
 from tooling.simulator.checks.memory import MemoryCheck
-from tooling.simulator.findings import Kind, Severity, render
-from tooling.simulator.hooks import Space
-from tooling.simulator.launch import Dim3
+from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.gpu.hooks import Space
+from tooling.simulator.gpu.launch import Dim3
 
 GLOBAL = Space.GLOBAL
 
@@ -100,9 +103,48 @@ def test_a_buffer_is_known_by_the_argument_that_holds_it() -> None:
     assert "buffer #1 (argument 2 of kernel)" in render(check.findings[0])
 
 
-def initialisation_launch() -> tuple[HandLaunch, InitialisationCheck]:
+@pytest.mark.parametrize("distance", [496, 1024, 4096])
+def test_an_access_past_a_small_buffer_does_not_reach_the_hosts_memory(distance: int) -> None:
+    hand, check = memory_launch()
+    out = hand.buffer(16)
+    hand.memory.allocate(1 << 14, host=True)
+    access = hand.begin().store([0], [out.end + distance], space=GLOBAL)
+    (finding,) = check.findings
+    assert (finding.kind, finding.severity) == (Kind.PAST_THE_END, Severity.ERROR)
+    assert access.suppressed is not None
+
+
+def test_memory_of_the_host_and_of_the_device_come_from_different_ends() -> None:
+    memory = DeviceMemory(np.zeros(1 << 14, np.uint8), 1 << 32)
+    device, host = memory.allocate(1000), memory.allocate(1000, host=True)
+    assert (memory.allocate(8) > device, memory.allocate(8, host=True) < host) == (True, True)
+    memory.free(host)
+    with pytest.raises(OutOfDeviceMemory):
+        while True:
+            memory.allocate(1000)
+    assert memory.allocate(900, host=True) == host
+
+
+def test_host_memory_is_an_error_unless_the_kernel_was_given_it() -> None:
+    checks = [MemoryCheck(Footprints())]
+    base = HandLaunch(checks).memory.allocate(64, host=True)  # where the next launch has it, too
+    for arguments, kind, severity in (
+        ((base + 8,), Kind.HOST_MEMORY, Severity.WARNING),
+        ((), Kind.HOST_MEMORY_NOT_PASSED, Severity.ERROR),
+    ):
+        check = MemoryCheck(Footprints())
+        hand = HandLaunch([check], arguments=arguments)
+        assert hand.memory.allocate(64, host=True) == base
+        access = hand.begin().load([0], [base], space=GLOBAL)
+        (finding,) = check.findings
+        assert (finding.kind, finding.severity) == (kind, severity)
+        assert (access.suppressed is None) is (severity is Severity.WARNING)
+    assert "read of 4 bytes in host memory that was not passed to the kernel" in render(finding)
+
+
+def initialisation_launch(arena: int = 1 << 16) -> tuple[HandLaunch, InitialisationCheck]:
     check = InitialisationCheck(Footprints())
-    return HandLaunch([check], grid=Dim3(2)), check
+    return HandLaunch([check], grid=Dim3(2), arena=arena), check
 
 
 def test_reads_of_what_nobody_wrote() -> None:
@@ -150,7 +192,37 @@ def test_written_bytes_of_every_width(width: int) -> None:
     written = WrittenBytes(64)
     written.scatter(np.array([16, 32]), width)
     assert written.unwritten(np.array([0, 16, 32, 48]), width).tolist() == [True, False, False, True]
-    assert len(written.missing(16, 32)) == 16 - width
+    count, first = written.missing(16, 32)
+    assert (count, first) == (16 - width, 16 + width)
+
+
+def test_reading_unwritten_memory_back_takes_no_memory_of_its_own() -> None:
+    size = 1 << 25
+    hand, check = initialisation_launch(arena=3 * size)
+    new, copied = hand.buffer(size, written=False), hand.buffer(size)
+    check.host_write(hand.memory, new.base, 100)
+    check.host_write(hand.memory, new.base + 200, 8)
+    tracemalloc.start()
+    check.device_copy(hand.memory, copied.base, new.base, size)
+    check.host_read(hand.memory, copied.base, size)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < size // 8
+    (finding,) = check.findings
+    assert (finding.kind, finding.offset, finding.size) == (Kind.UNWRITTEN_COPY, 100, size - 108)
+
+
+def test_a_copy_of_part_of_a_buffer_keeps_what_was_written_around_it() -> None:
+    hand, check = initialisation_launch()
+    new, old = hand.buffer(64, written=False), hand.buffer(64)
+    check.host_write(hand.memory, new.base + 8, 8)
+    check.device_copy(hand.memory, old.base + 16, new.base, 32)
+    for start, size in ((0, 16), (24, 8), (48, 16)):
+        check.host_read(hand.memory, old.base + start, size)
+    assert not check.findings
+    check.host_read(hand.memory, old.base, 64)
+    (finding,) = check.findings
+    assert (finding.offset, finding.size) == (16, 24)
 
 
 @pytest.mark.parametrize(

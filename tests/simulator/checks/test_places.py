@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tooling.simulator.checks.base import place_of
-from tooling.simulator.ptx_model import Instruction, SourceLocation
+from tooling.simulator.gpu.code_model import Instruction, SourceLocation
 
 OWN = "/home/me/problems/p23/p23.mojo"
 KERNEL, TENSOR = (

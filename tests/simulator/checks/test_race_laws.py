@@ -13,10 +13,10 @@ from tests.simulator.checks.launches import HandLaunch
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.races import RaceCheck
-from tooling.simulator.hooks import Space
-from tooling.simulator.launch import Dim3
+from tooling.simulator.gpu.hooks import Space
+from tooling.simulator.gpu.launch import Dim3
 
-THREADS_PER_BLOCK, BLOCKS, CELLS = 3, 2, 4
+THREADS_PER_BLOCK, BLOCKS, CELLS = 3, 3, 3
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Row:
 rows = st.builds(
     Row,
     st.booleans(),
-    st.sampled_from([(0,), (1,), (0, 1)]),
+    st.sampled_from([(0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)]),
     st.integers(0, 1),
     st.integers(0, 1),
     st.integers(1, THREADS_PER_BLOCK - 1),

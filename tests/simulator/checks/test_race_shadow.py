@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.simulator.checks.launches import ONE, WARPS, HandLaunch, instruction
+from tooling.simulator.checks import shadow
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
+from tooling.simulator.checks.findings import Kind
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.races import RaceCheck
-from tooling.simulator.findings import Kind
-from tooling.simulator.hooks import AccessKind, MBarrierOperation, Meeting, Space
-from tooling.simulator.launch import Dim3
-from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.hooks import AccessKind, MBarrierOperation, Meeting, Space
+from tooling.simulator.gpu.launch import Dim3
 
 
 def launch(
@@ -289,3 +290,66 @@ def test_unseparated_phases_are_reported_exactly_where_threads_differ(
     hand.load(range(64), [4 * place for place in read])
     clashes = sum(one != other for one, other in zip(wrote, read, strict=True))
     assert sum(finding.count for finding in check.findings) == clashes
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+@pytest.mark.parametrize("dense", [True, False])
+def test_every_reader_of_a_cell_is_remembered(first: int, dense: bool) -> None:
+    """Three threads read each cell; the one of another block is unordered, whichever came first."""
+    hand, check = launch(grid=Dim3(2))
+    out = hand.buffer(16)
+    cells = [out.base + 4 * cell for cell in range(4)]
+    others = [range(0, 4), range(64, 68), range(70, 74)]
+    hand.begin()
+    for readers in (*others[first:], *others[:first]):
+        order = list(readers)
+        where = cells if dense else [cells[i] for i in (1, 0, 3, 2)]
+        hand.load(order if dense else [order[i] for i in (1, 0, 3, 2)], where, space=Space.GLOBAL)
+    hand.barrier(1)
+    hand.store([90], [cells[2]], space=Space.GLOBAL)
+    (finding,) = check.findings
+    assert finding.kind is Kind.WRITE_AFTER_READ
+    assert [(party.block[0], party.thread[0]) for party in finding.parties] == [(1, 26), (0, 2)]
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_every_lane_that_reads_a_cell_in_one_instruction_is_remembered(place: int) -> None:
+    hand, check = launch(grid=Dim3(2), block=Dim3(96))
+    out = hand.buffer(16)
+    readers = [96 + 2, 96 + 34, 96 + 66]
+    readers.insert(place, 3)
+    hand.begin().store([5], [out.base + 8], space=Space.GLOBAL)  # so that reads are kept one by one
+    hand.load(readers, [out.base] * 4, space=Space.GLOBAL)
+    hand.barrier(1)
+    hand.store([96 + 40], [out.base], space=Space.GLOBAL)
+    (finding,) = check.findings
+    assert [(party.block[0], party.thread[0]) for party in finding.parties] == [(1, 40), (0, 3)]
+
+
+def test_readers_of_shared_memory_that_met_at_a_barrier_are_forgotten() -> None:
+    hand, check = launch()
+    hand.begin()
+    for thread in range(12):
+        hand.load([thread], [0])
+    hand.barrier()
+    for thread in range(12):
+        hand.load([thread], [4])
+    hand.store([20], [0])
+    assert not check.findings
+    hand.store([20], [4])
+    (finding,) = check.findings
+    assert finding.count == 12
+
+
+def test_of_very_many_readers_one_of_each_warp_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shadow, "MOST_READERS", 8)
+    hand, check = launch(grid=Dim3(2), block=Dim3(96))
+    out = hand.buffer(16)
+    hand.begin()
+    hand.load([50], [out.base], space=Space.GLOBAL)
+    for thread in range(40):
+        hand.load([96 + thread], [out.base], space=Space.GLOBAL)
+    hand.barrier(1)
+    hand.store([96 + 40], [out.base], space=Space.GLOBAL)
+    (finding,) = check.findings
+    assert [(party.block[0], party.thread[0]) for party in finding.parties] == [(1, 40), (0, 50)]

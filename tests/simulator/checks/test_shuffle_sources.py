@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import kernel, simulate
+from tooling.simulator.checks.findings import Check, Finding, Kind, explain
 from tooling.simulator.checks.suite import make_checks
-from tooling.simulator.findings import Check, Finding, Kind, explain
 
 FIRST_HALF = "setp.ge.u32 %p1, %r30, 16; @%p1 bra END;"
 FULL, HALF = "0xffffffff", "0x0000ffff"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import kernel, simulate
+from tooling.simulator.checks.findings import Check, Kind
 from tooling.simulator.checks.suite import make_checks
-from tooling.simulator.findings import Check, Kind
-from tooling.simulator.launch import Dim3
+from tooling.simulator.gpu.launch import Dim3
 
 THREADS = 64
 SCHEDULES = ["lockstep", "random:1", "random:2", "adversarial"]

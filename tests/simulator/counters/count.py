@@ -11,11 +11,11 @@ from tests.simulator.counters.kernels.access_cases import Case
 from tests.simulator.counters.kernels.access_kernels import kernel
 from tooling.simulator.counters.profile import KernelProfile
 from tooling.simulator.counters.profiler import Profiler
-from tooling.simulator.executor import Job
-from tooling.simulator.hooks import Hook
-from tooling.simulator.launch import Dim3, Launch
-from tooling.simulator.memory import DeviceMemory
-from tooling.simulator.ptx import parse_module
+from tooling.simulator.engine.executor import Job
+from tooling.simulator.gpu.device_memory import DeviceMemory
+from tooling.simulator.gpu.hooks import Hook
+from tooling.simulator.gpu.launch import Dim3, Launch
+from tooling.simulator.nvidia.ptx.reader import parse_module
 
 
 def count_case(case: Case) -> KernelProfile:

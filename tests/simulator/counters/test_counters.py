@@ -13,7 +13,7 @@ from tooling.simulator.counters.banks import Service, count_wavefronts
 from tooling.simulator.counters.drawing import wavefronts
 from tooling.simulator.counters.hook import Sample
 from tooling.simulator.counters.traffic import Counts, Route
-from tooling.simulator.hooks import Access, Hook, Space
+from tooling.simulator.gpu.hooks import Access, Hook, Space
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,18 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tooling.book.build import build
 from tooling.book.checks import commands, contents, identifiers, outputs, pages, sources, unused, words
-from tooling.book.checks.desk import Desk
-from tooling.book.checks.finding import RULES, Finding, Report
+from tooling.book.checks.context import CheckContext
+from tooling.book.checks.finding import RULES, BookFinding, Report
+from tooling.book.editions import editions
 from tooling.book.errors import BuildFailed
+from tooling.book.site.build import build
+from tooling.book.site.inputs import find_inputs
 from tooling.project import Project
 
-__all__ = ["RULES", "Finding", "Report", "check"]
+__all__ = ["RULES", "BookFinding", "Report", "check"]
 
-Check = Callable[[Desk], Iterator[Finding]]
+Check = Callable[[CheckContext], Iterator[BookFinding]]
 CHECKS: tuple[Check, ...] = (
     sources.check_directives,
     sources.check_links,
@@ -53,8 +55,10 @@ def check(project: Project, *, build_pages: bool = True) -> Report:
 
     Raises:
         MdbookMissing: the site cannot be built here. A check that cannot run must not pass.
+        BookError: an input is not a regular file of the checkout.
     """
-    desk = Desk(project)
+    find_inputs(project, editions(project))  # refuses what the checks could not read
+    desk = CheckContext(project)
     found = {finding for each in CHECKS for finding in each(desk)}
     count = 0
     if build_pages:
@@ -66,5 +70,5 @@ def check(project: Project, *, build_pages: bool = True) -> Report:
             except BuildFailed as error:
                 if not {finding.rule for finding in found} & {"include", "directive", "summary"}:
                     # Otherwise the checks have said it already, and better.
-                    found.add(Finding("book", 0, "html", f"{error.what}: {error.why}"))
+                    found.add(BookFinding("book", 0, "html", f"{error.what}: {error.why}"))
     return Report(tuple(sorted(found)), len(desk.chapters), count)

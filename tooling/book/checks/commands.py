@@ -8,8 +8,8 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tooling.book.checks.desk import Desk
-from tooling.book.checks.finding import Finding
+from tooling.book.checks.context import CheckContext
+from tooling.book.checks.finding import BookFinding
 from tooling.catalog.model import Vendor
 from tooling.errors import ToolingError
 from tooling.mdbook.markup import Fence
@@ -32,7 +32,7 @@ class Tasks:
     groups: frozenset[str]
 
     @classmethod
-    def of(cls, desk: Desk) -> Tasks:
+    def of(cls, desk: CheckContext) -> Tasks:
         pyproject = tomllib.loads((desk.project.root / "pyproject.toml").read_text(encoding="utf-8"))
         pixi = tomllib.loads((desk.project.root / "pixi.toml").read_text(encoding="utf-8"))
         return cls(
@@ -43,7 +43,7 @@ class Tasks:
         )
 
 
-def check_commands(desk: Desk) -> Iterator[Finding]:
+def check_commands(desk: CheckContext) -> Iterator[BookFinding]:
     """Shell blocks, and commands in the text."""
     tasks = Tasks.of(desk)
     for chapter in desk.chapters:
@@ -59,7 +59,7 @@ def check_commands(desk: Desk) -> Iterator[Finding]:
                     yield desk.finding(chapter, code.line, rule, message)
 
 
-def _problems(desk: Desk, tasks: Tasks, line: str, *, strict: bool) -> Iterator[tuple[str, str]]:
+def _problems(desk: CheckContext, tasks: Tasks, line: str, *, strict: bool) -> Iterator[tuple[str, str]]:
     line = line.removeprefix("$ ").strip()
     if not line or line.startswith("#"):
         return
@@ -95,7 +95,7 @@ def _problems(desk: Desk, tasks: Tasks, line: str, *, strict: bool) -> Iterator[
 
 
 def _task(
-    desk: Desk, tasks: Tasks, runner: str, words: list[str], vendor: Vendor | None
+    desk: CheckContext, tasks: Tasks, runner: str, words: list[str], vendor: Vendor | None
 ) -> Iterator[tuple[str, str]]:
     task, *rest = words
     if task not in (tasks.pixi if runner == "pixi" else tasks.poe):
@@ -108,7 +108,9 @@ def _task(
     yield from _program(desk, task, rest, vendor)
 
 
-def _program(desk: Desk, name: str, words: list[str], vendor: Vendor | None) -> Iterator[tuple[str, str]]:
+def _program(
+    desk: CheckContext, name: str, words: list[str], vendor: Vendor | None
+) -> Iterator[tuple[str, str]]:
     flags: list[str] = []
     waiting = iter(words)
     for word in waiting:
@@ -128,8 +130,8 @@ def _program(desk: Desk, name: str, words: list[str], vendor: Vendor | None) -> 
         yield "vendor", f"`{selection.command}` does not run on {vendor.value}"
 
 
-def _tooling(desk: Desk, words: list[str]) -> Iterator[tuple[str, str]]:
-    from tooling.cli import COMMANDS  # noqa: PLC0415 - needed for this one kind of command
+def _tooling(desk: CheckContext, words: list[str]) -> Iterator[tuple[str, str]]:
+    from tooling.cli.commands import COMMANDS  # noqa: PLC0415 - needed for this one kind of command
 
     if not words or words[0] not in {command.name for command in COMMANDS}:
         yield "command", f"`tooling` has no command `{words[0] if words else ''}`"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise, zip_longest
 
 from tooling.book.chapters import NOT_FOUND
-from tooling.book.checks.desk import Chapter, Desk
-from tooling.book.checks.finding import Finding
+from tooling.book.checks.context import Chapter, CheckContext
+from tooling.book.checks.finding import BookFinding
 from tooling.book.phrases import pick, say
 from tooling.mdbook.markup import Fence
 
@@ -17,7 +17,7 @@ _INTERNAL = ("_includes",)
 _NUMBER = re.compile(r"\d+")
 
 
-def check_summary(desk: Desk) -> Iterator[Finding]:
+def check_summary(desk: CheckContext) -> Iterator[BookFinding]:
     """Both SUMMARY files list the same files at the same depth, and every file exists once."""
     source, *others = desk.editions
     wanted = desk.summaries[source.language]
@@ -27,35 +27,35 @@ def check_summary(desk: Desk) -> Iterator[Finding]:
         for entry in desk.summaries[edition.language]:
             # A page that nobody has translated yet is shown in the source language.
             if edition is source and entry.path and not edition.page(entry.path).is_file():
-                yield Finding(path, entry.line, "summary", f"there is no chapter {entry.path}")
+                yield BookFinding(path, entry.line, "summary", f"there is no chapter {entry.path}")
             if entry.path in seen:
-                yield Finding(path, entry.line, "summary", f"{entry.path} is listed twice")
+                yield BookFinding(path, entry.line, "summary", f"{entry.path} is listed twice")
             seen.add(entry.path)
     for edition in others:
         path = desk.name(edition.source / "SUMMARY.md")
         for one, other in zip_longest(wanted, desk.summaries[edition.language]):
             if one is None:
-                yield Finding(
+                yield BookFinding(
                     path, other.line, "summary", f"{other.path} is not in the {source.name} contents"
                 )
             elif other is None:
-                yield Finding(path, 0, "summary", f"{one.path} is missing at the end")
+                yield BookFinding(path, 0, "summary", f"{one.path} is missing at the end")
             elif (one.path, one.level) != (other.path, other.level):
                 message = f"here stands {other.path}, in the {source.name} contents {one.path}"
                 if one.path == other.path:
                     message = f"{one.path} has another depth than in the {source.name} contents"
-                yield Finding(path, other.line, "summary", message)
+                yield BookFinding(path, other.line, "summary", message)
                 break
         parts = [
             len({entry.part for entry in entries}) for entries in (wanted, desk.summaries[edition.language])
         ]
         if parts[0] != parts[1]:
-            yield Finding(
+            yield BookFinding(
                 path, 0, "summary", f"{parts[1]} parts here, {parts[0]} in the {source.name} contents"
             )
 
 
-def check_titles(desk: Desk) -> Iterator[Finding]:
+def check_titles(desk: CheckContext) -> Iterator[BookFinding]:
     """A puzzle's first page carries its number and title; every page's heading fits the contents."""
     for edition in desk.editions:
         language = edition.language
@@ -74,7 +74,7 @@ def check_titles(desk: Desk) -> Iterator[Finding]:
                 continue
             number = say("puzzle", language, number=puzzle.number)
             if entry.path not in puzzle.chapters:
-                yield Finding(
+                yield BookFinding(
                     path,
                     entry.line,
                     "title",
@@ -84,23 +84,23 @@ def check_titles(desk: Desk) -> Iterator[Finding]:
             is_first = entry.path == puzzle.chapters[0]
             wanted = f"{number}: {pick(puzzle.title, language) if is_first else entry.title}"
             if is_first and entry.title != wanted:
-                yield Finding(path, entry.line, "title", f"`{entry.title}` should be `{wanted}`")
+                yield BookFinding(path, entry.line, "title", f"`{entry.title}` should be `{wanted}`")
             if heading.text != wanted:
                 message = f"the heading is `{heading.text}`, by the contents and the manifest `{wanted}`"
                 yield desk.finding(chapter, heading.line, "title", message)
 
 
-def check_orphans(desk: Desk) -> Iterator[Finding]:
+def check_orphans(desk: CheckContext) -> Iterator[BookFinding]:
     """Chapter files that no SUMMARY names."""
     for edition in desk.editions:
         listed = {entry.path for entry in desk.summaries[edition.language]} | {"SUMMARY.md", NOT_FOUND}
         for file in sorted(edition.source.rglob("*.md")):
             path = file.relative_to(edition.source)
             if path.as_posix() not in listed and path.parts[0] not in _INTERNAL:
-                yield Finding(desk.name(file), 0, "orphan", "no SUMMARY.md names this chapter")
+                yield BookFinding(desk.name(file), 0, "orphan", "no SUMMARY.md names this chapter")
 
 
-def check_headings(desk: Desk) -> Iterator[Finding]:
+def check_headings(desk: CheckContext) -> Iterator[BookFinding]:
     """One heading of level 1, at the top, and no level skipped on the way down."""
     for chapter in desk.chapters:
         headings = chapter.page.structure.headings
@@ -117,7 +117,7 @@ def check_headings(desk: Desk) -> Iterator[Finding]:
                 )
 
 
-def check_fences(desk: Desk) -> Iterator[Finding]:
+def check_fences(desk: CheckContext) -> Iterator[BookFinding]:
     """Code blocks name their language and are closed."""
     for chapter in desk.chapters:
         for mark in chapter.page.structure.marks:
@@ -129,7 +129,7 @@ def check_fences(desk: Desk) -> Iterator[Finding]:
             yield desk.finding(chapter, 0, "fence", "a code block is never closed")
 
 
-def check_markers(desk: Desk) -> Iterator[Finding]:
+def check_markers(desk: CheckContext) -> Iterator[BookFinding]:
     """Translated pages begin with what they translate; source pages carry no such mark."""
     for chapter in desk.chapters:
         translated = chapter.edition.prefix != ""
@@ -145,7 +145,7 @@ def check_markers(desk: Desk) -> Iterator[Finding]:
             yield desk.finding(chapter, 1, "marker", "a source page carries the mark of a translation")
 
 
-def check_parts(desk: Desk) -> Iterator[Finding]:
+def check_parts(desk: CheckContext) -> Iterator[BookFinding]:
     """A page with code to complete has everything that a reader needs to complete it."""
     for chapter in desk.real_chapters():
         if not _shows_code_to_complete(desk, chapter):
@@ -165,7 +165,7 @@ def check_parts(desk: Desk) -> Iterator[Finding]:
         yield from _open_solutions(desk, chapter, len(chapter.text) - len(rest))
 
 
-def _shows_code_to_complete(desk: Desk, chapter: Chapter) -> bool:
+def _shows_code_to_complete(desk: CheckContext, chapter: Chapter) -> bool:
     """Whether a page includes a region that its puzzle's manifest names, not only the program around it."""
     shown = set(re.findall(r"\{\{#include \S*/problems/[^\s:}]+:(\w+)", chapter.text))
     puzzle = desk.puzzle_of(chapter.path)
@@ -175,7 +175,7 @@ def _shows_code_to_complete(desk: Desk, chapter: Chapter) -> bool:
     return bool(shown & named)
 
 
-def _open_solutions(desk: Desk, chapter: Chapter, folded_from: int) -> Iterator[Finding]:
+def _open_solutions(desk: CheckContext, chapter: Chapter, folded_from: int) -> Iterator[BookFinding]:
     """A solution that stands in the open spoils the puzzle."""
     for match in re.finditer(r"\{\{#include \S*/solutions/", chapter.text):
         if match.start() < folded_from:

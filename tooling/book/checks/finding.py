@@ -45,7 +45,7 @@ RULES = {
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class BookFinding:
     """One thing that is wrong.
 
     Attributes:
@@ -78,7 +78,7 @@ class Report:
         pages: how many built pages were looked at.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[BookFinding, ...]
     chapters: int
     pages: int
 

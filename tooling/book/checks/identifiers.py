@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from tooling.book.checks.desk import Chapter, Desk
-from tooling.book.checks.finding import Finding
+from tooling.book.checks.context import Chapter, CheckContext
+from tooling.book.checks.finding import BookFinding
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _PATH = re.compile(r"[\w./-]+\.(?:mojo|py|md|toml|yaml|txt)")
 _NEAR = ("tooling", "uv", "pixi", "poe")
 
 
-def check_identifiers(desk: Desk) -> Iterator[Finding]:
+def check_identifiers(desk: CheckContext) -> Iterator[BookFinding]:
     """Names in code spans are names of the puzzle's programs, or of the list that needs no proof."""
     allowed = _allowed(desk.project.root / "book" / "identifiers.txt")
     for chapter in desk.real_chapters():
@@ -44,7 +44,7 @@ def check_identifiers(desk: Desk) -> Iterator[Finding]:
                     )
 
 
-def _flag(desk: Desk, chapter: Chapter, text: str, line: int) -> Iterator[Finding]:
+def _flag(desk: CheckContext, chapter: Chapter, text: str, line: int) -> Iterator[BookFinding]:
     """A lone flag such as `--tiled` is one of the puzzle's; commands are checked by `commands`."""
     if not text.startswith("--") or text in ("--solution", "--hint", "--help", "--target sim", "--lang ko"):
         return
@@ -54,7 +54,7 @@ def _flag(desk: Desk, chapter: Chapter, text: str, line: int) -> Iterator[Findin
         yield desk.finding(chapter, line, "identifier", f"`{text}` is no flag of this puzzle")
 
 
-def _known(desk: Desk, chapter: Chapter) -> frozenset[str]:
+def _known(desk: CheckContext, chapter: Chapter) -> frozenset[str]:
     """The words of the puzzle's programs and demos; of all programs, for pages outside the puzzles."""
     puzzle = desk.puzzle_of(chapter.path)
     puzzles = [puzzle] if puzzle else desk.puzzles

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from tooling.book import recordings
-from tooling.book.checks.desk import Desk
-from tooling.book.checks.finding import Finding
+from tooling.book.checks.context import CheckContext
+from tooling.book.checks.finding import BookFinding
+from tooling.book.directives.runs import Shown, shown_outputs
 from tooling.book.errors import BookError
-from tooling.book.runs import Shown, shown_outputs
 from tooling.catalog.model import ModeKind
 from tooling.errors import ToolingError
 from tooling.mdbook.markup import Fence
@@ -17,7 +17,7 @@ from tooling.mdbook.markup import Fence
 _PRINTED = re.compile(r"(?:Host|Device)Buffer\(\[|^(?:out|expected): |^Puzzle \d+ complete", re.MULTILINE)
 
 
-def check_outputs(desk: Desk) -> Iterator[Finding]:
+def check_outputs(desk: CheckContext) -> Iterator[BookFinding]:
     """Every recording is there, whole, and made with today's program."""
     try:
         every = list(shown_outputs(desk.project))
@@ -29,14 +29,14 @@ def check_outputs(desk: Desk) -> Iterator[Finding]:
             recording = recordings.load(shown.path)
         except BookError as error:
             if error.where is not None:  # a missing one is reported where it is asked for
-                yield Finding(path, 0, "output", f"{error.what} ({error.why})", _update(shown))
+                yield BookFinding(path, 0, "output", f"{error.what} ({error.why})", _update(shown))
             continue
         if recording.program != shown.program(desk.project):
-            yield Finding(
+            yield BookFinding(
                 path, 0, "output", "the program has changed since this was recorded", _update(shown)
             )
         for message in _contradictions(shown, recording):
-            yield Finding(path, 0, "output", message, _update(shown))
+            yield BookFinding(path, 0, "output", message, _update(shown))
 
 
 def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _update(shown: Shown) -> str:
     return f"tooling book outputs --update {shown.selection.program.name}"
 
 
-def check_pasted(desk: Desk) -> Iterator[Finding]:
+def check_pasted(desk: CheckContext) -> Iterator[BookFinding]:
     """Text that only a program can print stands in a page."""
     for chapter in desk.chapters:
         for mark in chapter.page.structure.marks:
@@ -75,7 +75,7 @@ def check_pasted(desk: Desk) -> Iterator[Finding]:
                 )
 
 
-def check_unused_recordings(desk: Desk) -> Iterator[Finding]:
+def check_unused_recordings(desk: CheckContext) -> Iterator[BookFinding]:
     """Recordings that no page shows."""
     try:
         shown = {each.path for each in shown_outputs(desk.project)}
@@ -83,4 +83,4 @@ def check_unused_recordings(desk: Desk) -> Iterator[Finding]:
         return
     for path in sorted((desk.project.recordings / "outputs").rglob("*.json")):
         if path not in shown:
-            yield Finding(desk.name(path), 0, "unused-file", "no page shows this recording", "delete it")
+            yield BookFinding(desk.name(path), 0, "unused-file", "no page shows this recording", "delete it")

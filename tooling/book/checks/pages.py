@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
-from tooling.book.checks.desk import Desk
-from tooling.book.checks.finding import Finding
+from tooling.book.checks.context import CheckContext
+from tooling.book.checks.finding import BookFinding
 from tooling.book.checks.markup import Flaw, Validator
 
 _CODE = re.compile(r"<code.*?</code>|<!--.*?-->|<math.*?</math>", re.DOTALL)
@@ -17,7 +17,7 @@ _ASTERISK = re.compile(r"\*\*|(?<!\S)\*\S|\S\*(?=[가-힣])")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 
 
-def check_pages(desk: Desk, site: Path) -> Iterator[Finding]:
+def check_pages(desk: CheckContext, site: Path) -> Iterator[BookFinding]:
     """Validates every page, then follows its links inside the site."""
     read: dict[Path, Validator] = {}
     for file in sorted(site.rglob("*.html")):
@@ -65,5 +65,5 @@ def _dead(site: Path, file: Path, address: str, read: dict[Path, Validator]) -> 
     return None
 
 
-def _finding(site: Path, file: Path, rule: str, flaw: Flaw) -> Finding:
-    return Finding(f"site/{file.relative_to(site).as_posix()}", flaw.line, rule, flaw.message)
+def _finding(site: Path, file: Path, rule: str, flaw: Flaw) -> BookFinding:
+    return BookFinding(f"site/{file.relative_to(site).as_posix()}", flaw.line, rule, flaw.message)

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tooling.book import formulas
-from tooling.book.checks.desk import Chapter, Desk
-from tooling.book.checks.finding import Finding
+from tooling.book.checks.context import Chapter, CheckContext
+from tooling.book.checks.finding import BookFinding
+from tooling.book.directives import formulas
+from tooling.book.directives.chapter_renderer import IncludeError
 from tooling.book.editions import repository_address
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure
 from tooling.book.figures.drawing import outdated
-from tooling.book.press import IncludeError
 from tooling.mdbook.books import LinkFault
 from tooling.mdbook.includes import find_directives
 
@@ -25,12 +25,11 @@ _RULE_OF = {
 _FULL_FILE = re.compile(
     r'<a class="filename" href="(?P<base>.*?)/blob/main/(?P<path>[^"]*)">(?P<label>.*?)</a>', re.DOTALL
 )
-_ADDRESS_INCLUDE = re.compile(r"\{\{#include (?:\.\./)*_includes/repo_url\.md\}\}")
 _IMAGE = re.compile(r"!\[(?P<alt>[^\]]*)\]\(|<img\b(?P<attributes>[^>]*)>")
 _SHADE = re.compile(r'<img class="(?P<class>light-mode-img|dark-mode-img)" src="(?P<source>[^"]+)"')
 
 
-def check_directives(desk: Desk) -> Iterator[Finding]:
+def check_directives(desk: CheckContext) -> Iterator[BookFinding]:
     """Passes on what goes wrong when the chapters are set."""
     for press in desk.presses:
         for problem in press.problems:
@@ -38,10 +37,10 @@ def check_directives(desk: Desk) -> Iterator[Finding]:
             path = desk.name(problem.where.path) if problem.where else ""
             line = (problem.where.line if problem.where else 0) or 0
             message = f"{problem.what} ({problem.why})" if problem.why else problem.what
-            yield Finding(path, line, rule, message, problem.hint or "")
+            yield BookFinding(path, line, rule, message, problem.hint or "")
 
 
-def check_links(desk: Desk) -> Iterator[Finding]:
+def check_links(desk: CheckContext) -> Iterator[BookFinding]:
     """Links, fragments and pictures as written."""
     for chapter in desk.chapters:
         for problem in desk.library.check(chapter.page):
@@ -55,7 +54,7 @@ def check_links(desk: Desk) -> Iterator[Finding]:
                 )
 
 
-def check_full_files(desk: Desk) -> Iterator[Finding]:
+def check_full_files(desk: CheckContext) -> Iterator[BookFinding]:
     """`View full file`: link, label and the include above it name the same file, which exists."""
     for chapter in desk.chapters:
         text = chapter.text
@@ -85,7 +84,7 @@ def _last_include(chapter: Chapter, offset: int) -> Path | None:
     return None
 
 
-def check_repository(desk: Desk) -> Iterator[Finding]:
+def check_repository(desk: CheckContext) -> Iterator[BookFinding]:
     """The address stands in `_includes/repo_url.md` alone, and is the same in every edition."""
     source, *others = desk.editions
     address = repository_address(source)
@@ -93,7 +92,7 @@ def check_repository(desk: Desk) -> Iterator[Finding]:
         path = other.source / "_includes" / "repo_url.md"
         if not path.is_file() or repository_address(other) != address:
             message = f"the address is not that of the {source.name} edition, {address}"
-            yield Finding(desk.name(path), 1, "repository", message)
+            yield BookFinding(desk.name(path), 1, "repository", message)
     for chapter in desk.chapters:
         for match in re.finditer(re.escape(address) + r"|(?<=href=\")[^\"{]*(?=/blob/main/)", chapter.text):
             yield desk.finding(
@@ -105,7 +104,7 @@ def check_repository(desk: Desk) -> Iterator[Finding]:
             )
 
 
-def check_images(desk: Desk) -> Iterator[Finding]:
+def check_images(desk: CheckContext) -> Iterator[BookFinding]:
     """Alternative texts, and a dark picture for each light one."""
     for chapter in desk.chapters:
         for match in _IMAGE.finditer(chapter.text):
@@ -127,17 +126,17 @@ def check_images(desk: Desk) -> Iterator[Finding]:
             yield desk.finding(chapter, 0, "image", f"{source} has no twin for the other theme")
 
 
-def check_figures(desk: Desk) -> Iterator[Finding]:
+def check_figures(desk: CheckContext) -> Iterator[BookFinding]:
     """Generated figures are as they would be drawn now."""
     for figure in every_figure():
         try:
             stale = outdated(desk.shelf, figure)
         except BookError as error:
             file = desk.name(error.where.path) if error.where else figure.name
-            yield Finding(file, 0, "figure", error.what, error.hint or "")
+            yield BookFinding(file, 0, "figure", error.what, error.hint or "")
             continue
         for path, _ in stale:
-            yield Finding(
+            yield BookFinding(
                 desk.name(path),
                 0,
                 "figure",
@@ -146,18 +145,18 @@ def check_figures(desk: Desk) -> Iterator[Finding]:
             )
 
 
-def check_formulas(desk: Desk) -> Iterator[Finding]:
+def check_formulas(desk: CheckContext) -> Iterator[BookFinding]:
     """Recorded formulas are as they would be drawn now."""
     path, update = desk.name(formulas.record_path(desk.project)), "tooling book formulas"
     try:
         recorded = formulas.load(desk.project)
     except BookError as error:
-        yield Finding(path, 0, "formula", f"{error.what} ({error.why})", update)
+        yield BookFinding(path, 0, "formula", f"{error.what} ({error.why})", update)
         return
     drawn = {key: picture for press in desk.presses for key, picture in press.formulas.items()}
     for key, picture in drawn.items():
         if recorded.get(key) != picture:
-            yield Finding(path, 0, "formula", f"not recorded as it would be drawn: {key}", update)
+            yield BookFinding(path, 0, "formula", f"not recorded as it would be drawn: {key}", update)
     if not any(press.problems for press in desk.presses):
         for key in recorded.keys() - drawn:
-            yield Finding(path, 0, "formula", f"no page shows this formula: {key}", update)
+            yield BookFinding(path, 0, "formula", f"no page shows this formula: {key}", update)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tooling.book.checks.desk import Desk
-from tooling.book.checks.finding import Finding
+from tooling.book.checks.context import CheckContext
+from tooling.book.checks.finding import BookFinding
 from tooling.book.figures import find_figure
 from tooling.catalog.model import Puzzle
 from tooling.errors import ToolingError
@@ -17,7 +17,7 @@ from tooling.mdbook.markup import Image
 _PICTURES = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp"}
 
 
-def check_unused_pictures(desk: Desk) -> Iterator[Finding]:
+def check_unused_pictures(desk: CheckContext) -> Iterator[BookFinding]:
     """Pictures of an edition that none of its pages shows."""
     for edition in desk.editions:
         used: set[str] = set()
@@ -34,7 +34,9 @@ def check_unused_pictures(desk: Desk) -> Iterator[Finding]:
                     used |= {str((folder / file).resolve()) for file in _files(directive.argument.strip())}
         for file in sorted(edition.source.rglob("*")):
             if file.suffix in _PICTURES and str(file.resolve()) not in used:
-                yield Finding(desk.name(file), 0, "unused-file", "no page shows this picture", "delete it")
+                yield BookFinding(
+                    desk.name(file), 0, "unused-file", "no page shows this picture", "delete it"
+                )
 
 
 def _files(figure: str) -> Iterator[str]:
@@ -45,7 +47,7 @@ def _files(figure: str) -> Iterator[str]:
     yield from drawn.every_file()
 
 
-def check_unused_anchors(desk: Desk) -> Iterator[Finding]:
+def check_unused_anchors(desk: CheckContext) -> Iterator[BookFinding]:
     """Anchors of a puzzle's programs that no page includes.
 
     An anchor that the manifest names may wait for its page as long as a chapter of the manifest is not yet in
@@ -70,7 +72,7 @@ def check_unused_anchors(desk: Desk) -> Iterator[Finding]:
             uses, [path for path in files if path.is_file()], desk.library.files
         ):
             if region.name not in waiting:
-                yield Finding(
+                yield BookFinding(
                     desk.name(path), region.opening, "unused-anchor", f"no page shows `{region.name}`"
                 )
 

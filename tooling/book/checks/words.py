@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tooling.book.checks.desk import Desk
-from tooling.book.checks.finding import Finding
+from tooling.book.checks.context import CheckContext
+from tooling.book.checks.finding import BookFinding
 from tooling.errors import ToolingError
-from tooling.translations import glossary, parity
-from tooling.translations.parity_findings import Severity
+from tooling.translations.parity import comparison, glossary
+from tooling.translations.parity.findings import ParitySeverity
 
 # Wrong form -> right one; wrong forms are matched as whole words, case included.
 SPELLINGS = {
@@ -54,7 +54,7 @@ _ENDINGS = {
 _SHOWN_KINDS = {"glossary-rival", "glossary-missing"}
 
 
-def check_spelling(desk: Desk) -> Iterator[Finding]:
+def check_spelling(desk: CheckContext) -> Iterator[BookFinding]:
     """Names in the text of both editions."""
     for chapter in desk.chapters:
         for prose in chapter.page.structure.prose:
@@ -65,7 +65,7 @@ def check_spelling(desk: Desk) -> Iterator[Finding]:
                 yield desk.finding(chapter, line, "spelling", f"`{match[0]}`", f"write `{right}`")
 
 
-def check_register(desk: Desk) -> Iterator[Finding]:
+def check_register(desk: CheckContext) -> Iterator[BookFinding]:
     """Sentences end as the style guide of their language says."""
     for chapter in desk.chapters:
         if chapter.edition.language not in _ENDINGS:
@@ -77,7 +77,7 @@ def check_register(desk: Desk) -> Iterator[Finding]:
                 yield desk.finding(chapter, line, "register", f"`{match[0]}`", f"write {right}")
 
 
-def check_translations(desk: Desk) -> Iterator[Finding]:
+def check_translations(desk: CheckContext) -> Iterator[BookFinding]:
     """Each translated page beside its source: shape, and terms of the glossary."""
     source, *others = desk.editions
     originals = desk.chapters_of(source.language)
@@ -89,14 +89,14 @@ def check_translations(desk: Desk) -> Iterator[Finding]:
         try:
             terms = glossary.load(path)
         except ToolingError as error:
-            yield Finding(desk.name(path), 0, "glossary", f"{error.what} ({error.why})", error.hint or "")
+            yield BookFinding(desk.name(path), 0, "glossary", f"{error.what} ({error.why})", error.hint or "")
             continue
         for name, chapter in translated.items():
             original = originals.get(name)
             if original is None:
                 continue
-            for found in parity.compare(original.page, chapter.page, desk.library):
-                if found.severity is Severity.ERROR:
+            for found in comparison.compare(original.page, chapter.page, desk.library):
+                if found.severity is ParitySeverity.ERROR:
                     yield desk.finding(chapter, found.line_target or 0, "parity", found.message, found.hint)
             for found in glossary.check(original.page, chapter.page, terms):
                 if found.kind in _SHOWN_KINDS:

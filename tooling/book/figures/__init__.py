@@ -9,7 +9,26 @@ from tooling.book.errors import BookError
 from tooling.book.figures.figure import Figure
 
 # Each has a module here, loaded when a page shows its figures.
-_PUZZLES = ("p01", "p02", "p03", "p04", "p05", "p06", "p07", "p08", "p11", "p12", "p15", "p23", "p34")
+_PUZZLES = (
+    "p01",
+    "p02",
+    "p03",
+    "p04",
+    "p05",
+    "p06",
+    "p07",
+    "p08",
+    "p09",
+    "p10",
+    "p11",
+    "p12",
+    "p13",
+    "p14",
+    "p15",
+    "p16",
+    "p23",
+    "p34",
+)
 
 
 def every_figure() -> tuple[Figure, ...]:

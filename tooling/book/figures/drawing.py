@@ -10,10 +10,10 @@ from tooling.book.editions import editions
 from tooling.book.figures.canvas import SHADES, Canvas
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure, picture_file
-from tooling.book.shelf import Shelf
+from tooling.book.puzzle_index import PuzzleIndex
 
 
-def pictures(shelf: Shelf, figure: Figure) -> Iterator[tuple[Path, str]]:
+def pictures(shelf: PuzzleIndex, figure: Figure) -> Iterator[tuple[Path, str]]:
     """Every picture of a figure: the file it belongs in, and its text. One for each language and shade.
 
     A figure with a narrow form has as many of those again.
@@ -35,7 +35,7 @@ def pictures(shelf: Shelf, figure: Figure) -> Iterator[tuple[Path, str]]:
                     )
 
 
-def outdated(shelf: Shelf, figure: Figure) -> list[tuple[Path, str]]:
+def outdated(shelf: PuzzleIndex, figure: Figure) -> list[tuple[Path, str]]:
     """The pictures whose file is missing or differs from what would be drawn now."""
     return [
         (path, text)

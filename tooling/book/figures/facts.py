@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tooling.book.errors import BookError
 from tooling.book.figures.traces import Trace, load, trace_path, traced_run
+from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import digest, program_files
-from tooling.book.shelf import Shelf
-from tooling.errors import Location
+from tooling.errors import Location, ToolingError
 from tooling.record import Record
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from tooling.judging.reference import Reference
+
 
 class Facts(Record):
     """The facts of one puzzle."""
 
-    shelf: Shelf
+    shelf: PuzzleIndex
     puzzle: str
 
     def constant(self, name: str, program: str | None = None) -> int:
@@ -27,14 +30,18 @@ class Facts(Record):
         return self.shelf.constant(program or self.puzzle, name)
 
     def inputs(self, mode: str) -> dict[str, np.ndarray]:
-        """The book's data of a mode, by buffer."""
-        found: dict[str, np.ndarray] = self._reference().inputs(mode, "book")
-        return found
+        """The book's data of a mode, by buffer.
+
+        Raises:
+            BookError: the puzzle has no usable reference.
+        """
+        with _as_book_error():
+            return self._reference().inputs(mode, "book")
 
     def expected(self, mode: str) -> dict[str, np.ndarray]:
-        """What a mode must compute from the book's data, by buffer."""
-        found: dict[str, np.ndarray] = self._reference().expected(mode, self.inputs(mode))
-        return found
+        """What a mode must compute from the book's data, by buffer. Raises as `inputs`."""
+        with _as_book_error():
+            return self._reference().expected(mode, "book", self.inputs(mode))
 
     def trace(self, run: str) -> Trace:
         """What a program's threads did, as recorded; the run is called as in `Figure.traces`.
@@ -53,18 +60,22 @@ class Facts(Record):
             )
         return trace
 
-    def _reference(self) -> ModuleType:
-        import importlib.util  # noqa: PLC0415 - figures are mostly shown without being drawn
+    def _reference(self) -> Reference:
+        # Figures are mostly shown without being drawn, and this brings NumPy.
+        from tooling.judging.reference import read_reference  # noqa: PLC0415
 
-        path = self.shelf.project.solutions / self.puzzle / "reference.py"
-        spec = importlib.util.spec_from_file_location(f"reference_{self.puzzle}", path)
-        if spec is None or spec.loader is None or not path.is_file():
-            raise BookError(
-                "the puzzle has no reference to take the figure's numbers from", where=Location(path)
-            )
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
+        return read_reference(self.shelf.project.solutions / self.puzzle / "reference.py")
+
+
+@contextlib.contextmanager
+def _as_book_error() -> Iterator[None]:
+    """A reference that cannot be used makes the figure wrong, and not the command impossible."""
+    try:
+        yield
+    except BookError:
+        raise
+    except ToolingError as error:
+        raise BookError(error.what, where=error.where, why=error.why, hint=error.hint) from error
 
 
 def number(value: float) -> str:

@@ -15,7 +15,7 @@ from tooling.simulator.counters.drawing import Form, bank_map, memory_map
 from tooling.simulator.counters.hook import Sample
 from tooling.simulator.counters.profile import Picture
 from tooling.simulator.counters.warp_rows import LANES, NONE
-from tooling.simulator.launch import Dim3
+from tooling.simulator.gpu.launch import Dim3
 
 _HEADING = 30
 _GAP = 22

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tooling.book.errors import BookError, malformed
-from tooling.book.shelf import Shelf
+from tooling.book.puzzle_index import PuzzleIndex
 from tooling.catalog.catalogue import Selection
 from tooling.project import Project
 from tooling.record import Record
@@ -139,7 +139,7 @@ def shared_moves(trace: Trace, block: int) -> list[Move]:
     return moves
 
 
-def traced_run(shelf: Shelf, run: str) -> tuple[Selection, str]:
+def traced_run(shelf: PuzzleIndex, run: str) -> tuple[Selection, str]:
     """What a run is called in a figure: `p23 --tiled`, or `p32 --two-way unsolved` for the problem file.
 
     Returns:

@@ -13,11 +13,11 @@ from tooling.book.recordings import digest, program_files
 from tooling.catalog.catalogue import Selection
 from tooling.project import Project
 from tooling.simulator.checks.base import place_of
-from tooling.simulator.executor import Engine, Job
-from tooling.simulator.findings import Check
-from tooling.simulator.hooks import Access, Hook, Ints, LaunchContext, Space
-from tooling.simulator.launch import LaunchResult
-from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.checks.findings import Check
+from tooling.simulator.engine.executor import Engine, Job
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.hooks import Access, Hook, Ints, LaunchContext, Space
+from tooling.simulator.gpu.launch import LaunchResult
 
 _MOST_EVENTS = 4000  # a figure of more would show nothing
 _BLOCKS = 4  # of a launch, the first ones: no figure shows more
@@ -115,7 +115,7 @@ def record(project: Project, selection: Selection, state: str) -> Trace:
         ToolingError: it cannot be built or simulated here.
     """
     from tooling.execution.program import run_program  # noqa: PLC0415 - figures are mostly drawn without a run
-    from tooling.simulator.session import Simulation, SimulationOptions  # noqa: PLC0415
+    from tooling.simulator.server.session import Simulation, SimulationOptions  # noqa: PLC0415
     from tooling.targets.selection import choose  # noqa: PLC0415
     from tooling.toolchain import find_toolchain, open_cache  # noqa: PLC0415
     from tooling.trials import Trial, build_trial  # noqa: PLC0415

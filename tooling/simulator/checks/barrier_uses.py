@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP
 from tooling.simulator.checks.ordering import Clocks
-from tooling.simulator.hooks import Ints, Meeting
-from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.hooks import Ints, Meeting
 
 
 class Use(NamedTuple):

@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from tooling.record import replace
-from tooling.simulator.findings import Action, Buffer, Check, Finding, Memory, Party, Place
-from tooling.simulator.hooks import Access, AccessKind, CannotBeParted, Hook, Ints, LaunchContext, Space
-from tooling.simulator.kernel_names import readable_kernel
-from tooling.simulator.memory import Allocation, DeviceMemory
-from tooling.simulator.modifiers import STRONG
-from tooling.simulator.ptx_model import Instruction, SourceLocation
-from tooling.simulator.shared_arrays import SharedArray
+from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Memory, Party, Place
+from tooling.simulator.gpu.code_model import Instruction, SourceLocation
+from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
+from tooling.simulator.gpu.hooks import Access, AccessKind, CannotBeParted, Hook, Ints, LaunchContext, Space
+from tooling.simulator.gpu.kernel_names import readable_kernel
+from tooling.simulator.gpu.shared_arrays import SharedArray
+from tooling.simulator.nvidia.ptx.modifiers import STRONG
 
 WARP = 32
 
@@ -28,11 +28,7 @@ _MEMORIES = {Space.GLOBAL: Memory.GLOBAL, Space.SHARED: Memory.SHARED, Space.LOC
 
 
 class CheckHook(Hook):
-    """A check: a hook that collects findings, each distinct one once, with a count.
-
-    Besides what the engine tells every hook, the driver's server tells a check what the host does with
-    memory.
-    """
+    """A check: a hook that collects findings, each distinct one once, with a count."""
 
     check: ClassVar[Check]
 
@@ -65,28 +61,6 @@ class CheckHook(Hook):
 
     def part_begin(self) -> None:
         self._is_copy = True
-
-    def allocate(self, allocation: Allocation) -> None:
-        """The host allocated device or pinned memory."""
-
-    def free(self, allocation: Allocation) -> None:
-        """The host freed it."""
-
-    def drop(self, place: int) -> None:
-        """The memory at a place (`Allocation.place`), which was mapped and no longer is, is there no more."""
-
-    def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
-        """The host copied to, or filled, `size` bytes of device memory."""
-
-    def host_read(self, memory: DeviceMemory, address: int, size: int) -> None:
-        """The host copied `size` bytes back from device memory."""
-
-    def device_copy(self, memory: DeviceMemory, address: int, source: int, size: int) -> None:
-        """The host had `size` bytes copied inside device memory."""
-        self.host_write(memory, address, size)
-
-    def end(self, memory: DeviceMemory) -> None:
-        """The program ended."""
 
     def note(self, key: Hashable, finding: Finding) -> None:
         """Write a finding down; one with a known key only adds to the count of the first."""
@@ -137,7 +111,7 @@ class CheckHook(Hook):
         return Buffer(
             Memory.GLOBAL,
             allocation.size,
-            number=allocation_number(memory or self.context.memory, allocation),
+            number=0 if allocation.internal else allocation_number(memory or self.context.memory, allocation),
             label=allocation.label,
             argument=self._argument_of(allocation),
             element=element,
@@ -150,6 +124,10 @@ class CheckHook(Hook):
             return Buffer(Memory.SHARED, size, number=array.number, element=element)
         size = self.context.shared_bytes if space is Space.SHARED else self.context.local_bytes
         return Buffer(_MEMORIES[space], size, element=element)
+
+    def is_argument(self, allocation: Allocation) -> bool:
+        """Whether the running kernel was given a pointer into this memory."""
+        return self._argument_of(allocation) is not None
 
     def _argument_of(self, allocation: Allocation) -> int | None:
         if self._context is None:

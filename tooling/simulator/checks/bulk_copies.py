@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, is_strong, survivors
 from tooling.simulator.checks.copy_sides import Side, Sides
-from tooling.simulator.clusters import clusters_of
-from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Severity
-from tooling.simulator.hooks import (
+from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Severity
+from tooling.simulator.gpu.clusters import clusters_of
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.hooks import (
     Access,
     AccessKind,
     Ints,
@@ -29,7 +30,6 @@ from tooling.simulator.hooks import (
     Space,
     Transfer,
 )
-from tooling.simulator.ptx_model import Instruction
 
 FEW = 256
 """Up to so many lanes, strong accesses carry what threads know to other threads, one by one."""

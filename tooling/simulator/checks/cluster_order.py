@@ -13,9 +13,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.clusters import blocks_of, clusters_of
-from tooling.simulator.hooks import Ints, LaunchContext
-from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.gpu.clusters import blocks_of, clusters_of
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.hooks import Ints, LaunchContext
 
 _WIDE = frozenset({"cluster", "gpu", "sys", "gl"})
 _OTHER_FENCES = frozenset({"proxy", "mbarrier_init", "acquire"})

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tooling.simulator.checks.base import action_of, is_strong
-from tooling.simulator.findings import Action
-from tooling.simulator.hooks import Access, Ints, MBarrierOperation
-from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.checks.findings import Action
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.hooks import Access, Ints, MBarrierOperation
 
 
 class Visit(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tooling.record import Record, made
 from tooling.simulator.checks.base import by_block
-from tooling.simulator.hooks import Access, Ints, Transfer
+from tooling.simulator.gpu.hooks import Access, Ints, Transfer
 
 
 class Side(Record, frozen=False, eq=False):

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from tooling.record import Record
 from tooling.simulator.checks.base import lanes_of
-from tooling.simulator.hooks import Access, Ints
-from tooling.simulator.memory import Allocation, DeviceMemory
+from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
+from tooling.simulator.gpu.hooks import Access, Ints
 
 
 class Piece(Record):

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import CheckHook, action_of, is_in_library, survivors
+from tooling.simulator.checks.findings import Check, Finding, Kind, Severity
 from tooling.simulator.checks.footprint import Footprints, extent
-from tooling.simulator.findings import Check, Finding, Kind, Severity
-from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Space
-from tooling.simulator.memory import Allocation, DeviceMemory
+from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
+from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext, Space
 
 
 class WrittenBytes:
@@ -59,26 +59,36 @@ class WrittenBytes:
         for word in range(max(1, width // 8)):
             words[first + word if word else first] = full
 
-    def forget(self, offsets: Ints) -> None:
-        """The bytes at these offsets count as never written again."""
+    def copy(self, low: int, source: WrittenBytes, start: int, size: int) -> None:
+        """`size` bytes were copied here from `start` in another stretch: they are written if those are."""
+        if source.written_between(start, start + size):
+            self.write(low, low + size)
+            return
         self._enter_interval()
-        self._bytes[offsets] = 0
+        self.changed = True
+        self._bytes[low : low + size] = source._bytes[start : start + size]
         self._low = self._high = self._entered = 0
 
     def covers(self, low: int, high: int) -> bool:
         """Whether all these bytes are known to be written, by the interval alone."""
         return self._low <= low and high <= self._high
 
-    def missing(self, low: int, high: int) -> NDArray[np.int64]:
-        """Offsets of the unwritten bytes from `low` up to `high` (exclusive)."""
+    def written_between(self, low: int, high: int) -> bool:
+        """Whether all bytes from `low` up to `high` (exclusive) are written."""
         if self.covers(low, high):
-            return np.empty(0, np.int64)
+            return True
         self._enter_interval()
+        if not self._bytes[low:high].all():
+            return False
+        self.write(low, high)
+        return True
+
+    def missing(self, low: int, high: int) -> tuple[int, int]:
+        """How many bytes from `low` up to `high` (exclusive) are not written, and the offset of the first."""
+        if self.written_between(low, high):
+            return 0, high
         stretch = self._bytes[low:high]
-        if stretch.all():
-            self.write(low, high)
-            return np.empty(0, np.int64)
-        return np.flatnonzero(stretch == 0) + low
+        return len(stretch) - int(np.count_nonzero(stretch)), low + int(stretch.argmin())
 
     def unwritten(self, offsets: Ints, width: int) -> NDArray[np.bool_]:
         """(n,) lanes whose `width` bytes (a power of two, aligned) are not all written."""
@@ -155,14 +165,13 @@ class InitialisationCheck(CheckHook):
 
     def device_copy(self, memory: DeviceMemory, address: int, source: int, size: int) -> None:
         """Bytes that nobody wrote stay so when they are copied."""
-        missing: NDArray[np.int64] = np.empty(0, np.int64)
         origin, target = memory.containing(source), memory.containing(address)
-        if origin is not None and origin.place in self._buffers:
-            low = source - origin.base
-            missing = self._buffers[origin.place].missing(low, low + size) - low
-        self.host_write(memory, address, size)
-        if len(missing) and target is not None and target.place in self._buffers:
-            self._buffers[target.place].forget(missing + (address - target.base))
+        known = None if origin is None else self._buffers.get(origin.place)
+        there = None if target is None else self._buffers.get(target.place)
+        if origin is None or known is None or target is None or there is None:
+            self.host_write(memory, address, size)
+        else:
+            there.copy(address - target.base, known, source - origin.base, size)
 
     def host_read(self, memory: DeviceMemory, address: int, size: int) -> None:
         allocation = memory.containing(address)
@@ -170,9 +179,9 @@ class InitialisationCheck(CheckHook):
         if allocation is None or written is None:
             return
         low = address - allocation.base
-        missing = written.missing(low, min(low + size, written.size))
-        if len(missing):
-            element = 4 if int(missing[0]) % 4 == 0 and len(missing) % 4 == 0 else 1
+        count, first = written.missing(low, min(low + size, written.size))
+        if count:
+            element = 4 if first % 4 == 0 and count % 4 == 0 else 1
             finding = Finding(
                 self.check,
                 Kind.UNWRITTEN_COPY,
@@ -180,9 +189,9 @@ class InitialisationCheck(CheckHook):
                 self.kernel(),
                 (),
                 self.buffer(allocation, element, memory),
-                offset=int(missing[0]),
-                size=len(missing),
-                address=allocation.base + int(missing[0]),
+                offset=first,
+                size=count,
+                address=allocation.base + first,
             )
             self.note((Kind.UNWRITTEN_COPY, allocation.serial), finding)
 
@@ -240,7 +249,7 @@ class InitialisationCheck(CheckHook):
         return (blocks - self._first_block) * _padded(context.shared_bytes) + access.addresses
 
     def _dense(self, access: Access, written: WrittenBytes, low: int, high: int, home: Allocation) -> None:
-        if access.kind is not AccessKind.STORE and len(written.missing(low, high)):
+        if access.kind is not AccessKind.STORE and not written.written_between(low, high):
             offsets = access.addresses - home.base
             self._report(access, offsets, written.unwritten(offsets, access.bytes), home)
         if access.kind is not AccessKind.LOAD:
@@ -250,7 +259,7 @@ class InitialisationCheck(CheckHook):
         if access.kind is not AccessKind.STORE:
             if home is not None:
                 low, high = extent(access)
-                if not len(written.missing(low - home.base, high - home.base)):
+                if written.written_between(low - home.base, high - home.base):
                     return
             lacking = written.unwritten(offsets, access.bytes)
             if lacking.any():

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import CheckHook, action_of
+from tooling.simulator.checks.findings import Buffer, Check, Finding, Kind, Severity
 from tooling.simulator.checks.footprint import Footprints
-from tooling.simulator.findings import Buffer, Check, Finding, Kind, Severity
-from tooling.simulator.hooks import Access, AccessKind, Ints, LaunchContext, Space
-from tooling.simulator.memory import Allocation, DeviceMemory
-from tooling.simulator.shared_arrays import SharedArray
-from tooling.simulator.windows import CLUSTER_SHIFT
+from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
+from tooling.simulator.gpu.generic_addresses import CLUSTER_SHIFT
+from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext, Space
+from tooling.simulator.gpu.shared_arrays import SharedArray
 
 NULL_PAGE = 1 << 16
 """Addresses below are a null pointer plus an index, in bytes; the arena begins far above."""
@@ -79,7 +79,7 @@ class MemoryCheck(CheckHook):
             elif allocation.read_only and access.kind is not AccessKind.LOAD:
                 kind = Kind.READ_ONLY
             elif allocation.host:
-                kind = Kind.HOST_MEMORY
+                kind = Kind.HOST_MEMORY if self.is_argument(allocation) else Kind.HOST_MEMORY_NOT_PASSED
             else:
                 continue
             lanes = (access.addresses >= allocation.base) & (access.addresses < allocation.end)

@@ -6,9 +6,9 @@ threads need vectors: `_pairs` for lanes of a warp, `_vectors` for the threads o
 such barriers occur. Where threads arrive at one time and wait at another, what they did in between is not
 ordered: clusters have `cluster_order`, mbarriers keep what was announced until their phase is complete.
 
-Between blocks only fences and strong operations on one address order anything; they are followed per block
-(`_seen`), which may miss a race but invents none. Models: FastTrack (Flanagan and Freund 2009) for the
-clocks, the PTX memory model (PTX ISA 8.5, section 8) for what synchronises.
+Between blocks only fences and strong operations on one address order anything: see `block_order`. Models:
+FastTrack (Flanagan and Freund 2009) for the clocks, the PTX memory model (PTX ISA 8.5, section 8) for what
+synchronises.
 """
 
 from __future__ import annotations
@@ -20,17 +20,10 @@ from numpy.typing import NDArray
 
 from tooling.record import Record, made
 from tooling.simulator.checks.base import WARP, by_block
+from tooling.simulator.checks.block_order import MOST_PAIRS, BlockOrder
 from tooling.simulator.checks.cluster_order import ClusterOrder, announces
-from tooling.simulator.hooks import Ints, LaunchContext
-from tooling.simulator.ptx_model import Instruction
-
-MANY = 64
-"""Strong accesses of more than so many distinct addresses share one clock."""
-
-MOST_BLOCKS = 2048
-"""What each block knows of each other one is kept for so many blocks (a table of 32 MiB)."""
-
-_ANYWHERE = -1
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.hooks import Ints, LaunchContext
 
 
 class _Told(Record, frozen=False):
@@ -67,9 +60,9 @@ class Clocks:
         self._vectors: dict[int, NDArray[np.int64]] = {}
         self._told: dict[tuple[int, int], _Told] = {}
         self._announced: dict[tuple[int, int], _Told] = {}
-        self._seen: NDArray[np.int64] | None = None
-        self._blocks_synchronise = False
-        self._published: dict[int, NDArray[np.int64]] = {}
+        self._told_anywhere: dict[bool, int] = {}  # by too many threads for places; True: in shared memory
+        self._all_told = np.full(context.blocks, now, dtype=np.int64)
+        self._block_order = BlockOrder(context.blocks, now)
 
     def oldest_block_barrier(self, first_block: int, blocks: int) -> int:
         """The stamp since which some block of these has had no barrier."""
@@ -93,9 +86,8 @@ class Clocks:
         self.block_barrier(blocks[even], now)
         self._block[blocks] = np.maximum(self._block[blocks], least)
         self._uneven |= not even.all()
-        if self._seen is not None:
-            for members in np.split(blocks, len(clusters)):
-                self._seen[members] = self._seen[members].max(axis=0)
+        for members in np.split(blocks, len(clusters)):
+            self._block_order.meet(members)
 
     def fence(self, threads: Ints, instruction: Instruction, now: int) -> None:
         """These threads executed a fence."""
@@ -156,35 +148,64 @@ class Clocks:
     def passed(self, threads: Ints, places: Ints) -> None:
         """These threads learn what was told at places of their block, such as mbarriers."""
         for block, members, place in self._by_meeting(threads, places):
-            told = self._told.get((block, place))
-            if told is None:
-                continue
-            for visitor, stamp in told.blocks.items():
-                self._learn_of_block(block, visitor, stamp)
-            if told.threads is not None:
-                vector = self._vector(block)
-                vector[members] = np.maximum(vector[members], told.threads)
+            self._learn_told(block, members, self._told.get((block, place)))
 
-    def publish(self, threads: Ints, addresses: Ints, now: int) -> None:
-        """Blocks synchronise through strong accesses after fences: each learns what was published, and adds
-        itself."""
-        if self._blocks == 1:
+    def _learn_told(self, block: int, members: Ints, told: _Told | None) -> None:
+        if told is None:
             return
-        seen = self._blocks_seen()
-        if seen is None:
-            return
+        for visitor, stamp in told.blocks.items():
+            self._block_order.learn_of(block, visitor, stamp)
+        if told.threads is not None:
+            vector = self._vector(block)
+            vector[members] = np.maximum(vector[members], told.threads)
+
+    def synchronise(
+        self, threads: Ints, places: Ints, now: int, *, shared: bool, learns: bool, tells: bool
+    ) -> None:
+        """Lanes perform a strong access, in the order of their numbers.
+
+        Args:
+            threads: (n,) of the lanes; `places`: (n,) what they access, in shared memory if `shared`.
+            now: the stamp after the access.
+            learns: they see what is there, and so know what those did who put it there; `tells`: they
+                change it, and who reads it knows what they did.
+        """
         blocks = threads // self._threads
-        distinct = np.unique(addresses)
-        names = [int(address) for address in distinct] if len(distinct) <= MANY else [_ANYWHERE]
-        for name in names:
-            here = np.unique(blocks if name == _ANYWHERE else blocks[addresses == name])
-            known = self._published.get(name)
-            if known is None:
-                known = self._published[name] = np.full(self._blocks, self.launch, dtype=np.int64)
-            seen[here] = np.maximum(seen[here], known)
-            np.maximum(known, seen[here].max(axis=0), out=known)
-            known[here] = now
-            seen[here] = np.maximum(seen[here], known)
+        if not shared and self._blocks > 1:
+            self._block_order.access(blocks, places, now, learns=learns, publishes=tells)
+        if not tells:
+            self._learn_where_told(threads, places)
+        elif len(threads) <= MOST_PAIRS or len(np.unique(places)) * len(np.unique(blocks)) <= MOST_PAIRS:
+            self._tell(threads, places, now, learns=learns)
+        elif learns:
+            self._learn_where_told(threads, places)
+        else:
+            self._told_anywhere[shared] = now
+        if learns and shared in self._told_anywhere:
+            self._all_told[blocks] = np.maximum(self._all_told[blocks], self._told_anywhere[shared])
+
+    def _tell(self, threads: Ints, places: Ints, now: int, *, learns: bool) -> None:
+        for block, members, place in self._by_meeting(threads, places):
+            if learns and len(members) == 1:  # what others told, not what it is about to tell
+                self._learn_told(block, members, self._told.get((block, place)))
+            told = self._told.setdefault((block, place), _Told())
+            told.add(self._joint(block, members, now), {})
+            if learns and len(members) > 1:
+                self._learn_told(block, members, told)
+
+    def batch_ends(self) -> None:
+        """The blocks that ran have ended: what their threads know is of use to nobody."""
+        self._vectors.clear()
+        self._pairs.clear()
+        self._told.clear()
+        self._told_anywhere.clear()
+        self._block_order.batch_ends()
+
+    def _learn_where_told(self, threads: Ints, places: Ints) -> None:
+        """Lanes learn what was told where they read; mostly nothing was told there yet."""
+        some = np.isin(places, np.array([place for _, place in self._told]))
+        for block, members, place in self._by_meeting(threads[some], places[some]) if some.any() else ():
+            self._learn_told(block, members, self._told.get((block, place)))
 
     def known_until(self, threads: Ints, now: int) -> Ints:
         """(n,) stamps before which each of these threads surely knows all accesses of its block.
@@ -195,21 +216,6 @@ class Clocks:
         if self._vectors or self._pairs or self._warp is not None or self._uneven:
             return np.full(len(threads), now, np.int64)
         return np.asarray(self._block[threads // self._threads])
-
-    def _learn_of_block(self, block: int, other: int, stamp: int) -> None:
-        """A block knows what another one did before `stamp`."""
-        seen = self._blocks_seen()
-        if seen is not None:
-            seen[block, other] = max(int(seen[block, other]), stamp)
-
-    def _blocks_seen(self) -> NDArray[np.int64] | None:
-        """(blocks, blocks) up to which stamp each (row) knows each other one; None: they are too many."""
-        if self._blocks > MOST_BLOCKS:
-            self._blocks_synchronise = True
-            return None
-        if self._seen is None:
-            self._seen = np.full((self._blocks, self._blocks), self.launch, dtype=np.int64)
-        return self._seen
 
     def unordered(self, earlier: Ints, stamps: Ints, later: Ints) -> NDArray[np.bool_]:
         """Which pairs of accesses nothing has ordered.
@@ -224,17 +230,16 @@ class Clocks:
         block, other = later // self._threads, earlier // self._threads
         result = (stamps >= self.launch) & (earlier != later)
         same = block == other
-        result &= ~(same & (stamps < self._block[block]))
+        result &= ~(same & (stamps < np.maximum(self._block[block], self._all_told[block])))
         if self._cluster is not None:
             result &= ~self._cluster.ordered(earlier, stamps, later)
         if self._warp is not None and result.any():
             self._apply_warps(result, earlier, stamps, later, same)
         if self._vectors and result.any():
             self._apply_vectors(result, earlier, stamps, later, same)
-        if self._seen is not None and result.any():
-            result &= same | (stamps >= self._seen[block, other])
-        if self._blocks_synchronise:
-            result &= same
+        apart = np.flatnonzero(result & ~same)
+        if len(apart):
+            result[apart] = self._block_order.unordered(other[apart], stamps[apart], block[apart])
         return np.asarray(result)
 
     def _apply_warps(
@@ -266,6 +271,8 @@ class Clocks:
 
     def _partial_warp(self, warp: int, mask: int, now: int) -> None:
         lanes = np.flatnonzero(np.array([mask >> lane & 1 for lane in range(WARP)]))
+        if not len(lanes):
+            return
         pairs = self._pairs.get(warp)
         if pairs is None:
             pairs = self._pairs[warp] = np.full((WARP, WARP), self.launch, dtype=np.int64)
@@ -327,9 +334,12 @@ class Clocks:
                 vector[lanes] = vector[lanes].max(axis=0)
 
     def _by_meeting(self, threads: Ints, addresses: Ints) -> list[tuple[int, Ints, int]]:
+        if not len(threads):
+            return []
         blocks = threads // self._threads
-        meetings = sorted({(int(b), int(a)) for b, a in zip(blocks, addresses, strict=True)})
-        return [
-            (block, threads[(blocks == block) & (addresses == address)] % self._threads, address)
-            for block, address in meetings
-        ]
+        order = np.lexsort((addresses, blocks))
+        blocks, addresses, inside = blocks[order], addresses[order], threads[order] % self._threads
+        starts = np.flatnonzero((np.diff(blocks) != 0) | (np.diff(addresses) != 0)) + 1
+        firsts = [0, *starts.tolist()]
+        members = np.split(inside, starts)
+        return [(int(blocks[at]), here, int(addresses[at])) for at, here in zip(firsts, members, strict=True)]

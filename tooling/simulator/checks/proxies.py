@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.ordering import Clocks
-from tooling.simulator.hooks import Ints, Space
-from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.hooks import Ints, Space
 
 
 class ProxyFences:

@@ -1,7 +1,7 @@
 """Race check: two threads, one place, at least one write, and nothing that orders them.
 
-Every access is compared with the last writer and the last two readers of each granule it touches (`shadow`),
-and `ordering` says whether a barrier, a warp operation or a fence lies between. Writes of the value that is
+Every access is compared with the last writer and the readers of each granule it touches (`shadow`), and
+`ordering` says whether a barrier, a warp operation or a fence lies between. Writes of the value that is
 there already, and pairs of atomic operations, are no races. Models: compute-sanitizer's racecheck (shared
 memory only) and Oclgrind's race detector.
 """
@@ -14,10 +14,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.record import Record
+from tooling.record import Record, replace
 from tooling.simulator.checks.barrier_uses import BarrierUses
-from tooling.simulator.checks.base import CheckHook, action_of, is_strong, lanes_of, survivors
+from tooling.simulator.checks.base import WARP, CheckHook, action_of, is_strong, lanes_of, survivors
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
+from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.ordering import Clocks
 from tooling.simulator.checks.proxies import ProxyFences
@@ -36,8 +37,10 @@ from tooling.simulator.checks.shadow import (
 )
 from tooling.simulator.checks.targets import Target, dense_strip, dense_target, panel_target, sparse_target
 from tooling.simulator.checks.widths import accesses_of
-from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
-from tooling.simulator.hooks import (
+from tooling.simulator.engine.written_buffers import written_allocations
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.device_memory import Allocation
+from tooling.simulator.gpu.hooks import (
     Access,
     AccessKind,
     CannotBeParted,
@@ -48,12 +51,6 @@ from tooling.simulator.hooks import (
     Space,
     Waiter,
 )
-from tooling.simulator.memory import Allocation
-from tooling.simulator.ptx_model import Instruction
-from tooling.simulator.written import written_allocations
-
-FEW = 256
-"""Up to so many lanes, strong accesses also order the threads of one block (a lock, a flag), one by one."""
 
 
 class _Copy(Record, frozen=False):
@@ -94,7 +91,6 @@ class RaceCheck(CheckHook):
         self._copies: list[_Copy] = []
         self._committed: Ints = np.zeros(0, np.int64)
         self._granules = {Space.GLOBAL: 4, Space.SHARED: 4}
-        self._synchronises = False
         self._written: frozenset[int] | None = None
         self._part_start = 0
 
@@ -112,7 +108,7 @@ class RaceCheck(CheckHook):
         accesses = accesses_of(context)
         if accesses.granules[Space.GLOBAL] != self._granules[Space.GLOBAL]:
             self._global.clear()
-        self._granules, self._synchronises = accesses.granules, accesses.synchronise
+        self._granules, self._accesses = accesses.granules, accesses
         for shadow in self._global.values():
             shadow.forget()
 
@@ -123,6 +119,9 @@ class RaceCheck(CheckHook):
         self._uses = BarrierUses(self.context.threads_per_block)
         self._copies.clear()
         self._raise_shared_floor()
+
+    def batch_end(self, first_block: int, blocks: int) -> None:
+        self._clocks.batch_ends()
 
     def part_begin(self) -> None:
         super().part_begin()
@@ -207,7 +206,9 @@ class RaceCheck(CheckHook):
         self._uses.passed(meeting, self._tick(meeting.instruction, Action.BARRIER))
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
-        self._clocks.warp_sync(threads, masks, self._now)
+        """Of what a warp does together only `bar.warp.sync` orders memory (PTX ISA 9.7.13.4)."""
+        if instruction.opcode == "bar":
+            self._clocks.warp_sync(threads, masks, self._now)
 
     def mbarrier(self, operation: MBarrierOperation) -> None:
         threads, offsets = operation.threads, operation.offsets
@@ -256,7 +257,7 @@ class RaceCheck(CheckHook):
         stamp = self._tick(access.instruction, action_of(access))
         if access.asynchronous and access.kind is AccessKind.STORE:
             stamp += IN_FLIGHT
-        if strong and self._synchronises:
+        if strong and self._accesses.synchronise and access.space in self._accesses.learning:
             self._synchronise(access)
         for target in self._targets(access, stamp << STAMP_SHIFT | (STRONG if strong else 0)):
             self._compare(target, strong)
@@ -265,14 +266,19 @@ class RaceCheck(CheckHook):
             self._record(target)
 
     def _synchronise(self, access: Access) -> None:
-        """A strong access may order what its threads do after what others did before theirs to that place."""
+        """A strong access may order what its threads do after what others did before theirs to that place.
+
+        Only a thread that uses the value it finds there learns of it: one that adds to a counter and ignores
+        the result has not waited for anything. What a thread publishes includes this access: a thread that
+        reads the flag knows of the store.
+        """
+        learns = self._accesses.learns(access.instruction)
+        tells = access.kind is not AccessKind.LOAD
         places = access.addresses
         if access.space is Space.GLOBAL:
             places = self.context.memory.places(places)
-            self._clocks.publish(access.threads, places, self._now - 1)
-        if len(access.threads) <= FEW:
-            self._clocks.arrive(access.threads, places, self._now - 1)
-            self._clocks.passed(access.threads, places)
+        shared = access.space is Space.SHARED
+        self._clocks.synchronise(access.threads, places, self._now, shared=shared, learns=learns, tells=tells)
 
     @property
     def _window(self) -> int:
@@ -315,8 +321,10 @@ class RaceCheck(CheckHook):
                 yield dense_target(part, shadow, piece.low, piece.high, mark=mark, home=home)
                 continue
             if part.uniform and part.kind is AccessKind.LOAD and not shadow.was_written(0, shadow.count):
-                # All lanes read one place that nobody writes: two of the readers are enough to remember.
-                part = lanes_of(part, np.array([0, -1]))
+                # All lanes read one place that nobody writes: one reader of each warp is enough to remember.
+                warps = part.threads // WARP
+                first = np.flatnonzero(np.diff(warps, prepend=-1))
+                part = lanes_of(part, np.unique(np.append(first, len(warps) - 1)))
             yield sparse_target(part, shadow, part.addresses - home.base, mark=mark, home=home)
 
     def _compare(self, target: Target, strong: bool) -> None:
@@ -332,6 +340,11 @@ class RaceCheck(CheckHook):
                 reader, earlier = look(shadow.reader, where), look(shadow.earlier, where)
                 self._meet(target, reader, Kind.WRITE_AFTER_READ, strong)
                 self._meet(target, np.where(earlier == reader, 0, earlier), Kind.WRITE_AFTER_READ, strong)
+                positions, further = shadow.further_readers(where, floor)
+                if len(positions):
+                    there = target.granules(positions)
+                    several = replace(target, where=there, keys=target.keys[positions])
+                    self._meet(several, further, Kind.WRITE_AFTER_READ, strong)
 
     def _floor(self, target: Target) -> int:
         """A key below which everything is ordered before every access to come."""

@@ -1,4 +1,6 @@
-"""Shadow memory of the race check: who wrote each granule last, and which two threads read it last.
+"""Shadow memory of the race check: who wrote each granule last, and which threads have read it.
+
+Two readers of each granule are kept in arrays, as most granules have no more; further ones are kept apart.
 
 A granule is 1, 2, 4 or 8 bytes: the smallest access width of the kernel in that memory. An entry is one
 64-bit key: the stamp of the access (its number in the order of simulation) above, the thread below, so that
@@ -34,6 +36,11 @@ MOST_STRIPS = 4096
 MOST_LATER = 64
 """So many other reads wait before they are entered."""
 
+MOST_READERS = 1 << 20
+"""So many further readers of granules are kept one by one."""
+
+WARP = 32
+
 
 class Panel(NamedTuple):
     """Neighbouring granules, the same ones in each of some neighbouring blocks' shared memory.
@@ -51,6 +58,10 @@ class Panel(NamedTuple):
     def of(self, array: Keys) -> Keys:
         """This part of an array of all granules, as a view."""
         return array.reshape(-1, self.stride)[self.first : self.last, self.low : self.high]
+
+    def all_granules(self) -> NDArray[np.int64]:
+        """All granule numbers, row by row."""
+        return self.granules(np.arange((self.last - self.first) * (self.high - self.low)))
 
     def granules(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Granule numbers at some positions in it, row by row."""
@@ -164,6 +175,7 @@ class Shadow:
 
     __slots__ = (
         "_arrays",
+        "_crowd",
         "_later",
         "_read",
         "_written",
@@ -181,6 +193,7 @@ class Shadow:
         self._written = _Touched()
         self._read = _Touched()
         self._later: list[tuple[slice | Panel | NDArray[np.int32], NDArray[np.int32], int]] = []
+        self._crowd = Crowd()
 
     @property
     def writer(self) -> Keys:
@@ -205,6 +218,7 @@ class Shadow:
         self._written.clear()
         self._read.clear()
         self._later.clear()
+        self._crowd.clear()
 
     def was_written(self, low: int, high: int) -> bool:
         """Whether a granule of [low, high) may have been written in this launch."""
@@ -248,6 +262,14 @@ class Shadow:
         touched.waiting = _union(touched.waiting, strip.low, strip.high)
         return True
 
+    def further_readers(self, where: Selection, floor: int) -> tuple[NDArray[np.int64], Keys]:
+        """Readers at these granules besides `reader` and `earlier`: positions in `where`, and their keys.
+
+        Args:
+            floor: a key below which everything is ordered before every access to come.
+        """
+        return self._crowd.at(where, floor)
+
     def enter_writes(self) -> None:
         """Enter the waiting strips that were written into the arrays."""
         for strip in self._written.strips:
@@ -263,9 +285,10 @@ class Shadow:
         Args:
             floor: a key below which everything is ordered before every access to come.
         """
+        self._crowd.forget(floor)
         for strip in self._read.strips:
             keys = strip.keys()
-            self._enter_read(slice(strip.low, strip.high), keys, 0)
+            self._enter_read(slice(strip.low, strip.high), keys, floor)
             self._read.entered = _union(self._read.entered, strip.low, strip.high)
             self.newest_read = max(self.newest_read, int(keys[0]))
         self._read.forget_strips()
@@ -309,33 +332,131 @@ class Shadow:
 
     def _enter_read(self, where: Selection | NDArray[np.int32], keys: Keys, floor: int) -> None:
         known = look(self.reader, where)
-        if isinstance(where, slice):
-            self._displace(where, keys, known)
-            self.reader[where] = keys
-            return
         if int(known.max()) < floor:
             # Nothing worth keeping: of several lanes at one granule, the first and the last are remembered.
-            if isinstance(where, Panel):
+            if isinstance(where, slice | Panel):
                 enter(self.earlier, where, keys)
             else:
                 self.earlier[where[::-1]] = keys[::-1]
             enter(self.reader, where, keys)
-            return
-        self._displace(where, keys, known)
-        enter(self.reader, where, keys)
-        if isinstance(where, Panel):
+        else:
+            self._displace(where, keys, known, floor)
+            enter(self.reader, where, keys)
+        if isinstance(where, slice | Panel):
             return
         lost = np.flatnonzero(self.reader[where] != keys)
         if len(lost):
-            backwards = lost[::-1]
-            self.earlier[where[backwards]] = keys[backwards]
+            self._enter_several(where[lost], keys[lost], floor)
 
-    def _displace(self, where: Selection | NDArray[np.int32], keys: Keys, known: Keys) -> None:
+    def _displace(self, where: Selection | NDArray[np.int32], keys: Keys, known: Keys, floor: int) -> None:
+        """Readers that are followed by another thread become the earlier ones, and those leave the arrays."""
         other = (known ^ keys) & THREAD != 0
-        if other.all():
-            enter(self.earlier, where, known)
-        elif other.any():
-            enter(self.earlier, where, np.where(other, known, look(self.earlier, where)))
+        if not other.any():
+            return
+        before = look(self.earlier, where)
+        leaving = other & (before >= max(floor, 1))
+        leaving &= ((before ^ known) & THREAD != 0) & ((before ^ keys) & THREAD != 0)
+        self._crowd.add(where, before, np.flatnonzero(leaving))
+        enter(self.earlier, where, known if other.all() else np.where(other, known, before))
+
+    def _enter_several(self, where: NDArray[np.int64] | NDArray[np.int32], keys: Keys, floor: int) -> None:
+        """Lanes that read a granule together with the lane that is its reader now: the first one becomes the
+        earlier reader; of the others one of each warp is kept."""
+        before = self.earlier[where]
+        self.earlier[where[::-1]] = keys[::-1]
+        now = self.earlier[where]
+        first = now == keys
+        leaving = first & (before >= max(floor, 1)) & (before & ~THREAD != keys & ~THREAD)
+        leaving &= (before ^ keys) & THREAD != 0
+        self._crowd.add(where, before, np.flatnonzero(leaving))
+        rest = np.flatnonzero(~first)
+        if len(rest):
+            places, warps = where[rest], (keys[rest] & THREAD) // WARP
+            new = np.ones(len(rest), np.bool_)
+            new[1:] = (places[1:] != places[:-1]) | (warps[1:] != warps[:-1])
+            self._crowd.add(where, keys, rest[new])
+
+
+class Crowd:
+    """Readers of granules that have had more than two: pairs of granule and key, sorted when asked for.
+
+    Of very many, one for each warp is kept.
+    """
+
+    __slots__ = ("_count", "_granules", "_keys", "_new", "_newest")
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """There are none."""
+        self._granules = np.empty(0, np.int64)
+        self._keys: Keys = np.empty(0, np.int64)
+        self._new: list[tuple[NDArray[np.int64], Keys]] = []
+        self._newest = self._count = 0
+
+    def forget(self, floor: int) -> None:
+        """Nobody can race with what has a key below this one."""
+        if self._newest and self._newest < floor:
+            self.clear()
+
+    def add(self, where: Selection | NDArray[np.int32], keys: Keys, chosen: NDArray[np.int64]) -> None:
+        """Keep the chosen ones of (n,) keys at (n,) granules."""
+        if len(chosen):
+            kept = keys[chosen]
+            self._new.append((granules_of(where, chosen), kept))
+            self._newest = max(self._newest, int(kept.max()))
+            self._count += len(chosen)
+            if self._count > MOST_READERS:
+                self._thin_out()
+
+    def at(self, where: Selection, floor: int) -> tuple[NDArray[np.int64], Keys]:
+        """Positions in `where`, and keys from `floor` on, of those at its granules."""
+        self.forget(floor)
+        if not self._count:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        self._sort()
+        if isinstance(where, slice):
+            low, high = np.searchsorted(self._granules, (where.start, where.stop)).tolist()
+            found = np.arange(low, high)
+            positions = self._granules[low:high] - where.start
+        else:
+            granules = where.all_granules() if isinstance(where, Panel) else where
+            low, high = (np.searchsorted(self._granules, granules, side) for side in ("left", "right"))
+            counts = high - low
+            positions = np.repeat(np.arange(len(granules)), counts)
+            found = np.arange(len(positions)) + np.repeat(low - (np.cumsum(counts) - counts), counts)
+        keys = self._keys[found]
+        new = keys >= floor
+        return positions[new], keys[new]
+
+    def _sort(self) -> None:
+        if self._new:
+            granules = np.concatenate([self._granules, *(granules for granules, _ in self._new)])
+            keys = np.concatenate([self._keys, *(keys for _, keys in self._new)])
+            order = np.argsort(granules, kind="stable")
+            self._granules, self._keys = granules[order], keys[order]
+            self._new.clear()
+
+    def _thin_out(self) -> None:
+        """Keep the newest reader of each warp at each granule."""
+        self._sort()
+        warps = (self._keys & THREAD) // WARP
+        order = np.lexsort((-self._keys, warps, self._granules))
+        granules, warps = self._granules[order], warps[order]
+        first = np.ones(len(order), np.bool_)
+        first[1:] = (granules[1:] != granules[:-1]) | (warps[1:] != warps[:-1])
+        self._granules, self._keys = granules[first], self._keys[order][first]
+        self._count = len(self._keys)
+
+
+def granules_of(where: Selection | NDArray[np.int32], positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Granule numbers at some positions of a selection."""
+    if isinstance(where, slice):
+        return np.asarray(positions + where.start)
+    if isinstance(where, Panel):
+        return where.granules(positions)
+    return where[positions].astype(np.int64)
 
 
 def _meet(interval: tuple[int, int], low: int, high: int) -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
+from tooling.simulator.checks.findings import Check
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.initialisation import InitialisationCheck
 from tooling.simulator.checks.memory import MemoryCheck
 from tooling.simulator.checks.races import RaceCheck
 from tooling.simulator.checks.synchronisation import SynchronisationCheck
-from tooling.simulator.findings import Check, Finding
 
 
 def make_checks(names: Iterable[str] = tuple(Check)) -> tuple[CheckHook, ...]:
@@ -35,8 +35,3 @@ def make_checks(names: Iterable[str] = tuple(Check)) -> tuple[CheckHook, ...]:
     if Check.SYNCHRONISATION in wanted:
         checks.append(SynchronisationCheck())
     return tuple(checks)
-
-
-def findings_of(checks: Iterable[CheckHook]) -> list[Finding]:
-    """What all checks found, in their order."""
-    return [finding for check in checks for finding in check.findings]

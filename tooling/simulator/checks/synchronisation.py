@@ -15,10 +15,18 @@ from numpy.typing import NDArray
 from tooling.record import Record
 from tooling.simulator.checks.base import WARP, CheckHook, place_of, survivors
 from tooling.simulator.checks.cluster_visits import ClusterVisits, Visit
-from tooling.simulator.clusters import blocks_of
-from tooling.simulator.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
-from tooling.simulator.hooks import Access, Ints, LaunchContext, MBarrierOperation, Space, Waiter, WaitsFor
-from tooling.simulator.ptx_model import Instruction, Integer, Operand
+from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
+from tooling.simulator.gpu.clusters import blocks_of
+from tooling.simulator.gpu.code_model import Instruction, Integer, Operand
+from tooling.simulator.gpu.hooks import (
+    Access,
+    Ints,
+    LaunchContext,
+    MBarrierOperation,
+    Space,
+    Waiter,
+    WaitsFor,
+)
 
 _WAITING = {
     WaitsFor.BLOCK_BARRIER: Action.BARRIER,

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.record import Record
-from tooling.simulator.checks.shadow import Keys, Panel, Selection, Shadow, Strip
-from tooling.simulator.hooks import Access, Ints
-from tooling.simulator.memory import Allocation
+from tooling.simulator.checks.shadow import Keys, Panel, Selection, Shadow, Strip, granules_of
+from tooling.simulator.gpu.device_memory import Allocation
+from tooling.simulator.gpu.hooks import Access, Ints
 
 
 class Target(Record):
@@ -30,11 +30,7 @@ class Target(Record):
 
     def granules(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Granule numbers at some positions of `keys`."""
-        if isinstance(self.where, slice):
-            return np.asarray(positions + self.where.start)
-        if isinstance(self.where, Panel):
-            return self.where.granules(positions)
-        return self.where[positions]
+        return granules_of(self.where, positions)
 
     def values(self) -> NDArray[np.uint64]:
         """(n,) the bits about to be stored, granule by granule.

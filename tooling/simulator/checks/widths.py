@@ -6,10 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from tooling.record import Record
-from tooling.simulator.hooks import LaunchContext, Space
-from tooling.simulator.ptx_model import Instruction
-from tooling.simulator.remembered import Remembered
+from tooling.record import Record, replace
+from tooling.simulator.checks.base import is_strong
+from tooling.simulator.engine.module_cache import ModuleCache
+from tooling.simulator.gpu.code_model import Instruction, Register, Vector
+from tooling.simulator.gpu.hooks import LaunchContext, Space
+from tooling.simulator.nvidia.lowering.register_reads import registers_read
 
 _ACCESSES = frozenset({"ld", "st", "atom", "red", "cp"})
 _SPACES = frozenset(
@@ -30,13 +32,28 @@ class Accesses(Record):
     Attributes:
         granules: bytes of a granule of each memory's shadow.
         synchronise: some of them may order what threads of different blocks do.
+        read: registers that some instruction reads.
+        learning: memories in which some strong access sees the values that are there (`learns`).
     """
 
     granules: dict[Space, int]
     synchronise: bool
+    read: frozenset[str]
+    learning: frozenset[Space]
+
+    def learns(self, instruction: Instruction) -> bool:
+        """Whether what a strong access sees is of consequence: of a store and of an atomic operation whose
+        result nobody uses, it is not."""
+        if instruction.opcode == "ld":
+            return True
+        if instruction.opcode != "atom":
+            return False
+        result = instruction.operands[0]
+        parts = result.elements if isinstance(result, Vector) else (result,)
+        return any(isinstance(part, Register) and part.name in self.read for part in parts)
 
 
-_FOUND: Remembered[Accesses] = Remembered()
+_FOUND: ModuleCache[Accesses] = ModuleCache()
 
 
 def accesses_of(context: LaunchContext) -> Accesses:
@@ -51,7 +68,10 @@ def _accesses(context: LaunchContext) -> Accesses:
     synchronise = any(
         item.opcode in ("fence", "membar") or not _SYNCHRONISING.isdisjoint(item.modifiers) for item in body
     )
-    return Accesses(granules, synchronise)
+    found = Accesses(granules, synchronise, registers_read(functions), frozenset())
+    learning = [item for item in body if is_strong(item) and found.learns(item)]
+    spaces = (space for space in granules if any(_width(item, space) is not None for item in learning))
+    return replace(found, learning=frozenset(spaces))
 
 
 def granule_of(body: Iterable[Instruction], space: Space) -> int:

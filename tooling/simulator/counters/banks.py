@@ -20,7 +20,7 @@ from enum import Enum
 import numpy as np
 
 from tooling.simulator.counters.warp_rows import LANES, NONE
-from tooling.simulator.hooks import Ints
+from tooling.simulator.gpu.hooks import Ints
 
 BANKS = 32
 WORD = 4

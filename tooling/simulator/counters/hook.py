@@ -13,13 +13,13 @@ from tooling.simulator.counters.issue import IssueCounter
 from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.traffic import Counts, Route
 from tooling.simulator.counters.warp_rows import warp_rows, warps_and_lanes
-from tooling.simulator.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
-from tooling.simulator.lanes import Lanes
-from tooling.simulator.ptx_model import Instruction, Integer, Register
-from tooling.simulator.register_reads import registers_read
-from tooling.simulator.remembered import Remembered
+from tooling.simulator.engine.module_cache import ModuleCache
+from tooling.simulator.gpu.code_model import Instruction, Integer, Register
+from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
+from tooling.simulator.gpu.lanes import Lanes
+from tooling.simulator.nvidia.lowering.register_reads import registers_read
 
-_READ: Remembered[frozenset[str]] = Remembered()
+_READ: ModuleCache[frozenset[str]] = ModuleCache()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +90,8 @@ class CounterHook(Hook):
         counts.lanes += len(threads)
 
     def access(self, access: Access) -> None:
+        if "const" in access.instruction.modifiers:
+            return  # served by the constant cache: none of the counters below counts it
         width = access.bytes
         if access.asynchronous and access.space is Space.GLOBAL:
             # A copy with a source size is announced word by word; its first word stands for all of it.

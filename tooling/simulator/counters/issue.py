@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tooling.simulator.counters.warp_rows import LANES, warps_and_lanes
-from tooling.simulator.lanes import Lanes, numbers_of
-from tooling.simulator.ptx_model import Instruction
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.lanes import Lanes, numbers_of
 
 
 @dataclass(slots=True)

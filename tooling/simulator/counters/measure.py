@@ -6,7 +6,7 @@ from tooling.simulator.counters.banks import Service, count_wavefronts
 from tooling.simulator.counters.sectors import atomic_sectors, global_sectors, local_sectors, used_bytes
 from tooling.simulator.counters.traffic import Route, Traffic
 from tooling.simulator.counters.warp_rows import NONE
-from tooling.simulator.hooks import Ints, Space
+from tooling.simulator.gpu.hooks import Ints, Space
 
 
 def measure(rows: Ints, width: int, route: Route, service: Service | None) -> tuple[Traffic, Ints]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tooling.simulator.counters.traffic import Counts, Route
-from tooling.simulator.hooks import Space
+from tooling.simulator.gpu.hooks import Space
 
 _LOADS = (Route.GLOBAL_LOAD, Route.GLOBAL_ASYNC)
 Value = int | float

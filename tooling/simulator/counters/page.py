@@ -17,7 +17,7 @@ from tooling.simulator.counters.table import COLUMNS, conflict_style, use_style
 from tooling.simulator.counters.texts import route_name, say, verdict
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
 from tooling.simulator.counters.warp_rows import NONE
-from tooling.simulator.hooks import Space
+from tooling.simulator.gpu.hooks import Space
 
 MOST_PICTURES = 24
 """Of each kernel; the dearest ones, in the order of the lines."""

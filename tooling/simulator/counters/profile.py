@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from tooling.simulator.checks.base import allocation_number, place_of
 from tooling.simulator.counters.hook import Sample, Tally
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
-from tooling.simulator.hooks import LaunchContext, Space
-from tooling.simulator.kernel_names import readable_kernel
-from tooling.simulator.launch import Dim3
-from tooling.simulator.launch_rules import static_shared_bytes
+from tooling.simulator.gpu.hooks import LaunchContext, Space
+from tooling.simulator.gpu.kernel_names import readable_kernel
+from tooling.simulator.gpu.launch import Dim3
+from tooling.simulator.nvidia.launch_rules import static_shared_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tooling.simulator.counters.hook import CounterHook
 from tooling.simulator.counters.profile import Profiles
-from tooling.simulator.executor import Engine, Job
-from tooling.simulator.hooks import LaunchContext
-from tooling.simulator.launch import LaunchResult
+from tooling.simulator.engine.executor import Engine, Job
+from tooling.simulator.gpu.hooks import LaunchContext
+from tooling.simulator.gpu.launch import LaunchResult
 
 
 class ProfilingHook(CounterHook):

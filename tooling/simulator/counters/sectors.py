@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tooling.simulator.counters.warp_rows import LANES, NONE, distinct
-from tooling.simulator.hooks import Ints
+from tooling.simulator.gpu.hooks import Ints
 
 SECTOR = 32
 """Bytes that move together."""

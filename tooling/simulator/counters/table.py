@@ -15,7 +15,7 @@ from tooling.simulator.counters.profile import KernelProfile
 from tooling.simulator.counters.sources import place, source_text
 from tooling.simulator.counters.texts import say
 from tooling.simulator.counters.traffic import Counts, Traffic
-from tooling.simulator.hooks import Space
+from tooling.simulator.gpu.hooks import Space
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tooling.simulator.counters.sectors import SECTOR
 from tooling.simulator.counters.traffic import Route, Traffic
-from tooling.simulator.hooks import Space
+from tooling.simulator.gpu.hooks import Space
 
 _WORDS: dict[str, tuple[str, str]] = {
     "title": ("Profile of {what}", "{what} 프로파일"),
@@ -87,6 +87,10 @@ _WORDS: dict[str, tuple[str, str]] = {
     "program_failed": (
         "the program ended with status {status}; what it did until then was counted",
         "프로그램이 상태 {status}(으)로 끝났습니다. 그때까지의 동작만 세었습니다",
+    ),
+    "not_launched": (
+        "error: no kernel was launched, so nothing was counted",
+        "오류: 실행된 커널이 없어 집계한 것이 없습니다",
     ),
     "memory_errors": (
         "{n} memory errors: `tooling run` shows them",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 
 from tooling.simulator.counters.sectors import SECTOR
-from tooling.simulator.hooks import Space
+from tooling.simulator.gpu.hooks import Space
 
 
 class Route(Enum):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.hooks import Access, Ints
+from tooling.simulator.gpu.hooks import Access, Ints
 
 LANES = 32
 NONE = -1

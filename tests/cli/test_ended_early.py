@@ -1,0 +1,109 @@
+"""A command that code of others ends before its verdict does not pass."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import MANIFEST, REFERENCE, Workbench
+from tooling.book.errors import BookError
+from tooling.book.figures.facts import Facts
+from tooling.book.puzzle_index import PuzzleIndex
+from tooling.cli import list_command, main
+from tooling.exit_codes import ExitCode
+from tooling.project import Project
+
+LEAVE = "import sys\n"
+IMPORTED = LEAVE + REFERENCE + "\nsys.exit(0)\n"
+CALLED = LEAVE + REFERENCE.replace('    return {"out"', '    sys.exit(0)\n    return {"out"')
+QUITTING = REFERENCE.replace("(mode, dataset):", "(mode, dataset):\n    quit()")
+SAID = (
+    (IMPORTED, "the reference cannot be imported", 13),
+    (CALLED, "the reference fails for mode `default`, data set `book`", 11),
+    (
+        REFERENCE.replace("def inputs(mode, dataset):", "def inputs(mode, dataset):\n    quit()"),
+        "fails for",
+        4,
+    ),
+)
+
+
+def write_reference(workbench: Workbench, text: str) -> Path:
+    path = workbench.solution.parent / "reference.py"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(("reference", "said", "line"), SAID)
+def test_a_reference_that_ends_the_program_is_its_own_defect(
+    workbench: Workbench, tmp_path: Path, reference: str, said: str, line: int
+) -> None:
+    path = write_reference(workbench, reference)
+    report = tmp_path / "report.xml"
+    result = workbench.run("run", "p01", "--junit", str(report))
+    assert result.status == ExitCode.USAGE
+    told = " ".join(result.stderr.split())
+    assert f"error: {path}:{line}: " in told
+    assert said in told
+    assert "why: SystemExit: " in told
+    assert "remove `sys.exit()`" in told
+    assert ET.parse(report).getroot()[0].attrib["errors"] == "1"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("reference", [IMPORTED, CALLED])
+def test_verify_judges_the_other_puzzles_all_the_same(
+    workbench: Workbench, tmp_path: Path, jobs: str, reference: str
+) -> None:
+    write_reference(workbench, reference)
+    for kind in ("problems", "solutions"):
+        other = workbench.root / kind / "p02"
+        other.mkdir()
+        (other / "p02.mojo").write_text(workbench.solution.read_text())
+    (workbench.root / "solutions" / "p02" / "reference.py").write_text(REFERENCE)
+    second = MANIFEST.replace("p01", "p02").replace("number: 1\n", "number: 2\n").replace("_01", "_02")
+    (workbench.root / "problems" / "p02" / "puzzle.yaml").write_text(second)
+    report, junit = tmp_path / "report.json", tmp_path / "report.xml"
+    result = workbench.run(
+        "verify", "--require-all", "--only", "solution", "--jobs", jobs,
+        "--json", str(report), "--junit", str(junit),
+    )  # fmt: skip
+    assert result.status == ExitCode.WRONG
+    results = json.loads(report.read_text())["results"]
+    assert {each["name"]: each["status"] for each in results} == {
+        "p01 solution": "error",
+        "p02 solution": "passed",
+    }
+    assert [suite.attrib["errors"] for suite in ET.parse(junit).getroot()] == ["1", "0"]
+
+
+def test_a_command_ended_from_within_is_a_defect(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def end(_: argparse.Namespace) -> int:
+        raise SystemExit(0)
+
+    monkeypatch.setattr(list_command, "command", end)
+    assert main(["list"]) == ExitCode.INTERNAL
+    assert "CommandEnded: `tooling list` was ended by SystemExit(0)" in capsys.readouterr().err
+
+
+def test_help_still_ends_well() -> None:
+    for arguments in (["--help"], ["list", "--help"]):
+        with pytest.raises(SystemExit) as end:
+            main(arguments)
+        assert end.value.code == 0
+
+
+def test_a_figure_whose_reference_ends_the_program_is_an_error_of_the_book(tmp_path: Path) -> None:
+    (tmp_path / "solutions" / "p01").mkdir(parents=True)
+    path = tmp_path / "solutions" / "p01" / "reference.py"
+    path.write_text(IMPORTED)
+    facts = Facts(PuzzleIndex(Project(tmp_path)), "p01")
+    with pytest.raises(BookError, match="the reference cannot be imported") as refusal:
+        facts.inputs("default")
+    assert str(refusal.value.where) == f"{path}:13"

@@ -1,0 +1,40 @@
+"""A program under its limits: what is kept of what it prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from tooling.execution.program import Ending, run_program
+
+PRINTS = "import sys\nfor number in range(20000): print(f'{number:9}')\nprint('warned', file=sys.stderr)"
+
+
+@pytest.mark.parametrize("kept", [0, 1000])
+def test_of_streamed_output_only_the_end_is_kept(kept: int) -> None:
+    streamed = bytearray()
+    transcript = run_program(
+        [sys.executable, "-c", PRINTS],
+        environment=os.environ,
+        time_limit=60,
+        kept_output=kept,
+        stream=streamed.extend,
+    )
+    whole = "".join(f"{number:9}\n" for number in range(20000))
+    assert (transcript.ending, transcript.status, transcript.stderr) == (Ending.EXITED, 0, "warned\n")
+    assert streamed.decode() == whole
+    assert kept <= len(transcript.stdout) <= max(2 * kept, 1)
+    assert whole.endswith(transcript.stdout)
+
+
+def test_output_that_is_not_kept_counts_towards_the_limit() -> None:
+    transcript = run_program(
+        [sys.executable, "-c", PRINTS],
+        environment=os.environ,
+        time_limit=60,
+        output_limit=100_000,
+        kept_output=0,
+    )
+    assert transcript.ending is Ending.OUTPUT_LIMIT

@@ -1,0 +1,116 @@
+"""What blocks know of each other, against vector clocks that are kept for every block and address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tooling.simulator.checks import block_order
+from tooling.simulator.checks.block_order import BlockOrder
+
+BLOCKS, ADDRESSES = 4, 3
+
+
+@dataclass(frozen=True)
+class Step:
+    """A strong access of some blocks, each to an address, or blocks that meet (without addresses)."""
+
+    blocks: tuple[int, ...]
+    addresses: tuple[int, ...]
+    learns: bool
+    publishes: bool
+
+
+pairs = st.dictionaries(st.integers(0, BLOCKS - 1), st.integers(0, ADDRESSES - 1), min_size=1).map(
+    lambda chosen: tuple(sorted(chosen.items()))
+)
+accesses = st.builds(
+    lambda chosen, how: Step(tuple(b for b, _ in chosen), tuple(a for _, a in chosen), *how),
+    pairs,
+    st.sampled_from([(True, False), (False, True), (True, True)]),
+)
+meetings = st.builds(
+    lambda blocks: Step(tuple(sorted(blocks)), (), learns=False, publishes=False),
+    st.sets(st.integers(0, BLOCKS - 1), min_size=2),
+)
+
+
+class Clocks:
+    """The oracle: a vector of stamps for each block and for each address."""
+
+    def __init__(self) -> None:
+        self.known = np.ones((BLOCKS, BLOCKS), np.int64)
+        self.published = np.ones((ADDRESSES, BLOCKS), np.int64)
+
+    def step(self, step: Step, stamp: int) -> None:
+        if not step.addresses:
+            members = list(step.blocks)
+            self.known[members] = self.known[members].max(axis=0)
+            return
+        for block, address in zip(step.blocks, step.addresses, strict=True):
+            before = self.known[block].copy()
+            if step.learns:
+                self.known[block] = np.maximum(self.known[block], self.published[address])
+            if step.publishes:
+                told = self.known[block] if step.learns else before
+                self.published[address] = np.maximum(self.published[address], told)
+                self.published[address, block] = stamp
+
+
+@given(st.lists(st.one_of(accesses, accesses, meetings), max_size=14))
+def test_blocks_know_what_vector_clocks_say(steps: list[Step]) -> None:
+    order, clocks = BlockOrder(BLOCKS, 1), Clocks()
+    for stamp, step in enumerate(steps, start=2):
+        if step.addresses:
+            blocks, addresses = np.array(step.blocks), np.array(step.addresses)
+            order.access(blocks, addresses, stamp, learns=step.learns, publishes=step.publishes)
+        else:
+            order.meet(np.array(step.blocks))
+        clocks.step(step, stamp)
+    later, earlier = (side.ravel() for side in np.indices((BLOCKS, BLOCKS)))
+    apart = later != earlier
+    for at in range(1, len(steps) + 2):
+        stamps = np.full(len(later), at)
+        found = order.unordered(earlier, stamps, later)
+        assert (found == (stamps >= clocks.known[later, earlier]))[apart].all()
+
+
+@pytest.mark.parametrize("limit", ["MOST_PAIRS", "MOST_LOGS"])
+def test_where_addresses_are_not_followed_no_race_is_invented(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = BlockOrder(BLOCKS, 1)
+    monkeypatch.setattr(block_order, limit, 0)
+    order.access(np.array([0, 1]), np.array([5, 6]), 3, learns=False, publishes=True)
+    monkeypatch.undo()
+    order.access(np.array([2]), np.array([5]), 4, learns=True, publishes=False)
+    order.access(np.array([2]), np.array([7]), 5, learns=False, publishes=True)
+    monkeypatch.setattr(block_order, limit, 0)
+    order.access(np.array([3, 1]), np.array([7, 8]), 6, learns=True, publishes=False)
+    for later, earlier in ((2, 0), (3, 2), (3, 0)):
+        known = order.unordered(np.array([earlier] * 2), np.array([2, 5]), np.array([later] * 2))
+        assert known.tolist() == [False, True]
+
+
+def test_old_publications_are_folded_and_stay_known() -> None:
+    order = BlockOrder(2, 1)
+    for stamp in range(2, 6000):
+        order.access(np.array([0]), np.array([9]), stamp, learns=False, publishes=True)
+    order.access(np.array([1]), np.array([9]), 6000, learns=True, publishes=True)
+    stamps = np.array([1, 3000, 5998, 5999])
+    found = order.unordered(np.zeros(4, np.int64), stamps, np.ones(4, np.int64))
+    assert found.tolist() == [False, False, False, True]
+
+
+def test_what_a_block_knows_directly_of_another_has_a_stamp() -> None:
+    order = BlockOrder(3, 1)
+    order.learn_of(1, 0, 5)
+    order.learn_of(2, 0, 9)
+    stamps = np.array([4, 5, 8, 9])
+    for block, answers in ((1, [False, True, True, True]), (2, [False, False, False, True])):
+        found = order.unordered(np.zeros(4, np.int64), stamps, np.full(4, block))
+        assert found.tolist() == answers

@@ -1,0 +1,81 @@
+"""Which GPUs may run a mode, and what is said where none may."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.judging.test_judge import MODE
+from tooling.catalog.catalogue import Selection
+from tooling.catalog.model import Program, Puzzle, Requirement, TensorApi, Text, Vendor
+from tooling.record import replace
+from tooling.targets.model import Absence, Target, TargetKind
+from tooling.targets.selection import ModeGated, choose, gate
+
+
+def needing(compute: tuple[int, int]) -> Selection:
+    """A mode that needs at least this compute capability of NVIDIA GPUs."""
+    because = Text("clusters", "클러스터")
+    mode = replace(MODE, requirements=(Requirement(Vendor.NVIDIA, compute=compute, because=because),))
+    program = Program("p01", TensorApi.RAW, Path("p01.mojo"), Path("p01.mojo"))
+    puzzle = Puzzle("p01", 1, Text("Map", "맵"), "I", (), (program,), (mode,), Path("puzzle.yaml"))
+    return Selection(puzzle, program, mode)
+
+
+def gpu(compute: tuple[int, int]) -> Target:
+    return Target(TargetKind.NVIDIA, "GPU of the test", "sm_00", compute)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "have"),
+    [((9, 0), (9, 0)), ((8, 0), (8, 0)), ((8, 0), (8, 6)), ((9, 0), (10, 0)), ((12, 1), (12, 1))],
+)
+def test_a_gpu_with_the_required_compute_capability_or_a_higher_one_may_run_a_mode(
+    wanted: tuple[int, int], have: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    selection = needing(wanted)
+    assert gate(selection, TargetKind.NVIDIA, gpu(have)) is None
+    monkeypatch.setattr("tooling.targets.selection.probe", lambda kind: gpu(have))
+    assert choose(selection, "nvidia").target == gpu(have)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "have", "numbers"),
+    [
+        ((9, 0), (8, 9), ("9.0", "8.9")),
+        ((8, 6), (8, 0), ("8.6", "8.0")),
+        ((10, 0), (9, 0), ("10.0", "9.0")),  # compared as numbers, not as text
+    ],
+)
+def test_a_gpu_with_a_lower_one_is_refused_with_both_numbers(
+    wanted: tuple[int, int], have: tuple[int, int], numbers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    selection, (needs, has) = needing(wanted), numbers
+    english = f"clusters: it needs {needs}, and GPU of the test has {has}"
+    korean = f"클러스터: {needs} 이상이 필요한데 GPU of the test은(는) {has}입니다"
+    assert gate(selection, TargetKind.NVIDIA, gpu(have)) == english
+    assert gate(selection, TargetKind.NVIDIA, gpu(have), "ko") == korean
+    monkeypatch.setattr("tooling.targets.selection.probe", lambda kind: gpu(have))
+    with pytest.raises(ModeGated) as caught:
+        choose(selection, "nvidia")
+    assert str(caught.value) == (
+        f"`p01` does not run on the target `nvidia`\n  why: {english}\n  try: it runs on: amd, apple, sim"
+    )
+    assert caught.value.exit_code == 4
+
+
+def test_without_a_gpu_that_may_run_it_a_mode_runs_on_the_simulated_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    simulated = Target(TargetKind.SIM, "simulated GPU", "sm_90a", (9, 0))
+    found = {TargetKind.NVIDIA: gpu((8, 9)), TargetKind.SIM: simulated}
+    monkeypatch.setattr(
+        "tooling.targets.selection.probe", lambda kind: found.get(kind, Absence(kind, "none", "none"))
+    )
+    choice = choose(needing((9, 0)))
+    assert choice.target == simulated
+    assert choice.reason == (
+        "GPU of the test cannot run it: clusters: it needs 9.0, and GPU of the test has 8.9"
+    )
+    assert choose(needing((8, 9))).target == gpu((8, 9))

@@ -1,0 +1,87 @@
+"""Files that are written whole or not at all, on a disk that takes only a part of them."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tooling.atomic_write import write_atomically, write_temporary
+from tooling.translations.commands.writing import ConcurrentEditError, replace_page
+
+ROOM = 4096  # bytes
+TOO_LONG = b"new" * ROOM
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """The system writes this many bytes of a file and refuses the rest, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_limit_of_these_tests_leaves_half_a_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="File too large"), files_of_at_most(ROOM):
+        (tmp_path / "half").write_bytes(TOO_LONG)
+    assert (tmp_path / "half").stat().st_size == ROOM
+
+
+@pytest.mark.parametrize("write", [write_atomically, write_temporary])
+@pytest.mark.parametrize("before", [{}, {"page.md": b"old"}], ids=["new", "replaced"])
+def test_a_full_disk_leaves_the_file_as_it_was_and_nothing_beside_it(
+    write: Callable[[Path, bytes], object], before: dict[str, bytes], tmp_path: Path
+) -> None:
+    for name, content in before.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(OSError, match="File too large"), files_of_at_most(ROOM):
+        write(tmp_path / "page.md", TOO_LONG)
+    assert contents(tmp_path) == before
+
+
+def test_a_file_that_cannot_be_replaced_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "page.md").mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_atomically(tmp_path / "page.md", b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.md"]
+
+
+def test_a_file_is_replaced_with_its_folders_and_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "folder" / "run"
+    write_atomically(path, b"old")
+    write_atomically(path, b"new", 0o700)
+    assert contents(path.parent) == {"run": b"new"}
+    assert path.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_page_that_an_editor_has_saved_stays_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_bytes(b"saved by an editor")
+    with pytest.raises(ConcurrentEditError) as caught:
+        replace_page(page, b"as it was read", b"as it was to be")
+    assert str(caught.value) == (
+        f"{page}: the page changed while its marker was being written\n"
+        "  why: writing now would lose that edit\n"
+        "  try: run the command again"
+    )
+    assert contents(tmp_path) == {"page.md": b"saved by an editor"}
+    replace_page(page, b"saved by an editor", b"as it was to be")
+    assert contents(tmp_path) == {"page.md": b"as it was to be"}
+
+
+def test_a_page_on_a_full_disk_stays_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_bytes(b"old")
+    with pytest.raises(OSError, match="File too large"), files_of_at_most(ROOM):
+        replace_page(page, b"old", TOO_LONG)
+    assert contents(tmp_path) == {"page.md": b"old"}

@@ -1,0 +1,109 @@
+"""Everything that the checks look at, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from tooling.book.chapters import NOT_FOUND, chapter_files
+from tooling.book.checks.finding import BookFinding
+from tooling.book.directives.chapter_renderer import ChapterRenderer, set_everything
+from tooling.book.editions import Edition, editions
+from tooling.book.puzzle_index import PuzzleIndex
+from tooling.book.summary import Entry, read_summary
+from tooling.catalog.model import Puzzle
+from tooling.mdbook.books import Library
+from tooling.mdbook.pages import Page
+from tooling.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One chapter file.
+
+    Attributes:
+        edition: its language.
+        path: relative to `src`.
+        page: its text and structure.
+    """
+
+    edition: Edition
+    path: str
+    page: Page
+
+    @property
+    def text(self) -> str:
+        return self.page.text
+
+    def line_of(self, offset: int) -> int:
+        """The line of a place in the text, counted from 1."""
+        return self.text.count("\n", 0, offset) + 1
+
+
+@dataclass
+class CheckContext:
+    """The book on the desk of a check."""
+
+    project: Project
+    shelf: PuzzleIndex = field(init=False)
+    library: Library = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.shelf = PuzzleIndex(self.project)
+        self.library = Library(tuple(edition.source for edition in self.editions), self.project.root)
+
+    @cached_property
+    def editions(self) -> tuple[Edition, ...]:
+        return editions(self.project)
+
+    @cached_property
+    def summaries(self) -> dict[str, tuple[Entry, ...]]:
+        """The contents of each edition, by language."""
+        return {edition.language: read_summary(edition.source) for edition in self.editions}
+
+    @cached_property
+    def chapters(self) -> tuple[Chapter, ...]:
+        """Every chapter of every edition that exists."""
+        return tuple(
+            Chapter(edition, each.path, Page.of(each.file, edition.source, each.text))
+            for edition in self.editions
+            for each in chapter_files(edition)
+        )
+
+    @cached_property
+    def presses(self) -> tuple[ChapterRenderer, ...]:
+        """The press of each edition after it has set every chapter as a build would."""
+        return set_everything(self.project, self.shelf)
+
+    @cached_property
+    def puzzles(self) -> tuple[Puzzle, ...]:
+        return self.shelf.puzzles()
+
+    def chapters_of(self, language: str) -> dict[str, Chapter]:
+        """The chapters of one edition by path."""
+        return {chapter.path: chapter for chapter in self.chapters if chapter.edition.language == language}
+
+    def puzzle_of(self, path: str) -> Puzzle | None:
+        """The puzzle that a chapter such as `puzzle_15/puzzle_15.md` belongs to."""
+        folder = path.partition("/")[0]
+        number = folder.removeprefix("puzzle_")
+        return next((puzzle for puzzle in self.puzzles if puzzle.id == f"p{number}"), None)
+
+    def name(self, path: Path | str) -> str:
+        """A file as findings show it: relative to the checkout."""
+        path = Path(path)
+        return (
+            path.relative_to(self.project.root).as_posix()
+            if path.is_relative_to(self.project.root)
+            else str(path)
+        )
+
+    def finding(self, chapter: Chapter, line: int, rule: str, message: str, hint: str = "") -> BookFinding:
+        """A finding in a chapter."""
+        return BookFinding(self.name(chapter.page.path), line, rule, message, hint)
+
+    def real_chapters(self) -> Iterator[Chapter]:
+        """The chapters without the page for wrong addresses."""
+        return (chapter for chapter in self.chapters if chapter.path != NOT_FOUND)

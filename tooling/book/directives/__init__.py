@@ -1,0 +1,1 @@
+"""What the `{{#…}}` directives of a chapter become."""

@@ -1,0 +1,109 @@
+"""The banner of a translated page: is it as new as its source?
+
+The answer comes from the report of `tooling check-translations status --format json`. Where there is no
+report, or none on a page, the banner says that it does not know: silence would mean "current".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tooling.book.editions import Edition
+from tooling.book.errors import malformed
+from tooling.book.phrases import say
+from tooling.project import Project
+from tooling.record import Record
+
+if TYPE_CHECKING:
+    from tooling.book.page import (
+        PageContext,  # brings the catalogue, which a build of kept pages does without
+    )
+
+
+class State(Record):
+    """What the report says of one page.
+
+    Attributes:
+        freshness: current, stale, untracked, bad-pin, unknown, …
+        sections: the English headings under which the source changed.
+        settled: stale in a way that needs no new translation, such as another line break.
+    """
+
+    freshness: str
+    sections: tuple[str, ...] = ()
+    settled: bool = False
+
+
+class States(Record):
+    """The report; None where there is none."""
+
+    pages: dict[str, State] | None
+
+    def of(self, path: str) -> State:
+        """The state of a page; `unknown` where the report does not speak of it."""
+        return (self.pages or {}).get(path, State("unknown"))
+
+
+def status_path(project: Project, edition: Edition) -> Path:
+    """Where the build keeps the report on an edition."""
+    return project.root / "build" / "book" / f"status-{edition.language}.json"
+
+
+def load(project: Project, edition: Edition) -> States:
+    """The report on an edition.
+
+    Raises:
+        BookError: the file is there but cannot be read as a report.
+    """
+    path = status_path(project, edition)
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        return States({key: _state(page) for key, page in report["pages"].items()})
+    except FileNotFoundError:
+        return States(None)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "delete it, and `tooling book build` will write it anew"
+        raise malformed("report of check-translations", path, error, hint) from error
+
+
+def _state(page: dict[str, Any]) -> State:
+    sections = tuple(str(section["title"]) for section in page["sections"])
+    return State(str(page["freshness"]), sections, not page["needs_translation"])
+
+
+def render(page: PageContext, states: States) -> str:
+    """The banner as HTML; empty for a page that is current."""
+    state = states.of(page.path)
+    if state.freshness == "current" or (state.freshness == "stale" and state.settled):
+        return ""
+    address = f"{page.up}../{page.path.removesuffix('.md')}.html"
+    language = page.language
+    link = f'<a href="{escape(address)}" hreflang="en">{say("banner-link", language)}</a>'
+    items = ""
+    if state.freshness == "stale":
+        count = len(state.sections)
+        sentence = say("banner-sections" if count else "banner-stale", language, count=count, link=link)
+        preface = say("banner-preface", language)
+        listed = "".join(f"<li>{escape(title) or preface}</li>" for title in state.sections)
+        items = f"\n<ul>{listed}</ul>" if listed else ""
+    elif state.freshness in ("untracked", "bad-pin"):
+        sentence = say("banner-untracked", language, link=link)
+    else:
+        sentence = say("banner-unknown", language, link=link)
+    kind = state.freshness if state.freshness in ("stale", "untracked", "bad-pin") else "unknown"
+    name = escape(say("banner", language))
+    return f'<aside class="banner banner-{kind}" aria-label="{name}">\n<p>{sentence}</p>{items}\n</aside>\n'
+
+
+def put(body: str, box: str, marker: re.Pattern[str]) -> str:
+    """The chapter with the banner below its first heading."""
+    if not box:
+        return body
+    heading = re.search(r"^# .*\n", body, re.MULTILINE)
+    match = heading or marker.match(body)
+    at = match.end() if match else 0
+    return f"{body[:at]}\n{box}\n{body[at:]}"

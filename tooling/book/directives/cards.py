@@ -1,0 +1,130 @@
+"""What runs where: the card on top of a puzzle, and the table of compatibility."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from tooling.book.errors import BookError
+from tooling.book.page import PageContext, Words
+from tooling.book.phrases import pick, say
+from tooling.catalog.model import Puzzle, Requirement, Vendor
+from tooling.catalog.needs import ModeNeeds, Needs
+
+VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
+_WORDS_A_MINUTE = 180  # English technical prose, read with a pencil
+_SYLLABLES_A_MINUTE = 420  # Korean
+
+
+def puzzle(page: PageContext, words: Words) -> str:
+    """`{{#puzzle pNN}}`: number, part, reading time, and the GPUs that can run it."""
+    (name,) = words
+    found, _ = page.shelf.program(name)
+    language = page.language
+    facts = " · ".join(
+        (
+            say("puzzle", language, number=found.number),
+            say("part", language, roman=found.part, number=_arabic(found.part)),
+            say("minutes", language, minutes=reading_minutes(page.text)),
+        )
+    )
+    chips = []
+    reasons: dict[str, list[str]] = {}
+    for vendor, label in VENDOR_NAMES.items():
+        requirement = _common(found, vendor)
+        kind, text = _verdict(requirement, language)
+        chips.append(f'<li class="chip-{kind}">{label}{f": {text}" if kind != "yes" else ""}</li>')
+        if requirement.because:
+            reasons.setdefault(pick(requirement.because, language), []).append(label)
+    chips.append(f'<li class="chip-yes">{escape(say("simulated", language))}</li>')
+    runs_on = escape(say("runs-on", language))
+    why = "".join(
+        f'<p class="chip-why">{escape(", ".join(vendors))}: {escape(text)}</p>\n'
+        for text, vendors in reasons.items()
+    )
+    return (
+        f'<div class="puzzle-card" data-puzzle="{found.id}">\n<p class="puzzle-facts">{escape(facts)}</p>\n'
+        f'<p class="visually-hidden">{runs_on}</p>\n<ul class="chips">{"".join(chips)}</ul>\n{why}</div>\n'
+    )
+
+
+def compatibility(page: PageContext, words: Words) -> str:
+    """`{{#compatibility pNN …|all}}`: a table of modes and vendors."""
+    if words == ["all"]:
+        puzzles = page.shelf.needs()
+    else:
+        puzzles = tuple(Needs.of(page.shelf.program(name)[0]) for name in words)
+    if not puzzles:
+        raise BookError("there is no puzzle to show in a table")
+    language = page.language
+    head = "".join(f'<th scope="col">{name}</th>' for name in VENDOR_NAMES.values())
+    rows = [row for found in puzzles for row in _rows(found, language)]
+    return (
+        '<div class="table-wrapper">\n<table class="matrix">\n<thead><tr>'
+        f'<th scope="col">{escape(say("mode", language))}</th>{head}'
+        f'<th scope="col">{escape(say("simulated", language))}</th></tr></thead>\n'
+        f"<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
+    )
+
+
+def hints(page: PageContext, words: Words) -> str:
+    """`{{#hints PROGRAM [FLAGS]}}`: the hints of a mode, folded, from a nudge to nearly the answer."""
+    name, *flags = words
+    selection = page.shelf.selection(name, flags)
+    items = "\n".join(
+        f"{number}. {pick(hint, page.language).strip()}"
+        for number, hint in enumerate(selection.mode.hints, 1)
+    )
+    return (
+        f"<details>\n<summary>{say('tips', page.language)}</summary>\n"
+        f'<div class="solution-tips">\n\n{items}\n\n</div>\n</details>\n'
+    )
+
+
+def reading_minutes(text: str) -> int:
+    """How long a page takes to read, code included, at least one minute."""
+    prose = re.sub(r"<[^>]+>|\{\{.*?\}\}|```", " ", text)
+    syllables = sum(map(len, re.findall(r"[가-힣]+", prose)))
+    words = len(re.findall(r"[A-Za-z0-9_]+", prose))
+    return max(1, round(syllables / _SYLLABLES_A_MINUTE + words / _WORDS_A_MINUTE))
+
+
+def _arabic(part: str) -> int:
+    """The number that `XI` stands for: Korean counts its parts in Arabic numerals."""
+    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in part]
+    return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
+
+
+def _rows(found: Needs, language: str) -> list[str]:
+    groups: dict[tuple[Requirement, ...], list[ModeNeeds]] = {}
+    for mode in found.modes:
+        groups.setdefault(mode.requirements, []).append(mode)
+    title = escape(f"{found.id} {pick(found.title, language)}")
+    yes = escape(say("yes", language))
+    rows = []
+    for requirements, modes in groups.items():
+        flags = ", ".join(f"<code>{' '.join(mode.flags)}</code>" for mode in modes)
+        label = title if len(groups) == 1 else f"{title} {flags}"
+        cells = "".join(_cell(requirement, language) for requirement in requirements)
+        rows.append(f'<tr><th scope="row">{label}</th>{cells}<td class="yes">{yes}</td></tr>\n')
+    return rows
+
+
+def _cell(requirement: Requirement, language: str) -> str:
+    kind, text = _verdict(requirement, language)
+    title = f' title="{escape(pick(requirement.because, language))}"' if requirement.because else ""
+    return f'<td class="{kind}"{title}>{escape(text)}</td>'
+
+
+def _verdict(requirement: Requirement, language: str) -> tuple[str, str]:
+    if requirement.unsupported:
+        return "no", say("unsupported", language)
+    if requirement.compute:
+        return "limit", say("compute", language, compute=".".join(map(str, requirement.compute)))
+    return "yes", say("yes", language)
+
+
+def _common(found: Puzzle, vendor: Vendor) -> Requirement:
+    """What a vendor's GPU needs to run at least something of a puzzle: the mildest of its modes' needs."""
+    requirements = [mode.requirement(vendor) for mode in found.modes]
+    return min(requirements, key=lambda each: (each.unsupported, each.compute or (0, 0)))

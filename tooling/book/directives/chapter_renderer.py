@@ -1,0 +1,201 @@
+"""Turns one chapter as written into the Markdown that mdBook renders.
+
+Order matters: the directives of this book are set aside first (each with its place in the file), then
+mdBook's includes are expanded strictly, then the directives' results are put in their places. A directive can
+thus stand anywhere, and every complaint names the line that the author wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from tooling.book import recordings
+from tooling.book.chapters import chapter_files
+from tooling.book.directives import banner, cards, commands, demos, messages, pictures, verdicts
+from tooling.book.directives.formulas import render_formulas
+from tooling.book.directives.tabs import OpenTabs
+from tooling.book.editions import Edition, editions
+from tooling.book.errors import BookError
+from tooling.book.page import PageContext, Renderer, Words
+from tooling.book.phrases import say
+from tooling.book.puzzle_index import PuzzleIndex
+from tooling.errors import Location, ToolingError
+from tooling.mdbook.expansion import expand
+from tooling.mdbook.files import Files
+from tooling.mdbook.includes import Directive, Kind, find_directives
+from tooling.project import Project
+from tooling.record import Record, made
+
+
+def constant(page: PageContext, words: Words) -> str:
+    """`{{#constant PROGRAM NAME}}`: a whole number, or a tuple of them, that the program fixes."""
+    program, name = words
+    return page.shelf.shown_constant(program, name)
+
+
+DIRECTIVES: dict[str, Renderer] = {
+    "puzzle": cards.puzzle,
+    "compatibility": cards.compatibility,
+    "hints": cards.hints,
+    "run": commands.run,
+    "output": recordings.output,
+    "verdict": verdicts.verdict,
+    "demo": demos.demo,
+    "says": messages.says,
+    "version": messages.version,
+    "figure": pictures.figure,
+    "constant": constant,
+}
+TAB_DIRECTIVES = ("tabs", "tab", "end")
+
+
+class IncludeError(BookError):
+    """An include does not show what its author meant."""
+
+
+_MARKER = re.compile(r"\A<!-- i18n-source-commit: [^\n]*-->\n(?:<!-- i18n-source-blob: [^\n]*-->\n)?")
+_TEACHING_MARK = re.compile(r"^[ \t]*# (?:FILL: .*|END_FILL|FIX|END_FIX|STUB: .*)\n", re.MULTILINE)
+_EMPTY_SUMMARY = "<summary></summary>"
+_UNKNOWN = re.compile(r"\{\{\s*#\s*(\w+)[^}]*\}?\}?")
+_SEAT = "\x02{}\x03"
+_SEATS = re.compile("\x02(\\d+)\x03")
+
+
+class ChapterRenderer(Record, frozen=False):
+    """Sets the chapters of one edition.
+
+    Attributes:
+        edition: the language.
+        shelf: the puzzles.
+        states: how fresh each translated page is; None for the source language.
+        files: what the pages include, as read so far; its root is the checkout.
+        formulas: as drawn so far, see `formulas.render_formulas`.
+        problems: everything that went wrong so far.
+        included: the real paths of the files that the page set last includes.
+    """
+
+    edition: Edition
+    shelf: PuzzleIndex
+    states: banner.States | None
+    files: Files
+    formulas: dict[str, str] = made(default_factory=dict)
+    problems: list[ToolingError] = made(default_factory=list)
+    included: frozenset[str] = frozenset()
+
+    def set(self, path: str, text: str) -> str:
+        """The chapter ready for mdBook; what is wrong in it is added to `problems`."""
+        page = PageContext(self.edition, path, text, self.shelf)
+        source = self.edition.page(path)
+        seated, pieces = self._seat(page)
+        expansion = expand(seated, source, self.files)
+        self.included = frozenset(use.path for use in expansion.uses)
+        self.problems += [
+            IncludeError(problem.message, where=problem.where, hint=problem.hint)
+            for problem in expansion.problems
+        ]
+        body = _TEACHING_MARK.sub("", expansion.text)
+        body = _SEATS.sub(lambda match: pieces[int(match[1])], body)
+        body = body.replace(_EMPTY_SUMMARY, f"<summary>{say('solution', self.edition.language)}</summary>")
+        try:
+            body = render_formulas(body, self.formulas)
+        except ToolingError as error:
+            self.problems.append(_placed(error, source))
+        if self.states is None:
+            return body
+        return banner.put(body, banner.render(page, self.states), _MARKER)
+
+    def _seat(self, page: PageContext) -> tuple[str, list[str]]:
+        """The text with each of our directives replaced by a seat, and what will take the seats."""
+        found = [each for each in find_directives(page.text) if each.kind is Kind.OTHER]
+        tabs = OpenTabs(_labels(found))
+        pieces: list[str] = []
+        text: list[str] = []
+        done = 0
+        for directive in found:
+            text += (page.text[done : directive.start], _SEAT.format(len(pieces)))
+            text.append("\n" * directive.text.count("\n"))
+            done = directive.end
+            pieces.append(self._render(page, directive, tabs))
+        text.append(page.text[done:])
+        self._try(page, len(page.text), tabs.finish)
+        seated = "".join(text)
+        known = {directive.start for directive in find_directives(page.text)}
+        for match in _UNKNOWN.finditer(page.text):
+            if match.start() not in known and not _escaped(page.text, match.start()):
+                self._refuse(page, match.start(), match[0])
+        return seated, pieces
+
+    def _render(self, page: PageContext, directive: Directive, tabs: OpenTabs) -> str:
+        words = directive.argument.split()
+        render = DIRECTIVES.get(directive.name) or (
+            getattr(tabs, directive.name) if directive.name in TAB_DIRECTIVES else None
+        )
+        if render is None:
+            self._refuse(page, directive.start, directive.text)
+            return ""
+        return self._try(page, directive.start, lambda: render(page, words))
+
+    def _try(self, page: PageContext, offset: int, render: Callable[[], str]) -> str:
+        """Runs one directive; a failure becomes a problem at the directive's line."""
+        try:
+            return render()
+        except ToolingError as error:
+            problem = BookError(error.what, where=_place(page, offset), why=_why(error), hint=error.hint)
+        except ValueError as error:
+            problem = BookError(
+                "the directive has too few or too many words", where=_place(page, offset), why=str(error)
+            )
+        self.problems.append(problem)
+        return ""
+
+    def _refuse(self, page: PageContext, offset: int, text: str) -> None:
+        names = ", ".join(sorted((*DIRECTIVES, *TAB_DIRECTIVES, "include")))
+        self.problems.append(
+            BookError(
+                f"`{text.strip()}` is no directive of this book",
+                where=_place(page, offset),
+                why="readers would see it as text",
+                hint=f"one of: {names}",
+            )
+        )
+
+
+def set_everything(project: Project, shelf: PuzzleIndex) -> tuple[ChapterRenderer, ...]:
+    """The presses of all editions, every chapter set. They share files and formulas, which are drawn anew."""
+    drawn: dict[str, str] = {}
+    files = Files(project.root)
+    presses = tuple(ChapterRenderer(edition, shelf, None, files, drawn) for edition in editions(project))
+    for press in presses:
+        for chapter in chapter_files(press.edition):
+            press.set(chapter.path, chapter.text)
+    return presses
+
+
+def _place(page: PageContext, offset: int) -> Location:
+    return Location(page.edition.page(page.path), page.text.count("\n", 0, offset) + 1)
+
+
+def _labels(directives: Sequence[Directive]) -> list[list[str]]:
+    """The tab labels of each group of a page, in order."""
+    labels: list[list[str]] = []
+    for directive in directives:
+        if directive.name == "tabs":
+            labels.append([])
+        elif directive.name == "tab" and labels:
+            labels[-1].append(" ".join(directive.argument.split()))
+    return labels
+
+
+def _escaped(text: str, offset: int) -> bool:
+    """Is there an escape before this place of the line? It reaches to the line's last `}}`."""
+    start = text.rfind("\n", 0, offset) + 1
+    return "\\{{#" in text[start : offset + 3]
+
+
+def _why(error: ToolingError) -> str | None:
+    return f"{error.where}: {error.why or ''}".rstrip(": ") if error.where else error.why
+
+
+def _placed(error: ToolingError, source: object) -> BookError:
+    return BookError(f"{error.what} (in {source})", why=error.why, hint=error.hint)

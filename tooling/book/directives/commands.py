@@ -1,0 +1,65 @@
+"""The command lines of the run tabs: one per way to run a mode."""
+
+from __future__ import annotations
+
+from tooling.book.directives.tabs import Tab, render_tabs
+from tooling.book.page import PageContext, Words
+from tooling.book.phrases import say
+from tooling.catalog.catalogue import Selection
+from tooling.catalog.model import Vendor
+from tooling.record import Record
+
+SIMULATED = "--target sim"
+
+
+class Way(Record):
+    """One way to run a mode.
+
+    Attributes:
+        key: the tab's name, the same in every language.
+        command: what the reader types.
+    """
+
+    key: str
+    command: str
+
+
+_BY_VENDOR = (
+    (Vendor.NVIDIA, "pixi NVIDIA (default)", "pixi run {command}"),
+    (Vendor.AMD, "pixi AMD", "pixi run -e amd {command}"),
+    (Vendor.APPLE, "pixi Apple", "pixi run -e apple {command}"),
+)
+
+
+def ways_to_run(selection: Selection, solution: bool = False) -> tuple[Way, ...]:
+    """The ways to run a mode; a vendor that cannot run it has none.
+
+    Args:
+        selection: program and mode.
+        solution: run the solution file instead of the problem file.
+    """
+    command = selection.command + (" --solution" if solution else "")
+    ways = [
+        Way(key, pattern.format(command=command))
+        for vendor, key, pattern in _BY_VENDOR
+        if not selection.mode.requirement(vendor).unsupported
+    ]
+    ways.append(Way("uv", f"uv run poe {command}"))
+    ways.append(Way("no GPU", f"uv run poe {command} {SIMULATED}"))
+    return tuple(ways)
+
+
+def run(page: PageContext, words: Words) -> str:
+    """`{{#run PROGRAM [FLAGS] [solution]}}`: tabs with one command each."""
+    solution = words[-1] == "solution"
+    name, *flags = words[:-1] if solution else words
+    selection = page.shelf.selection(name, flags)
+    tabs = [
+        Tab(way.key, _label(way.key, page.language), f"```bash\n{way.command}\n```")
+        for way in ways_to_run(selection, solution)
+    ]
+    return render_tabs(page, "package-manager", tabs)
+
+
+def _label(key: str, language: str) -> str:
+    return say("no-gpu", language) if key == "no GPU" else key

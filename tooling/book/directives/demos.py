@@ -1,0 +1,79 @@
+"""Programs beside a page, to be looked at and not to be solved: what they print is recorded, too."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tooling.book import recordings
+from tooling.book.editions import editions
+from tooling.book.errors import BookError
+from tooling.book.page import PageContext, Words
+from tooling.book.recordings import Recording
+from tooling.project import Project
+
+_TIME_LIMIT = 120.0  # seconds
+
+
+def demo(page: PageContext, words: Words) -> str:
+    """`{{#demo FILE}}`: what the program FILE beside the source page printed, in a fence."""
+    recording = recordings.load(demo_recording(page.shelf.project, demo_file(page, words)))
+    return "```text\n" + "\n".join(recording.lines) + "\n```\n"
+
+
+def demo_file(page: PageContext, words: Words) -> Path:
+    """The program, which all languages share.
+
+    Raises:
+        BookError: there is none of that name.
+    """
+    (name,) = words
+    path = editions(page.shelf.project)[0].page(page.path).parent / name
+    if not path.is_file():
+        raise BookError(f"there is no program `{name}` beside the page", why=str(path))
+    return path
+
+
+def demo_recording(project: Project, program: Path) -> Path:
+    """The file of a recording: `tests/data/outputs/p01/preview.demo.json`."""
+    puzzle = program.parent.name.replace("puzzle_", "p")
+    return project.recordings / "outputs" / puzzle / f"{program.stem}.demo.json"
+
+
+def record(project: Project, program: Path) -> Recording:
+    """Builds a program and runs it on the simulated GPU.
+
+    Raises:
+        BookError: it fails.
+        ToolingError: it cannot be built or simulated here.
+    """
+    from tooling.execution.program import run_program  # noqa: PLC0415 - pages are mostly set without a run
+    from tooling.simulator.server.session import Simulation  # noqa: PLC0415
+    from tooling.targets.model import Absence, TargetKind  # noqa: PLC0415
+    from tooling.targets.probing import probe  # noqa: PLC0415
+    from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache  # noqa: PLC0415
+
+    target = probe(TargetKind.SIM)
+    if isinstance(target, Absence):
+        raise BookError("there is no simulated GPU here", why=target.reason, hint=target.hint)
+    toolchain = find_toolchain()
+    request = BuildRequest(program, accelerator=target.accelerator, includes=(project.problems,))
+    executable = build(request, toolchain, open_cache())
+    with Simulation() as simulation:
+        environment = {**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment}
+        transcript = run_program([str(executable.path)], environment=environment, time_limit=_TIME_LIMIT)
+    if simulation.errors:
+        raise simulation.errors[0]
+    if transcript.status != 0 or simulation.findings:
+        kinds = ", ".join(finding.kind.value for finding in simulation.findings)
+        why = transcript.stderr[-500:] or f"the simulated GPU found: {kinds}"
+        raise BookError(f"{program.name} is no good example", why=why)
+    return Recording(
+        command=program.name,
+        state="demo",
+        target=target.device,
+        mojo=toolchain.version,
+        program=recordings.digest(program),
+        exit_status=transcript.status,
+        lines=tuple(transcript.stdout.splitlines()),
+    )

@@ -1,0 +1,55 @@
+"""The preprocessor that mdBook starts: reads a book, sets every chapter, writes it back.
+
+Any problem ends the build: all of them are printed, and the exit status is not zero.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tooling.book.directives import banner, formulas, protocol
+from tooling.book.directives.chapter_renderer import ChapterRenderer
+from tooling.book.editions import editions
+from tooling.book.errors import BookError, BookErrors
+from tooling.book.puzzle_index import PuzzleIndex
+from tooling.errors import ToolingError
+from tooling.exit_codes import ExitCode
+from tooling.mdbook.files import Files
+from tooling.project import find_project
+
+
+def main(arguments: list[str]) -> int:
+    """Answers mdBook's question `supports RENDERER`, or sets the book on standard input."""
+    if arguments[:1] == ["supports"]:
+        return ExitCode.PASSED if arguments[1:] == ["html"] else ExitCode.WRONG
+    try:
+        context, book = protocol.read(sys.stdin)
+        press = _press(context)
+        for chapter in book.chapters():
+            if chapter.path:
+                chapter.content = press.set(chapter.path, chapter.content)
+        if press.problems:
+            raise BookErrors(press.problems)
+        book.write(sys.stdout)
+    except ToolingError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    return ExitCode.PASSED
+
+
+def _press(context: protocol.Context) -> ChapterRenderer:
+    project = find_project(context.root)
+    for edition in editions(project):
+        if edition.folder.resolve() == Path(context.root).resolve():
+            states = None if edition.prefix == "" else banner.load(project, edition)
+            return ChapterRenderer(
+                edition, PuzzleIndex(project), states, Files(project.root), formulas.load(project)
+            )
+    raise BookError(f"{context.root} is no edition of this book", hint="see tooling/book/editions.py")
+
+
+if __name__ == "__main__":
+    sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    sys.exit(main(sys.argv[1:]))

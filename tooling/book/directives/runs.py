@@ -1,0 +1,175 @@
+"""Runs the programs whose output the book shows, to record it or to compare it with what was recorded."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.book import recordings
+from tooling.book.chapters import chapter_files
+from tooling.book.directives import demos, verdicts
+from tooling.book.editions import editions
+from tooling.book.errors import BookError
+from tooling.book.page import PageContext
+from tooling.book.puzzle_index import PuzzleIndex
+from tooling.book.recordings import Recording
+from tooling.catalog.catalogue import Selection
+from tooling.execution.program import Ending
+from tooling.exit_codes import ExitCode
+from tooling.mdbook.includes import Directive, find_directives
+from tooling.project import Project
+from tooling.targets.selection import choose
+from tooling.toolchain import find_toolchain, open_cache
+from tooling.trials import Trial, build_trial, environment_of, run_on_target
+
+Say = Callable[[str], None]
+_TIME_LIMIT = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One output that a page shows.
+
+    Attributes:
+        state: `unsolved`, `solved`, or the name of a wrong answer.
+        path: the recording.
+        judged_in: the language of the judge whose words are shown; None where the program's own are.
+        demo: a program beside the page; `selection` then only says which puzzle it belongs to.
+    """
+
+    selection: Selection
+    state: str
+    path: Path
+    judged_in: str | None = None
+    demo: Path | None = None
+
+    @property
+    def command(self) -> str:
+        """What is run, as the recording names it."""
+        return self.demo.name if self.demo else self.selection.command
+
+    @property
+    def name(self) -> str:
+        judge = f", the judge in `{self.judged_in}`" if self.judged_in else ""
+        return f"{self.command} ({self.state}{judge})"
+
+    def program(self, project: Project) -> str:
+        """Digest of the program that it must have been recorded with."""
+        if self.judged_in:
+            return recordings.digest_texts(verdicts.answer(project, self.selection, self.state).values())
+        if self.demo:
+            return recordings.digest(self.demo)
+        return recordings.digest(*recordings.program_files(self.selection.program, self.state))
+
+
+def shown_outputs(project: Project) -> Iterator[Shown]:
+    """Every output that some page of some edition shows, once each.
+
+    Raises:
+        BookError: a directive names no run.
+    """
+    shelf = PuzzleIndex(project)
+    seen: set[Path] = set()
+    for edition in editions(project):
+        for chapter in chapter_files(edition):
+            page = PageContext(edition, chapter.path, chapter.text, shelf)
+            for directive in find_directives(chapter.text):
+                shown = _shown(page, directive)
+                if shown is not None and shown.path not in seen:
+                    seen.add(shown.path)
+                    yield shown
+
+
+def _shown(page: PageContext, directive: Directive) -> Shown | None:
+    words, project = directive.argument.split(), page.shelf.project
+    if directive.name == "output":
+        selection, state = recordings.parse_words(page, words)
+        return Shown(selection, state, recordings.recording_path(project, selection, state))
+    if directive.name == "verdict":
+        selection, state = verdicts.parse_words(page, words)
+        path = verdicts.verdict_path(project, selection, state, page.language)
+        return Shown(selection, state, path, page.language)
+    if directive.name == "demo":
+        program = demos.demo_file(page, words)
+        puzzle, main = page.shelf.program(program.parent.name.replace("puzzle_", "p"))
+        selection = Selection(puzzle, main, puzzle.modes[0])
+        return Shown(selection, "demo", demos.demo_recording(project, program), demo=program)
+    return None
+
+
+def update(project: Project, names: tuple[str, ...], target: str, say: Say) -> ExitCode:
+    """Runs the programs and writes what they print."""
+    for shown in _chosen(project, names):
+        recording = run(project, shown, target)
+        recordings.save(shown.path, recording)
+        say(f"recorded: {shown.name}, {len(recording.lines)} lines, on {recording.target}")
+    return ExitCode.PASSED
+
+
+def compare(project: Project, names: tuple[str, ...], target: str, say: Say) -> ExitCode:
+    """Runs the programs and says where they print something else than the book shows."""
+    status = ExitCode.PASSED
+    for shown in _chosen(project, names):
+        recorded = recordings.load(shown.path)
+        now = run(project, shown, target)
+        if (now.lines, now.exit_status) == (recorded.lines, recorded.exit_status):
+            say(f"as recorded: {shown.name}")
+            continue
+        status = ExitCode.WRONG
+        say(f"differs: {shown.name}; exit status {now.exit_status}, recorded {recorded.exit_status}")
+        for line in difflib.unified_diff(recorded.lines, now.lines, "recorded", "now", lineterm=""):
+            say(f"    {line}")
+    return status
+
+
+def _chosen(project: Project, names: tuple[str, ...]) -> list[Shown]:
+    every = list(shown_outputs(project))
+    chosen = [
+        shown
+        for shown in every
+        if not names or {shown.selection.program.name, shown.selection.puzzle.id} & {*names}
+    ]
+    if not chosen:
+        known = ", ".join(dict.fromkeys(shown.selection.program.name for shown in every))
+        raise BookError("no page shows such an output", hint=f"one of: {known}")
+    return chosen
+
+
+def run(project: Project, shown: Shown, target: str) -> Recording:
+    """Builds and runs one program, as a reader would.
+
+    Raises:
+        BookError: the program was ended by its time limit or by a signal.
+        ToolingError: it cannot be built or run here.
+    """
+    if shown.demo:
+        return demos.record(project, shown.demo)
+    if shown.judged_in:
+        return verdicts.record(project, shown.selection, shown.state, shown.judged_in, target)
+    choice = choose(shown.selection, target)
+    files = recordings.program_files(shown.selection.program, shown.state)
+    toolchain = find_toolchain()
+    trial = Trial(shown.selection, choice, files[0], shown.state == "solved")
+    executable = build_trial(project, trial, toolchain, open_cache())
+    transcript = run_on_target(
+        [*executable.command, *shown.selection.mode.flags],
+        choice.target,
+        environment_of(executable),
+        time_limit=_TIME_LIMIT,
+        graphs=executable.interpreter is not None,
+    ).transcript
+    if transcript.ending is not Ending.EXITED:
+        raise BookError(
+            f"{shown.name} did not come to an end of its own", why=transcript.stderr[-500:] or None
+        )
+    return Recording(
+        command=shown.selection.command,
+        state=shown.state,
+        target=choice.target.device,
+        mojo=toolchain.version,
+        program=recordings.digest(*files),
+        exit_status=transcript.status,
+        lines=tuple(transcript.stdout.splitlines()),
+    )

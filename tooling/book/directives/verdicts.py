@@ -1,0 +1,127 @@
+"""What the judge says of an answer: recorded like outputs, in every language, shown as a reader sees it.
+
+The answer is the unsolved problem file, or one of the wrong answers in `tests/mutants/`.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tooling.book import recordings
+from tooling.book.errors import BookError
+from tooling.book.page import PageContext, Words
+from tooling.book.recordings import Recording
+from tooling.catalog.catalogue import Selection
+from tooling.project import Project
+
+if TYPE_CHECKING:
+    from tooling.catalog.mutants import Mutant
+
+_UNSOLVED = "unsolved"
+_HANG = 2  # how many columns further in a line goes on that is too long for the page
+
+
+def verdict(page: PageContext, words: Words) -> str:
+    """`{{#verdict PROGRAM [FLAGS] unsolved|MUTANT}}`: what `tooling run` says of that answer."""
+    selection, answer = _split_words(page, words)
+    path = verdict_path(page.shelf.project, selection, answer, page.language)
+    if not path.is_file():
+        parse_words(page, words)  # is there such an answer at all?
+    recording = recordings.load(path)
+    lines = "\n</span>".join(map(_line, recording.lines))
+    return f'<pre><code class="verdict language-text">{lines}</span></code></pre>\n'
+
+
+def _line(said: str) -> str:
+    """A line that begins its own block; the caller ends it."""
+    hang = len(said) - len(said.lstrip()) + _HANG
+    return f'<span style="--hang: {hang}ch">{escape(said)}'
+
+
+def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
+    """What a verdict directive asks for: the run, and the answer's name.
+
+    Raises:
+        BookError: there is no such answer.
+    """
+    selection, answer = _split_words(page, words)
+    if answer != _UNSOLVED:
+        find_mutant(page.shelf.project, selection, answer)
+    return selection, answer
+
+
+def _split_words(page: PageContext, words: Words) -> tuple[Selection, str]:
+    *command, answer = words
+    if not command:
+        raise BookError(
+            f"{{{{#verdict {answer}}}}} does not say which answer",
+            hint="end it with `unsolved` or the name of a mutant",
+        )
+    return page.shelf.selection(command[0], command[1:]), answer
+
+
+def find_mutant(project: Project, selection: Selection, name: str) -> Mutant:
+    """The wrong answer of a name.
+
+    Raises:
+        BookError: the puzzle has none of that name.
+    """
+    from tooling.catalog.mutants import load_mutants  # noqa: PLC0415 - few pages show wrong answers
+
+    every = load_mutants(project, selection.puzzle)
+    for mutant in every:
+        if mutant.name == name:
+            return mutant
+    known = ", ".join(("unsolved", *(mutant.name for mutant in every)))
+    raise BookError(f"{selection.puzzle.id} has no answer `{name}`", hint=f"one of: {known}")
+
+
+def verdict_path(project: Project, selection: Selection, answer: str, language: str) -> Path:
+    """The file of a recorded verdict."""
+    path = recordings.recording_path(project, selection, answer)
+    return path.with_name(f"{path.stem}.verdict-{language}.json")
+
+
+def answer(project: Project, selection: Selection, name: str) -> dict[str, str]:
+    """The files of the program that is judged, by name, the main one first."""
+    if name == _UNSOLVED:
+        sources = selection.program.sources
+        return {source.name: source.problem.read_text(encoding="utf-8") for source in sources}
+    return find_mutant(project, selection, name).sources(selection.program)
+
+
+def record(project: Project, selection: Selection, name: str, language: str, target: str) -> Recording:
+    """Builds and judges an answer.
+
+    Raises:
+        ToolingError: it cannot be built or run here.
+    """
+    from tooling.reports.console import show_verdict  # noqa: PLC0415 - pages are mostly set without a run
+    from tooling.reports.terminal import Terminal  # noqa: PLC0415
+    from tooling.targets.selection import choose  # noqa: PLC0415
+    from tooling.toolchain import find_toolchain  # noqa: PLC0415
+    from tooling.toolchain.cache import usable_cache  # noqa: PLC0415
+    from tooling.trials import Trial, build_trial, run_trial  # noqa: PLC0415
+
+    toolchain, cache = find_toolchain(), usable_cache()
+    files, program = answer(project, selection, name), selection.program
+    source = program.problem if name == _UNSOLVED else cache.store_program(program.solution, files)
+    # Judged as a solution: the line that offers hints depends on how the reader called the tool.
+    trial = Trial(selection, choose(selection, target), source, solution=True, language=language)
+    judged = run_trial(trial, build_trial(project, trial, toolchain, cache))
+    said = io.StringIO()
+    show_verdict(judged, Terminal(said, colour=False, width=None), language)
+    lines = (re.sub(r"\S*/(?=[\w.]+\.(?:mojo|py):)", "", line) for line in said.getvalue().splitlines())
+    return Recording(
+        command=selection.command,
+        state=name,
+        target=trial.choice.target.device,
+        mojo=toolchain.version,
+        program=recordings.digest_texts(files.values()),
+        exit_status=int(judged.outcome.exit_code),
+        lines=tuple(lines),
+    )

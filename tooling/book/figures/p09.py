@@ -1,0 +1,179 @@
+"""Puzzle 9: when the error of a kernel is reported, an incomplete window, a barrier that one thread skips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts, number
+from tooling.book.figures.figure import Figure
+from tooling.catalog.model import Text
+
+Sheet = Callable[[int, int], Canvas]
+
+_HOST = Text("host", "호스트")
+_ERROR = Text("error", "오류")
+_BAD_READ = Text("invalid read", "잘못된 읽기")
+_OFFSETS = (-1, 0, 1)  # of the elements that a window should have
+
+
+def draw_launch(_: Facts, sheet: Sheet) -> Canvas:
+    """What the host and the GPU do, from left to right."""
+    canvas = sheet(620, 172)
+    canvas.label(70, 40, _HOST, "end", bold=True)
+    canvas.label(70, 124, "GPU", "end", bold=True)
+    canvas.cell(86, 20, 160, 40, "enqueue_function", size=13)
+    canvas.cell(252, 20, 232, 40, "synchronize()", ink=Ink.SPARE, size=13)
+    canvas.cell(490, 20, 116, 40, _ERROR, ink=Ink.RESULT)
+    canvas.arrow(200, 63, 258, 100)
+    canvas.cell(262, 104, 204, 40, "add_10", ink=Ink.LIVE)
+    canvas.arrow(468, 112, 520, 64)
+    canvas.label(466, 160, _BAD_READ, "end", size=12, quiet=True)
+    return canvas
+
+
+def draw_launch_narrow(_: Facts, sheet: Sheet) -> Canvas:
+    """The same from top to bottom."""
+    canvas = sheet(322, 250)
+    canvas.label(78, 14, _HOST, "middle", bold=True)
+    canvas.label(254, 14, "GPU", "middle", bold=True)
+    canvas.cell(6, 30, 146, 40, "enqueue_function", size=12)
+    canvas.cell(6, 76, 146, 112, "synchronize()", ink=Ink.SPARE, size=12)
+    canvas.cell(6, 194, 146, 40, _ERROR, ink=Ink.RESULT)
+    canvas.arrow(155, 54, 196, 92)
+    canvas.cell(198, 84, 112, 92, "add_10", ink=Ink.LIVE)
+    canvas.label(310, 190, _BAD_READ, "end", size=12, quiet=True)
+    canvas.arrow(206, 180, 156, 208)
+    return canvas
+
+
+def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """For each thread, the elements that its loop adds, the one that it misses, and both sums."""
+    values = facts.inputs("second-case")["input"].tolist()
+    expected = facts.expected("second-case")["result"].tolist()
+    steps = facts.constant("ITER")
+    count = len(values)
+    side, step, size = (38, 46, 13) if narrow else (48, 58, 14)
+    left = 30 if narrow else 110
+    got_at = left + count * side + (26 if narrow else 48)
+    right_at = got_at + side + (28 if narrow else 48)
+    canvas = sheet(right_at + side + (10 if narrow else 24), 34 + count * step)
+    canvas.label(left + count * side / 2, 14, "input", "middle", mono=True, size=12)
+    canvas.label(got_at + side / 2, 14, "result", "middle", mono=True, size=12)
+    canvas.label(right_at + side / 2, 14, Text("expected", "기댓값"), "middle", size=12, quiet=True)
+    for thread in range(count):
+        top = 30 + thread * step
+        title = f"T{thread}" if narrow else Text(f"thread {thread}", f"스레드 {thread}")
+        canvas.label(left - (6 if narrow else 14), top + side / 2, title, "end", size=size)
+        window = [thread + offset for offset in _OFFSETS if 0 <= thread + offset < count]
+        added = [thread + offset for offset in _OFFSETS[:steps] if 0 <= thread + offset < count]
+        for element, value in enumerate(values):
+            x = left + element * side
+            if element in window and element not in added:
+                _missed(canvas, x, top, side, number(value))
+            else:
+                ink = Ink.LIVE if element in added else Ink.SPARE
+                canvas.cell(x, top, side, side, number(value), ink=ink, size=size)
+        got = sum(values[element] for element in added)
+        canvas.arrow(left + count * side + 4, top + side / 2, got_at - 4, top + side / 2)
+        canvas.cell(got_at, top, side, side, number(got), ink=Ink.RESULT, size=size)
+        canvas.cell(right_at, top, side, side, number(expected[thread]), size=size)
+    return canvas
+
+
+def draw_barrier(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Every thread up to the barrier; the last one returns before it."""
+    threads = facts.constant("SIZE")
+    left, wide, line = (34, 132, 212) if narrow else (110, 200, 380)
+    high, step, size = 38, 52, 12 if narrow else 13
+    bottom = 40 + threads * step
+    canvas = sheet(line + (56 if narrow else 180), bottom + 4)
+    canvas.arrow(line, 30, line, bottom - 8, head=False, dashed=True)
+    canvas.plate(line, 16, 84, "barrier()")
+    for thread in range(threads):
+        top = 40 + thread * step
+        title = f"T{thread}" if narrow else Text(f"thread {thread}", f"스레드 {thread}")
+        canvas.label(left - (8 if narrow else 14), top + high / 2, title, "end", size=14)
+        if thread < threads - 1:
+            canvas.cell(left, top, wide, high, f"shared[{thread}] = …", ink=Ink.LIVE, size=size)
+            canvas.arrow(left + wide + 4, top + high / 2, line - 3, top + high / 2)
+            waits = Text("waits", "기다림")
+            canvas.label(line + 8, top + high / 2, waits, size=12, quiet=True)
+        else:
+            canvas.cell(left, top, wide, high, Text("returns", "종료"), ink=Ink.SPARE, size=size)
+    return canvas
+
+
+def _missed(canvas: Canvas, x: float, y: float, side: float, text: str) -> None:
+    """An element that should have been added and was not."""
+    _, line, colour = canvas.shade.marks[Ink.LIVE]
+    canvas.embed(
+        f'<rect x="{x + 2:g}" y="{y + 2:g}" width="{side - 4:g}" height="{side - 4:g}" rx="4" fill="none" '
+        f'stroke="{line}" stroke-dasharray="4 3"/>'
+    )
+    canvas.label(x + side / 2, y + side / 2, text, "middle", colour=colour, mono=True)
+
+
+FIGURES = (
+    Figure(
+        "p09",
+        Text(
+            "A launch is asynchronous. The kernel runs after enqueue_function has returned, so the host "
+            "learns of its error at the next call that waits for the GPU.",
+            "커널 실행은 비동기입니다. 커널은 enqueue_function이 반환된 뒤에 실행되므로, 호스트는 GPU를 "
+            "기다리는 다음 호출에서 오류를 알게 됩니다.",
+        ),
+        Text(
+            "Two rows, time from left to right. Host: enqueue_function, then synchronize(), then an error. "
+            "GPU: the kernel add_10 starts after enqueue_function and runs while the host waits in "
+            "synchronize(). An invalid read ends the kernel; an arrow leads from its end to the error on "
+            "the host.",
+            "두 줄로 된 그림. 시간은 왼쪽에서 오른쪽으로 흐릅니다. 호스트는 enqueue_function, "
+            "synchronize(), 오류 순서입니다. GPU에서는 커널 add_10이 enqueue_function 다음에 시작해, "
+            "호스트가 synchronize()에서 기다리는 동안 실행됩니다. 잘못된 읽기로 커널이 끝나고, 그 끝에서 "
+            "호스트의 오류로 화살표가 이어집니다.",
+        ),
+        draw_launch,
+        narrow=draw_launch_narrow,
+    ),
+    Figure(
+        "p09-window",
+        Text(
+            "What the loop of the second case adds. Each thread misses the element to its right (dashed); "
+            "the last thread has none.",
+            "두 번째 경우의 반복문이 더하는 원소. 스레드마다 오른쪽 원소(점선)가 빠집니다. 마지막 "
+            "스레드에는 오른쪽 원소가 없습니다.",
+        ),
+        Text(
+            "A row for each of four threads with the input elements 0, 1, 2, 3. Thread 0 adds element 0 and "
+            "misses element 1: result 0, expected 1. Thread 1 adds elements 0 and 1 and misses element 2: "
+            "result 1, expected 3. Thread 2 adds elements 1 and 2 and misses element 3: result 3, expected "
+            "6. Thread 3 adds elements 2 and 3: result 5, expected 5.",
+            "스레드 네 개마다 한 줄씩, 줄마다 입력 원소 0, 1, 2, 3이 있습니다. 스레드 0은 원소 0을 더하고 "
+            "원소 1을 빠뜨립니다. 결과 0, 기댓값 1. 스레드 1은 원소 0과 1을 더하고 원소 2를 빠뜨립니다. "
+            "결과 1, 기댓값 3. 스레드 2는 원소 1과 2를 더하고 원소 3을 빠뜨립니다. 결과 3, 기댓값 6. 스레드 "
+            "3은 원소 2와 3을 더합니다. 결과 5, 기댓값 5.",
+        ),
+        draw_windows,
+        narrow=partial(draw_windows, narrow=True),
+    ),
+    Figure(
+        "p09-barrier",
+        Text(
+            "Three threads wait at a barrier for all four. Thread 3 does not enter the branch and returns.",
+            "스레드 세 개가 배리어에서 네 개가 모이기를 기다립니다. 스레드 3은 조건문에 들어가지 않고 "
+            "종료합니다.",
+        ),
+        Text(
+            "Four rows, one for each thread. Threads 0, 1 and 2 store to shared memory, and an arrow leads "
+            "from each to a dashed line marked barrier(), where it waits. Thread 3 returns; no arrow leads "
+            "from it to the line.",
+            "스레드마다 한 줄씩, 네 줄로 된 그림. 스레드 0, 1, 2는 공유 메모리에 저장하고, 화살표가 저마다 "
+            "barrier()라고 적힌 점선으로 이어져 거기서 기다립니다. 스레드 3은 종료하며, 점선으로 이어지는 "
+            "화살표가 없습니다.",
+        ),
+        draw_barrier,
+        narrow=partial(draw_barrier, narrow=True),
+    ),
+)

@@ -1,0 +1,361 @@
+"""Puzzle 13: the windows of a convolution, the cells of one block, and the halo of two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts, number
+from tooling.book.figures.figure import Figure
+from tooling.book.figures.traces import SHARED, Access, Trace
+from tooling.catalog.model import Text
+from tooling.record import Record
+
+Sheet = Callable[[int, int], Canvas]
+
+_OUTPUT, _A, _B = 0, 1, 2  # the kernels' arguments
+_SIMPLE = "p13_tile_tensor --simple"
+_BOUNDARY = "p13_tile_tensor --block-boundary"
+
+
+class Cell(Record):
+    """One cell of shared memory after the loads.
+
+    Attributes:
+        index: counted from the start of the block's shared memory.
+        thread: the one that stored it.
+        value: what it holds.
+        source: the element of the input that was loaded; None for a zero without a load.
+    """
+
+    index: int
+    thread: int
+    value: float
+    source: int | None
+
+
+def cells_of(trace: Trace, block: int, buffer: int) -> list[Cell]:
+    """The cells that a block filled from one buffer, zeros in place of missing elements included.
+
+    A store belongs to the load of the same line; a line that loaded nothing stored zeros in place of elements
+    of `a`.
+    """
+    loads: dict[int, tuple[int, dict[int, int]]] = {}
+    found = []
+    for event in trace.of_block(block):
+        if event.action == "load" and event.buffer != SHARED:
+            loads[event.line] = event.buffer, dict(zip(event.threads, event.elements, strict=True))
+        elif event.action == "store" and event.buffer == SHARED:
+            origin, elements = loads.get(event.line, (_A, {}))
+            if origin == buffer:
+                stored = zip(event.elements, event.threads, event.values, strict=True)
+                found += [Cell(cell, thread, value, elements.get(thread)) for cell, thread, value in stored]
+    return found
+
+
+class Block(Record):
+    """One block of the second kernel.
+
+    Attributes:
+        trace: of the kernel.
+        index: of the block.
+        threads: how many elements are its own; those behind them are the halo.
+        cells: its part of `a` in shared memory.
+        stores: to the output, in the order of the threads.
+    """
+
+    trace: Trace
+    index: int
+    threads: int
+    cells: tuple[Cell, ...]
+    stores: tuple[Access, ...]
+
+
+def blocks_of(facts: Facts) -> list[Block]:
+    """Every block of the second kernel."""
+    trace = facts.trace(_BOUNDARY)
+    return [
+        Block(
+            trace,
+            index,
+            facts.constant("TPB"),
+            tuple(cells_of(trace, index, _A)),
+            tuple(trace.accesses("store", _OUTPUT, index)),
+        )
+        for index in range(trace.grid[0])
+    ]
+
+
+def draw_products(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """`a` with the zeros behind it, and for each element of the output its products and their sum."""
+    data = facts.inputs("simple")
+    a, b = data["a"].tolist(), data["b"].tolist()
+    sums = facts.expected("simple")["out"].tolist()
+    columns = len(a) + len(b) - 1
+    side, high, pitch, size = (30, 24, 32, 11) if narrow else (44, 30, 40, 14)
+    left = 22 if narrow else 150
+    result = left + columns * side + (14 if narrow else 40)
+    first = 28 + high + 28
+    canvas = sheet(result + side + (4 if narrow else 16), first + len(sums) * pitch)
+    for column in range(columns):
+        middle = left + (column + 0.5) * side
+        canvas.label(middle, 12, str(column), "middle", size=11 if narrow else 12, quiet=True)
+        inside = column < len(a)
+        ink = Ink.PLAIN if inside else Ink.SPARE
+        canvas.cell(
+            left + column * side, 24, side, high, number(a[column]) if inside else "0", ink=ink, size=size
+        )
+    canvas.label(left - 10, 24 + high / 2, "a", "end", mono=True, size=size)
+    canvas.label(result + side, first - 14, "output", "end", mono=True, size=12)
+    for i, total in enumerate(sums):
+        top = first + i * pitch
+        name = str(i) if narrow else f"i = {i}"
+        canvas.label(left - 10, top + high / 2, name, "end", mono=True, size=size)
+        for j, factor in enumerate(b):
+            value = a[i + j] if i + j < len(a) else 0
+            ink = Ink.PLAIN if i + j < len(a) else Ink.SPARE
+            text = f"{number(value)}·{number(factor)}"
+            canvas.cell(left + (i + j) * side, top, side, high, text, ink=ink, size=size)
+        end = left + (i + len(b)) * side
+        canvas.arrow(end + 4, top + high / 2, result - 4, top + high / 2)
+        canvas.cell(result, top, side, high, number(total), ink=Ink.RESULT, size=size)
+    return canvas
+
+
+def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Both inputs, the block's cells, and the windows of the first and the last thread with an element."""
+    trace = facts.trace(_SIMPLE)
+    data = {name: values.tolist() for name, values in facts.inputs("simple").items()}
+    threads, taps = facts.constant("TPB"), facts.constant("CONV")
+    side, size = (24, 12) if narrow else (38, 14)
+    left = 12 if narrow else 146
+    right = left + threads * side + (22 if narrow else 44)  # of the filter
+    end = right + taps * side
+    shared, barrier, windows = 96, 96 + side + 32, 96 + side + 64
+    pitch = side + 10
+    canvas = sheet(end + (12 if narrow else 22), windows + 2 * pitch)
+    for x, buffer, name in ((left, _A, "a"), (right, _B, "b")):
+        own = cells_of(trace, 0, buffer)
+        base = min(cell.index for cell in own)
+        canvas.label(x, 12, name, mono=True, size=13)
+        canvas.label(x, shared + side + 12, f"shared_{name}", mono=True, size=12, quiet=True)
+        for index, value in enumerate(data[name]):
+            canvas.cell(x + index * side, 24, side, side, number(value), size=size)
+        for cell in own:
+            at = x + (cell.index - base) * side
+            if cell.source is not None:
+                start = x + (cell.source + 0.5) * side
+                canvas.arrow(start, 24 + side + 3, at + side / 2, shared - 3)
+            else:
+                canvas.label(at + side / 2, shared - 12, f"T{cell.thread}", "middle", size=11, quiet=True)
+            ink = Ink.LIVE if cell.source is not None else Ink.SPARE
+            canvas.cell(at, shared, side, side, number(cell.value), ink=ink, size=size)
+    canvas.frame(left - 8, shared - 26, end - left + 16, side + 46)
+    if not narrow:
+        canvas.label(
+            left - 18, 24 + side / 2, Text("global memory", "전역 메모리"), "end", size=12, quiet=True
+        )
+        canvas.label(left - 18, shared + side / 2, Text("block 0", "블록 0"), "end", size=13)
+    canvas.arrow(4, barrier, end + 8, barrier, head=False, dashed=True)
+    canvas.plate((left + end) / 2, barrier, 84, "barrier()")
+    canvas.label(end, windows - 12, "output", "end", mono=True, size=12)
+    held = {cell.index: cell for cell in cells_of(trace, 0, _A)}
+    stores = list(trace.accesses("store", _OUTPUT, 0))
+    for row, store in enumerate((stores[0], stores[-1])):
+        top = windows + row * pitch
+        window = _window(trace, store, held.values())
+        label = Text(f"window of thread {store.thread}", f"스레드 {store.thread}의 윈도")
+        if not narrow:
+            canvas.label(left - 18, top + side / 2, label, "end", size=13)
+        for index in window:
+            ink = Ink.LIVE if held[index].source is not None else Ink.SPARE
+            canvas.cell(left + index * side, top, side, side, number(held[index].value), ink=ink, size=size)
+        if narrow:
+            before = window[0] * side
+            label_x, anchor = (left + before - 6, "end") if before else (left + taps * side + 6, "start")
+            canvas.label(label_x, top + side / 2, f"T{store.thread}", anchor, size=12)
+        result = end - side
+        begin = left + (window[-1] + 1) * side
+        canvas.arrow(
+            begin + (26 if narrow and not window[0] else 4), top + side / 2, result - 4, top + side / 2
+        )
+        canvas.cell(result, top, side, side, number(store.value), ink=Ink.RESULT, size=size)
+    return canvas
+
+
+def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
+    """`a` above, both blocks with their own elements and their halo side by side, the output below."""
+    blocks = blocks_of(facts)
+    a = facts.inputs("block-boundary")["a"].tolist()
+    side, left, gap = 27, 122, 40
+    wide = len(blocks[0].cells) * side
+    width = len(blocks) * (wide + gap) - gap
+    start = left + (width - len(a) * side) / 2
+    top, shared, output = 26, 116, 244
+    canvas = sheet(left + width + 14, output + side + 22)
+    memory = Text("global memory", "전역 메모리")
+    _names(canvas, left - 20, top + side / 2, "a", memory)
+    _names(canvas, left - 20, shared + side / 2, "shared_a", Text("one per block", "블록마다 하나"))
+    _names(canvas, left - 20, output + side / 2, "output", memory)
+    for index, value in enumerate(a):
+        canvas.label(start + (index + 0.5) * side, 13, str(index), "middle", size=11, quiet=True)
+        canvas.cell(start + index * side, top, side, side, number(value), size=13)
+    for block in blocks:
+        x = left + block.index * (wide + gap)
+        for cell in block.cells:
+            if cell.source is not None:
+                source, target = start + (cell.source + 0.5) * side, x + (cell.index + 0.5) * side
+                dashed = cell.index >= block.threads
+                canvas.arrow(source, top + side + 3, target, shared - 3, dashed=dashed)
+        _draw_block(canvas, block, x, shared, side)
+        _draw_outputs(canvas, block, x, output, side)
+    return canvas
+
+
+def draw_halo_narrow(facts: Facts, sheet: Sheet) -> Canvas:
+    """One block below the other, each with the elements that it loads."""
+    blocks = blocks_of(facts)
+    side, left, high = 26, 12, 284
+    canvas = sheet(left + len(blocks[0].cells) * side + 14, len(blocks) * high - 6)
+    for block in blocks:
+        y = block.index * high
+        shared = y + 100
+        canvas.label(left, y + 10, "a", mono=True, size=13)
+        for cell in block.cells:
+            if cell.source is not None:
+                middle = left + (cell.index + 0.5) * side
+                canvas.label(middle, y + 29, str(cell.source), "middle", size=11, quiet=True)
+                canvas.cell(middle - side / 2, y + 38, side, side, number(cell.value), size=12)
+                canvas.arrow(middle, y + 67, middle, shared - 3, dashed=cell.index >= block.threads)
+        _draw_block(canvas, block, left, shared, side)
+        _draw_outputs(canvas, block, left, y + 228, side)
+        right = left + block.threads * side + 8
+        canvas.label(right, y + 228 + side / 2, "output", mono=True, size=12)
+    return canvas
+
+
+def _draw_block(canvas: Canvas, block: Block, x: float, y: float, side: float) -> None:
+    """The shared memory of a block with its indices, and what the two parts are called."""
+    halo = []
+    for cell in block.cells:
+        ink = Ink.LIVE if cell.source is not None else Ink.SPARE
+        middle = x + (cell.index + 0.5) * side
+        canvas.cell(middle - side / 2, y, side, side, number(cell.value), ink=ink, size=13)
+        canvas.label(middle, y + side + 11, str(cell.index), "middle", size=11, quiet=True)
+        if cell.index >= block.threads:
+            halo.append(cell.index)
+    canvas.frame(x - 8, y - 12, len(block.cells) * side + 16, side + 76)
+    canvas.label(x, y + side + 30, Text(f"block {block.index}", f"블록 {block.index}"), size=12, bold=True)
+    middle = x + (halo[0] + len(halo) / 2) * side
+    canvas.label(middle, y + side + 30, Text("halo", "헤일로"), "middle", size=12)
+    barrier = y + side + 50
+    canvas.arrow(x, barrier, x + len(block.cells) * side, barrier, head=False, dashed=True)
+    canvas.plate(x + len(block.cells) * side / 2, barrier, 78, "barrier()")
+
+
+def _draw_outputs(canvas: Canvas, block: Block, x: float, y: float, side: float) -> None:
+    """The elements that a block stores, and the window of the last of them."""
+    for store in block.stores:
+        at = x + store.thread * side
+        canvas.cell(at, y, side, side, number(store.value), ink=Ink.RESULT, size=12)
+        canvas.label(at + side / 2, y + side + 11, str(store.element), "middle", size=11, quiet=True)
+    last = block.stores[-1]
+    window = _window(block.trace, last, block.cells)
+    begin, end, bracket = x + window[0] * side + 2, x + (window[-1] + 1) * side - 2, y - 26
+    canvas.arrow(begin, bracket, end, bracket, head=False)
+    for edge in (begin, end):
+        canvas.arrow(edge, bracket - 6, edge, bracket, head=False)
+    target = x + (last.thread + 0.5) * side
+    canvas.arrow(target, bracket, target, y - 4)
+    label = Text(f"window of T{last.thread}", f"T{last.thread}의 윈도")
+    canvas.label(target + 12, y - 13, label, size=12)
+
+
+def _window(trace: Trace, store: Access, cells: Iterable[Cell]) -> list[int]:
+    """The indices of the cells that a thread read for what it stored, in ascending order."""
+    loads = trace.accesses("load", SHARED, store.block)
+    read = {load.element for load in loads if load.thread == store.thread}
+    return sorted(read & {cell.index for cell in cells})
+
+
+def _names(canvas: Canvas, x: float, y: float, name: str, memory: Text) -> None:
+    canvas.label(x, y - 9, name, "end", mono=True, size=13)
+    canvas.label(x, y + 9, memory, "end", size=12, quiet=True)
+
+
+FIGURES = (
+    Figure(
+        "p13",
+        Text(
+            "Each element of the output is a sum of three products. The window of element i starts at i. At "
+            "the end of a, zeros take the place of the missing elements.",
+            "출력의 원소는 곱 세 개를 더한 값입니다. 원소 i의 윈도는 i에서 시작합니다. a의 끝을 넘는 "
+            "위치에는 0을 채웁니다.",
+        ),
+        Text(
+            "Above, the elements of a at the indices 0 to 5, which hold 0 to 5, and zeros at the indices 6 "
+            "and 7. Below, a row for each element of the output with its three products: for i = 0 they are "
+            "0·0, 1·1 and 2·2, for i = 5 they are 5·0, 0·1 and 0·2. The rows move one column to the right "
+            "each time. The sums are 5, 8, 11, 14, 5 and 0.",
+            "위에는 인덱스 0부터 5까지 a의 원소 0부터 5가 있고, 인덱스 6과 7에는 0이 있습니다. 아래에는 "
+            "출력의 원소마다 곱 세 개가 한 줄로 있습니다. i = 0에서는 0·0, 1·1, 2·2이고 i = 5에서는 5·0, "
+            "0·1, 0·2입니다. 줄마다 한 열씩 오른쪽으로 움직입니다. 합은 5, 8, 11, 14, 5, 0입니다.",
+        ),
+        draw_products,
+        narrow=partial(draw_products, narrow=True),
+    ),
+    Figure(
+        "p13-simple",
+        Text(
+            "Six threads load an element of a, three of them also an element of the filter b. Threads 6 and "
+            "7 store zeros. The window of thread 5 needs both zeros.",
+            "스레드 6개가 a의 원소를 읽고, 그중 3개는 필터 b의 원소도 읽습니다. 스레드 6과 7은 0을 "
+            "저장합니다. 스레드 5의 윈도에는 두 0이 모두 필요합니다.",
+        ),
+        Text(
+            "Above, the elements of a, 0 to 5, and of b, 0 to 2, in global memory. An arrow leads from each "
+            "to the element of shared memory with the same index. shared_a has eight elements; the last two "
+            "are zeros, which threads 6 and 7 have stored. shared_b has three elements. Below the barrier, "
+            "the window of thread 0 consists of shared_a[0] to shared_a[2] and leads to the output 5; the "
+            "window of thread 5 consists of shared_a[5] to shared_a[7], which hold 5, 0 and 0, and leads to "
+            "the output 0.",
+            "위에는 전역 메모리에 a의 원소 0부터 5까지, b의 원소 0부터 2까지 있습니다. 원소마다 화살표가 "
+            "인덱스가 같은 공유 메모리 칸으로 이어집니다. shared_a는 8칸이고 마지막 두 칸에는 스레드 6과 "
+            "7이 저장한 0이 있습니다. shared_b는 3칸입니다. 배리어 아래에서 스레드 0의 윈도는 0번부터 2번 "
+            "칸까지이고 출력 5로 이어집니다. 스레드 5의 윈도는 5번부터 7번 칸까지 5, 0, 0이고 출력 0으로 "
+            "이어집니다.",
+        ),
+        draw_cells,
+        traces=(_SIMPLE,),
+        narrow=partial(draw_cells, narrow=True),
+    ),
+    Figure(
+        "p13-halo",
+        Text(
+            "Each block loads its own eight elements and a halo of three. Elements 8 to 10 are loaded "
+            "twice: by block 1 as its own, and by block 0 for its last windows. Past the end of a, both "
+            "parts hold zeros.",
+            "블록마다 자기 원소 8개와 헤일로 3개를 읽습니다. 원소 8부터 10까지는 두 번 읽습니다. 블록 1의 "
+            "원소이면서 블록 0의 마지막 윈도에도 필요하기 때문입니다. a의 끝을 넘는 칸에는 어느 쪽이든 0이 "
+            "들어 있습니다.",
+        ),
+        Text(
+            "Above, the 15 elements of a. Block 0 has eleven elements of shared memory: the first eight "
+            "hold the elements 0 to 7 of a, and dashed arrows lead from the elements 8 to 10 to its halo. "
+            "Block 1 holds the elements 8 to 14, a zero of thread 7, and three zeros in its halo. Below the "
+            "barriers are the outputs: 14, 20, 26, 32, 38, 44, 50 and 56 from block 0, and 62, 68, 74, 80, "
+            "41, 14 and 0 from block 1. A bracket marks the window of thread 7 in block 0, shared_a[7] to "
+            "shared_a[10], and that of thread 6 in block 1, shared_a[6] to shared_a[9].",
+            "위에는 a의 원소 15개가 있습니다. 블록 0에는 공유 메모리가 11칸 있습니다. 0번부터 7번 칸에는 "
+            "원소 0부터 7까지 있고, 원소 8부터 10까지는 점선 화살표가 헤일로인 8번부터 10번 칸으로 "
+            "이어집니다. 블록 1에는 0번부터 6번 칸에 원소 8부터 14까지, 7번 칸에 0, 헤일로에 0이 세 개 "
+            "있습니다. 배리어 아래에는 출력이 있습니다. 블록 0에서 14, 20, 26, 32, 38, 44, 50, 56이 나오고 "
+            "블록 1에서 62, 68, 74, 80, 41, 14, 0이 나옵니다. 괄호 선은 블록 0에서 스레드 7의 윈도인 "
+            "7번부터 10번 칸을, 블록 1에서 스레드 6의 윈도인 6번부터 9번 칸을 표시합니다.",
+        ),
+        draw_halo,
+        traces=(_BOUNDARY,),
+        narrow=draw_halo_narrow,
+    ),
+)

@@ -1,0 +1,565 @@
+"""Puzzle 16: which elements a product needs, what shared memory holds in each step, and the roofline."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from tooling.book.errors import malformed
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts, number
+from tooling.book.figures.figure import Figure
+from tooling.book.figures.traces import SHARED, Access, Trace
+from tooling.catalog.model import Text
+from tooling.record import Record
+
+Sheet = Callable[[int, int], Canvas]
+
+_PROGRAM = "p16_tile_tensor"
+_OUTPUT, _A, _B = 0, 1, 2  # the kernels' arguments
+_EXAMPLE = (4, 5)  # row and column of the product that the overview works out
+_BLOCK = 1  # whose tiles are drawn; its x and y differ
+
+
+def draw_product(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """`a` on the left, `b` above, the product between them: one element with its row and its column."""
+    size = facts.constant("SIZE_TILED", _PROGRAM)
+    data = facts.inputs("tiled")
+    a, b = (data[name].reshape(size, size) for name in ("a", "b"))
+    product = facts.expected("tiled")["out"].reshape(size, size)
+    row, col = _EXAMPLE
+    cell, left, top, gap = (17, 3, 38, 9) if narrow else (27, 72, 46, 24)
+    wide = size * cell
+    right, below = left + wide + gap, top + wide + gap
+    canvas = sheet(right + wide + 8, below + wide + 30)
+
+    def matrix(x: float, y: float, values: Callable[[int, int], tuple[str, Ink]]) -> None:
+        for r in range(size):
+            for c in range(size):
+                text, ink = values(r, c)
+                canvas.cell(x + c * cell, y + r * cell, cell, cell, "" if narrow else text, ink=ink, size=12)
+
+    matrix(left, below, lambda r, c: (number(a[r, c]), Ink.PLAIN) if r == row else ("", Ink.SPARE))
+    matrix(right, top, lambda r, c: (number(b[r, c]), Ink.PLAIN) if c == col else ("", Ink.SPARE))
+    matrix(right, below, lambda r, c: ("", Ink.RESULT if (r, c) == _EXAMPLE else Ink.SPARE))
+    middle_row, middle_col = below + (row + 0.5) * cell, right + (col + 0.5) * cell
+    canvas.label(left + wide / 2, below + wide + 16, "a", "middle", mono=True, bold=True)
+    canvas.label(right + wide / 2, below + wide + 16, "output", "middle", mono=True, bold=True)
+    canvas.label(right, top - 12, "b", mono=True, bold=True)
+    canvas.label(middle_col, top - 12, f"col {col}", "middle", size=12, mono=True)
+    if not narrow:
+        canvas.label(left - 10, middle_row, f"row {row}", "end", size=12, mono=True)
+    canvas.arrow(left + wide + 3, middle_row, middle_col - cell / 2 - 3, middle_row)
+    canvas.arrow(middle_col, top + wide + 3, middle_col, middle_row - cell / 2 - 3)
+    step = 15 if narrow else 22
+    canvas.label(left, top - 12, f"output[{row}, {col}]", size=13, mono=True, bold=True)
+    for k in range(size):
+        sign = "= " if k == 0 else "+ "
+        term = f"{sign}{number(a[row, k])} · {number(b[k, col])}"
+        canvas.label(left, top + 8 + k * step, term, size=12, mono=True)
+    canvas.label(left, top + 8 + size * step, f"= {number(product[row, col])}", size=12, mono=True, bold=True)
+    return canvas
+
+
+def draw_naive(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The threads of the block, each with the products that it adds up; those outside the matrix are idle."""
+    trace = facts.trace(f"{_PROGRAM} --naive")
+    size = facts.constant("SIZE", _PROGRAM)
+    data = facts.inputs("naive")
+    a, b = data["a"].reshape(-1), data["b"].reshape(-1)
+    read_a, read_b = _read(trace, _A), _read(trace, _B)
+    stored = {store.thread: store for store in trace.accesses("store", _OUTPUT, block=0)}
+    across, down = trace.block[:2]
+    cell, wide, high, left, gap = (29, 78, 62, 2, 20) if narrow else (40, 144, 62, 24, 38)
+    right, top = left + size * cell + gap, 32
+    below = top + size * cell + 58
+    canvas = sheet(
+        right + across * wide + (9 if narrow else 16), below + down * high + (62 if narrow else 44)
+    )
+    canvas.label(left + size * cell / 2, below - 18, "a", "middle", mono=True, bold=True)
+    canvas.label(right + size * wide / 2, 14, "b", "middle", mono=True, bold=True)
+    for k in range(size):
+        for place in range(size):
+            middle = below + (place + 0.5) * high
+            canvas.cell(left + k * cell, middle - cell / 2, cell, cell, number(a[place * size + k]), size=13)
+            x = right + (place + 0.5) * wide - cell / 2
+            canvas.cell(x, top + k * cell, cell, cell, number(b[k * size + place]), size=13)
+    canvas.frame(right - 6, below - 30, across * wide + 12, down * high + 36)
+    name = Text(f"block (0, 0): {across} × {down} threads", f"블록 (0, 0): 스레드 {across} × {down}개")
+    canvas.label(right + 2, below - 16, name, size=13, bold=True)
+    for thread in range(across * down):
+        x, y = thread % across, thread // across
+        busy = stored.get(thread)
+        corner_x, corner_y = right + x * wide, below + y * high
+        ink = Ink.SPARE if busy is None else Ink.RESULT
+        canvas.cell(corner_x + 2, corner_y + 2, wide - 4, high - 4, ink=ink)
+        colour = canvas.shade.marks[ink][2]
+        middle_x = corner_x + wide / 2
+        canvas.label(middle_x, corner_y + 16, f"({x}, {y})", "middle", size=12, mono=True, colour=colour)
+        if busy is None:
+            canvas.label(
+                middle_x, corner_y + 38, Text("idle", "할 일 없음"), "middle", size=12, colour=colour
+            )
+            continue
+        pairs = zip(read_a[thread], read_b[thread], strict=True)
+        terms = " + ".join(f"{number(a[left_])}·{number(b[right_])}" for left_, right_ in pairs)
+        total = f"= {number(busy.value)}"
+        if narrow:
+            canvas.label(middle_x, corner_y + 32, terms, "middle", size=12, mono=True, colour=colour)
+            canvas.label(middle_x, corner_y + 48, total, "middle", size=12, mono=True, colour=colour)
+        else:
+            canvas.label(
+                middle_x, corner_y + 38, f"{terms} {total}", "middle", size=13, mono=True, colour=colour
+            )
+    _legend(canvas, left, below + down * high + 26, _INPUT, _RESULT, _IDLE, narrow=narrow)
+    return canvas
+
+
+def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Both inputs, the block's shared tiles with what was stored there, and the output."""
+    trace = facts.trace(f"{_PROGRAM} --single-block")
+    size = facts.constant("SIZE", _PROGRAM)
+    data = facts.inputs("single-block")
+    across, down = trace.block[:2]
+    tiles = _tiles(list(trace.accesses("store", SHARED, block=0)), across * down)
+    stored = {store.element: store.value for store in trace.accesses("store", _OUTPUT, block=0)}
+    cell, left, gap, size_text = (31, 4, 26, 13) if narrow else (44, 24, 74, 14)
+    frame = left + size * cell + gap
+    shared = frame + 14
+    after = shared + across * cell + 14
+    output = after + gap
+    tops = (66, 66 + down * cell + 44)
+    bottom = tops[1] + down * cell + 12
+    canvas = sheet(output + size * cell + (4 if narrow else 24), bottom + (56 if narrow else 36))
+
+    def square(x: float, y: float, wide: int, values: dict[int, float], ink: Ink) -> None:
+        for place in range(wide * wide):
+            value = values.get(place)
+            canvas.cell(
+                x + place % wide * cell,
+                y + place // wide * cell,
+                cell,
+                cell,
+                "" if value is None else number(value),
+                ink=Ink.SPARE if value is None else ink,
+                size=size_text,
+            )
+
+    def title(x: float, wide: int, y: float, text: str) -> None:
+        canvas.label(x + wide * cell / 2, y - 13, text, "middle", size=12, mono=True, bold=True)
+
+    canvas.frame(frame, 12, after - frame, bottom - 12)
+    canvas.label(frame + 12, 30, Text("block (0, 0)", "블록 (0, 0)"), size=13, bold=True)
+    for name, y, tile in zip(("a", "b"), tops, tiles, strict=True):
+        title(left, size, y, name)
+        square(left, y, size, dict(enumerate(data[name].reshape(-1))), Ink.PLAIN)
+        canvas.arrow(left + size * cell + 4, y + size * cell / 2, shared - 4, y + size * cell / 2)
+        title(shared, across, y, f"{name}_shared")
+        square(shared, y, across, tile, Ink.LIVE)
+    middle = (tops[0] + tops[1] + down * cell) / 2
+    canvas.arrow(after + 4, middle, output - 4, middle)
+    title(output, size, middle - size * cell / 2, "output")
+    square(output, middle - size * cell / 2, size, stored, Ink.RESULT)
+    spare = (Ink.SPARE, Text("unused", "미사용"))
+    _legend(canvas, left, bottom + 20, _INPUT, _SHARED, _RESULT, spare, narrow=narrow)
+    return canvas
+
+
+def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """For each step: which tiles of `a` and `b` the block copies, its shared memory, and its totals."""
+    trace = facts.trace(f"{_PROGRAM} --tiled")
+    steps, tile = facts.constant("TILES", _PROGRAM), facts.constant("TPB", _PROGRAM)
+    size = facts.constant("SIZE_TILED", _PROGRAM)
+    (grid, _), cells = trace.grid[:2], tile * tile
+    loads = {name: list(trace.accesses("load", buffer, _BLOCK)) for name, buffer in (("a", _A), ("b", _B))}
+    stores = list(trace.accesses("store", SHARED, _BLOCK))
+    box, cell, total_cell = (24, 25, 0) if narrow else (32, 34, 46)
+    columns = _columns(narrow, steps * box, tile * cell)
+    pitch = 130 if narrow else max(steps * box, tile * total_cell) + 34
+    top = 64
+    right = columns[4] + tile * total_cell if not narrow else columns[3] + tile * cell
+    bottom = top + steps * pitch
+    canvas = sheet(right + (4 if narrow else 10), bottom + (28 if narrow else 20))
+    _legend(
+        canvas, columns[0], bottom + (0 if narrow else 4), _INPUT, _SHARED, *(() if narrow else (_RESULT,))
+    )
+    headings = ("a", "b", "a_shared", "b_shared", "total")
+    for x, heading, wide in zip(
+        columns,
+        headings,
+        (steps * box, steps * box, tile * cell, tile * cell, tile * total_cell),
+        strict=True,
+    ):
+        if wide:
+            canvas.label(x + wide / 2, 44, heading, "middle", size=12, mono=True, bold=True)
+    name = f"({_BLOCK % grid}, {_BLOCK // grid})"
+    canvas.label(columns[0], 14, Text(f"block {name}", f"블록 {name}"), size=13, bold=True)
+    totals = [0.0] * cells
+    for step in range(steps):
+        y = top + step * pitch
+        label = Text(f"tile = {step}", f"tile = {step}")
+        if not narrow:
+            canvas.label(columns[0] - 14, y + steps * box / 2, label, "end", size=12, mono=True)
+        for x, matrix in zip(columns, ("a", "b"), strict=False):
+            first = min(load.element for load in loads[matrix][step * cells : (step + 1) * cells])
+            here = (first // size // tile, first % size // tile)
+            for place in range(steps * steps):
+                at = (place // steps, place % steps)
+                text = f"{at[0]},{at[1]}" if at == here else ""
+                canvas.cell(
+                    x + at[1] * box,
+                    y + at[0] * box,
+                    box,
+                    box,
+                    text,
+                    ink=Ink.PLAIN if at == here else Ink.SPARE,
+                    size=11 if narrow else 12,
+                )
+        tiles = _tiles(stores[2 * step * cells : 2 * (step + 1) * cells], cells)
+        for x, held in zip(columns[2:], tiles, strict=False):
+            for place in range(cells):
+                canvas.cell(
+                    x + place % tile * cell,
+                    y + place // tile * cell,
+                    cell,
+                    cell,
+                    number(held[place]),
+                    ink=Ink.LIVE,
+                    size=11 if narrow else 12,
+                )
+        a_shared, b_shared = tiles
+        for place in range(cells):
+            row, col = place // tile, place % tile
+            totals[place] += sum(a_shared[row * tile + k] * b_shared[k * tile + col] for k in range(tile))
+            if not narrow:
+                canvas.cell(
+                    columns[4] + col * total_cell,
+                    y + row * total_cell,
+                    total_cell,
+                    total_cell,
+                    number(totals[place]),
+                    ink=Ink.RESULT,
+                    size=12,
+                )
+        if narrow:
+            thread = Text("total of thread (0, 0)", "스레드 (0, 0)의 total")
+            line = f"tile = {step}: {canvas.say(thread)} = {number(totals[0])}"
+            canvas.label(columns[0], y + tile * cell + 16, line, size=12)
+    written = {store.thread: store.value for store in trace.accesses("store", _OUTPUT, _BLOCK)}
+    if [written[thread] for thread in range(cells)] != totals:
+        raise ValueError("the kernel wrote other totals than the tiles give")
+    return canvas
+
+
+def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Both roofs of an H200, the intensities of the kernels, and what was measured."""
+    roof = measured_roof(facts)
+    left, top, wide, high = (36, 30, 278, 300) if narrow else (62, 30, 600, 360)
+    low_x, high_x, low_y, high_y = 1 / 16, 64.0, 1 / 32, 128.0  # FLOP/byte, TFLOP/s
+
+    def x_of(intensity: float) -> float:
+        return left + wide * math.log2(intensity / low_x) / math.log2(high_x / low_x)
+
+    def y_of(speed: float) -> float:
+        return top + high - high * math.log2(speed / low_y) / math.log2(high_y / low_y)
+
+    canvas = sheet(left + wide + 14, top + high + 48)
+    small = 11 if narrow else 12
+    _, faint, _ = canvas.shade.marks[Ink.SPARE]
+    for power in range(-4, 7):
+        value, x = 2.0**power, x_of(2.0**power)
+        _line(canvas, (x, top), (x, top + high), faint, 0.7)
+        if power % 2 == 0:
+            text = number(value) if value >= 1 else f"1/{number(1 / value)}"
+            canvas.label(x, top + high + 14, text, "middle", size=small, quiet=True)
+    for power in range(-5, 8):
+        value, y = 2.0**power, y_of(2.0**power)
+        _line(canvas, (left, y), (left + wide, y), faint, 0.7)
+        if power % 2 == 1:
+            text = number(value) if value >= 1 else f"1/{number(1 / value)}"
+            canvas.label(left - 6, y, text, "end", size=small, quiet=True)
+    canvas.label(left - 6 if narrow else left - 30, 12, "TFLOP/s", size=12, bold=True)
+    axis = Text("arithmetic intensity, FLOP per byte", "산술 강도, 바이트당 FLOP")
+    canvas.label(left + wide / 2, top + high + 36, axis, "middle", size=12, bold=True)
+    _, _, ink = canvas.shade.marks[Ink.PLAIN]
+    ridge = roof.peak / roof.bandwidth
+    start = max(low_x, low_y / roof.bandwidth)
+    corner = (x_of(ridge), y_of(roof.peak))
+    _line(canvas, (x_of(start), y_of(start * roof.bandwidth)), corner, ink, 2.2)
+    _line(canvas, corner, (left + wide, y_of(roof.peak)), ink, 2.2)
+    peak = Text(f"peak {roof.peak:.0f} TFLOP/s", f"최대 {roof.peak:.0f} TFLOP/s")
+    canvas.label(left + wide - 4, y_of(roof.peak) - 12, peak, "end", size=small)
+    slope = math.degrees(math.atan2(y_of(2.0) - y_of(4.0), x_of(2.0) - x_of(1.0)))
+    bandwidth = Text(f"copy {roof.bandwidth:.1f} TB/s", f"복사 {roof.bandwidth:.1f} TB/s")
+    at = (0.5, 0.5 * roof.bandwidth) if narrow else (0.4, 0.4 * roof.bandwidth)
+    canvas.embed(f'<g transform="translate({x_of(at[0]):.1f} {y_of(at[1]) - 12:.1f}) rotate({-slope:.1f})">')
+    canvas.label(0, 0, bandwidth, "middle", size=small)
+    canvas.embed("</g>")
+    for intensity, words in _INTENSITIES:
+        limit = min(roof.peak, intensity * roof.bandwidth)
+        x = x_of(intensity)
+        canvas.arrow(x, top + high, x, y_of(limit), head=False, dashed=True)
+        for line, word in enumerate(words):
+            where = top + high - 28 + 15 * line
+            canvas.label(x + 5, where, word, size=small, quiet=True)
+    fill, edge, _ = canvas.shade.marks[Ink.RESULT]
+    for point in roof.points:
+        x, y = x_of(point.intensity), y_of(point.speed)
+        canvas.embed(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5.5" fill="{fill}" stroke="{edge}"/>')
+        name = point.short if narrow else point.name
+        canvas.embed(
+            f'<rect x="{x + 8:.1f}" y="{y - 5:.1f}" width="{106 if narrow else 150}" height="34" '
+            f'fill="{canvas.shade.paper}"/>'
+        )
+        canvas.label(x + 11, y + 5, name, size=small, bold=True)
+        canvas.label(x + 11, y + 21, f"{point.speed:.2g} TFLOP/s", size=small)
+    return canvas
+
+
+class Point(Record):
+    """One measured kernel.
+
+    Attributes:
+        name, short: what it is called in the figure, and on a telephone.
+        intensity: FLOP per byte of global memory.
+        speed: TFLOP/s.
+    """
+
+    name: Text
+    short: Text
+    intensity: float
+    speed: float
+
+
+class Roof(Record):
+    """What limits a kernel on the machine that was measured.
+
+    Attributes:
+        peak: TFLOP/s of float32 outside the tensor cores.
+        bandwidth: of a copy from device memory to device memory, TB/s.
+        points: kernels that were measured on it.
+    """
+
+    peak: float
+    bandwidth: float
+    points: tuple[Point, ...]
+
+
+def measured_roof(facts: Facts) -> Roof:
+    """The roof and the points, from `tests/data/h200/benchmarks.json`.
+
+    Raises:
+        BookError: the file is missing, or has no such measurements.
+    """
+    path = facts.shelf.project.recordings / "h200" / "benchmarks.json"
+    try:
+        measured = json.loads(path.read_text(encoding="utf-8"))
+        clock = measured["clocks"]["sm_mhz"]
+        adding = _row(measured["programs"]["p23 --benchmark"], "elementwise", _ADDED)
+        products = measured["programs"]["benchmarks/kernels/matrix_product.mojo"]
+        tiled = _row(products, "p33:tiled", _SIZE * _SIZE)
+    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+        raise malformed("table of measurements", path, error) from error
+    points = (
+        Point(
+            Text("elementwise addition", "원소별 덧셈"),
+            Text("addition", "덧셈"),
+            1 / 12,  # an addition for two elements read and one written
+            _ADDED / float(adding[_MEAN]) / 1e6,
+        ),
+        Point(
+            Text(f"tiled product, T = {_TILE}", f"타일 행렬 곱셈, T = {_TILE}"),
+            Text(f"tiled, T = {_TILE}", f"타일, T = {_TILE}"),
+            _TILE / 4,
+            2 * _SIZE**3 / float(tiled[_MEAN]) / 1e6,
+        ),
+    )
+    peak = _MULTIPROCESSORS * _LANES * 2 * clock / 1e6
+    return Roof(peak, float(adding[_BANDWIDTH]) / float(adding[_OF_COPY]) / 1000, points)
+
+
+_ADDED, _SIZE, _TILE = 268435456, 4096, 32  # elements added; rows of the product, and of its tiles
+_MEAN, _BANDWIDTH, _OF_COPY = 3, 5, 6  # columns of a benchmark's table: microseconds, GB/s, ratio to a copy
+_MULTIPROCESSORS, _LANES = 132, 128  # of an H200, and float32 units of each
+_INTENSITIES = (
+    (0.25, (Text("naive", "단순한"), Text("kernel", "커널"))),
+    (0.75, (Text("tiled,", "타일,"), Text("T = 3", "T = 3"))),
+    (8.0, (Text("tiled,", "타일,"), Text("T = 32", "T = 32"))),
+)
+_INPUT = (Ink.PLAIN, Text("input", "입력"))
+_SHARED = (Ink.LIVE, Text("shared memory", "공유 메모리"))
+_RESULT = (Ink.RESULT, Text("output", "출력"))
+_IDLE = (Ink.SPARE, Text("idle thread", "할 일이 없는 스레드"))
+
+
+def _legend(canvas: Canvas, x: float, y: float, *entries: tuple[Ink, Text], narrow: bool = False) -> None:
+    """What the colours mean: in one line, or on a telephone two entries in a line."""
+    for index, (ink, text) in enumerate(entries):
+        at = (x + index % 2 * 150, y + index // 2 * 22) if narrow else (x + index * 142, y)
+        canvas.cell(at[0], at[1] - 8, 16, 16, ink=ink)
+        canvas.label(at[0] + 22, at[1], text, size=12)
+
+
+def _read(trace: Trace, buffer: int) -> dict[int, list[int]]:
+    """For each thread of block 0, the elements that it read, in its order."""
+    read: dict[int, list[int]] = {}
+    for load in trace.accesses("load", buffer, block=0):
+        read.setdefault(load.thread, []).append(load.element)
+    return read
+
+
+def _tiles(stores: Sequence[Access], cells: int) -> tuple[dict[int, float], dict[int, float]]:
+    """What was stored into two shared tiles, by the cell's number in its tile.
+
+    Every thread stores first into the one and then into the other; both begin where thread 0 stored.
+    """
+    starts = [store.element for store in stores if store.thread == 0]
+    tiles: tuple[dict[int, float], dict[int, float]] = ({}, {})
+    for store in stores:
+        which = 0 if starts[0] <= store.element < starts[0] + cells else 1
+        tiles[which][store.element - starts[which]] = store.value
+    return tiles
+
+
+def _columns(narrow: bool, matrix: int, tile: int) -> tuple[int, int, int, int, int]:
+    """Where the columns of the steps begin: `a`, `b`, both shared tiles, totals."""
+    left, small, large = (2, 7, 9) if narrow else (84, 16, 34)
+    second = left + matrix + small
+    third = second + matrix + large
+    fourth = third + tile + small
+    return left, second, third, fourth, fourth + tile + large
+
+
+def _row(lines: Sequence[str], kernel: str, elements: int) -> list[str]:
+    """A row of a benchmark's table: kernel, elements, runs, mean in microseconds and so on."""
+    rows = (line.split() for line in lines)
+    return next(row for row in rows if row[:2] == [kernel, str(elements)])
+
+
+def _line(
+    canvas: Canvas, start: tuple[float, float], end: tuple[float, float], colour: str, width: float
+) -> None:
+    (x1, y1), (x2, y2) = start, end
+    canvas.embed(
+        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
+        f'stroke-width="{width:g}"/>'
+    )
+
+
+FIGURES: tuple[Figure, ...] = (
+    Figure(
+        "p16",
+        Text(
+            "An element of the product needs one row of a and one column of b. All other elements of output "
+            "need another row, another column, or both.",
+            "곱의 원소 하나에는 a의 한 행과 b의 한 열이 필요합니다. output의 다른 원소에는 행이나 열 "
+            "가운데 하나가 다르거나 둘 다 다릅니다.",
+        ),
+        Text(
+            "Three matrices of 9 by 9: a on the left, b above, output between them. Row 4 of a holds 36 to "
+            "44, column 5 of b holds 10, 28 and so on to 154. Arrows lead from both to the element in row 4 "
+            "and column 5 of output. It is the sum of nine products: 36 times 10, 37 times 28, and so on to "
+            "44 times 154, which makes 30600.",
+            "9 × 9 행렬 세 개. 왼쪽에 a, 위에 b, 그 사이에 output이 있습니다. a의 4행에는 36부터 44까지, "
+            "b의 5열에는 10, 28에서 154까지 들어 있습니다. 둘에서 나온 화살표가 output의 4행 5열 원소로 "
+            "이어집니다. 이 원소는 36 곱하기 10, 37 곱하기 28에서 44 곱하기 154까지 곱 아홉 개의 합인 "
+            "30600입니다.",
+        ),
+        draw_product,
+        narrow=partial(draw_product, narrow=True),
+    ),
+    Figure(
+        "p16-naive",
+        Text(
+            "Each thread (x, y) reads row y of a and column x of b. Threads with x = 2 or y = 2 have no "
+            "element.",
+            "스레드 (x, y)는 a의 y행과 b의 x열을 읽습니다. x = 2이거나 y = 2인 스레드에는 맡은 원소가 "
+            "없습니다.",
+        ),
+        Text(
+            "A block of 3 by 3 threads. On its left a, 0 1 and 2 3, row by row; above it b, 0 2 and 4 6. "
+            "Thread (0, 0) computes 0 times 0 plus 1 times 4, thread (1, 0) 0 times 2 plus 1 times 6, thread "
+            "(0, 1) 2 times 0 plus 3 times 4, thread (1, 1) 2 times 2 plus 3 times 6: 4, 6, 12 and 22. The "
+            "other five threads are idle.",
+            "스레드 3 × 3개의 블록. 왼쪽에는 a가 행마다 0 1과 2 3으로, 위에는 b가 0 2와 4 6으로 있습니다. "
+            "스레드 (0, 0)은 0 곱하기 0 더하기 1 곱하기 4, 스레드 (1, 0)은 0 곱하기 2 더하기 1 곱하기 6, "
+            "스레드 (0, 1)은 2 곱하기 0 더하기 3 곱하기 4, 스레드 (1, 1)은 2 곱하기 2 더하기 3 곱하기 6을 "
+            "계산합니다. 결과는 4, 6, 12, 22입니다. 나머지 스레드 5개는 할 일이 없습니다.",
+        ),
+        draw_naive,
+        traces=(f"{_PROGRAM} --naive",),
+        narrow=partial(draw_naive, narrow=True),
+    ),
+    Figure(
+        "p16-shared",
+        Text(
+            "Each element is read from global memory once. The products are computed from the two shared "
+            "tiles.",
+            "원소마다 전역 메모리에서 한 번만 읽습니다. 곱은 두 공유 메모리 타일의 값으로 계산합니다.",
+        ),
+        Text(
+            "On the left a and b in global memory, 2 by 2 each. An arrow leads from a to a_shared and one "
+            "from b to b_shared; both are tiles of 3 by 3 in shared memory, inside the frame of block (0, "
+            "0). Their first two rows and columns hold the elements, the other five cells of each are empty. "
+            "Beside a_shared and below b_shared is output with 4 6 and 12 22; the other five places belong "
+            "to threads without an element.",
+            "왼쪽에는 전역 메모리에 있는 a와 b가 2 × 2로 있습니다. a에서 a_shared로, b에서 b_shared로 "
+            "화살표가 이어집니다. 둘 다 공유 메모리에 있는 3 × 3 타일이고 블록 (0, 0)의 틀 안에 있습니다. "
+            "앞의 두 행과 두 열에 원소가 들어 있고 나머지 5칸은 비어 있습니다. a_shared의 옆, b_shared의 "
+            "아래에 output이 4 6과 12 22로 있습니다. 나머지 위치 5개는 원소가 없는 스레드의 것입니다.",
+        ),
+        draw_shared,
+        traces=(f"{_PROGRAM} --single-block",),
+        narrow=partial(draw_shared, narrow=True),
+    ),
+    Figure(
+        "p16-tiled",
+        Text(
+            "The three steps of block (1, 0). The tile of a moves along a row of tiles, the tile of b down a "
+            "column of tiles; every step adds to the totals.",
+            "블록 (1, 0)의 세 단계. a의 타일은 타일의 행을 따라, b의 타일은 타일의 열을 따라 움직이고, "
+            "단계마다 total에 더합니다.",
+        ),
+        Text(
+            "Three rows, one for each step. In step 0 the block copies the tile in row 0 and column 0 of a "
+            "and the tile in row 0 and column 1 of b, in step 1 tile (0, 1) of a and (1, 1) of b, in step 2 "
+            "tile (0, 2) of a and (2, 1) of b. Beside them are the 3 by 3 elements of each tile in shared "
+            "memory, and the totals: that of thread (0, 0) is 108 after the first step, 1080 after the "
+            "second and 3888 after the third.",
+            "단계마다 한 줄씩 세 줄. 0단계에서 블록은 a의 0행 0열 타일과 b의 0행 1열 타일을 복사하고, "
+            "1단계에서는 a의 (0, 1) 타일과 b의 (1, 1) 타일을, 2단계에서는 a의 (0, 2) 타일과 b의 (2, 1) "
+            "타일을 복사합니다. 그 옆에 공유 메모리에 있는 타일의 원소가 3 × 3으로 있고, 이어서 total이 "
+            "있습니다. 스레드 (0, 0)의 total은 첫 단계 뒤에 108, 둘째 단계 뒤에 1080, 셋째 단계 뒤에 "
+            "3888입니다.",
+        ),
+        draw_tiled,
+        traces=(f"{_PROGRAM} --tiled",),
+        narrow=partial(draw_tiled, narrow=True),
+    ),
+    Figure(
+        "p16-roofline",
+        Text(
+            "The roofline of an H200 for float32. The sloping line is the measured bandwidth of a copy, the "
+            "horizontal line the peak arithmetic rate. The circles were measured.",
+            "float32에서 H200의 루프라인. 비스듬한 선은 측정한 복사 대역폭이고 수평선은 최대 연산 "
+            "속도입니다. 원은 측정값입니다.",
+        ),
+        Text(
+            "A chart with logarithmic axes: arithmetic intensity from one sixteenth to 64 floating-point "
+            "operations per byte, speed from one eighth to 128 teraflops. A line rises with 4.2 terabytes "
+            "per second and becomes horizontal at 67 teraflops, at an intensity of 16. Dashed lines mark the "
+            "naive kernel at 0.25, the tiled kernel with T = 3 at 0.75 and with T = 32 at 8. Two measured "
+            "points: elementwise addition at one twelfth, on the line, with 0.36 teraflops; the tiled "
+            "product with T = 32 at 8, below the line, with 8.4 teraflops.",
+            "두 축이 로그 눈금인 도표. 산술 강도는 바이트당 16분의 1에서 64 FLOP까지, 속도는 8분의 1에서 "
+            "128 TFLOP/s까지입니다. 선 하나가 초당 4.2테라바이트로 올라가다가 강도 16에서 67 TFLOP/s로 "
+            "수평이 됩니다. 점선은 0.25에 있는 단순한 커널, 0.75에 있는 T = 3 타일 커널, 8에 있는 T = 32 "
+            "타일 커널을 나타냅니다. 측정값은 둘입니다. 원소별 덧셈은 강도 12분의 1에서 0.36 TFLOP/s로 선 "
+            "위에 있고, T = 32 타일 행렬 곱셈은 강도 8에서 8.4 TFLOP/s로 선보다 아래에 있습니다.",
+        ),
+        draw_roofline,
+        narrow=partial(draw_roofline, narrow=True),
+    ),
+)

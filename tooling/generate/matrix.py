@@ -1,0 +1,139 @@
+"""The CI matrix, `.ci/matrix.json`: what each vendor's GPUs run, and the jobs that `ci.yml` makes of it.
+
+`.ci/jobs` turns the entries under `jobs` into `strategy.matrix` of the workflow.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tooling.catalog.catalogue import Selection, every_selection
+from tooling.catalog.model import Extra, ModeKind, ProgramLanguage, Puzzle, Vendor
+from tooling.errors import Location, ToolingError
+from tooling.matrix.accelerators import ACCELERATORS
+from tooling.targets.selection import gate
+
+VERSION = 2
+LINUX = "ubuntu-24.04"
+LINUX_ARM64 = "ubuntu-24.04-arm"
+MACOS = "macos-15"  # Apple's Metal compiler is on Macs only
+
+_RUNNERS = {"linux-64": LINUX, "linux-aarch64": LINUX_ARM64, "osx-arm64": MACOS}
+_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
+
+
+def matrix_text(puzzles: Sequence[Puzzle], pixi: Path) -> str:
+    """The file's text.
+
+    Args:
+        pixi: pixi.toml, whose environments are tried.
+
+    Raises:
+        ToolingError: pixi.toml cannot be read.
+    """
+    selections = [
+        selection
+        for selection in every_selection(puzzles)
+        if selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
+    ]
+    vendors = {vendor.value: _vendor_part(selections, vendor) for vendor in Vendor}
+    jobs = {
+        "simulated": _simulated(puzzles),
+        "builds": _builds(),
+        "pixi": _pixi(pixi),
+        "gpus": _gpus(puzzles),
+    }
+    data = {"version": VERSION, "jobs": jobs, "vendors": vendors}
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def _simulated(puzzles: Sequence[Puzzle]) -> list[dict[str, str]]:
+    """One job for each part of the book on the simulated NVIDIA GPU, with the extra its programs need."""
+    jobs = []
+    for part in dict.fromkeys(puzzle.part for puzzle in puzzles):
+        extras = {
+            program.extra
+            for puzzle in puzzles
+            if puzzle.part == part
+            for program in puzzle.programs
+            if program.language is ProgramLanguage.PYTHON
+        }
+        # Where there are graphs, with PyTorch, which brings MAX: no program may be left out for a package.
+        jobs.append({"part": part, "extra": Extra.TORCH.value if extras else ""})
+    return jobs
+
+
+def _builds() -> list[dict[str, str]]:
+    """The machines that build every program: for all accelerators on Linux, for Apple's on a Mac."""
+    return [
+        {"system": "Linux x86-64", "runner": LINUX, "accelerator": ""},
+        {"system": "Linux arm64", "runner": LINUX_ARM64, "accelerator": ""},
+        {"system": "macOS", "runner": MACOS, "accelerator": "apple-m1"},
+    ]
+
+
+def _pixi(path: Path) -> list[dict[str, str]]:
+    """Every environment of pixi.toml on its first platform, and the default one on all of them."""
+    try:
+        manifest = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise ToolingError("pixi.toml cannot be read", where=Location(path), why=str(error)) from error
+    everywhere = manifest.get("workspace", {}).get("platforms", [])
+    jobs = [_pixi_job("default", platform, "p01") for platform in everywhere]
+    for name, features in manifest.get("environments", {}).items():
+        parts = [manifest.get("feature", {}).get(feature, {}) for feature in features]
+        platforms = [
+            each for each in everywhere if all(each in part.get("platforms", everywhere) for part in parts)
+        ]
+        puzzle = {"max": "p17", "torch": "p20"}.get(name, "p01")
+        jobs += [_pixi_job(name, platform, puzzle) for platform in platforms[:1]]
+    return jobs
+
+
+def _pixi_job(environment: str, platform: str, puzzle: str) -> dict[str, str]:
+    simulated = platform == "linux-64"  # the simulated GPU runs on x86-64 only
+    return {
+        "environment": environment,
+        "platform": platform,
+        "runner": _RUNNERS[platform],
+        "puzzle": puzzle if simulated else "",
+    }
+
+
+def _gpus(puzzles: Sequence[Puzzle]) -> list[dict[str, Any]]:
+    """The accelerators that run at least one mode; the workflow takes those that have a runner."""
+    selections = every_selection(puzzles)
+    jobs = []
+    for each in ACCELERATORS:
+        target = each.target
+        if any(gate(selection, target.kind, target) is None for selection in selections):
+            apple = each.vendor is Vendor.APPLE
+            jobs.append(
+                {
+                    "accelerator": each.name,
+                    "vendor": _NAMES[each.vendor],
+                    "builder": MACOS if apple else LINUX,
+                    "host_cpu": "native" if apple else "",
+                    "labels": ["self-hosted", "macOS" if apple else "linux", each.vendor.value, each.name],
+                }
+            )
+    return jobs
+
+
+def _vendor_part(selections: Sequence[Selection], vendor: Vendor) -> Mapping[str, object]:
+    run: list[dict[str, str]] = []
+    skip: list[dict[str, str]] = []
+    for selection in selections:
+        requirement = selection.mode.requirement(vendor)
+        entry = {"command": selection.command}
+        if requirement.unsupported:
+            skip.append({**entry, "because": requirement.because.en if requirement.because else ""})
+            continue
+        if requirement.compute:
+            entry["compute"] = f"{requirement.compute[0]}.{requirement.compute[1]}"
+        run.append(entry)
+    return {"run": run, "skip": skip}

@@ -1,0 +1,244 @@
+"""Folders that a command writes as a whole: `tooling book build --output DIR`, `tooling bundle DIR`.
+
+Such a folder is written beside the former one, which it replaces in the end. What is replaced is deleted, so
+only a folder is accepted that is absent, empty, or holds nothing but what the same command wrote: `MARKER`
+lists those files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tooling.errors import Location, ToolingError
+from tooling.record import Record
+
+MARKER = ".tooling-output.json"
+_LOCK = "lock"
+_NEW = "new"
+_OLD = "old"
+
+
+class OutputFolderRefused(ToolingError):
+    """The folder holds something that the command did not write, or it cannot be replaced."""
+
+
+class OutputFolder(Record):
+    """A folder that a command may replace, as checked by `claim`.
+
+    Attributes:
+        path: the folder, symbolic links resolved; it need not exist.
+        command: the command that writes it, such as `tooling bundle`.
+    """
+
+    path: Path
+    command: str
+
+    @classmethod
+    def claim(cls, folder: Path, command: str, sources: Sequence[Path]) -> OutputFolder:
+        """Checks that replacing the folder deletes nothing but former output of the command.
+
+        Args:
+            sources: folders that the folder must neither contain nor lie in.
+
+        Raises:
+            OutputFolderRefused: replacing it would delete something else.
+        """
+        try:
+            path = folder.resolve()
+        except (OSError, RuntimeError) as error:  # a loop of symbolic links: RuntimeError before Python 3.13
+            raise _unusable(folder, str(error)) from error
+        hint = "name a folder that neither contains a source folder nor lies in one"
+        for source in sources:
+            real = source.resolve()
+            if _lies_in(path, real):
+                raise OutputFolderRefused(
+                    f"the output of `{command}` cannot be written to this folder",
+                    where=Location(folder),
+                    why=f"it is part of {real}, which the command reads",
+                    hint=hint,
+                )
+            if _lies_in(real, path):
+                raise OutputFolderRefused(
+                    f"the output of `{command}` cannot replace this folder",
+                    where=Location(folder),
+                    why=f"it contains {real}, which the command reads",
+                    hint=hint,
+                )
+        claimed = cls(path, command)
+        claimed._check(path)
+        return claimed
+
+    @contextlib.contextmanager
+    def replaced(self) -> Iterator[Path]:
+        """A new folder that takes this one's place when the block ends.
+
+        A block left by an exception, an interrupt too, changes nothing and leaves nothing behind. What a
+        killed process left behind is removed by the next one; a folder that it had just moved away is put
+        back.
+
+        Raises:
+            OutputFolderRefused: meanwhile something was put there that the command did not write, or the
+                system refuses to write or rename the folder.
+        """
+        with contextlib.ExitStack() as stack:
+            try:
+                self._clear_abandoned()
+                staging = stack.enter_context(self._staging())
+                (staging / _NEW).mkdir()
+            except OSError as error:
+                raise _unusable(self.path, str(error)) from error
+            yield staging / _NEW
+            try:
+                self._mark(staging / _NEW)
+                self._exchange(staging)
+            except OSError as error:
+                raise _unusable(self.path, str(error)) from error
+
+    def _check(self, folder: Path) -> None:
+        """Checks that a folder is absent, empty or of this command.
+
+        Raises:
+            OutputFolderRefused: it is not; the message names a file that would be lost.
+        """
+        hint = "name a new or an empty folder"
+        try:
+            found = sorted(_files(folder))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise OutputFolderRefused(
+                "this is not a folder that can be replaced",
+                where=Location(self.path),
+                why=error.strerror,
+                hint=hint,
+            ) from error
+        if not found:
+            return
+        listed = self._listed(folder)
+        foreign = [name for name in found if listed is None or name not in listed]
+        if listed is None:
+            raise OutputFolderRefused(
+                f"this folder was not written by `{self.command}`",
+                where=Location(self.path),
+                why=f"the command replaces its output folder, and `{foreign[0]}` would be lost",
+                hint=f"{hint}; if an earlier version wrote this one, delete it first",
+            )
+        if foreign:
+            raise OutputFolderRefused(
+                f"this file was not written by `{self.command}`",
+                where=Location(self.path / foreign[0]),
+                why="the command replaces its output folder, and the file would be lost",
+                hint=f"move it out of {self.path}, or {hint}",
+            )
+
+    def _listed(self, folder: Path) -> frozenset[str] | None:
+        """The files of a folder that this command wrote; None where it has no marker of the command."""
+        marker = folder / MARKER
+        if marker.is_symlink() or not marker.is_file():
+            return None
+        try:
+            content = json.loads(marker.read_text("utf-8"))
+            if content["command"] != self.command:
+                return None
+            return frozenset(map(str, content["files"])) | {MARKER}
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+    def _mark(self, folder: Path) -> None:
+        content = {"command": self.command, "files": sorted(_files(folder))}
+        (folder / MARKER).write_text(json.dumps(content, indent=0) + "\n", "utf-8")
+
+    def _exchange(self, staging: Path) -> None:
+        self._check(self.path)  # the new folder may have taken minutes to write
+        if self.path.exists():
+            self.path.rename(staging / _OLD)
+            self._check(staging / _OLD)  # now that no other program finds it by its name
+        (staging / _NEW).rename(self.path)
+
+    @contextlib.contextmanager
+    def _staging(self) -> Iterator[Path]:
+        """A folder beside this one; it is locked while it is in use."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        staging = self.path.with_name(f".{self.path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+        staging.mkdir()
+        with (staging / _LOCK).open("w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.write(self.command)
+            lock.flush()
+            try:
+                yield staging
+            finally:
+                self._clear(staging)
+
+    def _clear_abandoned(self) -> None:
+        """Clears the staging folders of processes that were killed."""
+        named = re.compile(rf"\.{re.escape(self.path.name)}\.\d+-\d+\.tmp")
+        if not self.path.parent.is_dir():
+            return
+        for staging in [path for path in self.path.parent.iterdir() if named.fullmatch(path.name)]:
+            if staging.is_symlink() or not {path.name for path in staging.iterdir()} <= {_LOCK, _NEW, _OLD}:
+                continue
+            with contextlib.suppress(OSError), (staging / _LOCK).open("r+", encoding="utf-8") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while its process is alive
+                if lock.read() == self.command:
+                    self._clear(staging)
+
+    def _clear(self, staging: Path) -> None:
+        """Removes a staging folder; a former folder in it is put back if it was not replaced."""
+        old = staging / _OLD
+        if old.exists() and not self.path.exists():
+            old.rename(self.path)
+        shutil.rmtree(staging / _NEW, ignore_errors=True)
+        if old.exists():
+            try:
+                self._check(old)
+            except OutputFolderRefused:
+                return  # it holds something that the command did not write: the staging folder stays
+            shutil.rmtree(old, ignore_errors=True)
+        (staging / _LOCK).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            staging.rmdir()
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """Everything but folders below a folder, relative to it, with forward slashes; symbolic links too.
+
+    What Python and macOS add to a folder by themselves is left out.
+
+    Raises:
+        OSError: the folder, or one below it, cannot be read.
+    """
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from (f"{entry.name}/{name}" for name in _files(Path(entry.path)))
+            elif entry.name != ".DS_Store" and not (
+                folder.name == "__pycache__" and entry.name.endswith(".pyc")
+            ):
+                yield entry.name
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    """Is a path the folder, or below it? Spellings that differ in case alone may name the same folder."""
+    return any(each == folder or _same(each, folder) for each in (path, *path.parents))
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _unusable(folder: Path, why: str) -> OutputFolderRefused:
+    return OutputFolderRefused(
+        "the output folder cannot be written", where=Location(folder), why=why, hint="name another folder"
+    )

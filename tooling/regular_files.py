@@ -1,0 +1,74 @@
+"""Reading files that others have written: regular files only, and only below a folder where one is given.
+
+A pipe would block the reader, a device may never end, and a link may lead to what must not be published.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+_SHOWN = frozenset({".github"})  # hidden folders whose files may be shown
+
+
+class NotRegular(OSError):
+    """The path names a pipe, a socket or a device."""
+
+
+class OutsideRoot(OSError):
+    """The path names a file that is not below the folder that files are taken from."""
+
+
+class WrongSize(OSError):
+    """The file is larger than it may be."""
+
+
+def read_regular(path: str | Path, *, follow: bool = True, limit: int | None = None) -> bytes:
+    """The bytes of a regular file.
+
+    Args:
+        follow: False: a symbolic link is refused, as any file that is not regular.
+        limit: bytes; a larger file is refused without being read.
+
+    Raises:
+        NotRegular: a pipe, a socket, a device.
+        WrongSize: more than `limit` bytes.
+        OSError: missing, a folder, not readable.
+    """
+    name = os.fspath(path)
+    _require_regular(os.stat(name, follow_symlinks=follow), name)  # noqa: PTH116 - some devices act when opened
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    with os.fdopen(os.open(name, flags), "rb") as file:
+        about = os.fstat(file.fileno())
+        _require_regular(about, name)  # it may have been replaced in between
+        if limit is None:
+            return file.read()
+        content = b"" if about.st_size > limit else file.read(limit + 1)
+        if about.st_size > limit or len(content) > limit:
+            raise WrongSize(errno.EFBIG, f"more than {limit} bytes", name)
+        return content
+
+
+def _require_regular(about: os.stat_result, name: str) -> None:
+    if stat.S_ISDIR(about.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    if not stat.S_ISREG(about.st_mode):
+        raise NotRegular(errno.EINVAL, "not a regular file", name)
+
+
+def require_below(path: str, root: str) -> None:
+    """Checks that a path lies below a folder, and not in a hidden part of it such as `.git`.
+
+    Args:
+        path, root: real paths, that is without symbolic links.
+
+    Raises:
+        OutsideRoot: it does not.
+    """
+    if not path.startswith(f"{root.rstrip('/')}/"):
+        raise OutsideRoot(errno.EACCES, f"it is outside {root}", path)
+    hidden = [part for part in path[len(root) :].split("/") if part.startswith(".") and part not in _SHOWN]
+    if hidden:
+        raise OutsideRoot(errno.EACCES, f"`{hidden[0]}` is hidden, and hidden files are not shown", path)

@@ -1,0 +1,291 @@
+"""What each block of a launch knows of the others: through strong accesses to global memory.
+
+A store or atomic operation publishes, at its address, what its block did before; a load or an atomic
+operation whose result is used learns what was published there. Each address has a log of publications, and
+what a block knows is a position in each log that it has read from. Nothing is kept for pairs of blocks, and
+their number has no limit. Blocks are followed as wholes, which may miss a race but invents none.
+
+Model: vector clocks (FastTrack, Flanagan and Freund 2009), worked out only for the pairs that are asked for.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.gpu.hooks import Ints
+
+MOST_PAIRS = 1024
+"""An access with more pairs of an address and a block is followed without its addresses."""
+
+MOST_LOGS = 1 << 16
+"""With more addresses than this, addresses are no longer told apart."""
+
+_ANYWHERE = -1
+"""The log of publications whose address was not followed: who reads any log reads this one too."""
+
+_EVERYTHING = -2
+"""Stands among what a block knows for all logs; its position is a stamp."""
+
+_DIRECT = -3
+"""The logs of what blocks publish to one another directly begin here, and go down."""
+
+Knowledge: TypeAlias = Mapping[int, int]
+"""Position by log: the block knows what was published there before."""
+
+_NOTHING: Knowledge = {}
+
+
+class _Log:
+    """Publications at one address, in their order.
+
+    Old ones are folded together when there are many: a position among them then stands for all of these, so
+    that a block may be taken to know a little more than it does.
+    """
+
+    __slots__ = ("_blocks", "_count", "_folded", "_knowledge", "_stamps", "start")
+
+    def __init__(self) -> None:
+        self.start = 0  # position of the first publication that is not folded
+        self._count = 0
+        self._blocks = np.empty(4, np.int64)
+        self._stamps = np.empty(4, np.int64)
+        self._knowledge: list[tuple[int, Knowledge]] = []
+        self._folded: tuple[Ints, Ints, Knowledge] | None = None
+
+    @property
+    def end(self) -> int:
+        """Position after the last publication."""
+        return self.start + self._count
+
+    @property
+    def last_stamp(self) -> int:
+        """The stamp of the last publication, 0 without any."""
+        if self._count:
+            return int(self._stamps[self._count - 1])
+        return 0 if self._folded is None else int(self._folded[1].max())
+
+    def add(self, blocks: Ints, stamp: int) -> None:
+        """These blocks publish what they did before `stamp`, one after the other."""
+        count = self._count + len(blocks)
+        if count > len(self._blocks):
+            room = max(count, 2 * len(self._blocks))
+            self._blocks = np.concatenate([self._blocks, np.empty(room - len(self._blocks), np.int64)])
+            self._stamps = np.concatenate([self._stamps, np.empty(room - len(self._stamps), np.int64)])
+        self._blocks[self._count : count] = blocks
+        self._stamps[self._count : count] = stamp
+        self._count = count
+
+    def add_knowledge(self, position: int, knowledge: Knowledge) -> None:
+        """The publication at this position includes what its block had learnt."""
+        self._knowledge.append((position, knowledge))
+
+    def fold(self) -> None:
+        """Fold all publications together."""
+        blocks, stamps, knowledge = self.between(0, self.end)
+        latest: dict[int, int] = dict(zip(blocks.tolist(), stamps.tolist(), strict=True))
+        merged: dict[int, int] = {}
+        for known in knowledge:
+            _merge(merged, known)
+        self._folded = np.array(list(latest)), np.array(list(latest.values())), merged
+        self.start, self._count = self.end, 0
+        self._blocks, self._stamps, self._knowledge = np.empty(4, np.int64), np.empty(4, np.int64), []
+
+    def position_at(self, stamp: int) -> int:
+        """Position after the last publication of what happened before `stamp` or earlier."""
+        return self.start + int(np.searchsorted(self._stamps[: self._count], stamp, side="right"))
+
+    def between(self, low: int, high: int) -> tuple[Ints, Ints, list[Knowledge]]:
+        """Blocks, stamps (ascending for each block) and knowledge of the publications at these positions."""
+        first, last = max(low - self.start, 0), max(high - self.start, 0)
+        blocks, stamps = self._blocks[first:last], self._stamps[first:last]
+        begin = bisect_right(self._knowledge, first + self.start - 1, key=lambda entry: entry[0])
+        end = bisect_right(self._knowledge, last + self.start - 1, key=lambda entry: entry[0])
+        knowledge = [known for _, known in self._knowledge[begin:end]]
+        if self._folded is not None and low < self.start:
+            blocks = np.concatenate([self._folded[0], blocks])
+            stamps = np.concatenate([self._folded[1], stamps])
+            knowledge.insert(0, self._folded[2])
+        return blocks, stamps, knowledge
+
+
+class BlockOrder:
+    """What the blocks of one launch know of each other.
+
+    Args:
+        blocks: of the launch.
+        launch: the stamp of its first access.
+    """
+
+    def __init__(self, blocks: int, launch: int) -> None:
+        self._blocks = blocks
+        self._launch = launch
+        self._logs: dict[int, _Log] = {}
+        self._names: Ints = np.empty(0, np.int64)
+        self._known: dict[int, Knowledge] = {}
+
+    def access(self, blocks: Ints, addresses: Ints, stamp: int, *, learns: bool, publishes: bool) -> None:
+        """Lanes of these blocks perform a strong access, in this order.
+
+        Args:
+            blocks: (n,) block of each lane; `addresses`: (n,) of what it accesses.
+            stamp: what happened before it is published, the access included.
+            learns: the lanes see the values that are there; `publishes`: they change them.
+        """
+        if not publishes:
+            self._read(blocks, addresses, stamp)
+            return
+        for address, here in self._by_address(blocks, addresses):
+            if address is None:
+                if learns:
+                    for block in here.tolist():
+                        self._learn(block, _EVERYTHING, stamp)
+                self._publish(_ANYWHERE, here, stamp)
+            elif learns:
+                self._update(address, here, stamp)
+            else:
+                self._publish(address, here, stamp)
+
+    def learn_of(self, block: int, other: int, stamp: int) -> None:
+        """A block knows what another one did before `stamp`."""
+        name = _DIRECT - other
+        log = self._logs.setdefault(name, _Log())
+        if log.last_stamp < stamp:
+            self._publish(name, np.array([other]), stamp)
+        self._learn(block, name, log.position_at(stamp - 1) + 1)
+
+    def batch_ends(self) -> None:
+        """The blocks that ran have ended: what they know is of use to nobody, what they published is."""
+        self._known.clear()
+
+    def meet(self, blocks: Ints) -> None:
+        """These blocks know from now on what one of them knows."""
+        merged: dict[int, int] = {}
+        for block in blocks.tolist():
+            _merge(merged, self._known.get(block, _NOTHING))
+        if merged:
+            self._known.update(dict.fromkeys(blocks.tolist(), merged))
+
+    def unordered(self, earlier: Ints, stamps: Ints, later: Ints) -> NDArray[np.bool_]:
+        """Which accesses of other blocks are not known to be over.
+
+        Args:
+            earlier: (n,) blocks of the earlier accesses; `stamps`: when they happened.
+            later: (n,) blocks that access now.
+        """
+        result = np.ones(len(earlier), np.bool_)
+        for block in np.unique(later).tolist() if self._known else ():
+            if block in self._known:
+                mine = np.flatnonzero(later == block)
+                result[mine] = self._unknown(block, earlier[mine], stamps[mine])
+        return result
+
+    def _unknown(self, block: int, others: Ints, stamps: Ints) -> NDArray[np.bool_]:
+        """(n,) which accesses a block does not know of: logs are read until all are found or none is left."""
+        row = np.full(self._blocks, self._launch, np.int64)
+        reached: dict[int, int] = {}
+        ahead = deque(self._known[block].items())
+        missing = np.ones(len(others), np.bool_)
+        while ahead:
+            name, position = ahead.popleft()
+            if name == _EVERYTHING:
+                ahead += [(other, log.position_at(position)) for other, log in self._logs.items()]
+                continue
+            done = reached.get(name, 0)
+            if position <= done:
+                continue
+            reached[name] = position
+            blocks, before, knowledge = self._logs[name].between(done, position)
+            row[blocks] = np.maximum(row[blocks], before)
+            missing = stamps >= row[others]
+            if not missing.any():
+                break
+            for known in knowledge:
+                ahead += known.items()
+        return missing
+
+    def _by_address(self, blocks: Ints, addresses: Ints) -> Iterator[tuple[int | None, Ints]]:
+        """(address, its blocks in the order of their lanes); None for all addresses where they are many."""
+        if (addresses == addresses[0]).all():
+            yield int(addresses[0]), _in_order(blocks)
+            return
+        order = np.argsort(addresses, kind="stable")
+        ascending = addresses[order]
+        starts = np.flatnonzero(np.diff(ascending, prepend=ascending[0] - 1))
+        if len(starts) <= MOST_PAIRS and len(self._logs) <= MOST_LOGS:
+            groups = [_in_order(here) for here in np.split(blocks[order], starts[1:])]
+            if sum(map(len, groups)) <= MOST_PAIRS:
+                yield from zip(ascending[starts].tolist(), groups, strict=True)
+                return
+        yield None, _in_order(blocks)
+
+    def _publish(self, name: int, blocks: Ints, stamp: int) -> None:
+        log = self._logs.setdefault(name, _Log())
+        if self._known:
+            for place, block in enumerate(blocks.tolist(), log.end):
+                self._add_knowledge(log, name, place, block)
+        log.add(blocks, stamp)
+        self._fold(log)
+
+    def _read(self, blocks: Ints, addresses: Ints, stamp: int) -> None:
+        """Blocks learn what was published where they read; mostly there is nothing yet."""
+        anywhere = self._logs.get(_ANYWHERE)
+        if anywhere is not None:
+            for block in _in_order(blocks).tolist():
+                self._learn(block, _ANYWHERE, anywhere.end)
+        if len(self._names) != len(self._logs):
+            self._names = np.array(sorted(self._logs), np.int64)
+        some = np.isin(addresses, self._names)
+        for address, here in self._by_address(blocks[some], addresses[some]) if some.any() else ():
+            for block in here.tolist():
+                if address is None:
+                    self._learn(block, _EVERYTHING, stamp)
+                else:
+                    self._learn(block, address, self._logs[address].end)
+
+    def _update(self, name: int, blocks: Ints, stamp: int) -> None:
+        """One block after the other learns what is there and publishes on top of it."""
+        log = self._logs.setdefault(name, _Log())
+        anywhere = self._logs.get(_ANYWHERE)
+        for place, block in enumerate(blocks.tolist(), log.end):
+            if anywhere is not None:
+                self._learn(block, _ANYWHERE, anywhere.end)
+            self._add_knowledge(log, name, place, block)
+            if place:
+                self._learn(block, name, place)
+        log.add(blocks, stamp)
+        self._fold(log)
+
+    def _add_knowledge(self, log: _Log, name: int, place: int, block: int) -> None:
+        """A block's publication at a place holds what it knows, but for what the same log says before."""
+        known = self._known.get(block)
+        if known and not (len(known) == 1 and name in known):
+            log.add_knowledge(place, known)
+
+    def _learn(self, block: int, name: int, position: int) -> None:
+        known = self._known.get(block, _NOTHING)
+        if known.get(name, 0) < position:
+            self._known[block] = {**known, name: position}
+
+    def _fold(self, log: _Log) -> None:
+        if log.end - log.start > 4 * self._blocks + 4096:
+            log.fold()
+
+
+def _in_order(blocks: Ints) -> Ints:
+    """The distinct blocks, in the order of their first lanes."""
+    if not len(blocks) or blocks[0] == blocks[-1] == blocks.max() == blocks.min():
+        return blocks[:1]
+    _, firsts = np.unique(blocks, return_index=True)
+    return np.asarray(blocks[np.sort(firsts)])
+
+
+def _merge(into: dict[int, int], other: Knowledge) -> None:
+    for name, position in other.items():
+        if into.get(name, 0) < position:
+            into[name] = position

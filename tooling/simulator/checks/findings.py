@@ -1,0 +1,345 @@
+"""What a check found in a kernel, and its rendering as a message a learner can act on.
+
+A `Finding` holds facts only: which rule was broken, by which threads, at which lines, on which buffer. The
+sentences live in `tooling.simulator.checks.texts`, one table per language, keyed by `Kind`. Rendering joins
+the two into four parts: what happened, where, why it matters, what to try.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from tooling.record import Record, as_plain
+from tooling.simulator.checks.texts import language_named
+from tooling.simulator.checks.texts.language import FindingLanguage, FindingText
+
+Index3 = tuple[int, int, int]
+"""An index (x, y, z) of a thread in its block, or of a block in its grid."""
+
+
+class Check(StrEnum):
+    """The four checks, by the name that a verdict and the command line use."""
+
+    MEMORY = "memory"
+    RACES = "races"
+    INITIALISATION = "initialisation"
+    SYNCHRONISATION = "synchronisation"
+
+
+class Severity(StrEnum):
+    """ERROR makes the verdict wrong; WARNING is shown beside it."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Kind(StrEnum):
+    """Which rule was broken. Every kind has its sentences in every language."""
+
+    PAST_THE_END = "past-the-end"
+    BEFORE_THE_START = "before-the-start"
+    OUTSIDE_SHARED = "outside-shared"
+    BEFORE_SHARED = "before-shared"
+    OUTSIDE_LOCAL = "outside-local"
+    OUTSIDE_CLUSTER = "outside-cluster"
+    MISALIGNED = "misaligned"
+    NULL_POINTER = "null-pointer"
+    WILD_POINTER = "wild-pointer"
+    USE_AFTER_FREE = "use-after-free"
+    NOT_MAPPED = "not-mapped"
+    READ_ONLY = "read-only"
+    HOST_MEMORY = "host-memory"
+    HOST_MEMORY_NOT_PASSED = "host-memory-not-passed"
+    LEAK = "leak"
+
+    READ_AFTER_WRITE = "read-after-write"
+    WRITE_AFTER_READ = "write-after-read"
+    WRITE_AFTER_WRITE = "write-after-write"
+    SAME_INSTRUCTION = "same-instruction"
+    COPY_IN_FLIGHT = "copy-in-flight"
+    BULK_COPY_IN_FLIGHT = "bulk-copy-in-flight"
+    COPY_SOURCE_CHANGED = "copy-source-changed"
+    COPY_OUTLIVES_BLOCK = "copy-outlives-block"
+    PROXY_FENCE_MISSING = "proxy-fence-missing"
+    BARRIER_REUSED = "barrier-reused"
+
+    UNWRITTEN_READ = "unwritten-read"
+    UNWRITTEN_LIBRARY_READ = "unwritten-library-read"
+    UNWRITTEN_COPY = "unwritten-copy"
+
+    EXITED_BEFORE_BARRIER = "exited-before-barrier"
+    DIVERGENT_BARRIER = "divergent-barrier"
+    MISSING_LANE = "missing-lane"
+    ABSENT_SOURCE = "absent-source"
+    SHORT_BARRIER = "short-barrier"
+    ENDLESS_WAIT = "endless-wait"
+    DEADLOCK = "deadlock"
+    MBARRIER_STUCK = "mbarrier-stuck"
+    MBARRIER_NOT_READY = "mbarrier-not-ready"
+    MBARRIER_UNHEEDED = "mbarrier-unheeded"
+    CLUSTER_WAIT_MISSING = "cluster-wait-missing"
+    CLUSTER_ARRIVE_MISSING = "cluster-arrive-missing"
+    CLUSTER_BLOCK_GONE = "cluster-block-gone"
+
+
+class Action(StrEnum):
+    """What a thread was doing at the place that a finding names."""
+
+    READ = "read"
+    WRITE = "write"
+    ATOMIC = "atomic"
+    ASYNC_COPY = "async-copy"
+    BARRIER = "barrier"
+    CLUSTER_BARRIER = "cluster-barrier"
+    WARP_SYNC = "warp-sync"
+    MBARRIER = "mbarrier"
+    LOOP = "loop"
+    EXIT = "exit"
+
+
+class Memory(StrEnum):
+    """The memory that a finding speaks of."""
+
+    GLOBAL = "global"
+    SHARED = "shared"
+    LOCAL = "local"
+
+
+class Place(Record):
+    """A line of the program: of the Mojo source where line tables know it (`line` > 0), and of the PTX."""
+
+    file: str
+    line: int
+    column: int
+    ptx_line: int
+
+    def __str__(self) -> str:
+        """The place as a terminal can open it."""
+        return f"{_short_path(self.file)}:{self.line}:{self.column}" if self.line > 0 else self.brief
+
+    @property
+    def brief(self) -> str:
+        """The place inside a sentence: the file without its folder."""
+        if self.line <= 0:
+            return f"PTX:{self.ptx_line}"
+        return f"{Path(self.file).name}:{self.line}:{self.column}"
+
+
+class Party(Record):
+    """Threads that took part, all at one place.
+
+    `thread` and `block` name one of them; `warp` and `lane` are that thread's, inside its block; `count` says
+    how many threads did the same (in all blocks together).
+    """
+
+    action: Action
+    thread: Index3
+    block: Index3
+    warp: int
+    lane: int
+    place: Place
+    count: int = 1
+
+
+class Buffer(Record):
+    """The memory a finding speaks of: an allocation, or a block's or thread's own window.
+
+    `number` counts the program's allocations, or the kernel's shared arrays, from 1 (0: the whole window, or
+    a variable of the program, whose name is `label`);
+    `argument` is the place, from 1, of the kernel parameter that holds the buffer's address (None: none
+    does). `size` and `element` are in bytes.
+    """
+
+    memory: Memory
+    size: int
+    number: int = 0
+    label: str = ""
+    argument: int | None = None
+    element: int = 0
+
+
+class Finding(Record):
+    """One broken rule, reported once; `count` says how many lanes broke it in the same way.
+
+    `parties[0]` is the thread that broke the rule (of a race: the later access). `offset` is where the access
+    began, in bytes from the start of `buffer`; `size` its bytes; `distance` how far it reaches outside
+    the buffer. `expected` and `arrived` count threads at a barrier, or hold lane masks for `.sync`
+    operations, or the blocks of a cluster; then `arrived` may be the lane or the rank that was asked for, or
+    the number of a barrier. `one_cluster`: the blocks of all parties are of one cluster.
+    """
+
+    check: Check
+    kind: Kind
+    severity: Severity
+    kernel: str
+    parties: tuple[Party, ...] = ()
+    buffer: Buffer | None = None
+    offset: int = 0
+    size: int = 0
+    distance: int = 0
+    address: int = 0
+    expected: int = 0
+    arrived: int = 0
+    count: int = 1
+    launch: int = 0
+    one_cluster: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding as plain JSON values; the key names are the field names."""
+        plain: dict[str, Any] = as_plain(self)
+        return plain
+
+
+class Message(Record):
+    """A finding in one language: the four answers."""
+
+    what: str
+    where: tuple[str, ...]
+    why: str
+    hint: str
+
+
+def explain(finding: Finding, language: str = "en") -> Message:
+    """Put a finding into words.
+
+    Args:
+        finding: what was found.
+        language: `en` or `ko`; another name raises `KeyError`.
+    """
+    words = language_named(language)
+    text: FindingText = words.texts[finding.kind]
+    facts = _facts(finding, words)
+    where = [_party_line(party, words) for party in finding.parties]
+    if not where and finding.kernel:
+        where = [words.after.format(kernel=finding.kernel)]
+    if finding.count > 1:
+        where.append(words.times.format(count=finding.count, kernel=finding.kernel))
+    return Message(
+        text.what.format_map(facts), tuple(where), text.why.format_map(facts), text.hint.format_map(facts)
+    )
+
+
+def render(finding: Finding, language: str = "en") -> str:
+    """The message as lines of plain text, in the form of every error of this package."""
+    words = language_named(language)
+    message = explain(finding, language)
+    lines = [f"{words.severity[finding.severity]} [{finding.check}] {message.what}"]
+    lines += [f"  {words.where if index == 0 else ' ' * words.where_width} {line}"
+              for index, line in enumerate(message.where)]  # fmt: skip
+    lines.append(f"  {words.why} {message.why}")
+    lines.append(f"  {words.hint} {message.hint}")
+    return "\n".join(lines)
+
+
+def _short_path(file: str) -> str:
+    """A path under the current folder is shown relative to it, so that a terminal can open it."""
+    path = Path(file)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
+
+
+def _index(index: Index3) -> str:
+    return f"({index[0]}, {index[1]}, {index[2]})"
+
+
+def _party_line(party: Party, words: FindingLanguage) -> str:
+    line = words.party if party.count == 1 else words.party_many
+    return line.format(
+        place=party.place,
+        thread=_index(party.thread),
+        block=_index(party.block),
+        warp=party.warp,
+        lane=party.lane,
+        action=words.actions[party.action],
+        others=party.count - 1,
+        count=party.count,
+    )
+
+
+def _facts(finding: Finding, words: FindingLanguage) -> dict[str, str]:
+    """Everything a sentence may name; a sentence takes what it needs."""
+    buffer, parties = finding.buffer, finding.parties
+    first, last = (parties[0], parties[-1]) if parties else (None, None)
+    return {
+        "kernel": finding.kernel,
+        "buffer": _buffer_name(finding, words),
+        "memory": words.memories[buffer.memory] if buffer else "",
+        "bytes": words.bytes_of(finding.size),
+        "distance": words.bytes_of(abs(finding.distance)),
+        "element": _element(finding, words),
+        "offset": str(finding.offset),
+        "address": f"{finding.address:#x}",
+        "alignment": str(finding.size),
+        "access": words.accesses[first.action] if first else "",
+        "other_access": words.accesses[last.action] if last else "",
+        "first_place": first.place.brief if first else "",
+        "last_place": last.place.brief if last else "",
+        "expected": str(finding.expected),
+        "arrived": str(finding.arrived),
+        "missing": str(finding.expected - finding.arrived),
+        "lanes": _lanes(finding.expected & ~finding.arrived),
+        "mask": f"{finding.expected:#010x}",
+        "scope_hint": words.race_hints[race_scope(finding)],
+    }
+
+
+def race_scope(finding: Finding) -> str:
+    """How far apart the parties of a race are: what could order them depends on it."""
+    if len(finding.parties) < 2:
+        return "warp"
+    one, two = finding.parties[0], finding.parties[1]
+    if one.block != two.block:
+        shared = finding.buffer is not None and finding.buffer.memory is Memory.SHARED
+        return "cluster" if shared or finding.one_cluster else "grid"
+    if one.place.line == two.place.line > 0:
+        # Of one step all threads read before they write: who reads what was written is a step further on.
+        return "step" if finding.kind is Kind.READ_AFTER_WRITE else "line"
+    return "warp" if one.warp == two.warp else "block"
+
+
+def _buffer_name(finding: Finding, words: FindingLanguage) -> str:
+    buffer = finding.buffer
+    if buffer is None:
+        return ""
+    if buffer.memory is not Memory.GLOBAL:
+        window = words.shared_array if buffer.number else words.windows[buffer.memory]
+        return window.format(size=words.bytes_of(buffer.size), number=buffer.number)
+    # A leak is found when no kernel runs any more: then the argument of the last one says nothing.
+    name = words.buffer if buffer.argument is None or not finding.kernel else words.buffer_argument
+    if not buffer.number:
+        name = words.variable
+    return name.format(
+        size=words.bytes_of(buffer.size),
+        adjective=words.byte_adjective.format(size=buffer.size),
+        number=buffer.number,
+        argument=buffer.argument,
+        kernel=finding.kernel,
+        label=buffer.label,
+    )
+
+
+def _element(finding: Finding, words: FindingLanguage) -> str:
+    """The access as an element number, as the learner wrote it: buffers are indexed in elements, not
+    bytes."""
+    buffer = finding.buffer
+    if buffer is None or not buffer.element or finding.offset % buffer.element:
+        return ""
+    width = buffer.element
+    return words.element.format(
+        index=finding.offset // width, last=max(buffer.size // width - 1, 0), width=width
+    )
+
+
+def _lanes(mask: int) -> str:
+    """Lane numbers of a mask as ranges: 0b1011 is `0-1, 3`."""
+    lanes = [lane for lane in range(32) if mask >> lane & 1]
+    ranges: list[str] = []
+    for lane in lanes:
+        if lane - 1 in lanes:
+            continue
+        end = lane
+        while end + 1 in lanes:
+            end += 1
+        ranges.append(str(lane) if end == lane else f"{lane}-{end}")
+    return ", ".join(ranges)

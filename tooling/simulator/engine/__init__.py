@@ -1,0 +1,1 @@
+"""Runs launches: batches of blocks, the ready queue, the order in which groups of lanes run."""

@@ -1,0 +1,367 @@
+"""Some blocks of a launch, executed together: their lanes, what they wait for, and who runs next."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.engine.launch_state import LaunchState
+from tooling.simulator.engine.livelock import LoopWatch
+from tooling.simulator.engine.ready_queue import ReadyQueue
+from tooling.simulator.engine.schedule import Schedule
+from tooling.simulator.gpu.address_spaces import Spaces
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.hooks import Waiter, WaitsFor
+from tooling.simulator.gpu.lanes import Group, merge
+from tooling.simulator.gpu.launch import FaultKind, KernelFault
+from tooling.simulator.gpu.phrases import Phrase
+from tooling.simulator.gpu.stop_texts import DEADLOCK, NO_END
+from tooling.simulator.numerics.rounding import U32
+from tooling.simulator.nvidia.instructions.barriers import BlockBarriers, ClusterBarriers
+from tooling.simulator.nvidia.instructions.calls import leave
+from tooling.simulator.nvidia.lowering.special_registers import differs_by_batch, initial_value
+from tooling.simulator.program.first_answers import FirstAnswers
+from tooling.simulator.program.frames import Frames
+from tooling.simulator.program.transfers import Transfers
+from tooling.simulator.program.warp_lanes import Warps
+
+Array = NDArray[Any]
+
+
+class RunningBatch:
+    """Some blocks of a launch, executed together.
+
+    Attributes:
+        first_block, blocks: which blocks; size: how many lanes.
+        alive: per block, threads that have not exited; alive_count: all of them.
+        meetings: rises whenever threads may learn of what others did.
+        spaces, warps, barriers, cluster_barriers, transfers, first_answers: the parts that instructions use.
+    """
+
+    def __init__(self, state: LaunchState, first_block: int, blocks: int) -> None:
+        self.state = state
+        self.context = state.context
+        self.program = state.program
+        self.hooks = state.listeners
+        self.stdout = state.stdout
+        self.parameters = state.parameters
+        self.symbols = state.symbols
+        self.first_block = first_block
+        self.blocks = blocks
+        threads = self.context.threads_per_block
+        self.size = blocks * threads
+        self.spaces = Spaces(self.context, first_block, state.shape(blocks), self.hooks.access)
+        self.alive: NDArray[np.int64] = np.full(blocks, threads, np.int64)
+        self.alive_count = self.size
+        self._warps: Warps | None = None
+        self.barriers = BlockBarriers(self)
+        self._cluster_barriers: ClusterBarriers | None = None
+        self.parked_warps: list[tuple[Group, Instruction]] = []
+        self.schedule = Schedule(state.schedule, first_block, self.program.order)
+        self.spaces.first_wins = self.schedule.first_wins
+        is_last = state.finished_blocks + blocks >= self.context.blocks
+        self.watch = LoopWatch(self, is_last=is_last, stop=self.stop_waiting)
+        self.waiting = ReadyQueue(self.schedule, self.watch.look)
+        self.frames = Frames(self.size)
+        self.meetings = 0
+        self.transfers = Transfers(self.spaces, self.hooks, self.schedule.postpones)
+        self.first_answers = FirstAnswers(self.schedule.postpones)
+
+    @cached_property
+    def block_position(self) -> NDArray[np.int64]:
+        """(3, blocks): where each block lies in the grid, x, y, z."""
+        grid = self.context.launch.grid
+        numbers = np.arange(self.first_block, self.first_block + self.blocks)
+        return np.stack([numbers % grid.x, numbers // grid.x % grid.y, numbers // (grid.x * grid.y)])
+
+    @property
+    def issued(self) -> int:
+        """Instructions issued so far, what `%clock` shows."""
+        return self.state.issued
+
+    @property
+    def warps(self) -> Warps:
+        """The batch's warps (made at first use)."""
+        if self._warps is None:
+            known = self.state.warps.get(self.blocks)
+            if known is None:
+                known = self.state.warps[self.blocks] = Warps(self.blocks, self.context.threads_per_block)
+            self._warps = known
+            self._refresh_alive()
+        return self._warps
+
+    @property
+    def cluster_barriers(self) -> ClusterBarriers:
+        """The cluster barriers (made at first use)."""
+        if self._cluster_barriers is None:
+            self._cluster_barriers = ClusterBarriers(self)
+        return self._cluster_barriers
+
+    # -- running -------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Run all lanes to their end.
+
+        Raises:
+            KernelFault: the kernel was stopped, or nothing can run any more.
+        """
+        origins = self.program.origins
+        base: list[Array | None] = [None] * len(origins)
+        self.exited = np.zeros(self.size, bool)
+
+        kept = self.state.values.setdefault(self.blocks, {})
+
+        def missing(slot: int) -> Array:
+            value = kept.get(slot)
+            if value is None:
+                value = initial_value(origins[slot], self)
+                if not differs_by_batch(origins[slot]):
+                    kept[slot] = value
+            return value
+
+        entry = self.program.entries[self.program.name]
+        self.resume(Group(entry, (), None, self.size, base, base=base, missing=missing))
+        while self.waiting:
+            self._run_group(self._next())
+            if not self.waiting:
+                self._unstick()
+        self.transfers.end_all()
+
+    def _next(self) -> Group:
+        """Take the group that runs next, merged with all others at the same place."""
+        groups = self.waiting.take()
+        if len(groups) == 1:
+            return groups[0]
+        return merge(groups, self.program.live(groups[0].pc, groups[0].stack), self.size)
+
+    def _run_group(self, group: Group) -> None:
+        """Run one group until it waits, ends, splits, or should let another one run."""
+        blocks = self.program.blocks
+        state = self.state
+        issue = self.hooks.issue
+        known = first = 0
+        while True:
+            block = blocks[group.pc]
+            count = len(block.instructions)
+            lanes = group.count
+            if group.counted:
+                lanes, group.counted = lanes - group.counted, 0
+            if lanes:
+                state.issued += count
+                state.lane_instructions += count * lanes
+                for hook in issue:
+                    if not block.gathers:
+                        hook.issue(block.instructions, group.lanes)
+            for step in block.steps:
+                step(group, self)
+            end = block.end
+            assert end is not None
+            if not end(group, self):
+                self._check_limits(next(iter(self.waiting), group))
+                return
+            # While a group runs others are only added, so their number tells whether `first` still holds.
+            if len(self.waiting) != known:
+                known = len(self.waiting)
+                first = self.waiting.first_rank()
+            if known and self.schedule.yields(group, first):
+                self.resume(group)
+                self._check_limits(group)
+                return
+            if group.back_edges & 63 == 63 or count > 1000:
+                self._check_limits(group)
+                if not self.waiting:
+                    self.watch.look([group])
+
+    def _check_limits(self, group: Group) -> None:
+        limits = self.state.limits
+        over = (
+            limits.lane_instructions is not None and self.state.lane_instructions > limits.lane_instructions
+        )
+        if over or limits.passed:
+            raise KernelFault(
+                FaultKind.TIME_LIMIT,
+                NO_END,
+                thread=int(group.pick(self.spaces.threads)[0]) if group.count else -1,
+                instruction=next(iter(self.program.blocks[group.pc].instructions), None),
+            )
+
+    def _unstick(self) -> None:
+        """Nothing can run: fine when all lanes have exited, a deadlock otherwise."""
+        if self.alive_count == 0:
+            return
+        self.stop_waiting([], DEADLOCK)
+
+    def stop_waiting(self, loops: list[Waiter], told: Phrase) -> None:
+        """Nothing goes on any more: tell who waits where, besides the lanes in `loops`.
+
+        Raises:
+            KernelFault: always.
+        """
+        waiters = [
+            *loops,
+            *(
+                Waiter(
+                    parked.group.pick(self.spaces.threads),
+                    parked.instruction,
+                    WaitsFor.BLOCK_BARRIER,
+                    parked.barrier,
+                )
+                for parked in self.barriers.parked
+            ),
+        ]
+        waiters += [
+            Waiter(group.pick(self.spaces.threads), instruction, WaitsFor.WARP)
+            for group, instruction in self.parked_warps
+        ]
+        if self._cluster_barriers is not None:
+            waiters += [
+                Waiter(parked.group.pick(self.spaces.threads), parked.instruction, WaitsFor.CLUSTER_BARRIER)
+                for parked in self._cluster_barriers.parked
+            ]
+        for hook in self.hooks.stuck:
+            hook.stuck(waiters)
+        total = sum(len(waiter.threads) for waiter in waiters)
+        first = waiters[0] if waiters else None
+        raise KernelFault(
+            FaultKind.DEADLOCK,
+            told.filled(threads=total),
+            thread=int(first.threads[0]) if first else -1,
+            instruction=first.instruction if first else None,
+        )
+
+    # -- what ends of blocks ask for -----------------------------------------------------------------
+
+    def resume(self, group: Group) -> None:
+        """Let a group run when its turn comes."""
+        self.waiting.add(group)
+
+    def divide(self, group: Group, lanes: Array, first_pc: int, second_pc: int) -> tuple[Group, Group]:
+        """Two groups: the lanes where `lanes` holds, at `first_pc`, and the others, at `second_pc`."""
+        live = self.program.live(first_pc, group.stack) | self.program.live(second_pc, group.stack)
+        # Lanes may go back to the instruction they are at, so its own operands are needed as well.
+        live |= self.program.live(group.pc, group.stack)
+        first = group.part(np.flatnonzero(lanes), first_pc, live)
+        second = group.part(np.flatnonzero(~lanes), second_pc, live)
+        for part in (first, second):
+            part.back_edges = group.back_edges
+            part.polling = group.polling
+        return first, second
+
+    def split(self, group: Group, lanes: Array, target: int, following: int, backwards: bool) -> None:
+        """A branch that some lanes take and others do not."""
+        taken, passed = self.divide(group, lanes, target, following)
+        if backwards:
+            taken.back_edges += 1
+        self.resume(taken)
+        self.resume(passed)
+
+    def scatter(self, group: Group, chosen: Array, targets: list[int]) -> None:
+        """A jump table: lanes go where their index says."""
+        for index in np.unique(chosen):
+            live = self.program.live(targets[index], group.stack)
+            self.resume(group.part(np.flatnonzero(chosen == index), targets[index], live))
+
+    def split_return(self, group: Group, lanes: Array, following: int, instruction: Instruction) -> None:
+        """A guarded return or exit that some lanes take."""
+        gone, staying = self.divide(group, lanes, group.pc, following)
+        self.resume(staying)
+        if gone.stack and instruction.opcode == "ret":
+            self.leave(gone)
+            self.resume(gone)
+        else:
+            self.finish(gone, instruction)
+
+    def leave(self, group: Group) -> None:
+        """Return from a call."""
+        leave(group, self)
+
+    def finish(self, group: Group, instruction: Instruction | None) -> None:
+        """Lanes that exit, by their `ret` or `exit`, or because the text ended (None)."""
+        self.alive_count -= group.count
+        for hook in self.hooks.threads_exit:
+            hook.threads_exit(group.pick(self.spaces.threads), instruction)
+        if group.lanes is None:
+            self.alive[:] = 0
+            return
+        self.exited[group.lanes] = True
+        self.alive -= np.bincount(group.pick(self.spaces.block_of_lane), minlength=self.blocks)
+        if self.alive_count == 0:
+            return
+        if self._warps is not None:
+            self._refresh_alive()
+        self.barriers.after_exit()
+        if self._cluster_barriers is not None:
+            self._cluster_barriers.after_exit()
+        if self.parked_warps:
+            parked, self.parked_warps = self.parked_warps, []
+            for waiting, _ in parked:
+                waiting.counted = waiting.count
+                self.resume(waiting)
+
+    def _refresh_alive(self) -> None:
+        assert self._warps is not None
+        whole = self.alive_count == self.size
+        self._warps.alive = self._warps.full if whole else self._warps.masks(np.flatnonzero(~self.exited))
+
+    def gather_warps(self, group: Group, mask: int, instruction: Instruction) -> Group | None:
+        """The lanes of `group` whose whole mask is at this `.sync` instruction; the others are parked.
+
+        Returns:
+            the lanes that may go on (the group itself when it is all of them), or None.
+        """
+        self.meetings += 1
+        mates = [
+            entry for entry in self.parked_warps if entry[0].pc == group.pc and entry[0].stack == group.stack
+        ]
+        if mates:
+            self.parked_warps = [entry for entry in self.parked_warps if entry not in mates]
+            groups = [group, *(entry[0] for entry in mates)]
+            group = merge(groups, self.program.live(group.pc, group.stack), self.size)
+        masks = group.get(mask).view(U32)
+        warps = self.warps
+        if group.count != self.alive_count:
+            warp = group.pick(warps.warp_of_lane)
+            here = warps.masks(group.indices(self.size))[warp]
+            complete = (masks & warps.alive[warp] & ~here) == 0
+            if not complete.all():
+                if not complete.any():
+                    self.parked_warps.append((group, instruction))
+                    return None
+                ready, rest = self.divide(group, complete, group.pc, group.pc)
+                self.parked_warps.append((rest, instruction))
+                group = ready
+                masks = group.get(mask).view(U32)
+        self._tell_warps(group, masks, instruction)
+        return group
+
+    def _tell_warps(self, group: Group, masks: Array, instruction: Instruction) -> None:
+        if self.hooks.warp_sync:
+            told = np.broadcast_to(masks, group.count)
+            for hook in self.hooks.warp_sync:
+                hook.warp_sync(group.pick(self.spaces.threads), told, instruction)
+        if self.hooks.warp_missing and self.alive_count != self.size:
+            warps = self.warps
+            absent = np.broadcast_to(masks, group.count) & ~warps.alive[group.pick(warps.warp_of_lane)]
+            if absent.any():
+                chosen = absent != 0
+                for hook in self.hooks.warp_missing:
+                    hook.warp_missing(group.pick(self.spaces.threads)[chosen], absent[chosen], instruction)
+
+
+def run_batch(state: LaunchState, first: int, most: int) -> None:
+    """Run the blocks of a launch from `first` on together, at most so many.
+
+    Raises:
+        KernelFault: the kernel was stopped.
+    """
+    count = min(most, state.context.blocks - first)
+    batch = RunningBatch(state, first, count)
+    for hook in state.listeners.batch_begin:
+        hook.batch_begin(first, count)
+    batch.run()
+    for hook in state.listeners.batch_end:
+        hook.batch_end(first, count)
+    state.finished_blocks += count

@@ -1,0 +1,177 @@
+"""The engine: runs a launch, many blocks at a time, every group of lanes at the same place together.
+
+Order of execution: the group at the earliest place runs, so that lanes that took different ways meet again;
+a group that keeps jumping backwards while others wait steps back, so that a lane which waits for another one
+always gets its turn. Lanes at a barrier or `.sync` instruction are parked until the others have come. The
+order is the same in every run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+
+import numpy as np
+
+from tooling.simulator.engine.batch import run_batch
+from tooling.simulator.engine.heap import keep_freed_memory
+from tooling.simulator.engine.launch_state import LaunchState, Limits
+from tooling.simulator.engine.lower import decode
+from tooling.simulator.engine.parallel_chunks import ONE_CORE, Cores, ParallelRun
+from tooling.simulator.engine.schedule import order_of_batches
+from tooling.simulator.gpu.clusters import blocks_together
+from tooling.simulator.gpu.code_model import Module
+from tooling.simulator.gpu.device_memory import DeviceMemory
+from tooling.simulator.gpu.hooks import Hook, LaunchContext
+from tooling.simulator.gpu.launch import FaultKind, KernelFault, Launch, LaunchResult
+from tooling.simulator.gpu.listeners import Listeners
+from tooling.simulator.gpu.phrases import Phrase
+from tooling.simulator.gpu.stop_texts import (
+    EMPTY_CLUSTER,
+    NO_MULTIPLE,
+    TOO_FEW_PARAMETERS,
+    TOO_MANY_THREADS,
+    TOO_MUCH_SHARED_IN_ALL,
+)
+from tooling.simulator.nvidia.lowering.slots import CONSTANT_WINDOW, PARAMETER_BLOCK
+from tooling.simulator.program.program import Program
+
+BATCH_LANES = 65536
+"""Lanes executed together: enough to hide the interpreter's own cost, few enough that some registers of that
+size stay in a core's second-level cache."""
+
+BATCH_BYTES = 320 << 20
+"""What the memory of blocks executed together may take, unless one block alone takes more. There is room for
+all the shared memory of an H200 (132 x 227 KiB), where blocks that wait for each other must fit as well."""
+
+SHARED_COST, LOCAL_COST = 10, 2
+"""What a byte of shared and of local memory takes with what the checks keep about it."""
+
+RECURSIVE_LANES = 2048
+"""The same for kernels with recursive functions, whose lanes have a stack each."""
+
+MAX_THREADS_PER_BLOCK = 1024
+MAX_SHARED_BYTES = 227 * 1024
+
+
+def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers know
+    launch: Launch,
+    module: Module,
+    memory: DeviceMemory,
+    hooks: Sequence[Hook] = (),
+    schedule: str = "lockstep",
+    stdout: Callable[[bytes], None] = lambda _text: None,
+    limits: Limits | None = None,
+    cores: Cores = ONE_CORE,
+) -> LaunchResult:
+    """Execute a launch to its end or its first fault.
+
+    Args:
+        schedule: `lockstep`, `random:SEED` or `adversarial`.
+        stdout: gets what the kernel prints, in order.
+        cores: how many may share a long launch; the result is the same.
+
+    Raises:
+        PtxError: the kernel holds an instruction that the simulator does not know.
+        ValueError: an unknown schedule.
+    """
+    started, processor_started = time.perf_counter(), time.thread_time()
+    keep_freed_memory()
+    program = decode(module, launch.function)
+    context = LaunchContext(
+        launch,
+        module,
+        memory,
+        launch.threads_per_block,
+        launch.blocks,
+        launch.cluster.count,
+        program.shared_bytes + launch.shared_bytes,
+        program.local_bytes,
+        lambda: program.arrays_meant,
+    )
+    error: KernelFault | None = None
+    with ExitStack() as undone:
+        symbols = {**memory.symbols(module), CONSTANT_WINDOW: memory.constant_window(module)}
+        block = _parameter_block(program, launch, memory)
+        if block is not None:
+            undone.callback(memory.free, block)
+            symbols = {**symbols, PARAMETER_BLOCK: block}
+        state = LaunchState(
+            program,
+            context,
+            symbols,
+            Listeners(hooks),
+            schedule=schedule,
+            stdout=stdout,
+            limits=limits or Limits(),
+        )
+        for hook in hooks:
+            hook.launch_begin(context)
+            undone.callback(hook.launch_end, context)
+        try:
+            with np.errstate(all="ignore"):
+                _check_shape(context)
+                _run_blocks(state, cores)
+        except KernelFault as fault:
+            error = fault
+    return LaunchResult(
+        state.issued,
+        state.lane_instructions,
+        state.finished_blocks,
+        error,
+        time.perf_counter() - started,
+        time.thread_time() - processor_started + state.parts_seconds,
+    )
+
+
+def _parameter_block(program: Program, launch: Launch, memory: DeviceMemory) -> int | None:
+    """A device address that holds the launch's parameters, where the kernel takes the address of one."""
+    if not any(origin.name == PARAMETER_BLOCK for origin in program.origins):
+        return None
+    address = memory.allocate(
+        len(launch.parameters), f"parameters of {program.name}", poison=False, internal=True
+    )
+    memory.view(address, len(launch.parameters))[:] = np.frombuffer(launch.parameters, np.uint8)
+    return address
+
+
+def _check_shape(context: LaunchContext) -> None:
+    launch = context.launch
+    problem: Phrase | None = None
+    if min(*launch.grid, *launch.block, *launch.cluster) < 1:
+        problem = EMPTY_CLUSTER.filled(grid=launch.grid, block=launch.block, cluster=launch.cluster)
+    elif context.threads_per_block > MAX_THREADS_PER_BLOCK:
+        problem = TOO_MANY_THREADS.filled(threads=context.threads_per_block, most=MAX_THREADS_PER_BLOCK)
+    elif context.shared_bytes > MAX_SHARED_BYTES:
+        problem = TOO_MUCH_SHARED_IN_ALL.filled(shared=context.shared_bytes, most=MAX_SHARED_BYTES)
+    elif any(g % c for g, c in zip(launch.grid, launch.cluster, strict=True)):
+        problem = NO_MULTIPLE.filled(grid=launch.grid, cluster=launch.cluster)
+    elif len(launch.parameters) < launch.function.parameter_bytes:
+        needed = launch.function.parameter_bytes
+        problem = TOO_FEW_PARAMETERS.filled(given=len(launch.parameters), taken=needed)
+    if problem is not None:
+        raise KernelFault(FaultKind.INVALID_LAUNCH, problem)
+
+
+def _run_blocks(state: LaunchState, cores: Cores) -> None:
+    """Run every block.
+
+    Raises:
+        KernelFault: the kernel was stopped.
+    """
+    context = state.context
+    unit = blocks_together(context.launch)
+    lanes = RECURSIVE_LANES if state.program.frame_bytes else BATCH_LANES
+    together = lanes // context.threads_per_block
+    local = context.local_bytes * context.threads_per_block
+    cost = SHARED_COST * context.shared_bytes + LOCAL_COST * local
+    if cost:
+        together = min(together, BATCH_BYTES // cost)
+    step = max(1, together // unit) * unit
+    batches = order_of_batches(state.schedule, range(0, context.blocks, step))
+    parting = ParallelRun(state, step, cores)
+    for number, first in enumerate(batches):
+        if parting.finish(batches[number:]):
+            return
+        run_batch(state, first, step)

@@ -1,0 +1,85 @@
+"""What runs the launches of a simulation: the engine, or a stand-in for tests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from tooling.record import Record, replace
+from tooling.simulator.engine.engine import run
+from tooling.simulator.engine.launch_state import Limits
+from tooling.simulator.engine.lower import decode
+from tooling.simulator.engine.parallel_chunks import ONE_CORE, Cores
+from tooling.simulator.gpu.code_model import Module
+from tooling.simulator.gpu.device_memory import DeviceMemory
+from tooling.simulator.gpu.hooks import Hook
+from tooling.simulator.gpu.launch import Launch, LaunchResult
+
+
+class Job(Record):
+    """A launch to be run, with what it needs.
+
+    Attributes:
+        hooks: what watches it.
+        stdout: takes what the kernel prints, in order.
+        cancelled: asked now and then; true when nobody waits for the end any more.
+    """
+
+    launch: Launch
+    module: Module
+    memory: DeviceMemory
+    hooks: Sequence[Hook] = ()
+    stdout: Callable[[bytes], None] = lambda _text: None
+    cancelled: Callable[[], bool] = lambda: False
+
+    def watched_by(self, hook: Hook) -> Job:
+        """The same with one more hook, which is told after the others."""
+        return replace(self, hooks=(*self.hooks, hook))
+
+
+class Executor(Protocol):
+    """Runs launches."""
+
+    def prepare(self, module: Module) -> None:
+        """A module was loaded.
+
+        Raises:
+            PtxError: it holds an instruction that cannot be run.
+        """
+        ...
+
+    def run(self, job: Job) -> LaunchResult:
+        """Run a launch to its end; a failed kernel is part of the result.
+
+        Raises:
+            PtxError: the kernel holds an instruction that cannot be run.
+        """
+        ...
+
+
+class Engine:
+    """The simulator's engine.
+
+    Args:
+        schedule: order of threads, as `schedule.Schedule` names it.
+        time_limit: most seconds of wall time for one launch, or None.
+        cores: how many may share a long launch.
+    """
+
+    def __init__(self, schedule: str, time_limit: float | None, cores: Cores = ONE_CORE) -> None:
+        self._schedule = schedule
+        self._time_limit = time_limit
+        self._cores = cores
+
+    def prepare(self, module: Module) -> None:
+        """Decode every kernel now: like the driver, refuse a module when it is loaded, not at its launch."""
+        for kernel in module.kernels.values():
+            decode(module, kernel)
+
+    def run(self, job: Job) -> LaunchResult:
+        """See `Executor.run`."""
+        deadline = None if self._time_limit is None else time.monotonic() + self._time_limit
+        limits = Limits(deadline=deadline, stop=job.cancelled)
+        schedule, cores = self._schedule, self._cores
+        return run(job.launch, job.module, job.memory, job.hooks, schedule, job.stdout, limits, cores)

@@ -1,0 +1,81 @@
+"""What the batches of a launch share, and what they count together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.record import Record
+from tooling.simulator.gpu.hooks import LaunchContext
+from tooling.simulator.gpu.lanes import Shape
+from tooling.simulator.gpu.listeners import Listeners
+from tooling.simulator.program.program import Program
+from tooling.simulator.program.warp_lanes import Warps
+
+Array = NDArray[Any]
+
+
+class Limits(Record):
+    """When a kernel is stopped that does not end.
+
+    Attributes:
+        lane_instructions: most lane instructions of one launch, or None.
+        deadline: `time.monotonic()` at which it is stopped, or None.
+        stop: asked now and then; true stops the kernel.
+    """
+
+    lane_instructions: int | None = None
+    deadline: float | None = None
+    stop: Callable[[], bool] | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the deadline is over, or someone wants the kernel stopped."""
+        late = self.deadline is not None and time.monotonic() > self.deadline
+        return late or (self.stop is not None and self.stop())
+
+
+class LaunchState:
+    """One launch under way, and its counts.
+
+    Attributes:
+        parts_seconds: processor time of the processes that ran parts of it.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        context: LaunchContext,
+        symbols: dict[str, int],
+        listeners: Listeners,
+        *,
+        schedule: str,
+        stdout: Callable[[bytes], None],
+        limits: Limits,
+    ) -> None:
+        self.program = program
+        self.context = context
+        self.symbols = symbols
+        self.listeners = listeners
+        self.schedule = schedule
+        self.stdout = stdout
+        self.limits = limits
+        self.parameters: NDArray[np.uint8] = np.frombuffer(context.launch.parameters, np.uint8)
+        self.values: dict[int, dict[int, Array]] = {}
+        self.warps: dict[int, Warps] = {}
+        self.shapes: dict[int, Shape] = {}
+        self.issued = 0
+        self.lane_instructions = 0
+        self.finished_blocks = 0
+        self.parts_seconds = 0.0
+
+    def shape(self, blocks: int) -> Shape:
+        """The arrays that batches of so many blocks share."""
+        known = self.shapes.get(blocks)
+        if known is None:
+            known = self.shapes[blocks] = Shape(blocks, self.context.threads_per_block)
+        return known

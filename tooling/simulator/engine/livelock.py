@@ -1,0 +1,85 @@
+"""Noticing that all remaining threads poll for ever: whatever they read will never change again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.gpu.hooks import Waiter, WaitsFor
+from tooling.simulator.gpu.lanes import Group
+from tooling.simulator.gpu.phrases import Phrase
+from tooling.simulator.gpu.stop_texts import ENDLESS_WAIT
+from tooling.simulator.program.program import Batch
+
+Array = NDArray[Any]
+State = dict[tuple[Any, ...], list[Array]]
+"""Per place and set of lanes, the registers that are still needed there."""
+
+
+class LoopWatch:
+    """Compares what the lanes of a batch hold now with what they held some turns ago.
+
+    When all registers are the same, every lane has had its turn, and no byte of memory changed in between,
+    the batch goes in a circle for ever. The state that is compared with is renewed after 1, 2, 4, 8, … looks
+    (Brent), so that a circle of any length is found.
+
+    Args:
+        batch: the running batch.
+        is_last: every other block of the launch has ended.
+        stop: stops the kernel, whose lanes wait like this.
+    """
+
+    def __init__(self, batch: Batch, *, is_last: bool, stop: Callable[[list[Waiter], Phrase], None]) -> None:
+        self.batch = batch
+        self._is_last = is_last
+        self._stop = stop
+        self._looks = 0
+        self._renewal = 1
+        self._changes = -1
+        self._state: State = {}
+
+    def look(self, groups: Sequence[Group]) -> None:
+        """Every group of these, all that can run, had its turn since the last look.
+
+        Raises:
+            KernelFault: they go in a circle.
+        """
+        batch = self.batch
+        if not self._is_last or not all(group.polling for group in groups):
+            # Blocks that have not started may yet change what these poll.
+            return
+        batch.spaces.watching = True
+        state = {(g.pc, g.stack, g.indices(batch.size).tobytes()): _needed(batch, g) for g in groups}
+        if self._changes == batch.spaces.changes and _same(state, self._state):
+            if batch.transfers.end_all():
+                return
+            waiters = [
+                Waiter(group.pick(batch.spaces.threads), group.polling, WaitsFor.LOOP)
+                for group in groups
+                if group.polling is not None
+            ]
+            self._stop(waiters, ENDLESS_WAIT)
+        self._looks += 1
+        if self._looks >= self._renewal or self._changes != batch.spaces.changes:
+            self._renewal = max(self._renewal, 2 * self._looks)
+            self._state, self._changes = state, batch.spaces.changes
+
+
+def _needed(batch: Batch, group: Group) -> list[Array]:
+    return [group.get(slot) for slot in sorted(batch.program.live(group.pc, group.stack))]
+
+
+def _same(now: State, before: State) -> bool:
+    return now.keys() == before.keys() and all(
+        x is y or np.array_equal(_bits(x), _bits(y))
+        for place, registers in now.items()
+        for x, y in zip(registers, before[place], strict=True)
+    )
+
+
+def _bits(value: Array) -> Array:
+    """NaNs compare equal by their bits."""
+    return value.view(f"u{value.dtype.itemsize}")

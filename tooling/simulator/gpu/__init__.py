@@ -1,0 +1,1 @@
+"""The shared state and the contracts of a simulated GPU: code, launch, lanes, memory, hooks, faults."""

@@ -1,0 +1,435 @@
+"""Memory as instructions see it: loads and stores of many lanes in global, shared and local space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.gpu.clusters import Clusters
+from tooling.simulator.gpu.faults import illegal_address, misaligned, read_only
+from tooling.simulator.gpu.generic_addresses import CLUSTER_SHIFT
+from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, LaunchContext, Space
+from tooling.simulator.gpu.lanes import Group, Shape
+from tooling.simulator.gpu.requests import MemoryRequest
+
+Array = NDArray[Any]
+
+_UNSIGNED: dict[int, np.dtype[Any]] = {
+    1: np.dtype(np.uint8),
+    2: np.dtype(np.uint16),
+    4: np.dtype(np.uint32),
+    8: np.dtype(np.uint64),
+}
+_NAMES = {Space.GLOBAL: "global", Space.SHARED: "shared", Space.LOCAL: "local"}
+
+
+class Spaces:
+    """The memory of one batch of blocks.
+
+    Args:
+        context: the launch.
+        first_block: number of the batch's first block.
+        shape: of the batch.
+        observers: hooks that want every access.
+
+    Attributes:
+        strays_are_told: a hook takes out the lanes whose address is illegal.
+        watching: whether `changes` is kept: it rises whenever memory, or a clock that was read, is not
+            what it was before.
+        reservations: some addresses are reserved, and may have no memory behind them.
+        first_wins: of lanes that store to one place at once the first wins, and not the last.
+    """
+
+    def __init__(
+        self, context: LaunchContext, first_block: int, shape: Shape, observers: tuple[Hook, ...]
+    ) -> None:
+        self.context = context
+        self.first_block = first_block
+        self.observers = observers
+        self.strays_are_told = any(hook.takes_strays for hook in observers)
+        self.shape = shape
+        self.lanes = shape.lanes
+        self.block_of_lane = shape.block_of_lane
+        memory = context.memory
+        self.base = np.uint64(memory.base)
+        self.reservations = bool(memory.reservations)
+        self.global_bytes = memory.bytes[: memory.used]
+        self.shared_stride = -(-context.shared_bytes // 256) * 256
+        self.shared_bytes = _poisoned(self.shared_stride * shape.blocks)
+        self.local_stride = -(-context.local_bytes // 16) * 16
+        self.local_bytes = _poisoned(self.local_stride * self.lanes)
+        self._buffers: tuple[Array, ...] = (self.global_bytes, self.shared_bytes, self.local_bytes)
+        self._views: dict[tuple[Space, int], Array] = {}
+        self.changes = 0
+        self.watching = False
+        self.first_wins = False
+
+    @cached_property
+    def threads(self) -> NDArray[np.int64]:
+        """(lanes,) number of each lane's thread in the launch."""
+        return self.shape.numbers + self.first_block * self.context.threads_per_block
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """The clusters of the batch."""
+        return Clusters(self.context.launch, self.first_block, self.shape.blocks)
+
+    def view(self, space: Space, size: int) -> Array:
+        """All bytes of a space as unsigned numbers of `size` bytes."""
+        key = (space, size)
+        known = self._views.get(key)
+        if known is None:
+            whole: Array = self._buffers[space]
+            known = self._views[key] = whole[: len(whole) // size * size].view(_UNSIGNED[size])
+        return known
+
+    # -- placing -------------------------------------------------------------------------------------
+
+    def place(
+        self, space: Space, request: MemoryRequest, address: Array, kind: AccessKind = AccessKind.LOAD
+    ) -> tuple[Array, NDArray[np.int64] | None]:
+        """Byte offsets in the space's buffer, checked for range and alignment.
+
+        Args:
+            address: uint64, one per active lane, or a single one for all.
+
+        Returns:
+            (offsets as uint64, blocks in the batch whose shared window is meant or None)
+
+        Raises:
+            KernelFault: illegal or misaligned address, or one that `kind` must not change.
+        """
+        if space is Space.SHARED:
+            return self.place_shared(request, address)
+        self._check_alignment(space, request, address)
+        size = request.width.bytes
+        if space is Space.GLOBAL:
+            offset = address - self.base
+            if int(offset.max()) > len(self.global_bytes) - size:
+                self._illegal(space, request, address, offset > len(self.global_bytes) - size)
+            if self.reservations:
+                unmapped = self.context.memory.unmapped(address)
+                if unmapped.any():
+                    self._illegal(space, request, address, unmapped)
+                if kind is not AccessKind.LOAD:
+                    self._check_writable(request, address)
+            return offset, None
+        if int(address.max()) > self.context.local_bytes - size:
+            self._illegal(space, request, address, address > self.context.local_bytes - size)
+        own = request.indices(self.lanes).astype(np.uint64)
+        return own * np.uint64(self.local_stride) + address, None
+
+    def place_shared(self, request: MemoryRequest, address: Array) -> tuple[Array, NDArray[np.int64]]:
+        """As `place`, in shared memory.
+
+        Returns:
+            (offsets as uint64, blocks in the batch whose shared window is meant)
+
+        Raises:
+            KernelFault: illegal or misaligned address.
+        """
+        self._check_alignment(Space.SHARED, request, address)
+        blocks, inside = self._windows(request, address)
+        last = self.context.shared_bytes - request.width.bytes
+        if int(inside.max()) > last:
+            self._illegal(Space.SHARED, request, address, inside > last)
+        if len(self.shared_bytes) == self.shared_stride:
+            return inside, blocks
+        return blocks.astype(np.uint64) * np.uint64(self.shared_stride) + inside, blocks
+
+    def _check_alignment(self, space: Space, request: MemoryRequest, address: Array) -> None:
+        mask = np.uint64(request.width.bytes - 1)
+        if (np.bitwise_or.reduce(address) & mask) != 0:
+            self._misaligned(space, request, address, (address & mask) != 0)
+
+    def _windows(self, request: MemoryRequest, address: Array) -> tuple[NDArray[np.int64], Array]:
+        """Whose shared window each address means (block in the batch), and the offset inside it.
+
+        An address that means no window is given to the lane's own block as a signed offset outside it.
+        """
+        known = request.windows
+        if known is None or known[0] is not address:
+            known = request.windows = (address, *self._find_windows(request, address))
+        return known[1:]
+
+    def _find_windows(self, request: MemoryRequest, address: Array) -> tuple[NDArray[np.int64], Array]:
+        blocks = request.pick(self.block_of_lane)
+        if not int(address.max()) >> CLUSTER_SHIFT:
+            return blocks, address
+        rank = (address >> np.uint64(CLUSTER_SHIFT)).astype(np.int64)
+        astray = rank > self.context.blocks_per_cluster
+        inside = address & np.uint64((1 << CLUSTER_SHIFT) - 1)
+        if astray.any():
+            below = address.astype(np.uint32).view(np.int32).astype(np.int64).view(np.uint64)
+            inside = np.where(astray, np.where(address >> np.uint64(32) == 0, below, address), inside)
+            rank = np.where(astray, 0, rank)
+        foreign = self.clusters.mate(blocks, np.maximum(rank, 1) - 1)
+        return np.where(rank > 0, foreign, blocks), inside
+
+    def _illegal(self, space: Space, request: MemoryRequest, address: Array, bad: Array) -> None:
+        position = int(np.argmax(bad))
+        thread = int(request.pick(self.threads)[position])
+        raise illegal_address(self.context.launch, request, thread, int(address[position]), _NAMES[space])
+
+    def _check_writable(self, request: MemoryRequest, address: Array) -> None:
+        bad = self.context.memory.read_only(address)
+        if bad.any():
+            position = int(np.argmax(bad))
+            thread = int(request.pick(self.threads)[position])
+            raise read_only(self.context.launch, request, thread, int(address[position]))
+
+    def _misaligned(self, space: Space, request: MemoryRequest, address: Array, bad: Array) -> None:
+        position = int(np.argmax(bad))
+        thread = int(request.pick(self.threads)[position])
+        raise misaligned(self.context.launch, request, thread, int(address[position]), _NAMES[space])
+
+    def threads_of(self, group: Group, lanes: NDArray[np.intp] | None) -> NDArray[np.int64]:
+        """Launch-wide numbers of a group's threads, or of some lanes of the batch."""
+        return group.pick(self.threads) if lanes is None else self.threads[lanes]
+
+    # -- access --------------------------------------------------------------------------------------
+
+    def announce(
+        self, space: Space, kind: AccessKind, request: MemoryRequest, address: Array, values: Array | None
+    ) -> NDArray[np.bool_] | None:
+        """Tell the hooks; returns the lanes to leave out, or None.
+
+        Raises:
+            KernelFault: illegal or misaligned address, where no hook takes such lanes out.
+        """
+        if not self.strays_are_told:
+            self.place(space, request, address, kind)
+        threads = request.pick(self.threads)
+        count = len(threads)
+        uniform = len(address) == 1
+        addresses = address.view(np.int64)
+        blocks = None
+        if space is Space.SHARED:
+            blocks, inside = self._windows(request, address)
+            blocks = blocks + self.first_block
+            addresses = inside.view(np.int64)
+        if uniform:
+            addresses = np.broadcast_to(addresses, count)
+            request.run = count == 1
+        else:
+            request.run = self._is_run(address, request.width.bytes)
+            if not request.run and addresses[-1] == addresses[0]:
+                uniform = bool((addresses == addresses[0]).all())
+        access = Access(
+            space=space,
+            kind=kind,
+            instruction=request.instruction,
+            bytes=request.width.bytes,
+            element_bytes=request.width.element,
+            addresses=addresses,
+            threads=threads,
+            blocks=blocks,
+            contiguous=bool(request.run),
+            uniform=uniform,
+            values=values,
+            asynchronous=request.asynchronous,
+            transfer=request.transfer,
+        )
+        if space is Space.LOCAL or (space is Space.SHARED and self.shape.blocks > 1):
+            request.run = None  # each window has its own place, so that the bytes lie in another way
+        for hook in self.observers:
+            hook.access(access)
+        suppressed = access.suppressed
+        return suppressed if suppressed is not None and suppressed.any() else None
+
+    def load(self, space: Space, request: MemoryRequest, address: Array) -> list[Array]:
+        """Read the request's elements; each result has one entry per active lane, or a single one.
+
+        Args:
+            address: uint64, one per active lane, or a single one for all.
+
+        Raises:
+            KernelFault: illegal or misaligned address.
+        """
+        if self.observers:
+            left_out = self.announce(space, AccessKind.LOAD, request, address, None)
+            if left_out is not None:
+                return self._load_rest(space, request, address, left_out)
+        width = request.width
+        if space is Space.LOCAL and len(address) == 1:
+            rows, column = self._local_columns(request, address)
+            return [request.pick(rows)[:, column + k].copy() for k in range(width.count)]
+        start = self._straight(request, address) if space is Space.GLOBAL else None
+        if start is not None:
+            view, count = self.view(space, width.element), len(address)
+            return _columns(view[start : start + count * width.count], width.count)
+        offset, _ = self.place(space, request, address)
+        return self._read(self.view(space, width.element), offset, request)
+
+    def _straight(self, request: MemoryRequest, address: Array) -> int | None:
+        """The first element, in global memory, of lanes that lie side by side where they may; else None.
+
+        For them two addresses tell what otherwise takes a look at all.
+        """
+        count, size = len(address), request.width.bytes
+        if count == 1 or self.reservations:
+            return None
+        if request.run is None:
+            request.run = self._is_run(address, size)
+        start = int(address[0]) - int(self.base)
+        if not request.run or start < 0 or start % size or start + count * size > len(self.global_bytes):
+            return None
+        return start >> request.width.element.bit_length() - 1
+
+    def _load_rest(
+        self, space: Space, request: MemoryRequest, address: Array, left_out: NDArray[np.bool_]
+    ) -> list[Array]:
+        width = request.width
+        results: list[Array] = [np.zeros(len(left_out), _UNSIGNED[width.element]) for _ in range(width.count)]
+        kept = np.flatnonzero(~left_out)
+        if len(kept):
+            rest = request.only(kept, self.lanes)
+            offset, _ = self.place(space, rest, np.broadcast_to(address, len(left_out))[kept])
+            values = self._read(self.view(space, width.element), offset, rest)
+            for result, value in zip(results, values, strict=True):
+                result[kept] = value
+        return results
+
+    def _read(self, view: Array, offset: Array, request: MemoryRequest) -> list[Array]:
+        count, width = len(offset), request.width
+        shift = width.element.bit_length() - 1
+        first = int(offset[0]) >> shift
+        if count == 1:
+            return [view[first + k : first + k + 1].copy() for k in range(width.count)]
+        if self._run_of(request, offset):
+            return _columns(view[first : first + count * width.count], width.count)
+        index = (offset >> np.uint64(shift)).view(np.int64)
+        return [view.take(index + k if k else index) for k in range(width.count)]
+
+    def _run_of(self, request: MemoryRequest, offset: Array) -> bool:
+        """Whether the offsets are consecutive; an announced access has mostly looked at that already."""
+        if request.run is None:
+            request.run = self._is_run(offset, request.width.bytes)
+        return request.run
+
+    def _is_run(self, offset: Array, size: int) -> bool:
+        count = len(offset)
+        if int(offset[-1]) - int(offset[0]) != (count - 1) * size:
+            return False
+        return bool((offset - self.shape.ramp(size, count) == offset[0]).all())
+
+    def _local_columns(self, request: MemoryRequest, address: Array) -> tuple[Array, int]:
+        """All local memory as one row per lane, and the column of an address that all lanes share."""
+        start, size = int(address[0]), request.width.bytes
+        if start % size or start + size > self.context.local_bytes:
+            self.place(Space.LOCAL, request, address)
+        rows = self.view(Space.LOCAL, request.width.element).reshape(self.lanes, -1)
+        return rows, start // request.width.element
+
+    def store(self, space: Space, request: MemoryRequest, address: Array, values: list[Array]) -> None:
+        """Write the request's elements; see `first_wins` for lanes that hit the same place.
+
+        Args:
+            address: uint64, one per active lane, or a single one for all.
+            values: unsigned bits per element, each one per active lane or a single one.
+
+        Raises:
+            KernelFault: illegal or misaligned address.
+        """
+        rest = self._announce_store(space, request, address, values)
+        if rest is not None:
+            self._perform_store(space, *rest)
+
+    def later_store(
+        self, space: Space, request: MemoryRequest, address: Array, values: list[Array]
+    ) -> Callable[[], None] | None:
+        """Tell the hooks of a store (arguments and errors as for `store`) that is performed later.
+
+        Returns:
+            what performs it; None where the hooks left nothing of it.
+        """
+        rest = self._announce_store(space, request, address, values)
+        return None if rest is None else lambda: self._perform_store(space, *rest)
+
+    def _announce_store(
+        self, space: Space, request: MemoryRequest, address: Array, values: list[Array]
+    ) -> tuple[MemoryRequest, Array, list[Array]] | None:
+        if self.observers:
+            count = request.count
+            told: Array = np.broadcast_to(values[0], count)
+            if len(values) > 1:
+                told = np.stack([np.broadcast_to(value, count) for value in values])
+            left_out = self.announce(space, AccessKind.STORE, request, address, told)
+            if left_out is not None:
+                kept = np.flatnonzero(~left_out)
+                if not len(kept):
+                    return None
+                address = np.broadcast_to(address, count)[kept]
+                values = [np.broadcast_to(value, count)[kept] for value in values]
+                request = request.only(kept, self.lanes)
+        return request, address, values
+
+    def _perform_store(
+        self, space: Space, request: MemoryRequest, address: Array, values: list[Array]
+    ) -> None:
+        if space is Space.LOCAL and len(address) == 1:
+            rows, column = self._local_columns(request, address)
+            group = request.group
+            lanes = request.lanes
+            chosen = lanes if lanes is not None else slice(None) if group.lanes is None else group.lanes
+            if self.watching:
+                self.changes += any(
+                    (rows[chosen, column + k] != value).any() for k, value in enumerate(values)
+                )
+            for k, value in enumerate(values):
+                rows[chosen, column + k] = value
+            return
+        start = self._straight(request, address) if space is Space.GLOBAL and not self.watching else None
+        if start is not None:
+            table = self.view(space, request.width.element)[start : start + len(address) * len(values)]
+            for k, value in enumerate(values):
+                table[k :: len(values)] = value
+            return
+        offset, _ = self.place(space, request, address, AccessKind.STORE)
+        self._write(self.view(space, request.width.element), offset, request, values)
+
+    def _write(self, view: Array, offset: Array, request: MemoryRequest, values: list[Array]) -> None:
+        count, width = len(offset), request.width
+        shift = width.element.bit_length() - 1
+        first = int(offset[0]) >> shift
+        if self.watching:
+            index = (offset >> np.uint64(shift)).view(np.int64)
+            self.changes += any((view[index + k] != value).any() for k, value in enumerate(values))
+        if count == 1:
+            for k, value in enumerate(values):
+                view[first + k] = value[0 if self.first_wins else -1]
+        elif self._run_of(request, offset):
+            table = view[first : first + count * width.count].reshape(count, width.count)
+            for k, value in enumerate(values):
+                table[:, k] = value
+        else:
+            index = (offset >> np.uint64(shift)).view(np.int64)
+            if self.first_wins:
+                index, values = index[::-1], [value[::-1] for value in values]
+            for k, value in enumerate(values):
+                view[index + k if k else index] = value
+
+    def copy_local(self, group: Group, copies: list[tuple[int, int, int]]) -> None:
+        """Copy (from, to, bytes) inside the local memory of every lane: arguments and results of calls."""
+        rows = self.local_bytes.reshape(self.lanes, -1)
+        chosen = slice(None) if group.lanes is None else group.lanes
+        for start, target, size in copies:
+            rows[chosen, target : target + size] = rows[chosen, start : start + size]
+
+
+def _columns(run: Array, count: int) -> list[Array]:
+    """Copies of the elements of neighbouring lanes: the first of each lane, the second, …"""
+    if count == 1:
+        return [run.copy()]
+    return list(np.ascontiguousarray(run.reshape(-1, count).T))
+
+
+def _poisoned(size: int) -> NDArray[np.uint8]:
+    """Fresh shared or local memory: not zeros, so that a read before the first write shows."""
+    content = np.empty(size, np.uint8)
+    content.view(np.uint32)[:] = 0x7FC0DEAD
+    return content

@@ -1,0 +1,263 @@
+"""The parts of a PTX module as frozen values: what the parser makes and the decoder reads."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from tooling.record import Record, made
+
+CODE_WINDOW = 1 << 62
+"""Addresses of functions start here; there is no memory of any space."""
+
+CONSTANT_ALIGNMENT = 256
+"""Alignment of a `.const` variable in the constant window, and unused bytes behind it."""
+
+
+class SourceLocation(Record):
+    """The `.loc` in force: file as the PTX names it, line and column from 1."""
+
+    file: str
+    line: int
+    column: int
+    inlined_at: SourceLocation | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class Register(Record):
+    """`%r1`, or a special register such as `%tid.x`."""
+
+    name: str
+
+
+class Integer(Record):
+    """An integer constant; `value` keeps its sign."""
+
+    value: int
+
+
+class Float(Record):
+    """`0fHHHHHHHH` or `0dHHHHHHHHHHHHHHHH`: the exact bits and how many (32 or 64)."""
+
+    bits: int
+    width: int
+
+
+class Symbol(Record):
+    """A label, variable or function by name; `offset` in bytes for `name+8`."""
+
+    name: str
+    offset: int = 0
+
+
+class Address(Record):
+    """`[base+offset]`, offset in bytes; `[map, {x, y}]` with coordinates in a tensor."""
+
+    base: Register | Symbol | Integer
+    offset: int = 0
+    coordinates: tuple[Operand, ...] = ()
+
+
+class Vector(Record):
+    """`{a, b, c, d}`."""
+
+    elements: tuple[Operand, ...]
+
+
+class OperandPair(Record):
+    """`a|b`: two results of one instruction (setp, shfl, elect)."""
+
+    first: Operand
+    second: Operand
+
+
+class Negated(Record):
+    """`!%p1` as a source operand."""
+
+    operand: Register
+
+
+class Arguments(Record):
+    """`(a, b)`: the argument or result list of a call."""
+
+    elements: tuple[Operand, ...]
+
+
+Operand: TypeAlias = (
+    Register | Integer | Float | Symbol | Address | Vector | OperandPair | Negated | Arguments
+)
+
+
+class Predicate(Record):
+    """The guard `@%p` or `@!%p`."""
+
+    register: str
+    negated: bool = False
+
+
+class Instruction(Record):
+    """One instruction.
+
+    Attributes:
+        opcode: `ld` of `ld.global.nc.v4.b32`.
+        modifiers: `("global", "nc", "v4", "b32")`.
+        ptx_line: line in the PTX text, from 1.
+        source: the Mojo place, where the PTX carries line tables.
+        ptx_column: column of the mnemonic in that line, from 1.
+    """
+
+    opcode: str
+    modifiers: tuple[str, ...]
+    predicate: Predicate | None
+    operands: tuple[Operand, ...]
+    ptx_line: int
+    source: SourceLocation | None = None
+    ptx_column: int = 1
+
+    @property
+    def form(self) -> str:
+        """The mnemonic with all its modifiers: `ld.global.nc.v4.b32`."""
+        return ".".join((self.opcode, *self.modifiers))
+
+
+class Label(Record):
+    """A jump target, or the name of a list.
+
+    Attributes:
+        targets: the list of a `.branchtargets` or `.calltargets` directive.
+        prototype: what follows `.callprototype`, as written: the form of functions called by address.
+    """
+
+    name: str
+    targets: tuple[str, ...] = ()
+    prototype: str = ""
+
+
+Statement: TypeAlias = Instruction | Label
+
+
+class Parameter(Record):
+    """A kernel or function parameter: where it lies in the parameter bytes of a call."""
+
+    name: str
+    offset: int
+    size: int
+    align: int
+
+
+class Reference(Record):
+    """The address of a variable or function among the initial bytes of a variable.
+
+    Attributes:
+        offset: where it lies in the initial bytes; size: how many of them it takes.
+        generic: `generic(name)`, a generic address; otherwise one in the state space of what it names.
+    """
+
+    offset: int
+    symbol: Symbol
+    size: int
+    generic: bool = False
+
+
+class Variable(Record):
+    """A variable in a state space.
+
+    Attributes:
+        space: `shared`, `local`, `global`, `const` or `param`.
+        size: bytes; 0 for an `.extern` array of unknown length (dynamic shared memory).
+        initial: its first bytes, or empty.
+        references: addresses of other variables and of functions in its initialiser.
+    """
+
+    name: str
+    space: str
+    size: int
+    align: int
+    initial: bytes = b""
+    references: tuple[Reference, ...] = ()
+    external: bool = False
+
+
+class Function(Record):
+    """A kernel (`.entry`) or function (`.func`).
+
+    Attributes:
+        registers: name to PTX type (`pred`, `b32`, …), every register of the body.
+        register_banks: the declarations as written: (type, name or `%r<20>`).
+        variables: `.shared`, `.local`, `.param` … declared inside the body.
+        directives: `.maxntid` and the like, as written.
+    """
+
+    name: str
+    is_entry: bool
+    parameters: tuple[Parameter, ...]
+    results: tuple[Parameter, ...]
+    registers: dict[str, str]
+    register_banks: tuple[tuple[str, str], ...]
+    variables: tuple[Variable, ...]
+    body: tuple[Statement, ...]
+    directives: tuple[str, ...] = ()
+    line: int = 0
+
+    @property
+    def parameter_bytes(self) -> int:
+        """Size of the parameter block a launch must bring."""
+        return max((parameter.offset + parameter.size for parameter in self.parameters), default=0)
+
+    @property
+    def call_sizes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Bytes of each parameter and of each result: what a caller by address must agree with."""
+        return tuple(p.size for p in self.parameters), tuple(r.size for r in self.results)
+
+
+class Module(Record):
+    """A parsed PTX module.
+
+    Attributes:
+        version: `.version`, as `(8, 5)`.
+        target: `.target`, as `("sm_90a",)`.
+        kernels: entries by name; `functions`: the `.func` ones.
+        externals: functions that are declared only (`vprintf`).
+        globals: module-level variables of every space by name.
+        files: `.file` table, number to path.
+        digest: SHA-256 of the text, as hex: what decoded programs are cached under.
+        text: the PTX itself, for errors.
+    """
+
+    version: tuple[int, int]
+    target: tuple[str, ...]
+    address_size: int
+    kernels: dict[str, Function]
+    functions: dict[str, Function]
+    externals: tuple[str, ...]
+    globals: dict[str, Variable]
+    files: dict[int, str] = made(default_factory=dict)
+    digest: str = ""
+    text: str = ""
+
+    def constant_addresses(self) -> dict[str, int]:
+        """The address of each `.const` variable in constant memory, from 0 (PTX ISA 5.1.3).
+
+        Constant memory has a window of its own, so that these addresses fit into 32 bits. Unused bytes behind
+        each variable let an access past its end be reported.
+        """
+        addresses: dict[str, int] = {}
+        end = 0
+        for variable in self.globals.values():
+            if variable.space == "const":
+                end += -end % max(variable.align, CONSTANT_ALIGNMENT)
+                addresses[variable.name] = end
+                end += variable.size + CONSTANT_ALIGNMENT
+        return addresses
+
+    @property
+    def constant_bytes(self) -> int:
+        """Size of the constant window, 0 without `.const` variables."""
+        return max(
+            (start + self.globals[name].size for name, start in self.constant_addresses().items()), default=0
+        )
+
+    def code_addresses(self) -> dict[str, int]:
+        """An address for every function, where no memory is: what a kernel may call it by."""
+        return {name: CODE_WINDOW + 16 * place for place, name in enumerate(self.functions, 1)}

@@ -1,0 +1,378 @@
+"""Device memory: one arena, the allocations in it, and what is known about those already freed.
+
+Device addresses are addresses in the arena, which starts at `base`: offset = address - base. Device memory is
+taken from its beginning and pinned host memory from its end, so that an access past a buffer does not reach
+the host's memory.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.record import Record
+from tooling.simulator.gpu.code_model import Module
+
+POISON = 0x7FC0DEAD
+"""What fresh device memory holds, repeated (little-endian): a NaN as float32, never a plausible number."""
+
+POISON_BYTES = POISON.to_bytes(4, "little")
+
+ALIGNMENT = 256
+"""Alignment of every allocation, as cudaMalloc promises, in bytes."""
+
+RED_ZONE = 256
+"""Least distance between two allocations, in bytes: a small overrun hits no neighbour."""
+
+
+class OutOfDeviceMemory(Exception):
+    """The arena is full."""
+
+
+class Allocation(Record, frozen=False):
+    """One allocation; it stays known after it was freed, so that a use after free can name it.
+
+    Attributes:
+        base: first device address.
+        size: bytes asked for.
+        serial: counts up from 1 in order of allocation.
+        live: not yet freed.
+        label: what a report calls it.
+        host: pinned host memory.
+        internal: a module's variable or a launch's parameters, which the program did not allocate.
+        place: where the bytes are: `base`, or an address beyond the arena's where created memory is shown,
+            the same one for each address that shows it.
+        read_only: it shows created memory that nobody may write by these addresses.
+    """
+
+    base: int
+    size: int
+    serial: int
+    live: bool = True
+    label: str = ""
+    host: bool = False
+    internal: bool = False
+    place: int = 0
+    read_only: bool = False
+
+    @property
+    def end(self) -> int:
+        """First address past it."""
+        return self.base + self.size
+
+    @property
+    def mapped(self) -> bool:
+        """Whether it shows created memory, instead of having its own."""
+        return self.place != self.base
+
+
+class Reservation(Record):
+    """Addresses without memory of their own; parts of it are allocations while memory is mapped there.
+
+    Attributes:
+        base: first address; size: bytes.
+        space: the stretch of the arena that it lies in.
+    """
+
+    base: int
+    size: int
+    space: _Space
+
+    def holds(self, address: int, size: int = 1) -> bool:
+        """Whether these bytes lie in it."""
+        return self.base <= address and address + size <= self.base + self.size
+
+    def among(self, addresses: NDArray[Any]) -> NDArray[np.bool_]:
+        """(n,) which of the addresses lie in it."""
+        return (addresses >= self.base) & (addresses < self.base + self.size)
+
+
+class _Space(Record, frozen=False):
+    """A reusable stretch of the arena: one freed allocation with its red zone."""
+
+    base: int
+    size: int
+    allocation: Allocation | None = None
+
+
+class DeviceMemory:
+    """The arena and its book-keeping.
+
+    Args:
+        buffer: the arena's bytes, writable (an mmap, memoryview or uint8 array).
+        base: device address of its first byte, a multiple of `ALIGNMENT`, not 0.
+        shared: a fork of this process has the very same bytes, not a copy of them.
+
+    Raises:
+        ValueError: `base` is zero or not aligned.
+    """
+
+    def __init__(self, buffer: memoryview | NDArray[Any], base: int, *, shared: bool = False) -> None:
+        if base <= 0 or base % ALIGNMENT:
+            raise ValueError(f"the arena's base {base:#x} must be a positive multiple of {ALIGNMENT}")
+        self.bytes: NDArray[np.uint8] = np.frombuffer(buffer, dtype=np.uint8)
+        self.base = base
+        self.shared = shared
+        self.size = len(self.bytes) // ALIGNMENT * ALIGNMENT
+        self._top = 0
+        self._bottom = self.size
+        self._serial = 0
+        self._bases: list[int] = []
+        self._allocations: dict[int, Allocation] = {}
+        self._freed: list[_Space] = []
+        self._freed_host: list[_Space] = []
+        self._reservations: list[Reservation] = []
+        self._mapped: list[Allocation] = []
+        self._symbols: dict[str, dict[str, int]] = {}
+        self._constant_windows: dict[str, int] = {}
+
+    @property
+    def used(self) -> int:
+        """Bytes from the arena's start up to the last one that was ever handed out, red zones included."""
+        return self._top if self._bottom == self.size else self.size
+
+    @property
+    def last_serial(self) -> int:
+        """The serial number of the latest allocation, 0 before the first one."""
+        return self._serial
+
+    def allocate(
+        self, size: int, label: str = "", *, host: bool = False, poison: bool = True, internal: bool = False
+    ) -> int:
+        """Reserve `size` bytes (at least 1) and return the device address.
+
+        Device memory is filled with the poison pattern, pinned host memory is left as it is (zeros when
+        never used), so that a large staging pool costs nothing.
+
+        Raises:
+            OutOfDeviceMemory: no stretch is long enough.
+            ValueError: negative size.
+        """
+        if size < 0:
+            raise ValueError(f"cannot allocate {size} bytes")
+        space = max(1, size) + RED_ZONE
+        space += -space % ALIGNMENT
+        address = self._place_host(space) if host else self._place(space)
+        self._enter(address, size, label, host=host, internal=internal)
+        if poison and not host:
+            self.poison(address, size)
+        return address
+
+    def _enter(
+        self,
+        address: int,
+        size: int,
+        label: str = "",
+        *,
+        host: bool = False,
+        internal: bool = False,
+        place: int = 0,
+        read_only: bool = False,
+    ) -> Allocation:
+        self._serial += 1
+        allocation = Allocation(
+            address, size, self._serial, True, label, host, internal, place or address, read_only
+        )
+        if address not in self._allocations:
+            self._bases.insert(bisect_right(self._bases, address), address)
+        self._allocations[address] = allocation
+        return allocation
+
+    def free(self, address: int) -> Allocation:
+        """Give an allocation back. Its addresses are used again only when the arena is otherwise full.
+
+        Raises:
+            KeyError: no live allocation starts there.
+        """
+        allocation = self._allocations.get(address)
+        if allocation is None or not allocation.live:
+            raise KeyError(address)
+        allocation.live = False
+        space = max(1, allocation.size) + RED_ZONE
+        freed = self._freed_host if allocation.host else self._freed
+        freed.append(_Space(address, space + -space % ALIGNMENT, allocation))
+        return allocation
+
+    # -- addresses and memory apart (`virtual_memory`) -----------------------------------------------
+
+    @property
+    def reservations(self) -> Sequence[Reservation]:
+        """Every stretch of addresses that is reserved."""
+        return self._reservations
+
+    def reserve(self, size: int, alignment: int) -> Reservation:
+        """Reserve addresses without memory, from a multiple of `alignment` on.
+
+        Raises:
+            OutOfDeviceMemory: no stretch is long enough.
+        """
+        space = _Space(self._place(size + alignment), size + alignment)
+        reservation = Reservation(space.base + -space.base % alignment, size, space)
+        self._reservations.append(reservation)
+        return reservation
+
+    def unreserve(self, reservation: Reservation) -> None:
+        """Give reserved addresses back."""
+        self._reservations.remove(reservation)
+        self._freed.append(reservation.space)
+
+    def reservation_of(self, address: int) -> Reservation | None:
+        """The reservation that holds an address, or None."""
+        return next((r for r in self._reservations if r.holds(address)), None)
+
+    def unmapped(self, addresses: NDArray[Any]) -> NDArray[np.bool_]:
+        """(n,) which addresses are reserved, but nobody may use memory there."""
+        found = np.zeros(len(addresses), np.bool_)
+        for reservation in self._reservations:
+            found |= reservation.among(addresses)
+        for address in np.unique(addresses[found]).tolist() if found.any() else ():
+            found[addresses == address] = self.containing(address) is None
+        return found
+
+    def read_only(self, addresses: NDArray[Any]) -> NDArray[np.bool_]:
+        """(n,) at which addresses memory is mapped that nobody may write there."""
+        found = np.zeros(len(addresses), np.bool_)
+        for allocation in self._mapped:
+            if allocation.read_only:
+                found |= (addresses >= allocation.base) & (addresses < allocation.end)
+        return found
+
+    def places(self, addresses: NDArray[Any]) -> NDArray[Any]:
+        """(n,) where the bytes at these addresses are: two addresses of one byte have the same place."""
+        found = addresses
+        for allocation in self._mapped:
+            inside = (addresses >= allocation.base) & (addresses < allocation.end)
+            if inside.any():
+                found = np.where(inside, addresses + (allocation.place - allocation.base), found)
+        return found
+
+    def expose(self, address: int, size: int, place: int, *, read_only: bool) -> Allocation:
+        """Let reserved addresses be used: from now on they are an allocation, whose bytes are at `place`."""
+        allocation = self._enter(address, size, place=place, read_only=read_only)
+        self._mapped.append(allocation)
+        return allocation
+
+    def hide(self, allocation: Allocation) -> None:
+        """Let them no longer be used."""
+        allocation.live = False
+        self._mapped.remove(allocation)
+        del self._allocations[allocation.base]
+        self._bases.remove(allocation.base)
+
+    # -- looking up ----------------------------------------------------------------------------------
+
+    def find(self, address: int) -> Allocation | None:
+        """The allocation that holds `address`, or else the nearest one (freed ones included).
+
+        Of two equally near ones the one below is taken: an overrun is likelier than an underrun.
+        None only when nothing was ever allocated.
+        """
+        position = bisect_right(self._bases, address)
+        below = self._allocations[self._bases[position - 1]] if position else None
+        above = self._allocations[self._bases[position]] if position < len(self._bases) else None
+        if below is None or above is None:
+            return below or above
+        if address < below.end or address - below.end < above.base - address:
+            return below
+        return above
+
+    def containing(self, address: int) -> Allocation | None:
+        """The allocation (live or freed) that holds `address`, or None."""
+        position = bisect_right(self._bases, address)
+        if not position:
+            return None
+        allocation = self._allocations[self._bases[position - 1]]
+        return allocation if address < allocation.base + max(1, allocation.size) else None
+
+    def __iter__(self) -> Iterator[Allocation]:
+        """Every allocation still known, by ascending address."""
+        return (self._allocations[base] for base in self._bases)
+
+    def view(self, address: int, size: int) -> NDArray[np.uint8]:
+        """The bytes at a device address, to read or write.
+
+        Raises:
+            IndexError: not wholly inside the arena.
+        """
+        offset = address - self.base
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise IndexError(f"{size} bytes at {address:#x} are not in the arena")
+        return self.bytes[offset : offset + size]
+
+    def symbols(self, module: Module) -> dict[str, int]:
+        """Device addresses of a module's `.global` and `.const` variables, placed at first use."""
+        known = self._symbols.get(module.digest)
+        if known is None:
+            known = self._symbols[module.digest] = self._place_variables(module)
+        return known
+
+    def _place_variables(self, module: Module) -> dict[str, int]:
+        variables = [v for v in module.globals.values() if v.space in ("global", "const")]
+        addresses = self._place_constants(module)
+        for variable in variables:
+            if variable.space == "global":
+                addresses[variable.name] = self.allocate(
+                    variable.size, variable.name, poison=False, internal=True
+                )
+        named = addresses | module.constant_addresses() | module.code_addresses()
+        for variable in variables:
+            content = self.view(addresses[variable.name], variable.size)
+            content[:] = 0
+            content[: len(variable.initial)] = np.frombuffer(variable.initial, dtype=np.uint8)
+            for reference in variable.references:
+                known = addresses if reference.generic else named
+                value = known.get(reference.symbol.name, named[reference.symbol.name])
+                low = (value + reference.symbol.offset) % (1 << 8 * reference.size)
+                field = slice(reference.offset, reference.offset + reference.size)
+                content[field] = np.frombuffer(low.to_bytes(reference.size, "little"), dtype=np.uint8)
+        return addresses
+
+    def _place_constants(self, module: Module) -> dict[str, int]:
+        """Device addresses of the `.const` variables, which lie together as in the constant window."""
+        places = module.constant_addresses()
+        if not places:
+            return {}
+        size = module.constant_bytes + RED_ZONE
+        window = self._constant_windows[module.digest] = self._place(size + -size % ALIGNMENT)
+        for name, place in places.items():
+            self._enter(window + place, module.globals[name].size, name, internal=True)
+        return {name: window + place for name, place in places.items()}
+
+    def constant_window(self, module: Module) -> int:
+        """The device address of constant address 0 of a module; 0 where it has no `.const` variables."""
+        self.symbols(module)
+        return self._constant_windows.get(module.digest, 0)
+
+    def _place(self, space: int) -> int:
+        if self._top + space <= self._bottom:
+            address = self.base + self._top
+            self._top += space
+            return address
+        return self._reuse(self._freed, space)
+
+    def _place_host(self, space: int) -> int:
+        if self._top + space <= self._bottom:
+            self._bottom -= space
+            return self.base + self._bottom
+        return self._reuse(self._freed_host, space)
+
+    def _reuse(self, spaces: list[_Space], space: int) -> int:
+        for index, freed in enumerate(spaces):
+            if freed.size >= space:
+                del spaces[index]
+                if freed.size > space:
+                    spaces.append(_Space(freed.base + space, freed.size - space))
+                return freed.base
+        raise OutOfDeviceMemory(f"no {space} bytes left of {self.size}")
+
+    def poison(self, address: int, size: int) -> None:
+        """Fill memory with the poison pattern."""
+        offset = address - self.base
+        whole = size // 4 * 4
+        self.bytes[offset : offset + whole].view(np.uint32)[:] = POISON
+        tail = size - whole
+        self.bytes[offset + whole : offset + size] = np.frombuffer(POISON_BYTES[:tail], dtype=np.uint8)

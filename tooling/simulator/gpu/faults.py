@@ -1,0 +1,86 @@
+"""What makes the engine stop a kernel: the faults of memory accesses, told with lane and address."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tooling.simulator.gpu import stop_texts
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.launch import FaultKind, KernelFault, Launch
+from tooling.simulator.gpu.phrases import Phrase
+
+if TYPE_CHECKING:
+    from tooling.simulator.gpu.requests import MemoryRequest
+
+
+def illegal_address(
+    launch: Launch, request: MemoryRequest, thread: int, address: int, space: str
+) -> KernelFault:
+    """An access outside the memory of its space."""
+    return KernelFault(
+        FaultKind.ILLEGAL_ADDRESS,
+        stop_texts.ILLEGAL_ADDRESS.filled(
+            who=_who(launch, thread),
+            bytes=request.width.bytes,
+            space=stop_texts.SPACES[space],
+            address=address,
+        ),
+        thread=thread,
+        address=address,
+        instruction=request.instruction,
+    )
+
+
+def read_only(launch: Launch, request: MemoryRequest, thread: int, address: int) -> KernelFault:
+    """A write to memory that may only be read by this address."""
+    return KernelFault(
+        FaultKind.ILLEGAL_ADDRESS,
+        stop_texts.READ_ONLY.filled(who=_who(launch, thread), bytes=request.width.bytes, address=address),
+        thread=thread,
+        address=address,
+        instruction=request.instruction,
+    )
+
+
+def misaligned(launch: Launch, request: MemoryRequest, thread: int, address: int, space: str) -> KernelFault:
+    """An address that is no multiple of the access's size."""
+    return KernelFault(
+        FaultKind.MISALIGNED_ADDRESS,
+        stop_texts.MISALIGNED.filled(
+            who=_who(launch, thread),
+            space=stop_texts.SPACES[space],
+            address=address,
+            bytes=request.width.bytes,
+        ),
+        thread=thread,
+        address=address,
+        instruction=request.instruction,
+    )
+
+
+def trapped(
+    launch: Launch, instruction: Instruction, thread: int, callers: tuple[Instruction, ...]
+) -> KernelFault:
+    """A `trap` instruction: an assertion or abort of the kernel itself."""
+    return KernelFault(
+        FaultKind.TRAP,
+        stop_texts.TRAPPED.filled(who=_who(launch, thread)),
+        thread=thread,
+        instruction=instruction,
+        callers=callers,
+    )
+
+
+def broken_warp(launch: Launch, instruction: Instruction, thread: int) -> KernelFault:
+    """An instruction of a whole warp, some of whose 32 lanes have exited or do not exist."""
+    return KernelFault(
+        FaultKind.ILLEGAL_INSTRUCTION,
+        stop_texts.BROKEN_WARP.filled(who=_who(launch, thread), opcode=instruction.opcode),
+        thread=thread,
+        instruction=instruction,
+    )
+
+
+def _who(launch: Launch, thread: int) -> Phrase:
+    block, inside = launch.position(thread)
+    return stop_texts.THREAD.filled(thread=inside, block=block)

@@ -1,0 +1,192 @@
+"""Lanes that execute together: the register file of a batch of blocks, and groups of lanes at one place.
+
+A register holds an array: one value per lane of its group, or a single value (length 1) when all lanes share
+it, so that uniform work costs next to nothing. Arrays in registers are never written into, only replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.gpu.code_model import Instruction
+
+Array = NDArray[Any]
+Lanes = slice | NDArray[np.intp] | None
+"""Which lanes of the batch: all (None), a run of them, or sorted lane numbers."""
+
+
+class Group:
+    """Lanes at one place of the program.
+
+    Attributes:
+        pc: number of the basic block that comes next.
+        stack: return places of the calls the lanes are in, innermost last.
+        lanes, count: which lanes of the batch, and how many.
+        registers: values by slot; None where the batch's own file (`base`) has the value.
+        counted: lanes that waited at the instruction that comes next, where they were counted already.
+        back_edges: jumps backwards since the group was last chosen to run.
+        polling: the last instruction that read what other lanes may change (an atomic, a volatile load,
+            a try_wait), or None.
+    """
+
+    __slots__ = (
+        "back_edges",
+        "base",
+        "count",
+        "counted",
+        "lanes",
+        "missing",
+        "pc",
+        "polling",
+        "registers",
+        "stack",
+    )
+
+    def __init__(
+        self,
+        pc: int,
+        stack: tuple[int, ...],
+        lanes: Lanes,
+        count: int,
+        registers: list[Array | None],
+        *,
+        base: list[Array | None],
+        missing: Callable[[int], Array],
+    ) -> None:
+        self.pc = pc
+        self.stack = stack
+        self.lanes = lanes
+        self.count = count
+        self.registers = registers
+        self.base = base
+        self.missing = missing
+        self.counted = 0
+        self.back_edges = 0
+        self.polling: Instruction | None = None
+
+    def load(self, slot: int) -> Array:
+        """The value of a register that this group has not looked at yet."""
+        value = self.base[slot]
+        if value is None:
+            value = self.base[slot] = self.missing(slot)
+        if self.lanes is not None and len(value) != 1:
+            value = value[self.lanes]
+        self.registers[slot] = value
+        return value
+
+    def get(self, slot: int) -> Array:
+        """The value of a register."""
+        value = self.registers[slot]
+        return self.load(slot) if value is None else value
+
+    def indices(self, batch_size: int) -> NDArray[np.intp]:
+        """The lane numbers in the batch, sorted."""
+        return np.arange(batch_size) if self.lanes is None else numbers_of(self.lanes)
+
+    def pick(self, values: Array) -> Array:
+        """This group's part of an array over all lanes of the batch."""
+        return values if self.lanes is None else values[self.lanes]
+
+    def part(self, positions: NDArray[np.intp], pc: int, live: Iterable[int]) -> Group:
+        """A group of the lanes at these (sorted) positions in this one; `live` slots are carried over."""
+        select = as_slice(positions)
+        if self.lanes is None:
+            lanes: Lanes = select
+        elif isinstance(self.lanes, slice):
+            start = self.lanes.start
+            lanes = (
+                slice(select.start + start, select.stop + start)
+                if isinstance(select, slice)
+                else select + np.intp(start)
+            )
+        else:
+            lanes = as_slice(self.lanes[select])
+        registers: list[Array | None] = [None] * len(self.registers)
+        if self.registers is not self.base:
+            for slot in live:
+                value = self.registers[slot]
+                if value is not None:
+                    registers[slot] = value if len(value) == 1 else value[select]
+        return Group(pc, self.stack, lanes, len(positions), registers, base=self.base, missing=self.missing)
+
+
+def numbers_of(lanes: slice | NDArray[np.intp]) -> NDArray[np.intp]:
+    """The lane numbers, sorted."""
+    return np.arange(lanes.start, lanes.stop) if isinstance(lanes, slice) else lanes
+
+
+def as_slice(positions: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+    """Sorted distinct positions as a slice when they are consecutive."""
+    first, last = int(positions[0]), int(positions[-1])
+    return slice(first, last + 1) if last - first == len(positions) - 1 else positions
+
+
+def merge(groups: Sequence[Group], live: Iterable[int], batch_size: int) -> Group:
+    """One group of the lanes of several at the same place, with their `live` registers put together."""
+    first = groups[0]
+    count = sum(group.count for group in groups)
+    lanes: Lanes = None
+    if count < batch_size:
+        mark = np.zeros(batch_size, np.bool_)
+        for group in groups:
+            mark[group.lanes] = True
+        lanes = as_slice(np.flatnonzero(mark))
+    base = first.base
+    registers: list[Array | None] = base if lanes is None else [None] * len(base)
+    merged = Group(first.pc, first.stack, lanes, count, registers, base=base, missing=first.missing)
+    merged.counted = sum(group.counted for group in groups)
+    merged.back_edges = max(group.back_edges for group in groups)
+    merged.polling = next((group.polling for group in groups if group.polling), None)
+    updates: list[tuple[int, Array]] = []
+    for slot in live:
+        held = [group.registers[slot] for group in groups]
+        if all(value is None for value in held):
+            continue
+        values = [
+            group.load(slot) if value is None else value for group, value in zip(groups, held, strict=True)
+        ]
+        updates.append((slot, _join(values, groups, merged, batch_size)))
+    for slot, value in updates:
+        registers[slot] = value
+    return merged
+
+
+def _join(values: list[Array], groups: Sequence[Group], merged: Group, batch_size: int) -> Array:
+    """The values of several groups, each at its lanes, as the merged group holds them."""
+    first = values[0]
+    unsigned = np.dtype(f"u{first.dtype.itemsize}") if first.dtype != np.bool_ else first.dtype
+    same = [value.view(unsigned) for value in values]
+    if all(len(value) == 1 for value in same) and all(value[0] == same[0][0] for value in same[1:]):
+        return first
+    whole = np.empty(batch_size, unsigned)
+    for value, group in zip(same, groups, strict=True):
+        whole[group.lanes] = value
+    return merged.pick(whole)
+
+
+class Shape:
+    """Arrays that depend only on how many blocks of how many threads execute together.
+
+    Attributes:
+        lanes: how many; block_of_lane: (lanes,) block in the batch; numbers: (lanes,) 0, 1, 2, …
+    """
+
+    def __init__(self, blocks: int, threads: int) -> None:
+        self.blocks = blocks
+        self.lanes = blocks * threads
+        self.numbers: NDArray[np.int64] = np.arange(self.lanes, dtype=np.int64)
+        self.block_of_lane: NDArray[np.int64] = np.repeat(np.arange(blocks, dtype=np.int64), threads)
+        self._ramps: dict[int, Array] = {}
+
+    def ramp(self, size: int, count: int) -> Array:
+        """`count` multiples of `size`, from 0."""
+        if count > self.lanes:  # a copy in bulk: one lane moves more than there are lanes
+            return np.arange(count, dtype=np.uint64) * np.uint64(size)
+        known = self._ramps.get(size)
+        if known is None:
+            known = self._ramps[size] = self.numbers.view(np.uint64) * np.uint64(size)
+        return known[:count]

@@ -1,0 +1,69 @@
+"""What an instruction asks of memory: who accesses it, and how wide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.record import Record
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.hooks import Transfer
+from tooling.simulator.gpu.lanes import Group
+
+Array = NDArray[Any]
+
+
+class Width(Record):
+    """Size of an access: `count` elements of `element` bytes per lane."""
+
+    element: int
+    count: int
+
+    @property
+    def bytes(self) -> int:
+        """Bytes per lane."""
+        return self.element * self.count
+
+
+class MemoryRequest(Record, frozen=False, eq=False):
+    """Who accesses memory, by which instruction and how wide.
+
+    Attributes:
+        lanes: numbers of the active lanes in the batch, or None for all of the group.
+        asynchronous: part of a cp.async.
+        transfer: the bulk copy that it is part of.
+        run: whether the addresses are known to be consecutive; None when nobody looked yet.
+        windows: addresses in shared memory with what they mean: block in the batch, and offset; None when
+            nobody looked yet.
+    """
+
+    group: Group
+    instruction: Instruction
+    width: Width
+    lanes: NDArray[np.intp] | None = None
+    asynchronous: bool = False
+    transfer: Transfer | None = None
+    run: bool | None = None
+    windows: tuple[Array, NDArray[np.int64], Array] | None = None
+
+    @property
+    def count(self) -> int:
+        """Active lanes."""
+        return self.group.count if self.lanes is None else len(self.lanes)
+
+    def indices(self, batch_size: int) -> NDArray[np.intp]:
+        """Numbers of the active lanes in the batch."""
+        return self.group.indices(batch_size) if self.lanes is None else self.lanes
+
+    def pick(self, values: Array) -> Array:
+        """The active lanes' part of an array over all lanes of the batch."""
+        return self.group.pick(values) if self.lanes is None else values[self.lanes]
+
+    def only(self, positions: NDArray[np.intp], batch_size: int) -> MemoryRequest:
+        """The same request for some of its active lanes, by position."""
+        chosen = self.indices(batch_size)[positions]
+        return MemoryRequest(
+            self.group, self.instruction, self.width, chosen, self.asynchronous, self.transfer
+        )

@@ -1,0 +1,1 @@
+"""Floating-point arithmetic with exact rounding, on NumPy arrays."""

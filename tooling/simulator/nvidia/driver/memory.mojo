@@ -1,0 +1,592 @@
+"""Memory: allocation, copies, fills and questions about addresses (CUDA driver API: "Memory Management").
+
+The simulator keeps the books and says whether a range is allowed; the bytes are moved here, inside the arena
+that both processes have mapped. Everything is done when the call returns, in whatever stream.
+"""
+
+from std.sys import size_of
+
+import protocol
+from errors import (
+    ALREADY_REGISTERED,
+    INVALID_HANDLE,
+    INVALID_VALUE,
+    NOT_FOUND,
+    NOT_REGISTERED,
+    SUCCESS,
+)
+from session import CONTEXT, Locked, unsupported
+from wire import NULL, Body, at, copy_bytes
+from work import (
+    COPY_DEVICE_TO_DEVICE,
+    DO_IT,
+    COPY_DEVICE_TO_HOST,
+    COPY_HOST_TO_DEVICE,
+    Node,
+    copy_node,
+    fill_node,
+)
+
+
+def _allocate(place: UInt64, size: UInt64, kind: UInt32) -> Int32:
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if place == NULL:
+            return INVALID_VALUE
+        var body = Body(protocol.ALLOCATE)
+        body.u64(size)
+        body.u32(kind)
+        var reply = session[].ask(body, protocol.ALLOCATE_REPLY_BYTES)
+        if reply.status == SUCCESS:
+            at[UInt64](place)[] = reply.u64()
+        return reply.status
+
+
+def _free(address: UInt64, kind: UInt32) -> Int32:
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS or address == NULL:
+            return status
+        var body = Body(protocol.FREE)
+        body.u64(address)
+        body.u32(kind)
+        return session[].request(body).status
+
+
+def _wrong_stream(stream: UInt64) -> Bool:
+    with Locked() as session:
+        return not session[].valid_stream(stream)
+
+
+def _keep(stream: UInt64, node: Node) -> Int32:
+    """Keep work where its stream is captured; DO_IT where it is to be done now, or an error.
+    """
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if not session[].valid_stream(stream):
+            return INVALID_HANDLE
+        return session[].keep(stream, node)
+
+
+@export("cuMemAlloc_v2")
+def cuMemAlloc_v2(address: UInt64, size: UInt64) abi("C") -> Int32:
+    """The cuMemAlloc of the driver API. The memory holds the simulator's poison, not zeros.
+    """
+    return _allocate(address, size, protocol.DEVICE)
+
+
+@export("cuMemAllocAsync")
+def cuMemAllocAsync(
+    address: UInt64, size: UInt64, stream: UInt64
+) abi("C") -> Int32:
+    """The cuMemAllocAsync of the driver API ("Stream Ordered Memory Allocator").
+    """
+    return INVALID_HANDLE if _wrong_stream(stream) else _allocate(
+        address, size, protocol.DEVICE
+    )
+
+
+@export("cuMemAllocHost_v2")
+def cuMemAllocHost_v2(pointer: UInt64, size: UInt64) abi("C") -> Int32:
+    """The cuMemAllocHost of the driver API: memory of the arena, at the same address on both sides.
+    """
+    return _allocate(pointer, size, protocol.PINNED)
+
+
+@export("cuMemHostAlloc")
+def cuMemHostAlloc(
+    pointer: UInt64, size: UInt64, flags: UInt32
+) abi("C") -> Int32:
+    """The cuMemHostAlloc of the driver API; the flags (portable, mapped, write-combined) change nothing.
+    """
+    return INVALID_VALUE if flags > 7 else _allocate(
+        pointer, size, protocol.PINNED
+    )
+
+
+@export("cuMemFree_v2")
+def cuMemFree_v2(address: UInt64) abi("C") -> Int32:
+    """The cuMemFree of the driver API."""
+    return _free(address, protocol.DEVICE)
+
+
+@export("cuMemFreeAsync")
+def cuMemFreeAsync(address: UInt64, stream: UInt64) abi("C") -> Int32:
+    """The cuMemFreeAsync of the driver API ("Stream Ordered Memory Allocator").
+    """
+    return INVALID_HANDLE if _wrong_stream(stream) else _free(
+        address, protocol.DEVICE
+    )
+
+
+@export("cuMemFreeHost")
+def cuMemFreeHost(pointer: UInt64) abi("C") -> Int32:
+    """The cuMemFreeHost of the driver API."""
+    return _free(pointer, protocol.PINNED)
+
+
+@export("cuMemHostGetDevicePointer_v2")
+def cuMemHostGetDevicePointer_v2(
+    address: UInt64, pointer: UInt64, flags: UInt32
+) abi("C") -> Int32:
+    """The cuMemHostGetDevicePointer of the driver API: pinned memory has one address for both sides.
+    """
+    if address == NULL or flags != 0:
+        return INVALID_VALUE
+    var found = _find(pointer)
+    if found.status == NOT_FOUND or (
+        found.status == SUCCESS and found.kind != protocol.PINNED
+    ):
+        return INVALID_VALUE
+    if found.status != SUCCESS:
+        return found.status
+    at[UInt64](address)[] = pointer
+    return SUCCESS
+
+
+@export("cuMemHostRegister_v2")
+def cuMemHostRegister_v2(
+    pointer: UInt64, size: UInt64, flags: UInt32
+) abi("C") -> Int32:
+    """The cuMemHostRegister of the driver API: noted, so that copies from it work as from any memory.
+
+    Kernels cannot reach it: it is not in the arena, and it has no device pointer.
+    """
+    if pointer == NULL or size == 0:
+        return INVALID_VALUE
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if pointer in session[].registered:
+            return ALREADY_REGISTERED
+        session[].registered[pointer] = size
+        return SUCCESS
+
+
+@export("cuMemHostUnregister")
+def cuMemHostUnregister(pointer: UInt64) abi("C") -> Int32:
+    """The cuMemHostUnregister of the driver API."""
+    with Locked() as session:
+        if pointer not in session[].registered:
+            return NOT_REGISTERED
+        try:
+            _ = session[].registered.pop(pointer)
+        except:
+            return NOT_REGISTERED
+        return SUCCESS
+
+
+def upload(
+    destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool
+) -> Int32:
+    """Copy from the host to the device."""
+    with Locked() as session:
+        var status = session[].ready()
+        if status == SUCCESS and not asynchronous:
+            status = session[].synchronise()
+        if status != SUCCESS or size == 0:
+            return status
+        if source == NULL:
+            return INVALID_VALUE
+        var body = Body(protocol.WRITE)
+        body.u64(destination)
+        body.u64(size)
+        body.u64(1)
+        body.u64(size)
+        status = session[].request(body).status
+        if status == SUCCESS:
+            copy_bytes(destination, source, Int(size))
+        return status
+
+
+def download(
+    destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool
+) -> Int32:
+    """Copy from the device to the host."""
+    with Locked() as session:
+        var status = session[].ready()
+        if status == SUCCESS and not asynchronous:
+            status = session[].synchronise()
+        if status != SUCCESS or size == 0:
+            return status
+        if destination == NULL:
+            return INVALID_VALUE
+        var body = Body(protocol.READ)
+        body.u64(source)
+        body.u64(size)
+        status = session[].request(body).status
+        if status == SUCCESS:
+            copy_bytes(destination, source, Int(size))
+        return status
+
+
+def across(destination: UInt64, source: UInt64, size: UInt64) -> Int32:
+    """Copy inside the device."""
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS or size == 0:
+            return status
+        var body = Body(protocol.COPY)
+        body.u64(destination)
+        body.u64(source)
+        body.u64(size)
+        status = session[].request(body).status
+        if status == SUCCESS:
+            copy_bytes(destination, source, Int(size))
+        return status
+
+
+@export("cuMemcpyHtoD_v2")
+def cuMemcpyHtoD_v2(
+    destination: UInt64, source: UInt64, size: UInt64
+) abi("C") -> Int32:
+    """The cuMemcpyHtoD of the driver API."""
+    return upload(destination, source, size, False)
+
+
+@export("cuMemcpyHtoDAsync_v2")
+def cuMemcpyHtoDAsync_v2(
+    destination: UInt64, source: UInt64, size: UInt64, stream: UInt64
+) abi("C") -> Int32:
+    """The cuMemcpyHtoDAsync of the driver API."""
+    var kept = _keep(
+        stream, copy_node(COPY_HOST_TO_DEVICE, destination, source, size)
+    )
+    return kept if kept != DO_IT else upload(destination, source, size, True)
+
+
+@export("cuMemcpyDtoH_v2")
+def cuMemcpyDtoH_v2(
+    destination: UInt64, source: UInt64, size: UInt64
+) abi("C") -> Int32:
+    """The cuMemcpyDtoH of the driver API."""
+    return download(destination, source, size, False)
+
+
+@export("cuMemcpyDtoHAsync_v2")
+def cuMemcpyDtoHAsync_v2(
+    destination: UInt64, source: UInt64, size: UInt64, stream: UInt64
+) abi("C") -> Int32:
+    """The cuMemcpyDtoHAsync of the driver API."""
+    var kept = _keep(
+        stream, copy_node(COPY_DEVICE_TO_HOST, destination, source, size)
+    )
+    return kept if kept != DO_IT else download(destination, source, size, True)
+
+
+@export("cuMemcpyDtoD_v2")
+def cuMemcpyDtoD_v2(
+    destination: UInt64, source: UInt64, size: UInt64
+) abi("C") -> Int32:
+    """The cuMemcpyDtoD of the driver API."""
+    return across(destination, source, size)
+
+
+@export("cuMemcpyDtoDAsync_v2")
+def cuMemcpyDtoDAsync_v2(
+    destination: UInt64, source: UInt64, size: UInt64, stream: UInt64
+) abi("C") -> Int32:
+    """The cuMemcpyDtoDAsync of the driver API."""
+    var kept = _keep(
+        stream, copy_node(COPY_DEVICE_TO_DEVICE, destination, source, size)
+    )
+    return kept if kept != DO_IT else across(destination, source, size)
+
+
+@export("cuMemcpyPeer")
+def cuMemcpyPeer(
+    destination: UInt64,
+    to: UInt64,
+    source: UInt64,
+    from_context: UInt64,
+    size: UInt64,
+) abi("C") -> Int32:
+    """The cuMemcpyPeer of the driver API: both contexts are the one there is.
+    """
+    if to != CONTEXT or from_context != CONTEXT:
+        return unsupported("cuMemcpyPeer", "it has one device")
+    return across(destination, source, size)
+
+
+@export("cuMemcpyPeerAsync")
+def cuMemcpyPeerAsync(
+    destination: UInt64,
+    to: UInt64,
+    source: UInt64,
+    from_context: UInt64,
+    size: UInt64,
+    stream: UInt64,
+) abi("C") -> Int32:
+    """The cuMemcpyPeerAsync of the driver API."""
+    var kept = _keep(
+        stream, copy_node(COPY_DEVICE_TO_DEVICE, destination, source, size)
+    )
+    return kept if kept != DO_IT else cuMemcpyPeer(
+        destination, to, source, from_context, size
+    )
+
+
+def fill[
+    T: DType
+](
+    address: UInt64,
+    value: Scalar[T],
+    width: UInt64,
+    rows: UInt64,
+    pitch: UInt64,
+) -> Int32:
+    """Fill `rows` rows of `width` elements, `pitch` bytes apart."""
+    comptime element = UInt64(size_of[Scalar[T]]())
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS or width == 0 or rows == 0:
+            return status
+        if address % element != 0 or (
+            rows > 1 and (pitch < width * element or pitch % element != 0)
+        ):
+            return INVALID_VALUE
+        var body = Body(protocol.WRITE)
+        body.u64(address)
+        body.u64(width * element)
+        body.u64(rows)
+        body.u64(pitch)
+        status = session[].request(body).status
+        if status != SUCCESS:
+            return status
+        for row in range(rows):
+            var cells = at[Scalar[T]](address + row * pitch)
+            for index in range(Int(width)):
+                cells[unsafe_offset=index] = value
+        return SUCCESS
+
+
+@export("cuMemsetD8_v2")
+def cuMemsetD8_v2(
+    address: UInt64, value: UInt8, count: UInt64
+) abi("C") -> Int32:
+    """The cuMemsetD8 of the driver API."""
+    return fill[DType.uint8](address, value, count, 1, 0)
+
+
+@export("cuMemsetD16_v2")
+def cuMemsetD16_v2(
+    address: UInt64, value: UInt16, count: UInt64
+) abi("C") -> Int32:
+    """The cuMemsetD16 of the driver API; the address must be even."""
+    return fill[DType.uint16](address, value, count, 1, 0)
+
+
+@export("cuMemsetD32_v2")
+def cuMemsetD32_v2(
+    address: UInt64, value: UInt32, count: UInt64
+) abi("C") -> Int32:
+    """The cuMemsetD32 of the driver API; the address must be a multiple of 4.
+    """
+    return fill[DType.uint32](address, value, count, 1, 0)
+
+
+@export("cuMemsetD2D32_v2")
+def cuMemsetD2D32_v2(
+    address: UInt64, pitch: UInt64, value: UInt32, width: UInt64, height: UInt64
+) abi("C") -> Int32:
+    """The cuMemsetD2D32 of the driver API: `height` rows of `width` words, `pitch` bytes apart.
+    """
+    return fill[DType.uint32](address, value, width, height, pitch)
+
+
+@export("cuMemsetD8Async")
+def cuMemsetD8Async(
+    address: UInt64, value: UInt8, count: UInt64, stream: UInt64
+) abi("C") -> Int32:
+    """The cuMemsetD8Async of the driver API."""
+    var kept = _keep(stream, fill_node(address, UInt64(value), 1, count, 1, 0))
+    return kept if kept != DO_IT else cuMemsetD8_v2(address, value, count)
+
+
+@export("cuMemsetD16Async")
+def cuMemsetD16Async(
+    address: UInt64, value: UInt16, count: UInt64, stream: UInt64
+) abi("C") -> Int32:
+    """The cuMemsetD16Async of the driver API."""
+    var kept = _keep(stream, fill_node(address, UInt64(value), 2, count, 1, 0))
+    return kept if kept != DO_IT else cuMemsetD16_v2(address, value, count)
+
+
+@export("cuMemsetD32Async")
+def cuMemsetD32Async(
+    address: UInt64, value: UInt32, count: UInt64, stream: UInt64
+) abi("C") -> Int32:
+    """The cuMemsetD32Async of the driver API."""
+    var kept = _keep(stream, fill_node(address, UInt64(value), 4, count, 1, 0))
+    return kept if kept != DO_IT else cuMemsetD32_v2(address, value, count)
+
+
+@export("cuMemsetD2D32Async")
+def cuMemsetD2D32Async(
+    address: UInt64,
+    pitch: UInt64,
+    value: UInt32,
+    width: UInt64,
+    height: UInt64,
+    stream: UInt64,
+) abi("C") -> Int32:
+    """The cuMemsetD2D32Async of the driver API."""
+    var kept = _keep(
+        stream, fill_node(address, UInt64(value), 4, width, height, pitch)
+    )
+    return kept if kept != DO_IT else cuMemsetD2D32_v2(
+        address, pitch, value, width, height
+    )
+
+
+@fieldwise_init
+struct Found(TrivialRegisterPassable):
+    """What the simulator knows of an address; `status` is NOT_FOUND where it knows nothing.
+    """
+
+    var status: Int32
+    var base: UInt64
+    var size: UInt64
+    var serial: UInt64
+    var kind: UInt32
+
+
+def _find(address: UInt64) -> Found:
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return Found(status, 0, 0, 0, 0)
+        var body = Body(protocol.RANGE)
+        body.u64(address)
+        var reply = session[].ask(body, protocol.RANGE_REPLY_BYTES)
+        var base = reply.u64()
+        var size = reply.u64()
+        var serial = reply.u64()
+        return Found(reply.status, base, size, serial, reply.u32())
+
+
+@export("cuMemGetAddressRange_v2")
+def cuMemGetAddressRange_v2(
+    base: UInt64, size: UInt64, address: UInt64
+) abi("C") -> Int32:
+    """The cuMemGetAddressRange of the driver API."""
+    var found = _find(address)
+    if found.status == SUCCESS and base != NULL:
+        at[UInt64](base)[] = found.base
+    if found.status == SUCCESS and size != NULL:
+        at[UInt64](size)[] = found.size
+    return found.status
+
+
+@export("cuMemGetInfo_v2")
+def cuMemGetInfo_v2(free: UInt64, total: UInt64) abi("C") -> Int32:
+    """The cuMemGetInfo of the driver API, in bytes."""
+    if free == NULL or total == NULL:
+        return INVALID_VALUE
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        var body = Body(protocol.MEMORY_INFO)
+        var reply = session[].ask(body, protocol.MEMORY_INFO_REPLY_BYTES)
+        if reply.status == SUCCESS:
+            at[UInt64](free)[] = reply.u64()
+            at[UInt64](total)[] = reply.u64()
+        return reply.status
+
+
+@export("cuPointerGetAttributes")
+def cuPointerGetAttributes(
+    count: UInt32, attributes: UInt64, places: UInt64, address: UInt64
+) abi("C") -> Int32:
+    """The cuPointerGetAttributes of the driver API: of plain host memory it says 0, and no device (-2).
+
+    Known are CONTEXT, MEMORY_TYPE, DEVICE_POINTER, HOST_POINTER, SYNC_MEMOPS, BUFFER_ID, IS_MANAGED,
+    DEVICE_ORDINAL, IS_LEGACY_CUDA_IPC_CAPABLE, RANGE_START_ADDR, RANGE_SIZE and MAPPED.
+    """
+    if count == 0 or attributes == NULL or places == NULL:
+        return INVALID_VALUE
+    var found = _find(address)
+    if found.status != SUCCESS and found.status != NOT_FOUND:
+        return found.status
+    var known = found.status == SUCCESS
+    for index in range(Int(count)):
+        var attribute = at[UInt32](attributes)[unsafe_offset=index]
+        var place = at[UInt64](places)[unsafe_offset=index]
+        if place == NULL:
+            return INVALID_VALUE
+        if (
+            attribute == 2
+        ):  # MEMORY_TYPE: CU_MEMORYTYPE_HOST 1, CU_MEMORYTYPE_DEVICE 2
+            var pinned = found.kind == protocol.PINNED
+            at[UInt32](place)[] = (
+                UInt32(1) if pinned else UInt32(2)
+            ) if known else UInt32(0)
+        elif attribute == 1:
+            at[UInt64](place)[] = CONTEXT if known else NULL
+        elif attribute == 3 or (
+            attribute == 4 and found.kind == protocol.PINNED
+        ):
+            at[UInt64](place)[] = address if known else NULL
+        elif attribute == 4:
+            at[UInt64](place)[] = NULL
+        elif attribute == 7:
+            at[UInt64](place)[] = found.serial
+        elif attribute == 9:
+            at[Int32](place)[] = 0 if known else -2
+        elif attribute == 11 or attribute == 12:
+            if known:
+                at[UInt64](place)[] = (
+                    found.base if attribute == 11 else found.size
+                )
+        elif attribute == 6 or attribute == 8 or attribute == 10:
+            at[UInt8](place)[] = 0
+        elif attribute == 13:
+            at[UInt8](place)[] = 1 if known else 0
+        else:
+            return unsupported(
+                "cuPointerGetAttributes",
+                "one of these attributes is not known to it",
+            )
+    return SUCCESS
+
+
+@export("cuPointerSetAttribute")
+def cuPointerSetAttribute(
+    value: UInt64, attribute: UInt32, address: UInt64
+) abi("C") -> Int32:
+    """The cuPointerSetAttribute of the driver API: SYNC_MEMOPS (6) holds anyway, there is no other.
+    """
+    return SUCCESS if attribute == 6 else INVALID_VALUE
+
+
+comptime _POOL = UInt64(0x52000000)
+
+
+@export("cuDeviceGetMemPool")
+def cuDeviceGetMemPool(pool: UInt64, device: Int32) abi("C") -> Int32:
+    """The cuDeviceGetMemPool of the driver API: there is one pool, which gives memory back at once.
+    """
+    if pool == NULL or device != 0:
+        return INVALID_VALUE
+    at[UInt64](pool)[] = _POOL
+    return SUCCESS
+
+
+@export("cuMemPoolTrimTo")
+def cuMemPoolTrimTo(pool: UInt64, kept: UInt64) abi("C") -> Int32:
+    """The cuMemPoolTrimTo of the driver API: the pool never keeps anything."""
+    return SUCCESS if pool == _POOL else INVALID_VALUE
+
+
+@export("cuMemPoolSetAccess")
+def cuMemPoolSetAccess(
+    pool: UInt64, descriptions: UInt64, count: UInt64
+) abi("C") -> Int32:
+    """The cuMemPoolSetAccess of the driver API: the one device has access."""
+    return SUCCESS if pool == _POOL and descriptions != NULL else INVALID_VALUE

@@ -1,0 +1,137 @@
+"""Protocol numbers. Written by `python -m tooling.simulator.server.protocol`; do not edit."""
+
+comptime VERSION = UInt32(3)
+comptime MAGIC = UInt64(0x5550474C5A5A5550)
+comptime MAX_PAYLOAD = 67108864
+comptime ARENA_BYTES = UInt64(0x1000000000)
+comptime ARENA_BASE = UInt64(0x200000000000)
+comptime GRANULARITY = UInt64(0x200000)
+comptime REQUEST_HEADER_BYTES = 8
+comptime REPLY_HEADER_BYTES = 12
+comptime DEVICE = UInt32(0)
+comptime PINNED = UInt32(1)
+
+# magic, version, process, arena base -> version, process, descriptor, attributes, memory (reply: (attribute u32, value i32) pairs, then the device's name)
+comptime HELLO = UInt32(1)
+comptime HELLO_REQUEST_BYTES = 24
+comptime HELLO_REPLY_BYTES = 24
+
+# bytes, MemoryKind -> address
+comptime ALLOCATE = UInt32(2)
+comptime ALLOCATE_REQUEST_BYTES = 12
+comptime ALLOCATE_REPLY_BYTES = 8
+
+# address, MemoryKind ->
+comptime FREE = UInt32(3)
+comptime FREE_REQUEST_BYTES = 12
+comptime FREE_REPLY_BYTES = 0
+
+# address -> base, bytes, serial, MemoryKind
+comptime RANGE = UInt32(4)
+comptime RANGE_REQUEST_BYTES = 8
+comptime RANGE_REPLY_BYTES = 28
+
+# address, bytes of a row, rows, bytes from row to row ->
+comptime WRITE = UInt32(5)
+comptime WRITE_REQUEST_BYTES = 32
+comptime WRITE_REPLY_BYTES = 0
+
+# address, bytes ->
+comptime READ = UInt32(6)
+comptime READ_REQUEST_BYTES = 16
+comptime READ_REPLY_BYTES = 0
+
+# destination, source, bytes ->
+comptime COPY = UInt32(7)
+comptime COPY_REQUEST_BYTES = 24
+comptime COPY_REPLY_BYTES = 0
+
+# -> module (PTX text; a failed load replies the log's text)
+comptime LOAD_MODULE = UInt32(8)
+comptime LOAD_MODULE_REQUEST_BYTES = 0
+comptime LOAD_MODULE_REPLY_BYTES = 8
+
+# module ->
+comptime UNLOAD_MODULE = UInt32(9)
+comptime UNLOAD_MODULE_REQUEST_BYTES = 8
+comptime UNLOAD_MODULE_REPLY_BYTES = 0
+
+# module -> function, parameters, CUfunction_attribute 0 to 15 (kernel's name; reply: (offset u32, bytes u32) of each parameter)
+comptime FUNCTION = UInt32(10)
+comptime FUNCTION_REQUEST_BYTES = 8
+comptime FUNCTION_REPLY_BYTES = 76
+
+# module -> address, bytes (variable's name)
+comptime GLOBAL = UInt32(11)
+comptime GLOBAL_REQUEST_BYTES = 8
+comptime GLOBAL_REPLY_BYTES = 16
+
+# function, CUfunction_attribute, value ->
+comptime SET_ATTRIBUTE = UInt32(12)
+comptime SET_ATTRIBUTE_REQUEST_BYTES = 16
+comptime SET_ATTRIBUTE_REPLY_BYTES = 0
+
+# function, grid, block, cluster, cluster given, dynamic shared bytes, stream -> (parameter bytes; a refused launch replies the reason)
+comptime LAUNCH = UInt32(13)
+comptime LAUNCH_REQUEST_BYTES = 60
+comptime LAUNCH_REPLY_BYTES = 0
+
+# ->
+comptime SYNCHRONISE = UInt32(14)
+comptime SYNCHRONISE_REQUEST_BYTES = 0
+comptime SYNCHRONISE_REPLY_BYTES = 0
+
+# function, threads of a block, dynamic shared bytes -> blocks
+comptime OCCUPANCY = UInt32(15)
+comptime OCCUPANCY_REQUEST_BYTES = 20
+comptime OCCUPANCY_REPLY_BYTES = 4
+
+# -> free bytes, all bytes
+comptime MEMORY_INFO = UInt32(16)
+comptime MEMORY_INFO_REQUEST_BYTES = 0
+comptime MEMORY_INFO_REPLY_BYTES = 16
+
+# bytes, alignment -> address
+comptime RESERVE = UInt32(17)
+comptime RESERVE_REQUEST_BYTES = 16
+comptime RESERVE_REPLY_BYTES = 8
+
+# address, bytes ->
+comptime UNRESERVE = UInt32(18)
+comptime UNRESERVE_REQUEST_BYTES = 16
+comptime UNRESERVE_REPLY_BYTES = 0
+
+# bytes -> memory
+comptime CREATE = UInt32(19)
+comptime CREATE_REQUEST_BYTES = 8
+comptime CREATE_REPLY_BYTES = 8
+
+# memory ->
+comptime RELEASE = UInt32(20)
+comptime RELEASE_REQUEST_BYTES = 8
+comptime RELEASE_REPLY_BYTES = 0
+
+# address -> memory
+comptime RETAIN = UInt32(21)
+comptime RETAIN_REQUEST_BYTES = 8
+comptime RETAIN_REPLY_BYTES = 8
+
+# address, bytes, memory -> place in the arena's file
+comptime MAP = UInt32(22)
+comptime MAP_REQUEST_BYTES = 24
+comptime MAP_REPLY_BYTES = 8
+
+# address, bytes ->
+comptime UNMAP = UInt32(23)
+comptime UNMAP_REQUEST_BYTES = 16
+comptime UNMAP_REPLY_BYTES = 0
+
+# address, bytes, MemoryAccess ->
+comptime SET_ACCESS = UInt32(24)
+comptime SET_ACCESS_REQUEST_BYTES = 20
+comptime SET_ACCESS_REPLY_BYTES = 0
+
+# address -> MemoryAccess
+comptime ACCESS = UInt32(25)
+comptime ACCESS_REQUEST_BYTES = 8
+comptime ACCESS_REPLY_BYTES = 4

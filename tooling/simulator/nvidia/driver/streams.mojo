@@ -1,0 +1,260 @@
+"""Streams, events and host functions (CUDA driver API: "Stream Management", "Event Management").
+
+Work is done when a call returns, so every stream is idle and every event has happened. There is no clock: the
+time of a simulation says nothing about a GPU, so no time is ever told.
+"""
+
+import protocol
+from errors import (
+    CAPTURE_UNSUPPORTED,
+    CAPTURED_EVENT,
+    INVALID_HANDLE,
+    INVALID_VALUE,
+    SUCCESS,
+)
+from session import Locked, unsupported
+from wire import NULL, at
+
+comptime _DISABLE_TIMING = UInt32(2)
+comptime _RECORDED = UInt32(1 << 16)
+
+
+def _create_stream(place: UInt64, flags: UInt32) -> Int32:
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if place == NULL or flags > 1:
+            return INVALID_VALUE
+        var handle = session[].new_handle()
+        session[].streams[handle] = flags
+        at[UInt64](place)[] = handle
+        return SUCCESS
+
+
+@export("cuStreamCreate")
+def cuStreamCreate(stream: UInt64, flags: UInt32) abi("C") -> Int32:
+    """The cuStreamCreate of the driver API."""
+    return _create_stream(stream, flags)
+
+
+@export("cuStreamCreateWithPriority")
+def cuStreamCreateWithPriority(
+    stream: UInt64, flags: UInt32, priority: Int32
+) abi("C") -> Int32:
+    """The cuStreamCreateWithPriority of the driver API; the priority changes nothing.
+    """
+    return _create_stream(stream, flags)
+
+
+@export("cuStreamDestroy")
+def cuStreamDestroy(stream: UInt64) abi("C") -> Int32:
+    """The cuStreamDestroy of the driver API."""
+    with Locked() as session:
+        try:
+            _ = session[].streams.pop(stream)
+        except:
+            return INVALID_HANDLE
+        return SUCCESS
+
+
+@export("cuStreamSynchronize")
+def cuStreamSynchronize(stream: UInt64) abi("C") -> Int32:
+    """The cuStreamSynchronize of the driver API: here a failed kernel is told, and its output shown.
+    """
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if not session[].valid_stream(stream):
+            return INVALID_HANDLE
+        var captured = session[].under_capture.get(stream)
+        if captured:
+            session[].spoil(captured.value())
+            return CAPTURE_UNSUPPORTED
+        return session[].synchronise()
+
+
+def _event_and_stream(event: UInt64, stream: UInt64, flags: UInt32) -> Int32:
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if not session[].valid_stream(stream) or event not in session[].events:
+            return INVALID_HANDLE
+        try:
+            session[].events[event] |= flags
+        except:
+            return INVALID_HANDLE
+        return SUCCESS
+
+
+@export("cuStreamWaitEvent")
+def cuStreamWaitEvent(
+    stream: UInt64, event: UInt64, flags: UInt32
+) abi("C") -> Int32:
+    """The cuStreamWaitEvent of the driver API: it has happened, or the stream joins the event's capture.
+    """
+    var status = _event_and_stream(event, stream, 0)
+    if status == SUCCESS:
+        with Locked() as session:
+            var id = session[].captured_events.get(event)
+            if id:
+                session[].under_capture[stream] = id.value()
+    return status
+
+
+@export("cuStreamIsCapturing")
+def cuStreamIsCapturing(stream: UInt64, state: UInt64) abi("C") -> Int32:
+    """The cuStreamIsCapturing of the driver API: none 0, active 1, invalidated 2.
+    """
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if state == NULL:
+            return INVALID_VALUE
+        if not session[].valid_stream(stream):
+            return INVALID_HANDLE
+        at[UInt32](state)[] = 0
+        var id = session[].under_capture.get(stream)
+        if id:
+            try:
+                var broken = session[].captures[id.value()].broken
+                at[UInt32](state)[] = UInt32(2) if broken else UInt32(1)
+            except:
+                return INVALID_HANDLE
+        return SUCCESS
+
+
+@export("cuStreamGetCaptureInfo_v2")
+def cuStreamGetCaptureInfo_v2(
+    stream: UInt64,
+    state: UInt64,
+    id: UInt64,
+    graph: UInt64,
+    dependencies: UInt64,
+    count: UInt64,
+) abi("C") -> Int32:
+    """The cuStreamGetCaptureInfo of the driver API: the state and the capture's number, no nodes.
+    """
+    var status = cuStreamIsCapturing(stream, state)
+    if status == SUCCESS and at[UInt32](state)[] != 0:
+        with Locked() as session:
+            if id != NULL:
+                at[UInt64](id)[] = (
+                    session[].under_capture.get(stream).or_else(NULL)
+                )
+            if graph != NULL:
+                at[UInt64](graph)[] = NULL
+            if count != NULL:
+                at[UInt64](count)[] = 0
+    return status
+
+
+@export("cuLaunchHostFunc")
+def cuLaunchHostFunc(
+    stream: UInt64, function: def(UInt64) thin abi("C") -> None, data: UInt64
+) abi("C") -> Int32:
+    """The cuLaunchHostFunc of the driver API: called at once, since all work before it is done.
+    """
+    with Locked() as session:
+        if stream in session[].under_capture:
+            return unsupported(
+                "cuLaunchHostFunc", "it cannot be captured into a graph"
+            )
+    var status = cuStreamSynchronize(stream)
+    if status == SUCCESS:
+        # Outside the lock: it may call the driver (hardware forbids that, we need not).
+        function(data)
+    return status
+
+
+@export("cuEventCreate")
+def cuEventCreate(event: UInt64, flags: UInt32) abi("C") -> Int32:
+    """The cuEventCreate of the driver API. Flags: blocking sync 1, no timing 2, interprocess 4.
+    """
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        if event == NULL or flags > 7:
+            return INVALID_VALUE
+        var handle = session[].new_handle()
+        session[].events[handle] = flags
+        at[UInt64](event)[] = handle
+        return SUCCESS
+
+
+@export("cuEventDestroy")
+def cuEventDestroy(event: UInt64) abi("C") -> Int32:
+    """The cuEventDestroy of the driver API."""
+    with Locked() as session:
+        try:
+            _ = session[].events.pop(event)
+        except:
+            return INVALID_HANDLE
+        return SUCCESS
+
+
+@export("cuEventRecord")
+def cuEventRecord(event: UInt64, stream: UInt64) abi("C") -> Int32:
+    """The cuEventRecord of the driver API; in a captured stream it marks a place in the graph.
+    """
+    var status = _event_and_stream(event, stream, _RECORDED)
+    if status == SUCCESS:
+        with Locked() as session:
+            var id = session[].under_capture.get(stream)
+            if id:
+                session[].captured_events[event] = id.value()
+            elif event in session[].captured_events:
+                try:
+                    _ = session[].captured_events.pop(event)
+                except:
+                    return INVALID_HANDLE
+    return status
+
+
+@export("cuEventQuery")
+def cuEventQuery(event: UInt64) abi("C") -> Int32:
+    """The cuEventQuery of the driver API: never NOT_READY; a failed kernel is told here.
+    """
+    var status = _event_and_stream(event, 0, 0)
+    if status == SUCCESS:
+        with Locked() as session:
+            var id = session[].captured_events.get(event)
+            if id:
+                session[].spoil(id.value())
+                return CAPTURED_EVENT
+    return status if status != SUCCESS else cuStreamSynchronize(0)
+
+
+@export("cuEventSynchronize")
+def cuEventSynchronize(event: UInt64) abi("C") -> Int32:
+    """The cuEventSynchronize of the driver API."""
+    return cuEventQuery(event)
+
+
+@export("cuEventElapsedTime")
+def cuEventElapsedTime(
+    milliseconds: UInt64, start: UInt64, end: UInt64
+) abi("C") -> Int32:
+    """The cuEventElapsedTime of the driver API: NOT_SUPPORTED for events that an H200 would time.
+
+    A number, 0 included, would be read as a measurement; a benchmark that gets 0 also repeats for ever.
+    """
+    if milliseconds == NULL:
+        return INVALID_VALUE
+    for event in [start, end]:
+        with Locked() as session:
+            var state = session[].events.get(event)
+            if (
+                not state
+                or not state.value() & _RECORDED
+                or state.value() & _DISABLE_TIMING
+            ):
+                return INVALID_HANDLE
+    return unsupported(
+        "cuEventElapsedTime",
+        "a simulation has no times; run benchmarks on a GPU (--target nvidia)",
+    )

@@ -1,0 +1,239 @@
+"""Memory apart from its addresses (CUDA driver API: "Virtual Memory Management").
+
+The simulator keeps the books; what it maps is mapped here too, so that device addresses stay the addresses of
+the same bytes on both sides. There is one kind of memory, the device's own, and one device that may use it.
+"""
+
+import protocol
+from errors import INVALID_VALUE, OUT_OF_MEMORY, SUCCESS
+from mapping import show
+from session import Locked, unsupported
+from wire import NULL, Body, at
+
+comptime _PINNED = UInt32(1)  # CU_MEM_ALLOCATION_TYPE_PINNED: it stays in place
+comptime _DEVICE = UInt32(1)  # CU_MEM_LOCATION_TYPE_DEVICE
+comptime _NO_ACCESS = UInt32(0)
+comptime _READ = UInt32(1)
+comptime _READ_AND_WRITE = UInt32(3)
+comptime _ACCESS_WORDS = 3  # of a CUmemAccessDesc: kind and number of the place, flags
+
+
+def _on_the_device(words: UInt64) -> Bool:
+    """Whether a CUmemLocation names the one device."""
+    return at[UInt32](words)[] == _DEVICE and at[Int32](words + 4)[] == 0
+
+
+def _judge_wish(name: StaticString, wish: UInt64) -> Int32:
+    """Whether there is memory as a CUmemAllocationProp describes it."""
+    if wish == NULL:
+        return INVALID_VALUE
+    if at[UInt32](wish)[] != _PINNED or not _on_the_device(wish + 8):
+        return INVALID_VALUE
+    if at[UInt32](wish + 4)[] != 0:
+        return unsupported(name, "it shares no memory with other processes")
+    return SUCCESS
+
+
+def _tell(
+    opcode: UInt32, first: UInt64, second: UInt64 = NULL, numbers: Int = 1
+) -> Int32:
+    """A request of one or two numbers that is answered by its status alone."""
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        var body = Body(opcode)
+        body.u64(first)
+        if numbers == 2:
+            body.u64(second)
+        return session[].request(body).status
+
+
+@export("cuMemGetAllocationGranularity")
+def cuMemGetAllocationGranularity(
+    granularity: UInt64, wish: UInt64, option: UInt32
+) abi("C") -> Int32:
+    """The cuMemGetAllocationGranularity of the driver API: least and recommended are the same.
+    """
+    if granularity == NULL or option > 1:
+        return INVALID_VALUE
+    var status = _judge_wish("cuMemGetAllocationGranularity", wish)
+    if status == SUCCESS:
+        at[UInt64](granularity)[] = protocol.GRANULARITY
+    return status
+
+
+@export("cuMemAddressReserve")
+def cuMemAddressReserve(
+    address: UInt64,
+    size: UInt64,
+    alignment: UInt64,
+    wanted: UInt64,
+    flags: UInt64,
+) abi("C") -> Int32:
+    """The cuMemAddressReserve of the driver API; a wanted address is a wish, and never fulfilled.
+    """
+    if address == NULL or flags != 0:
+        return INVALID_VALUE
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        var body = Body(protocol.RESERVE)
+        body.u64(size)
+        body.u64(alignment)
+        var reply = session[].ask(body, protocol.RESERVE_REPLY_BYTES)
+        if reply.status == SUCCESS:
+            at[UInt64](address)[] = reply.u64()
+        return reply.status
+
+
+@export("cuMemAddressFree")
+def cuMemAddressFree(address: UInt64, size: UInt64) abi("C") -> Int32:
+    """The cuMemAddressFree of the driver API: nothing may be mapped there any more.
+    """
+    return _tell(protocol.UNRESERVE, address, size, 2)
+
+
+@export("cuMemCreate")
+def cuMemCreate(
+    handle: UInt64, size: UInt64, wish: UInt64, flags: UInt64
+) abi("C") -> Int32:
+    """The cuMemCreate of the driver API."""
+    if handle == NULL or flags != 0:
+        return INVALID_VALUE
+    var judged = _judge_wish("cuMemCreate", wish)
+    if judged != SUCCESS:
+        return judged
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        var body = Body(protocol.CREATE)
+        body.u64(size)
+        var reply = session[].ask(body, protocol.CREATE_REPLY_BYTES)
+        if reply.status == SUCCESS:
+            at[UInt64](handle)[] = reply.u64()
+        return reply.status
+
+
+@export("cuMemRelease")
+def cuMemRelease(handle: UInt64) abi("C") -> Int32:
+    """The cuMemRelease of the driver API: the memory stays as long as it is mapped or retained.
+    """
+    return _tell(protocol.RELEASE, handle)
+
+
+@export("cuMemRetainAllocationHandle")
+def cuMemRetainAllocationHandle(
+    handle: UInt64, address: UInt64
+) abi("C") -> Int32:
+    """The cuMemRetainAllocationHandle of the driver API: the handle of what is mapped at an address.
+    """
+    if handle == NULL:
+        return INVALID_VALUE
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        var body = Body(protocol.RETAIN)
+        body.u64(address)
+        var reply = session[].ask(body, protocol.RETAIN_REPLY_BYTES)
+        if reply.status == SUCCESS:
+            at[UInt64](handle)[] = reply.u64()
+        return reply.status
+
+
+@export("cuMemMap")
+def cuMemMap(
+    address: UInt64, size: UInt64, offset: UInt64, handle: UInt64, flags: UInt64
+) abi("C") -> Int32:
+    """The cuMemMap of the driver API; an offset must be 0, as for the driver.
+    """
+    if offset != 0 or flags != 0:
+        return INVALID_VALUE
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        var body = Body(protocol.MAP)
+        body.u64(address)
+        body.u64(size)
+        body.u64(handle)
+        var reply = session[].ask(body, protocol.MAP_REPLY_BYTES)
+        if (
+            reply.status == SUCCESS
+            and show(session[].arena_file, address, size, reply.u64()) != 0
+        ):
+            return OUT_OF_MEMORY
+        return reply.status
+
+
+@export("cuMemUnmap")
+def cuMemUnmap(address: UInt64, size: UInt64) abi("C") -> Int32:
+    """The cuMemUnmap of the driver API: whole mappings only; where nothing is mapped, nothing is done.
+    """
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        var body = Body(protocol.UNMAP)
+        body.u64(address)
+        body.u64(size)
+        status = session[].request(body).status
+        if (
+            status == SUCCESS
+            and show(
+                session[].arena_file, address, size, address - session[].arena
+            )
+            != 0
+        ):
+            return OUT_OF_MEMORY
+        return status
+
+
+@export("cuMemSetAccess")
+def cuMemSetAccess(
+    address: UInt64, size: UInt64, descriptions: UInt64, count: UInt64
+) abi("C") -> Int32:
+    """The cuMemSetAccess of the driver API: of several descriptions the last one counts.
+    """
+    if descriptions == NULL or count == 0:
+        return INVALID_VALUE
+    var flags = _NO_ACCESS
+    for index in range(Int(count)):
+        var description = descriptions + UInt64(index * _ACCESS_WORDS * 4)
+        if not _on_the_device(description):
+            return INVALID_VALUE
+        flags = at[UInt32](description + 8)[]
+    if flags not in (_NO_ACCESS, _READ, _READ_AND_WRITE):
+        return INVALID_VALUE
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        var body = Body(protocol.SET_ACCESS)
+        body.u64(address)
+        body.u64(size)
+        body.u32(flags)
+        return session[].request(body).status
+
+
+@export("cuMemGetAccess")
+def cuMemGetAccess(
+    flags: UInt64, place: UInt64, address: UInt64
+) abi("C") -> Int32:
+    """The cuMemGetAccess of the driver API: what the device may do with the memory mapped at an address.
+    """
+    if flags == NULL or place == NULL or not _on_the_device(place):
+        return INVALID_VALUE
+    with Locked() as session:
+        var status = session[].ready()
+        if status != SUCCESS:
+            return status
+        var body = Body(protocol.ACCESS)
+        body.u64(address)
+        var reply = session[].ask(body, protocol.ACCESS_REPLY_BYTES)
+        if reply.status == SUCCESS:
+            at[UInt64](flags)[] = UInt64(reply.u32())
+        return reply.status

@@ -1,0 +1,258 @@
+"""A connection to the simulator: requests out, replies in, bytes laid out as `protocol.mojo` says."""
+
+from std.ffi import external_call
+
+from protocol import MAX_PAYLOAD, REPLY_HEADER_BYTES, REQUEST_HEADER_BYTES
+
+comptime NULL = UInt64(0)
+
+comptime _AF_UNIX = Int32(1)
+comptime _SOCK_STREAM_CLOEXEC = Int32(0x80001)
+comptime _MSG_NOSIGNAL = Int32(0x4000)
+comptime _EINTR = Int32(4)
+comptime _ADDRESS_BYTES = 110  # sizeof(struct sockaddr_un)
+
+
+def at[T: AnyType](address: UInt64) -> Pointer[T, MutUntrackedOrigin]:
+    """The `T` at an address that a caller of the C interface gave. The address must not be 0.
+    """
+    return Pointer[T, MutUntrackedOrigin](unsafe_from_address=Int(address))
+
+
+def address_of(bytes: List[UInt8]) -> UInt64:
+    """Where a list's bytes lie.
+
+    Mojo drops a value after its last use, not at the end of the scope: the address is good only as long as
+    something mentions the list later on. Hand the list itself to a function where one takes it.
+    """
+    return UInt64(Int(bytes.unsafe_ptr()))
+
+
+def put_bytes(destination: UInt64, bytes: List[UInt8], size: Int):
+    """Write the first `size` bytes of a list to an address."""
+    copy_bytes(destination, address_of(bytes), size)
+
+
+def copy_bytes(destination: UInt64, source: UInt64, size: Int):
+    """Move bytes between two addresses; the ranges may overlap."""
+    if size > 0:
+        _ = external_call["memmove", UInt64](destination, source, UInt64(size))
+
+
+def c_string(address: UInt64) -> List[UInt8]:
+    """The bytes of a C string, without its end mark."""
+    var size = Int(external_call["strlen", UInt64](address))
+    return bytes_at(address, size)
+
+
+def bytes_at(address: UInt64, size: Int) -> List[UInt8]:
+    """A copy of bytes."""
+    var copy = List[UInt8](capacity=size)
+    copy.resize(size, 0)
+    copy_bytes(address_of(copy), address, size)
+    return copy^
+
+
+def write_all(descriptor: Int32, bytes: List[UInt8]):
+    """Write bytes to a descriptor, as far as it takes them."""
+    var size = len(bytes)
+    var address = address_of(bytes)
+    var done = 0
+    while done < size:
+        # The types are those of the standard library's own declaration of `write`; others would clash.
+        var place = Pointer[UInt8, MutUntrackedOrigin](
+            unsafe_from_address=Int(address) + done
+        )
+        var written = external_call["write", Int](
+            descriptor, place, size - done
+        )
+        if written < 0 and errno() == _EINTR:
+            continue
+        if written <= 0:
+            return
+        done += written
+
+
+def say(message: String):
+    """One line on standard error, marked as the simulator's."""
+    var text = List[UInt8]()
+    text.extend(message.as_bytes())
+    say_text(text)
+
+
+def say_text(text: List[UInt8]):
+    """The same of the bytes of a text that came from the simulator."""
+    var line = List[UInt8]()
+    line.extend("simulated GPU: ".as_bytes())
+    line.extend(Span(text))
+    line.append(10)
+    write_all(2, line)
+
+
+def errno() -> Int32:
+    """The C library's error number of this thread."""
+    return external_call[
+        "__errno_location", Pointer[Int32, MutUntrackedOrigin]
+    ]()[]
+
+
+struct Body(Movable):
+    """The bytes of a request under construction, header first."""
+
+    var bytes: List[UInt8]
+
+    def __init__(out self, opcode: UInt32, capacity: Int = 96):
+        self.bytes = List[UInt8](capacity=capacity + REQUEST_HEADER_BYTES)
+        self.u32(opcode)
+        self.u32(0)
+
+    def u32(mut self, value: UInt32):
+        """Append a 32-bit number."""
+        for shift in range(0, 32, 8):
+            self.bytes.append(UInt8((value >> UInt32(shift)) & 255))
+
+    def u64(mut self, value: UInt64):
+        """Append a 64-bit number."""
+        self.u32(UInt32(value & 0xFFFFFFFF))
+        self.u32(UInt32(value >> 32))
+
+    def raw(mut self, bytes: List[UInt8]):
+        """Append bytes."""
+        self.bytes.extend(Span(bytes))
+
+    def seal(mut self):
+        """Write the length, now known, into the header."""
+        at[UInt32](address_of(self.bytes) + 4)[] = UInt32(
+            len(self.bytes) - REQUEST_HEADER_BYTES
+        )
+
+
+struct Reply(Movable):
+    """A reply: the CUresult, the answer with a reading position, and what kernels printed.
+    """
+
+    var status: Int32
+    var answer: List[UInt8]
+    var output: List[UInt8]
+    var position: Int
+
+    def __init__(out self, status: Int32):
+        self.status = status
+        self.answer = List[UInt8]()
+        self.output = List[UInt8]()
+        self.position = 0
+
+    def u32(mut self) -> UInt32:
+        """The next 32-bit number of the answer; 0 past its end."""
+        if self.position + 4 > len(self.answer):
+            return 0
+        var value = at[UInt32](
+            address_of(self.answer) + UInt64(self.position)
+        ).unsafe_load[alignment=1]()
+        self.position += 4
+        return value
+
+    def u64(mut self) -> UInt64:
+        """The next 64-bit number of the answer; 0 past its end."""
+        var low = UInt64(self.u32())
+        return low | UInt64(self.u32()) << 32
+
+    def rest(self) -> List[UInt8]:
+        """A copy of what of the answer was not read yet."""
+        return bytes_at(
+            address_of(self.answer) + UInt64(self.position),
+            len(self.answer) - self.position,
+        )
+
+
+def connect_to(name: List[UInt8]) -> Int32:
+    """A socket connected to the abstract address `name`, or -1."""
+    if len(name) == 0 or len(name) > _ADDRESS_BYTES - 3:
+        return -1
+    var address = List[UInt8](capacity=_ADDRESS_BYTES)
+    address.append(UInt8(_AF_UNIX))
+    address.append(0)
+    # A leading NUL: the abstract namespace, which leaves no file behind.
+    address.append(0)
+    address.extend(Span(name))
+    var descriptor = external_call["socket", Int32](
+        _AF_UNIX, _SOCK_STREAM_CLOEXEC, Int32(0)
+    )
+    if descriptor < 0:
+        return -1
+    if not _connect(descriptor, address):
+        _ = external_call["close", Int32](descriptor)
+        return -1
+    return descriptor
+
+
+def _connect(descriptor: Int32, address: List[UInt8]) -> Bool:
+    while (
+        external_call["connect", Int32](
+            descriptor, address_of(address), UInt32(len(address))
+        )
+        < 0
+    ):
+        if errno() != _EINTR:
+            return False
+    return True
+
+
+def send_all(descriptor: Int32, bytes: List[UInt8]) -> Bool:
+    """Send bytes; False when the other side is gone."""
+    var done = 0
+    while done < len(bytes):
+        var sent = Int(
+            external_call["send", Int64](
+                descriptor,
+                address_of(bytes) + UInt64(done),
+                UInt64(len(bytes) - done),
+                _MSG_NOSIGNAL,
+            )
+        )
+        if sent < 0 and errno() == _EINTR:
+            continue
+        if sent <= 0:
+            return False
+        done += sent
+    return True
+
+
+def receive_into(descriptor: Int32, mut bytes: List[UInt8], size: Int) -> Bool:
+    """Receive exactly `size` bytes; False when the other side is gone."""
+    bytes.resize(size, 0)
+    var done = 0
+    while done < size:
+        var received = Int(
+            external_call["recv", Int64](
+                descriptor,
+                address_of(bytes) + UInt64(done),
+                UInt64(size - done),
+                Int32(0),
+            )
+        )
+        if received < 0 and errno() == _EINTR:
+            continue
+        if received <= 0:
+            return False
+        done += received
+    return True
+
+
+def exchange(descriptor: Int32, mut body: Body, mut reply: Reply) -> Bool:
+    """Send a request and receive its reply; False when the simulator is gone or talks nonsense.
+    """
+    body.seal()
+    if not send_all(descriptor, body.bytes):
+        return False
+    var header = Reply(0)
+    if not receive_into(descriptor, header.answer, REPLY_HEADER_BYTES):
+        return False
+    reply.status = Int32(header.u32())
+    var answer = Int(header.u32())
+    var output = Int(header.u32())
+    if answer > MAX_PAYLOAD or output > MAX_PAYLOAD:
+        return False
+    return receive_into(descriptor, reply.answer, answer) and receive_into(
+        descriptor, reply.output, output
+    )

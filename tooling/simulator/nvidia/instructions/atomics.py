@@ -1,0 +1,293 @@
+"""atom and red (PTX ISA 9.7.13.5, 9.7.13.6): lanes take effect in the order of their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.record import Record
+from tooling.simulator.gpu.code_model import Instruction, Operand, Register, Vector
+from tooling.simulator.gpu.hooks import AccessKind, Space
+from tooling.simulator.gpu.lanes import Group
+from tooling.simulator.gpu.requests import MemoryRequest, Width
+from tooling.simulator.numerics.rounding import canonical32, flush32
+from tooling.simulator.nvidia.instructions.load_store import (
+    active,
+    for_spaces,
+    pointer,
+    space_of,
+    vector_count,
+)
+from tooling.simulator.nvidia.lowering.binders import assign, binds, write
+from tooling.simulator.nvidia.lowering.decoder import Decoder
+from tooling.simulator.nvidia.lowering.predicates import guard
+from tooling.simulator.nvidia.ptx.modifiers import ATOMIC, stand_in_order
+from tooling.simulator.nvidia.semantics.registry import DTYPES
+from tooling.simulator.nvidia.semantics.tables import lookup
+from tooling.simulator.program.program import Batch
+
+Array = NDArray[Any]
+Update = Callable[[Array, Array, "Array | None"], Array]
+"""(old, operand, second operand) to new."""
+
+
+def _increment(old: Array, limit: Array, _second: Array | None) -> Array:
+    return np.asarray(np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1)))
+
+
+def _decrement(old: Array, limit: Array, _second: Array | None) -> Array:
+    return np.where((old == 0) | (old > limit), limit, old - old.dtype.type(1))
+
+
+def _compare_and_swap(old: Array, compare: Array, new: Array | None) -> Array:
+    assert new is not None
+    return np.where(old == compare, new, old)
+
+
+def _plain(ufunc: np.ufunc) -> Update:
+    return lambda old, value, _second: np.asarray(ufunc(old, value))
+
+
+def _add_f32(old: Array, value: Array, _second: Array | None) -> Array:
+    return canonical32(old + value)
+
+
+def _add_f32_flushing(old: Array, value: Array, _second: Array | None) -> Array:
+    """In global memory subnormal inputs and results become zero (PTX ISA 9.7.13.5)."""
+    return canonical32(flush32(flush32(old) + flush32(value)))
+
+
+def _add_f64(old: Array, value: Array, _second: Array | None) -> Array:
+    """A NaN operand is kept as it is, signalling or not."""
+    total = old + value
+    total = np.where(np.isnan(old), old, total)
+    return np.where(np.isnan(value), value, total)
+
+
+def _on_halves(name: str, form: str) -> Update:
+    operation = lookup(name, (form,))
+    assert operation is not None
+    return lambda old, value, _second: operation.function(old, value)
+
+
+_UFUNCS: dict[str, np.ufunc] = {
+    "add": np.add, "min": np.minimum, "max": np.maximum,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+}  # fmt: skip
+
+_UPDATES: dict[str, Update] = {
+    **{name: _plain(ufunc) for name, ufunc in _UFUNCS.items()},
+    "exch": lambda _old, value, _second: value,
+    "cas": _compare_and_swap,
+    "inc": _increment,
+    "dec": _decrement,
+}
+_BITS = ("b32", "b64")
+_WHOLE = ("u32", "s32", "u64", "s64")
+_KINDS: dict[str, tuple[str, ...]] = {
+    "add": ("u32", "s32", "u64", "f32", "f64", "f16", "bf16", "f16x2", "bf16x2"),
+    "min": _WHOLE, "max": _WHOLE,
+    "and": _BITS, "or": _BITS, "xor": _BITS,
+    "exch": _BITS, "cas": ("b16", *_BITS),
+    "inc": ("u32",), "dec": ("u32",),
+}  # fmt: skip
+"""The types that each operation takes (PTX ISA 9.7.13.5)."""
+
+_HALVES = ("f16", "bf16", "f16x2", "bf16x2")
+_VECTORS: dict[str, tuple[str, ...]] = {"add": ("f32", *_HALVES), "min": _HALVES, "max": _HALVES}
+"""The same for vectors, which are so many atomics, one per element (global memory only)."""
+_MOST_BYTES = 16
+
+_TINY = 2.0**-100
+"""Sums of terms above this one cannot become subnormal but by cancellation to multiples of its last bit."""
+
+
+class Atomic(Record):
+    """One kind of atomic: its name, the type it computes in, and whether the old value is wanted.
+
+    `subnormal`: sums in global memory keep subnormal f32, which an `atom` there does not.
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    returns: bool
+    kind: str
+    subnormal: bool = False
+
+    def _update(self, space: Space) -> Update:
+        if self.kind in _HALVES and self.name in _VECTORS:
+            return _on_halves(self.name, self.kind)
+        if self.name != "add" or (self.dtype.kind in "iu" and self.kind[0] in "us"):
+            return _UPDATES[self.name]
+        if self.kind == "f32":
+            return _add_f32_flushing if space is Space.GLOBAL and not self.subnormal else _add_f32
+        return _add_f64
+
+    def perform(self, space: Space, view: Array, index: Array, value: Array, second: Array | None) -> Array:
+        """Update `view[index]` lane by lane and return what each lane found there.
+
+        Args:
+            view: all memory of the space, in the computing type.
+            index: (n,) places; value, second: (n,) operands.
+        """
+        update = self._update(space)
+        order = np.argsort(index, kind="stable")
+        places = index[order]
+        first = np.concatenate([[True], places[1:] != places[:-1]])
+        starts = np.flatnonzero(first)
+        if len(starts) == len(index):
+            old = view[index]
+            view[index] = update(old, value, second)
+            return old
+        ufunc = _UFUNCS.get(self.name) if self.kind[0] in "usb" and self.kind not in _HALVES else None
+        if (
+            self.kind == "f32"
+            and self.name == "add"
+            and np.isfinite(value).all()
+            and np.isfinite(view[places[starts]]).all()
+        ):
+            normal = np.abs(value[value != 0]).min(initial=1.0) >= _TINY
+            ufunc = np.add if normal or space is Space.SHARED else None
+        if ufunc is not None and not self.returns:
+            ufunc.at(view, index, value)
+            return view[index]
+        lengths = np.diff(np.append(starts, len(index)))
+        value, second = value[order], None if second is None else second[order]
+        found = np.empty(len(index), self.dtype)
+        if ufunc is not None and len(starts) < int(lengths.max()):
+            _scan(view, places, starts, lengths, value, found, ufunc)
+        else:
+            for turn in range(int(lengths.max())):
+                lanes = starts[lengths > turn] + turn
+                old = view[places[lanes]]
+                found[lanes] = old
+                view[places[lanes]] = update(old, value[lanes], None if second is None else second[lanes])
+        result = np.empty_like(found)
+        result[order] = found
+        return result
+
+
+def _scan(*parts: Any) -> None:
+    """Few places, many lanes each: a running total per place (sequential, so that rounding is in order)."""
+    view, places, starts, lengths, value, found, ufunc = parts
+    for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
+        place = places[start]
+        running = ufunc.accumulate(np.concatenate([view[place : place + 1], value[start : start + length]]))
+        found[start : start + length] = running[:-1]
+        view[place] = running[-1]
+
+
+def update_at(
+    batch: Batch, space: Space, request: MemoryRequest, address: Array, *, atomic: Atomic, values: list[Array]
+) -> list[Array]:
+    """Update memory in one space; returns what each lane found, per element of a vector.
+
+    Args:
+        address: (n,) uint64; values: one operand per element, or the two of a compare-and-swap, (n,) each.
+    """
+    spaces = batch.spaces
+    dtype, count = atomic.dtype, request.width.count
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    kept = None
+    told = [value.view(unsigned) for value in values] if count > 1 else [values[-1].view(unsigned)]
+    if spaces.observers:
+        bits = np.stack(told) if count > 1 else told[0]
+        left_out = spaces.announce(space, AccessKind.ATOMIC, request, address, bits)
+        if left_out is not None:
+            kept = np.flatnonzero(~left_out)
+            if not len(kept):
+                return [np.zeros(len(address), dtype)] * count
+            request = request.only(kept, batch.size)
+            values = [value[kept] for value in values]
+            address = address[kept]
+    offset, _ = spaces.place(space, request, address, AccessKind.ATOMIC)
+    shift = np.uint64(dtype.itemsize.bit_length() - 1)
+    index = np.broadcast_to((offset >> shift).view(np.int64), len(address))
+    view = spaces.view(space, dtype.itemsize).view(dtype)
+    found = []
+    for element in range(count):
+        at = index + element if element else index
+        before = view[at] if spaces.watching else None
+        second = values[1] if atomic.name == "cas" else None
+        old = atomic.perform(space, view, at, values[element], second)
+        if before is not None:
+            spaces.changes += view[at].tobytes() != before.tobytes()
+        if kept is not None:
+            whole = np.zeros(len(told[0]), dtype)
+            whole[kept] = old
+            old = whole
+        found.append(old)
+    return found
+
+
+@binds("atom", "red")
+def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None:
+    kind = instruction.modifiers[-1]
+    name = next((m for m in instruction.modifiers if m in _UPDATES), "")
+    count = vector_count(instruction)
+    known = _VECTORS if count > 1 else _KINDS
+    if not name or kind not in known.get(name, ()) or not stand_in_order(instruction.modifiers, ATOMIC):
+        raise decoder.unknown(instruction)
+    returns = instruction.opcode == "atom"
+    operands: list[Operand] = list(instruction.operands)
+    if "L2::cache_hint" in instruction.modifiers:
+        operands.pop()
+    destination = operands.pop(0) if returns else None
+    returns = returns and not (isinstance(destination, Register) and destination.name == "_")
+    state_space, space = space_of(instruction)
+    dtype = DTYPES[kind]
+    if count > 1 and (space is Space.SHARED or count * dtype.itemsize > _MOST_BYTES):
+        raise decoder.unknown(instruction)
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    at = pointer(decoder, operands[0], instruction, state_space)
+    given = [element for operand in operands[1:] for element in _elements(operand)]
+    wanted = _elements(destination) if returns else ()
+    if len(given) != (2 if name == "cas" else count) or len(wanted) not in (0, count):
+        raise decoder.unknown(instruction)
+    sources = [decoder.value(operand, dtype, instruction) for operand in given]
+    guarding = guard(decoder, instruction)
+    targets = [write(decoder, element, instruction) for element in wanted]
+    width = Width(dtype.itemsize, count)
+    atomic = Atomic(name, dtype, returns, kind)
+
+    def step(group: Group, batch: Batch) -> None:
+        some, mask, lanes = active(group, guarding, batch.size)
+        if not some:
+            return
+        group.polling = instruction
+        batch.meetings += 1
+        total = group.count if lanes is None else len(lanes)
+
+        def spread(values: Array) -> Array:
+            return np.broadcast_to(values if mask is None or len(values) == 1 else values[mask], total)
+
+        address = spread(at.of(group))
+        values = [spread(group.get(slot).view(dtype)) for slot in sources]
+        found = [np.zeros(total, dtype) for _ in range(count)]
+
+        def one(where: Space, part: MemoryRequest, inside: Array, which: Array | None) -> None:
+            told = values if which is None else [value[which] for value in values]
+            for result, old in zip(
+                found, update_at(batch, where, part, inside, atomic=atomic, values=told), strict=True
+            ):
+                result[slice(None) if which is None else which] = old
+
+        for_spaces(batch, space, MemoryRequest(group, instruction, width, lanes), address, one)
+        for target, old in zip(targets, found, strict=False):
+            result = old
+            if mask is not None:
+                result = np.zeros(group.count, dtype)
+                result[mask] = old
+            assign(group, target, result.view(unsigned), mask, unsigned)
+
+    decoder.block.steps.append(step)
+
+
+def _elements(operand: Operand | None) -> tuple[Operand, ...]:
+    """The elements of a vector operand, or the operand itself; none where there is none."""
+    if isinstance(operand, Vector):
+        return operand.elements
+    return () if operand is None else (operand,)

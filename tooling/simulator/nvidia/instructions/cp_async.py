@@ -1,0 +1,167 @@
+"""cp.async: copies from global to shared memory (PTX ISA 9.7.9.25).
+
+They are performed at once and announced as asynchronous: what is wrong with reading too early is for a check
+to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.gpu.code_model import Instruction, Integer, Negated, Operand, Register
+from tooling.simulator.gpu.generic_addresses import SHARED_WINDOW
+from tooling.simulator.gpu.hooks import Space
+from tooling.simulator.gpu.lanes import Group
+from tooling.simulator.gpu.requests import MemoryRequest, Width
+from tooling.simulator.gpu.stop_texts import COPY_SIZE
+from tooling.simulator.numerics.rounding import PRED, U32
+from tooling.simulator.nvidia.instructions.bulk_copies import bind_bulk
+from tooling.simulator.nvidia.instructions.load_store import active, bind_threads, pointer
+from tooling.simulator.nvidia.instructions.mbarriers import BARRIER, Barriers
+from tooling.simulator.nvidia.instructions.tensor_copies import bind_tensor
+from tooling.simulator.nvidia.lowering.binders import binds
+from tooling.simulator.nvidia.lowering.decoder import Decoder
+from tooling.simulator.nvidia.lowering.predicates import guard
+from tooling.simulator.program.program import Batch
+
+Array = NDArray[Any]
+
+
+@binds("cp")
+def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
+    """cp.async: performed at once, announced as asynchronous (PTX ISA 9.7.9.25)."""
+    modifiers = instruction.modifiers
+    if modifiers[:3] == ("reduce", "async", "bulk") and "tensor" in modifiers:
+        bind_tensor(decoder, instruction)
+        return
+    if modifiers[:1] != ("async",):
+        raise decoder.unknown(instruction)
+    if modifiers[1:2] in (("wait_all",), ("wait_group",), ("commit_group",)):
+        _copy_wait(decoder, instruction)
+        return
+    if modifiers[1:2] == ("bulk",):
+        bind_bulk(decoder, instruction)
+        return
+    if modifiers[1:3] == ("mbarrier", "arrive"):
+        _arrive_when_copied(decoder, instruction)
+        return
+    if modifiers[1] not in ("ca", "cg") or not any(m.startswith("shared") for m in modifiers):
+        raise decoder.unknown(instruction)
+    destination, source, size, *rest = instruction.operands
+    if not isinstance(size, Integer) or len(rest) > 1:
+        raise decoder.unknown(instruction)
+    if size.value not in ((16,) if modifiers[1] == "cg" else (4, 8, 16)):
+        raise decoder.unknown(instruction, COPY_SIZE.filled(bytes=size.value))
+    to = pointer(decoder, destination, instruction)
+    origin = pointer(decoder, source, instruction, "global")
+    guarding = guard(decoder, instruction)
+    count = max(1, size.value // 4)
+    width = Width(4, count)
+    wanted = _wanted(decoder, instruction, rest[0], size.value) if rest else None
+
+    def step(group: Group, batch: Batch) -> None:
+        some, mask, lanes = active(group, guarding, batch.size)
+        if not some:
+            return
+        request = MemoryRequest(group, instruction, width, lanes, asynchronous=True)
+
+        def part(values: Array) -> Array:
+            return values if mask is None or len(values) == 1 else values[mask]
+
+        target, start = part(to.of(group)), part(origin.of(group))
+        if wanted is None:
+            values = batch.spaces.load(Space.GLOBAL, request, start)
+        else:
+            values = _load_part(batch, request, start, part(wanted(group)))
+        request.run = None
+        batch.spaces.store(Space.SHARED, request, target, values)
+
+    decoder.block.steps.append(step)
+
+
+def _arrive_when_copied(decoder: Decoder, instruction: Instruction) -> None:
+    """cp.async.mbarrier.arrive (PTX ISA 9.7.13.15.16): copies are complete at once, so the thread arrives.
+
+    Without `.noinc` one more arrival is expected for the one that is made: the count stays as it is.
+    """
+    rest = [m for m in instruction.modifiers[3:] if m not in ("noinc", "shared", "shared::cta", "b64")]
+    if rest or instruction.modifiers[-1] != "b64" or len(instruction.operands) != 1:
+        raise decoder.unknown(instruction)
+    at = pointer(decoder, instruction.operands[0], instruction)
+    action = "arrive" if "noinc" in instruction.modifiers else "arrive_counted"
+    window = np.uint64(0 if any(m.startswith("shared") for m in instruction.modifiers) else SHARED_WINDOW)
+    guarding = guard(decoder, instruction)
+
+    def step(group: Group, batch: Batch) -> None:
+        some, mask, _ = active(group, guarding, batch.size)
+        if not some:
+            return
+        chosen = np.arange(group.count) if mask is None else np.flatnonzero(mask)
+        lanes = group.indices(batch.size)[chosen]
+        for hook in batch.hooks.async_wait:
+            hook.async_wait(batch.spaces.threads[lanes], None, instruction)
+        where = np.broadcast_to(at.of(group), group.count)[chosen] - window
+        barriers = Barriers.of(batch, MemoryRequest(group, instruction, BARRIER, lanes), where)
+        barriers.count(batch, action, np.ones(len(lanes), U32))
+
+    decoder.block.steps.append(step)
+
+
+def _wanted(
+    decoder: Decoder, instruction: Instruction, operand: Operand, size: int
+) -> Callable[[Group], Array]:
+    """How many bytes of the source count: its size as given, or none where a predicate says to ignore it."""
+    inner = operand.operand if isinstance(operand, Negated) else operand
+    if not isinstance(inner, Register) or decoder.width(inner.name) != PRED:
+        slot = decoder.value(operand, U32, instruction)
+        return lambda group: group.get(slot).view(U32)
+    ignored = decoder.value(inner, PRED, instruction)
+    negated = isinstance(operand, Negated)
+    return lambda group: np.where(group.get(ignored) != negated, U32.type(0), U32.type(size))
+
+
+def _load_part(batch: Batch, request: MemoryRequest, start: Array, wanted: Array) -> list[Array]:
+    """What is past the wanted bytes is zero (all of it, when there are none)."""
+    total = request.count
+    start, wanted = np.broadcast_to(start, total), np.broadcast_to(wanted, total)
+    values = [np.zeros(total, U32) for _ in range(request.width.count)]
+
+    def load(lanes: Array, offset: int, size: int) -> Array:
+        piece = request.only(lanes, batch.size)
+        piece.width = Width(size, 1)
+        read: list[Array] = batch.spaces.load(Space.GLOBAL, piece, start[lanes] + np.uint64(offset))
+        return read[0].astype(U32)
+
+    for k, value in enumerate(values):
+        whole = np.flatnonzero(wanted >= 4 * (k + 1))
+        if len(whole):
+            value[whole] = load(whole, 4 * k, 4)
+        for byte in range(4 * k, 4 * k + 3):
+            some = np.flatnonzero((wanted > byte) & (wanted < 4 * (k + 1)))
+            if len(some):
+                value[some] |= load(some, byte, 1) << U32.type(8 * (byte - 4 * k))
+    return values
+
+
+def _copy_wait(decoder: Decoder, instruction: Instruction) -> None:
+    what = instruction.modifiers[1]
+    pending: int | None = None
+    if what == "wait_group":
+        (operand,) = instruction.operands
+        if not isinstance(operand, Integer):
+            raise decoder.unknown(instruction)
+        pending = operand.value
+
+    def tell(batch: Batch, threads: Array) -> None:
+        if what == "commit_group":
+            for hook in batch.hooks.async_commit:
+                hook.async_commit(threads, instruction)
+        else:
+            for hook in batch.hooks.async_wait:
+                hook.async_wait(threads, pending, instruction)
+
+    bind_threads(decoder, instruction, tell)

@@ -1,0 +1,238 @@
+"""Instructions across the lanes of a warp: shfl, vote, match, redux, elect (PTX ISA 9.7.9.6, 9.7.13)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.gpu.code_model import Instruction, Negated, OperandPair, Register
+from tooling.simulator.gpu.faults import broken_warp
+from tooling.simulator.gpu.lanes import Group
+from tooling.simulator.numerics.rounding import PRED, U32
+from tooling.simulator.nvidia.lowering.binders import assign, binds, write
+from tooling.simulator.nvidia.lowering.decoder import Decoder
+from tooling.simulator.nvidia.lowering.predicates import end_guarded, guard, guarded_lanes
+from tooling.simulator.nvidia.semantics.registry import DTYPES
+from tooling.simulator.program.program import Batch, Step
+from tooling.simulator.program.warp_lanes import ALL_LANES, Sources
+
+Array = NDArray[Any]
+
+
+def together(
+    decoder: Decoder,
+    instruction: Instruction,
+    following: int,
+    mask: int,
+    perform: Step,
+    *,
+    whole: bool = False,
+) -> None:
+    """Perform for the lanes of each warp once all lanes of their mask are here.
+
+    Args:
+        whole: the instruction takes all 32 lanes of a warp; without some of them it stops the kernel.
+    """
+
+    def wait(group: Group, batch: Batch) -> bool:
+        ready = batch.gather_warps(group, mask, instruction)
+        if ready is None:
+            return False
+        if whole and not batch.warps.whole(ready):
+            raise broken_warp(batch.context.launch, instruction, int(ready.pick(batch.spaces.threads)[0]))
+        perform(ready, batch)
+        ready.pc = following
+        if ready is group:
+            return True
+        batch.resume(ready)
+        return False
+
+    decoder.block.gathers = True
+    decoder.block.successors.append(following)
+    end_guarded(decoder, instruction, following, wait)
+
+
+@binds("shfl", alone=True)
+def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    """`shfl.sync.mode.b32 d[|p], a, b, c, membermask` (PTX ISA 9.7.9.6)."""
+    if (
+        len(instruction.modifiers) != 3
+        or instruction.modifiers[0] != "sync"
+        or instruction.modifiers[2] != "b32"
+    ):
+        raise decoder.unknown(instruction)
+    mode = instruction.modifiers[1]
+    if mode not in ("up", "down", "bfly", "idx"):
+        raise decoder.unknown(instruction)
+    destination, a, b, c, members = instruction.operands
+    value, amount, clamp, mask = (decoder.value(x, U32, instruction) for x in (a, b, c, members))
+    found = None
+    if isinstance(destination, OperandPair):
+        found = write(decoder, destination.second, instruction, PRED)
+        destination = destination.first
+    target = write(decoder, destination, instruction, U32)
+
+    def perform(group: Group, batch: Batch) -> None:
+        sources = batch.warps.shuffle(mode, group, group.get(amount).view(U32), group.get(clamp).view(U32))
+        if batch.hooks.shuffle_astray:
+            _tell_astray(group, batch, sources, group.get(mask).view(U32), instruction)
+        values = group.get(value)
+        assign(
+            group, target, values if len(values) == 1 else values.take(sources.positions), None, values.dtype
+        )
+        if found is not None:
+            assign(group, found, sources.inside, None, PRED)
+
+    together(decoder, instruction, following, mask, perform)
+
+
+def _tell_astray(
+    group: Group, batch: Batch, sources: Sources, masks: Array, instruction: Instruction
+) -> None:
+    """Tell of warps where all values that lanes take from others come from lanes that take no part."""
+    if sources.all_here and len(masks) == 1 and masks[0] == ALL_LANES:
+        return
+    warps = batch.warps
+    warp, lane = group.pick(warps.warp_of_lane), group.pick(warps.lane_in_warp)
+    taking = sources.inside & (sources.lanes != lane)
+    sound = taking & sources.here & (masks >> sources.lanes.astype(U32) & np.uint32(1)).astype(np.bool_)
+    served = np.zeros(warps.count, np.bool_)
+    served[warp[sound]] = True
+    astray = taking & ~served[warp]
+    if astray.any():
+        parts = warps.masks(group.indices(batch.size))[warp] & masks
+        threads = group.pick(batch.spaces.threads)
+        for hook in batch.hooks.shuffle_astray:
+            hook.shuffle_astray(threads[astray], sources.lanes[astray], parts[astray], instruction)
+
+
+@binds("vote", alone=True)
+def _vote(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    modifiers = instruction.modifiers
+    if modifiers[0] != "sync" or modifiers[1] not in ("all", "any", "uni", "ballot"):
+        raise decoder.unknown(instruction)
+    mode = modifiers[1]
+    destination, operand, members = instruction.operands
+    negate = isinstance(operand, Negated)
+    predicate = decoder.value(operand.operand if isinstance(operand, Negated) else operand, PRED, instruction)
+    mask = decoder.value(members, U32, instruction)
+    target = write(decoder, destination, instruction, U32 if mode == "ballot" else PRED)
+
+    def perform(group: Group, batch: Batch) -> None:
+        voted = group.get(predicate)
+        ballots = batch.warps.ballot(group, ~voted if negate else voted)
+        if mode == "ballot":
+            assign(group, target, ballots, None, U32)
+            return
+        present = batch.warps.ballot(group, np.ones(1, PRED))
+        if mode == "all":
+            result = ballots == present
+        elif mode == "any":
+            result = ballots != 0
+        else:
+            result = (ballots == present) | (ballots == 0)
+        assign(group, target, result, None, PRED)
+
+    together(decoder, instruction, following, mask, perform)
+
+
+@binds("redux", alone=True)
+def _reduce(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    functions: dict[str, np.ufunc] = {
+        "add": np.add, "min": np.minimum, "max": np.maximum,
+        "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+    }  # fmt: skip
+    modifiers = instruction.modifiers
+    if len(modifiers) != 3 or modifiers[1] not in functions or modifiers[2] not in ("u32", "s32", "b32"):
+        raise decoder.unknown(instruction)
+    function, dtype = functions[modifiers[1]], DTYPES[modifiers[2]]
+    destination, source, members = instruction.operands
+    value = decoder.value(source, dtype, instruction)
+    mask = decoder.value(members, U32, instruction)
+    target = write(decoder, destination, instruction, U32)
+
+    def perform(group: Group, batch: Batch) -> None:
+        warp = group.pick(batch.warps.warp_of_lane)
+        values = np.broadcast_to(group.get(value).view(dtype), group.count)
+        starts = np.flatnonzero(np.concatenate([[True], warp[1:] != warp[:-1]]))
+        totals = function.reduceat(values, starts)
+        lengths = np.diff(np.append(starts, group.count))
+        assign(group, target, np.repeat(totals.astype(dtype), lengths), None, dtype)
+
+    together(decoder, instruction, following, mask, perform)
+
+
+@binds("match", alone=True)
+def _match(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    """`match.any.sync` and `match.all.sync d|p` (PTX ISA 9.7.13.8)."""
+    modifiers = instruction.modifiers
+    if len(modifiers) != 3 or modifiers[0] not in ("any", "all") or modifiers[2] not in ("b32", "b64"):
+        raise decoder.unknown(instruction)
+    dtype = DTYPES[modifiers[2]]
+    destination, source, members = instruction.operands
+    value = decoder.value(source, dtype, instruction)
+    mask = decoder.value(members, U32, instruction)
+    agreed = None
+    if isinstance(destination, OperandPair):
+        agreed = write(decoder, destination.second, instruction, PRED)
+        destination = destination.first
+    target = write(decoder, destination, instruction, U32)
+
+    def perform(group: Group, batch: Batch) -> None:
+        values = np.broadcast_to(group.get(value).view(dtype), group.count)
+        warp = group.pick(batch.warps.warp_of_lane)
+        bits = np.uint32(1) << group.pick(batch.warps.lane_in_warp)
+        order = np.lexsort((values, warp))
+        change = (warp[order][1:] != warp[order][:-1]) | (values[order][1:] != values[order][:-1])
+        starts = np.flatnonzero(np.concatenate([[True], change]))
+        masks = np.bitwise_or.reduceat(bits[order], starts)
+        same = np.empty(group.count, U32)
+        same[order] = np.repeat(masks, np.diff(np.append(starts, group.count)))
+        if modifiers[0] == "any":
+            assign(group, target, same, None, U32)
+            return
+        everyone = same == batch.warps.ballot(group, np.ones(1, PRED))
+        assign(group, target, np.where(everyone, same, np.uint32(0)), None, U32)
+        if agreed is not None:
+            assign(group, agreed, everyone, None, PRED)
+
+    together(decoder, instruction, following, mask, perform)
+
+
+@binds("elect", alone=True)
+def _elect(decoder: Decoder, instruction: Instruction, following: int) -> None:
+    """`elect.sync d|p, membermask`: the lowest lane of the mask is elected (PTX ISA 9.7.13.15)."""
+    destination, members = instruction.operands
+    if not isinstance(destination, OperandPair):
+        raise decoder.unknown(instruction)
+    mask = decoder.value(members, U32, instruction)
+    leader = write(decoder, destination.first, instruction, U32)
+    elected = write(decoder, destination.second, instruction, PRED)
+    named = isinstance(destination.first, Register) and destination.first.name != "_"
+
+    def perform(group: Group, batch: Batch) -> None:
+        present = batch.warps.ballot(group, np.ones(1, PRED))
+        lowest = np.bitwise_count((present & (~present + np.uint32(1))) - np.uint32(1)).astype(U32)
+        if named:
+            assign(group, leader, lowest, None, U32)
+        assign(group, elected, group.pick(batch.warps.lane_in_warp) == lowest, None, PRED)
+
+    together(decoder, instruction, following, mask, perform)
+
+
+@binds("activemask")
+def _active_mask(decoder: Decoder, instruction: Instruction, _following: int) -> None:
+    (destination,) = instruction.operands
+    target = write(decoder, destination, instruction, U32)
+    guarding = guard(decoder, instruction)
+
+    def step(group: Group, batch: Batch) -> None:
+        lanes = True if guarding is None else guarded_lanes(group, guarding)
+        if lanes is not False:
+            mask = None if lanes is True else lanes
+            present = np.ones(1, PRED) if mask is None else mask
+            assign(group, target, batch.warps.ballot(group, present), mask, U32)
+
+    decoder.block.steps.append(step)

@@ -1,0 +1,153 @@
+"""Which launches the driver accepts, and what it says of a kernel (CUfunction_attribute).
+
+Every rule and code here was recorded on an H200 (`tests/simulator/data/driver_answers.json`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from tooling.record import Record
+from tooling.simulator.gpu import stop_texts
+from tooling.simulator.gpu.code_model import Function, Module
+from tooling.simulator.gpu.launch import Dim3
+from tooling.simulator.gpu.phrases import Phrase
+from tooling.simulator.nvidia import device
+from tooling.simulator.nvidia.cuda_results import CudaResult
+
+MAX_THREADS = 0
+SHARED_BYTES = 1
+PTX_VERSION = 5
+BINARY_VERSION = 6
+MAX_DYNAMIC_SHARED = 8
+CARVEOUT = 9
+CLUSTER_MUST_BE_SET = 10
+REQUIRED_CLUSTER = (11, 12, 13)
+NON_PORTABLE_CLUSTER = 14
+SCHEDULING_POLICY = 15
+
+_DIRECTIVE = re.compile(r"\.(maxntid|reqntid|reqnctapercluster)\s+([\d,\s]+)")
+_TARGET = re.compile(r"sm_(\d+)")
+
+
+class Kernel(Record, frozen=False):
+    """A function handle: the kernel, its module, and its attributes as the program has set them."""
+
+    module: Module
+    function: Function
+    attributes: list[int]
+    required_block: Dim3 | None = None
+    required_cluster: Dim3 | None = None
+    module_handle: int = 0
+
+    @property
+    def static_shared(self) -> int:
+        """Bytes of shared memory the kernel declares."""
+        return self.attributes[SHARED_BYTES]
+
+
+def describe_kernel(module: Module, function: Function, module_handle: int = 0) -> Kernel:
+    """A fresh handle's attributes, from the kernel's declarations and directives."""
+    shapes = {
+        match[1]: Dim3(*(int(number) for number in match[2].split(",")))
+        for match in _DIRECTIVE.finditer(" ".join(function.directives))
+    }
+    attributes = [0] * 16
+    bound = shapes.get("maxntid")
+    attributes[MAX_THREADS] = bound.count if bound else device.MAX_THREADS_PER_BLOCK
+    attributes[SHARED_BYTES] = static_shared_bytes(module, function)
+    target = _TARGET.search(" ".join(module.target))
+    attributes[PTX_VERSION] = int(target[1]) if target else 90
+    attributes[BINARY_VERSION] = 10 * device.COMPUTE_CAPABILITY[0] + device.COMPUTE_CAPABILITY[1]
+    attributes[MAX_DYNAMIC_SHARED] = device.MAX_SHARED_PER_BLOCK - attributes[SHARED_BYTES]
+    attributes[CARVEOUT] = -1
+    cluster = shapes.get("reqnctapercluster")
+    if cluster or any("explicitcluster" in directive for directive in function.directives):
+        attributes[CLUSTER_MUST_BE_SET] = 1
+    for index, extent in zip(REQUIRED_CLUSTER, cluster or (0, 0, 0), strict=True):
+        attributes[index] = extent
+    return Kernel(module, function, attributes, shapes.get("reqntid"), cluster, module_handle)
+
+
+def static_shared_bytes(module: Module, function: Function) -> int:
+    """Bytes of shared memory declared in a kernel, and at module level, each aligned as it asks."""
+    end = 0
+    for variable in (*module.globals.values(), *function.variables):
+        if variable.space == "shared" and not variable.external:
+            end += -end % max(1, variable.align) + variable.size
+    return end
+
+
+def set_attribute(kernel: Kernel, attribute: int, value: int) -> CudaResult:
+    """Set an attribute of a function handle, if it may be set to that."""
+    allowed = {
+        MAX_DYNAMIC_SHARED: range(device.MAX_SHARED_PER_BLOCK_OPT_IN - kernel.static_shared + 1),
+        CARVEOUT: range(-1, 101),
+        NON_PORTABLE_CLUSTER: range(2),
+        SCHEDULING_POLICY: range(3),
+    }
+    if value not in allowed.get(attribute, ()):
+        return CudaResult.INVALID_VALUE
+    kernel.attributes[attribute] = value
+    return CudaResult.SUCCESS
+
+
+class Refusal(Record):
+    """A launch that the driver does not take: its answer, and the reason, which a driver does not tell."""
+
+    result: CudaResult
+    why: Phrase
+
+
+def judge_launch(
+    kernel: Kernel, grid: Dim3, block: Dim3, cluster: Dim3 | None, dynamic_shared: int
+) -> Refusal | None:
+    """What the driver says to a launch of this shape; None where it is taken.
+
+    Args:
+        cluster: as the launch names it, or None.
+        dynamic_shared: bytes asked for in the launch.
+    """
+    most_threads, most_shared = kernel.attributes[MAX_THREADS], kernel.attributes[MAX_DYNAMIC_SHARED]
+    why: Phrase | None = None
+    if min(*grid, *block) < 1:
+        why = stop_texts.EMPTY.filled(grid=grid, block=block)
+    elif any(extent > most for extent, most in zip(grid, device.MAX_GRID, strict=True)):
+        why = stop_texts.GRID_TOO_LARGE.filled(grid=grid, most=Dim3(*device.MAX_GRID))
+    elif any(extent > most for extent, most in zip(block, device.MAX_BLOCK, strict=True)):
+        why = stop_texts.BLOCK_TOO_LARGE.filled(block=block, most=Dim3(*device.MAX_BLOCK))
+    elif block.count > most_threads:
+        why = stop_texts.TOO_MANY_THREADS.filled(threads=block.count, most=most_threads)
+    elif kernel.required_block is not None and block != kernel.required_block:
+        why = stop_texts.OTHER_BLOCK.filled(block=block, required=kernel.required_block)
+    elif most_shared < 0:
+        limit = device.MAX_SHARED_PER_BLOCK
+        why = stop_texts.TOO_MUCH_OWN_SHARED.filled(shared=kernel.static_shared, most=limit)
+    elif dynamic_shared > most_shared:
+        why = stop_texts.TOO_MUCH_SHARED.filled(
+            dynamic=dynamic_shared,
+            static=kernel.static_shared,
+            most=most_shared,
+            plain=device.MAX_SHARED_PER_BLOCK,
+            opt_in=device.MAX_SHARED_PER_BLOCK_OPT_IN,
+        )
+    if why is not None:
+        return Refusal(CudaResult.INVALID_VALUE, why)
+    return _judge_cluster(kernel, grid, cluster)
+
+
+def _judge_cluster(kernel: Kernel, grid: Dim3, cluster: Dim3 | None) -> Refusal | None:
+    required = kernel.required_cluster
+    wanted = cluster or required
+    if wanted is None:
+        return None
+    most = device.MAX_CLUSTER if kernel.attributes[NON_PORTABLE_CLUSTER] else device.PORTABLE_CLUSTER
+    why: Phrase | None = None
+    if cluster and required and cluster != required:
+        why = stop_texts.OTHER_CLUSTER.filled(cluster=cluster, required=required)
+    elif not 1 <= math.prod(wanted) <= most:
+        why = stop_texts.WRONG_CLUSTER.filled(blocks=math.prod(wanted), most=most)
+    elif any(blocks % extent for blocks, extent in zip(grid, wanted, strict=True)):
+        why = stop_texts.NO_MULTIPLE.filled(grid=grid, cluster=wanted)
+    return None if why is None else Refusal(CudaResult.INVALID_CLUSTER_SIZE, why)

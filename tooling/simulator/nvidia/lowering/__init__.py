@@ -1,0 +1,1 @@
+"""PTX functions to programs: operands to slots, instructions to bound steps."""

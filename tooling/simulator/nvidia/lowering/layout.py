@@ -1,0 +1,70 @@
+"""Where the variables of a kernel, and of the functions that it calls, lie in shared and local memory."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+
+from tooling.simulator.gpu.code_model import Function, Module, Parameter, Variable
+from tooling.simulator.gpu.shared_arrays import SharedArray
+
+
+class Layout:
+    """The places of all variables.
+
+    Args:
+        functions: the kernel, and what it calls; `framed`: those that may come to call themselves.
+
+    Attributes:
+        shared: of each shared variable, its offset; `arrays`: what it is beside the others.
+        local: of each function's variable, its offset in a thread's local memory.
+        shared_bytes: declared by a block; what a launch adds comes after them.
+        local_bytes: of a thread; `frame_start`, `frame_bytes`: the part that each call of a framed function
+            has for itself.
+    """
+
+    def __init__(self, module: Module, functions: Sequence[Function], framed: Container[str]) -> None:
+        self.shared: dict[str, int] = {}
+        self.arrays: dict[str, SharedArray] = {}
+        self.local: dict[tuple[str, str], int] = {}
+        self.shared_bytes = 0
+        self.local_bytes = 0
+        self._place_all_shared(module, functions)
+        self._place_all_local([f for f in functions if f.name not in framed])
+        self.frame_start = self.local_bytes
+        in_frames = [f for f in functions if f.name in framed]
+        self._place_all_local(in_frames)
+        self.frame_bytes = max(self.local_bytes - self.frame_start, 16) if in_frames else 0
+
+    def _place_all_shared(self, module: Module, functions: Iterable[Function]) -> None:
+        variables = [*module.globals.values(), *(v for function in functions for v in function.variables)]
+        dynamic: list[str] = []
+        for variable in variables:
+            if variable.space != "shared":
+                continue
+            if variable.external or not variable.size:
+                dynamic.append(variable.name)
+                continue
+            self.shared_bytes += -self.shared_bytes % variable.align
+            self._enter(variable.name, variable.size)
+            self.shared_bytes += variable.size
+        self.shared_bytes += -self.shared_bytes % 16
+        for name in dynamic:
+            self._enter(name, None)
+
+    def _enter(self, name: str, size: int | None) -> None:
+        self.shared[name] = self.shared_bytes
+        self.arrays[name] = SharedArray(len(self.arrays) + 1, self.shared_bytes, size)
+
+    def _place_all_local(self, functions: Iterable[Function]) -> None:
+        """Local variables, and the parameters of calls, have a place of their own in each thread."""
+        for function in functions:
+            things: list[Variable | Parameter] = [
+                v for v in function.variables if v.space in ("local", "param")
+            ]
+            if not function.is_entry:
+                things += [*function.parameters, *function.results]
+            for thing in things:
+                self.local_bytes += -self.local_bytes % max(thing.align, 1)
+                self.local[function.name, thing.name] = self.local_bytes
+                self.local_bytes += thing.size
+        self.local_bytes += -self.local_bytes % 16

@@ -1,0 +1,19 @@
+"""What the assembler or an H200 does otherwise than the PTX ISA says, each with how it was seen."""
+
+from __future__ import annotations
+
+from tooling.record import replace
+from tooling.simulator.gpu.code_model import Instruction, Integer
+
+
+def as_assembled(instruction: Instruction) -> Instruction:
+    """The instruction with the same effect as what the assembler makes of it.
+
+    - `bfi.b32` with a constant position and a constant length: the length counts modulo 32, although the ISA
+      (9.7.1.20) takes its low 8 bits; `bfi.b32 d, a, b, 5, 40` inserted 8 bits on an H200.
+    """
+    if instruction.form == "bfi.b32" and len(instruction.operands) == 5:
+        *rest, position, length = instruction.operands
+        if isinstance(position, Integer) and isinstance(length, Integer):
+            return replace(instruction, operands=(*rest, position, Integer(length.value & 31)))
+    return instruction

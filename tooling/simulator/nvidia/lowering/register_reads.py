@@ -1,0 +1,46 @@
+"""Which registers a kernel reads: a result in another one is of no consequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tooling.simulator.gpu.code_model import (
+    Address,
+    Arguments,
+    Function,
+    Instruction,
+    Negated,
+    Operand,
+    OperandPair,
+    Register,
+    Vector,
+)
+
+_WITHOUT_RESULT = frozenset({"st", "red", "call", "ret", "bra", "brx", "bar", "barrier"})
+"""Opcodes whose first operand may be read; of all others a register that stands first takes the result."""
+
+
+def registers_read(functions: Iterable[Function]) -> frozenset[str]:
+    """Names of all registers that some instruction reads (registers of two functions may share a name)."""
+    found: set[str] = set()
+
+    def visit(operand: Operand) -> None:
+        match operand:
+            case Register(name) | Address(Register(name)):
+                found.add(name)
+            case Negated(inner):
+                visit(inner)
+            case Vector(elements) | Arguments(elements):
+                for element in elements:
+                    visit(element)
+
+    for function in functions:
+        for statement in function.body:
+            if isinstance(statement, Instruction):
+                for place, operand in enumerate(statement.operands):
+                    result = place == 0 and isinstance(operand, Register | Vector | OperandPair)
+                    if not result or statement.opcode in _WITHOUT_RESULT:
+                        visit(operand)
+                if statement.predicate is not None:
+                    found.add(statement.predicate.register)
+    return frozenset(found)

@@ -1,0 +1,1 @@
+"""PTX text to code and back."""

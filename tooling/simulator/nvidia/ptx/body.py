@@ -1,0 +1,338 @@
+"""The body of a PTX function: statements, registers, variables, labels, and the `.loc` in force."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from tooling.record import Record, made
+from tooling.simulator.gpu.code_model import (
+    Instruction,
+    Label,
+    Operand,
+    Predicate,
+    SourceLocation,
+    Statement,
+    Variable,
+)
+from tooling.simulator.gpu.stop_texts import NEVER_GUESSES
+from tooling.simulator.nvidia.ptx.errors import SCOPE, PtxError, locate, token_of
+from tooling.simulator.nvidia.ptx.operands import PIECES, parse_operand
+from tooling.simulator.nvidia.ptx.variables import TYPE_BYTES, parse_variable
+
+_INSTRUCTION = re.compile(
+    r"\s*(?:@(!?)\s*([%\w$]+)\s+)?([a-z]\w*(?:(?:\.|::)\w+)*)(?:\s+([^;]*?))?\s*;\s*(?://.*)?$"
+)
+_LABEL = re.compile(r"\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
+_LOC = re.compile(
+    r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+[^,]+)?(?:\s*,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
+)
+_LISTS = (".branchtargets", ".calltargets", ".callprototype")
+_MARKS = re.compile(r"[{}]|(?:(?<=[;{}])|^)\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
+_BANK = re.compile(r"([%\w$]+)\s*(?:<\s*(\d+)\s*>)?$")
+
+
+class Body(Record, frozen=False):
+    """What a function's braces hold; `end` is the index of the line after the closing one."""
+
+    registers: dict[str, str] = made(default_factory=dict)
+    banks: list[tuple[str, str]] = made(default_factory=list)
+    variables: list[Variable] = made(default_factory=list)
+    statements: list[Statement] = made(default_factory=list)
+    end: int = 0
+
+
+_Spot: TypeAlias = tuple[str, int, int]
+"""File, line and column."""
+
+_MOST_DIGITS = 6
+"""Of the number of registers in a declaration, which all get a name and a place."""
+
+_MOST_CALLS = 40
+"""So many calls that were inlined into each other are followed."""
+
+
+class BodyParser:
+    """Parses bodies of one module; opcode and operand texts seen before cost one dictionary look-up."""
+
+    def __init__(self, lines: list[str], files: dict[int, str]) -> None:
+        self.lines = lines
+        self.text = tuple(lines)  # `lines` loses what has been read, but keeps its columns
+        self.files = files
+        self._opcodes: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._operands: dict[str, tuple[Operand, ...]] = {}
+        self._single: dict[str, Operand] = {}
+        self._locations: dict[str, tuple[_Spot, _Spot | None]] = {}
+        self._places: dict[_Spot, SourceLocation] = {}
+
+    def parse(self, start: int) -> Body:
+        """The body whose opening brace ended just before line index `start`.
+
+        Raises:
+            PtxError: a statement that cannot be read, or no closing brace.
+        """
+        self.body = Body()
+        self._places.clear()
+        self._operands.clear()
+        self._single.clear()
+        self.source: SourceLocation | None = None
+        self.scopes: list[dict[str, str]] = []
+        self.scope_count = 0
+        lines, match = self.lines, _INSTRUCTION.match
+        append = self.body.statements.append
+        index = start
+        while index < len(lines):
+            line = lines[index]
+            found = match(line)
+            if found is not None:
+                append(self._instruction(found, index, found.start(3)))
+                index += 1
+                continue
+            text = line.strip()
+            if not text or text.startswith("//"):
+                index += 1
+            elif text.startswith((".loc\t", ".loc ")):
+                self._location(text, index)
+                index += 1
+            elif text[0] == "}":
+                index = self._rest(index, text[1:])
+                if not self.scopes:
+                    self.body.end = index
+                    return self.body
+                self.scopes.pop()
+            elif text[0] == "{":
+                self.scope_count += 1
+                self.scopes.append({})
+                index = self._rest(index, text[1:])
+                self._labels_ahead(index)
+            else:
+                index = self._other(text, index)
+        raise PtxError("the function's body has no end", line=start + 1)
+
+    def _labels_ahead(self, index: int) -> None:
+        """Give the labels of a nested block names of their own: inlined assembly comes more than once."""
+        depth = 0
+        for line in self.lines[index:]:
+            text = line.split("//", 1)[0]
+            for mark in _MARKS.finditer(text):
+                if mark[0] == "{":
+                    depth += 1
+                elif mark[0] == "}":
+                    depth -= 1
+                elif not depth:
+                    self._declare(mark[1])
+                if depth < 0:
+                    return
+
+    def _rest(self, index: int, text: str) -> int:
+        """Go on with what follows on the same line, if anything does."""
+        rest = text.split("//", 1)[0].strip()
+        if not rest:
+            return index + 1
+        code = self.lines[index].split("//", 1)[0].rstrip()
+        self.lines[index] = " " * (len(code) - len(rest)) + rest
+        return index
+
+    def _other(self, text: str, index: int) -> int:
+        label = _LABEL.match(text)
+        if label is not None:
+            rest = text[label.end() :].strip()
+            if not rest and self._follows_list(index):
+                index += 1
+                rest = self.lines[index].strip()
+            if rest.startswith(_LISTS):
+                whole, index = self._gather(rest, index)
+                word, _, listed = whole.partition(" ")
+                if word == ".callprototype":
+                    self.body.statements.append(
+                        Label(self._scoped(label[1]), prototype=" ".join(listed.split()))
+                    )
+                else:
+                    names = tuple(self._scoped(name.strip()) for name in listed.split(","))
+                    self.body.statements.append(Label(self._scoped(label[1]), names))
+                return index
+            self.body.statements.append(Label(self._scoped(label[1])))
+            return self._rest(index, rest)
+        start = len(self.lines[index]) - len(self.lines[index].lstrip())
+        whole, following = self._gather(text, index)
+        if whole.startswith(".reg"):
+            self._registers(whole, index, start)
+        elif whole.startswith((".shared", ".local", ".param", ".global", ".const")):
+            self._variables(whole, index, start)
+        elif whole.startswith((".pragma", ".maxnreg")):
+            pass
+        else:
+            found = _INSTRUCTION.match(whole + ";")
+            if found is None:
+                raise self._error(index, "a statement that cannot be read", start=start)
+            line, column = locate(self.text, index, start, found[3])
+            self.body.statements.append(self._instruction(found, line, column))
+        return following
+
+    def _follows_list(self, index: int) -> bool:
+        """Whether the line after a label holds what the label names: LLVM writes it there."""
+        return index + 1 < len(self.lines) and self.lines[index + 1].strip().startswith(_LISTS)
+
+    def _gather(self, text: str, index: int) -> tuple[str, int]:
+        """The statement that starts with `text`, without its `;`, and the line index to go on with."""
+        parts: list[str] = []
+        start, column = index, len(self.lines[index].rstrip()) - len(text.rstrip())
+        while True:
+            text = text.split("//", 1)[0]
+            head, semicolon, rest = text.partition(";")
+            parts.append(head)
+            if semicolon:
+                return " ".join(parts).strip(), self._rest(index, rest)
+            index += 1
+            if index >= len(self.lines):
+                raise self._error(start, "a statement without its `;`", start=column)
+            text = self.lines[index]
+
+    def _instruction(self, found: re.Match[str], index: int, column: int) -> Instruction:
+        negation, guard, mnemonic, text = found.groups()
+        known = self._opcodes.get(mnemonic)
+        if known is None:
+            opcode, *modifiers = mnemonic.split(".")
+            known = self._opcodes[mnemonic] = (opcode, tuple(modifiers))
+        predicate = None
+        if guard is not None:
+            predicate = Predicate(self._scoped(guard), negation == "!")
+        return Instruction(
+            known[0],
+            known[1],
+            predicate,
+            self._parse_operands(text, index, column),
+            index + 1,
+            self.source,
+            column + 1,
+        )
+
+    def _parse_operands(self, text: str | None, index: int, column: int) -> tuple[Operand, ...]:
+        if not text:
+            return ()
+        if not any(self.scopes):
+            operands = self._operands.get(text)
+            if operands is not None:
+                return operands
+        else:
+            for scope in self.scopes:
+                for name, unique in scope.items():
+                    text = re.sub(rf"(?<![\w$%]){re.escape(name)}(?![\w$])", unique, text)
+        try:
+            operands = tuple(self._operand(piece) for piece in PIECES.findall(text))
+        except ValueError as error:
+            raise self._error(index, SCOPE.sub("", str(error)), token_of(error), column) from None
+        self._operands[text] = operands
+        return operands
+
+    def _operand(self, piece: str) -> Operand:
+        operand = self._single.get(piece)
+        if operand is None:
+            operand = self._single[piece] = parse_operand(piece, self.body.registers)
+        return operand
+
+    def _scoped(self, name: str) -> str:
+        for scope in reversed(self.scopes):
+            if name in scope:
+                return scope[name]
+        return name
+
+    def _declare(self, name: str) -> str:
+        """A name declared inside nested braces gets a name of its own, since such names come again."""
+        if not self.scopes:
+            return name
+        unique = f"{name}_scope{self.scope_count}"
+        self.scopes[-1][name] = unique
+        return unique
+
+    def _registers(self, text: str, index: int, start: int) -> None:
+        words = text.split(None, 2)
+        kind = words[1].lstrip(".") if len(words) == 3 else ""
+        if len(words) != 3:
+            raise self._error(index, "a register declaration that cannot be read", start=start)
+        if kind not in TYPE_BYTES:
+            raise self._error(index, f"`{words[1]}` is not a type of a register", words[1], start)
+        for part in words[2].split(","):
+            found = _BANK.match(part.strip())
+            if found is None:
+                raise self._error(index, f"`{part.strip()}` is not the name of a register", part, start)
+            if found[2] is None:
+                name = self._declare(found[1])
+                self.body.banks.append((kind, name))
+                self.body.registers[name] = kind
+            elif len(found[2]) > _MOST_DIGITS:
+                raise self._error(index, f"`{part.strip()}` declares too many registers", part, start)
+            else:
+                self._bank(kind, found[1], int(found[2]))
+
+    def _bank(self, kind: str, stem: str, count: int) -> None:
+        """`%r<20>` declares %r0 to %r19."""
+        unique = f"{stem}_scope{self.scope_count}_" if self.scopes else stem
+        if self.scopes:
+            self.scopes[-1].update((f"{stem}{number}", f"{unique}{number}") for number in range(count))
+        self.body.banks.append((kind, f"{unique}<{count}>"))
+        self.body.registers.update((f"{unique}{number}", kind) for number in range(count))
+
+    def _variables(self, text: str, index: int, start: int) -> None:
+        try:
+            variables = parse_variable(text)
+        except ValueError as error:
+            raise self._error(index, str(error), token_of(error), start) from None
+        for variable in variables:
+            name = self._declare(variable.name)
+            self.body.variables.append(
+                Variable(
+                    name,
+                    variable.space,
+                    variable.size,
+                    variable.align,
+                    variable.initial,
+                    variable.references,
+                    variable.external,
+                )
+            )
+
+    def _location(self, text: str, index: int) -> None:
+        """Set the place in force; the call that was inlined is the latest `.loc` at its place."""
+        parts = self._locations.get(text)
+        if parts is None:
+            found = _LOC.match(text)
+            if found is None:
+                raise self._error(index, "a `.loc` that cannot be read", text)
+            file, line, column, *call = found.groups()
+            caller = (self._file(call[0]), int(call[1]), int(call[2])) if call[0] is not None else None
+            parts = self._locations[text] = (self._file(file), int(line), int(column)), caller
+        own, caller = parts
+        if own[1] == 0:  # no line of its own: the nearest preceding place stays in force
+            return
+        outer = None if caller is None else self._places.get(caller)
+        if caller is not None and outer is None:
+            outer = self._places[caller] = SourceLocation(*caller)
+        place = self._places.get(own)
+        if place is None or place.inlined_at is not outer:
+            place = self._places[own] = SourceLocation(*own, _shallow(outer))
+        self.source = place
+
+    def _file(self, number: str) -> str:
+        return self.files.get(int(number), f"file {number}")
+
+    def _error(self, index: int, what: str, token: str = "", start: int = 0) -> PtxError:
+        """The error about a token of the statement that begins at this line index and column (from 0)."""
+        if token:
+            index, start = locate(self.text, index, start, token)
+        return PtxError(
+            what,
+            line=index + 1,
+            column=start + 1,
+            text=self.text[index] if index < len(self.text) else "",
+            source=self.source,
+            hint=NEVER_GUESSES,
+        )
+
+
+def _shallow(place: SourceLocation | None) -> SourceLocation | None:
+    """The place, or None where it lies too deep in calls: a function that was inlined into itself."""
+    inner, depth = place, 0
+    while inner is not None:
+        inner, depth = inner.inlined_at, depth + 1
+    return place if depth < _MOST_CALLS else None

@@ -1,0 +1,108 @@
+"""What is said when a PTX text holds something the simulator does not know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tooling.errors import ToolingError
+from tooling.exit_codes import ExitCode
+from tooling.simulator.gpu.code_model import SourceLocation
+from tooling.simulator.gpu.phrases import Phrase
+from tooling.simulator.gpu.stop_texts import AT_PTX_LINE, FROM
+
+SCOPE = re.compile(r"_scope\d+_?")
+"""In the name of a register or label that was declared inside nested braces; see `body`."""
+
+
+class UnreadableToken(ValueError):
+    """A part of a declaration or an operand that cannot be read; `token` is its text."""
+
+    def __init__(self, what: str, token: str) -> None:
+        super().__init__(what)
+        self.token = token
+
+
+def token_of(error: ValueError) -> str:
+    """The text of the part that could not be read; empty where the error does not say it."""
+    return error.token if isinstance(error, UnreadableToken) else ""
+
+
+def locate(lines: Sequence[str], index: int, start: int, token: str) -> tuple[int, int]:
+    """Where a token of a statement is.
+
+    Args:
+        lines: the PTX text.
+        index, start: line and column at which the statement begins, from 0.
+        token: its text; a name may carry the suffix that nested braces give it.
+
+    Returns:
+        Line index and column from 0: those of the token, else those of the statement.
+    """
+    token = SCOPE.sub("", token.strip())
+    if not token:
+        return index, start
+    pattern = re.compile(rf"(?<![\w$%.]){re.escape(token)}(?![\w$])")
+    column = start
+    for number in range(index, len(lines)):
+        code = lines[number].split("//", 1)[0]
+        found = pattern.search(code, column)
+        if found is not None:
+            return number, found.start()
+        if ";" in code[column:]:
+            break
+        column = 0
+    return index, start
+
+
+class PtxError(ToolingError):
+    """PTX that cannot be read or executed; it never guesses.
+
+    Args:
+        what: a phrase, or for texts that no compiler writes a sentence in English.
+
+    Attributes:
+        line: line in the PTX text, from 1.
+        column: column in that line, from 1.
+        text: the line itself.
+        source: the Mojo place, where known.
+    """
+
+    exit_code = ExitCode.NOT_POSSIBLE
+
+    def __init__(
+        self,
+        what: Phrase | str,
+        *,
+        line: int,
+        column: int = 1,
+        text: str = "",
+        source: SourceLocation | None = None,
+        why: Phrase | None = None,
+        hint: Phrase | None = None,
+    ) -> None:
+        self.line = line
+        self.column = column
+        self.text = text
+        self.source = source
+        self._phrases = Phrase(what, what) if isinstance(what, str) else what, why, hint
+        super().__init__("")
+        self.say_in("en")
+        self.args = (self.what,)
+
+    def say_in(self, language: str) -> None:
+        """Choose the language (`en` or `ko`) of its sentences."""
+        what, self.why, self.hint = (
+            None if phrase is None else phrase.in_language(language) for phrase in self._phrases
+        )
+        place = AT_PTX_LINE.say(language, line=self.line, column=self.column)
+        if self.source:
+            place += FROM.say(language, source=self.source)
+        self.what = f"{place}: {what}"
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        if not self.text:
+            return message
+        caret = " " * (self.column - 1) + "^"
+        return f"{message}\n  | {self.text.expandtabs(1)}\n  | {caret}"

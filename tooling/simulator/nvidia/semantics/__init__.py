@@ -1,0 +1,1 @@
+"""Tables of instruction semantics: mnemonic and type to a function over arrays."""

@@ -1,0 +1,53 @@
+"""What instructions ask of the barriers of a batch (PTX ISA 9.7.13.1 to 9.7.13.4)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tooling.record import Record
+from tooling.simulator.gpu.code_model import Instruction
+from tooling.simulator.gpu.lanes import Group
+
+
+class Vote(Record):
+    """What a `bar.red` asks: the slot of its predicate, how votes are combined, and where the result goes."""
+
+    predicate: int
+    negated: bool
+    combine: str
+    target: int
+
+
+class BlockSync(Protocol):
+    """The sixteen barriers of every block in a batch (`barriers.BlockBarriers`)."""
+
+    def arrive(
+        self, group: Group, barrier: int, count: int | None, instruction: Instruction, *, stay: bool
+    ) -> bool:
+        """Lanes of `group` arrive; returns whether they go on at once (the group itself then goes on).
+
+        Args:
+            count: threads that the barrier waits for; None: all of the block.
+            stay: they wait for the others.
+        """
+        ...
+
+    def cast(self, group: Group, barrier: int, vote: Vote) -> None:
+        """Enter the votes of lanes that arrive by `bar.red`."""
+        ...
+
+    def count(self, group: Group, barrier: int, vote: Vote) -> None:
+        """Give lanes that passed by themselves the result, and forget the votes."""
+        ...
+
+
+class ClusterSync(Protocol):
+    """The one barrier of every cluster in a batch (`barriers.ClusterBarriers`)."""
+
+    def arrive(self, group: Group, instruction: Instruction) -> None:
+        """Lanes arrive for the phase that their next wait belongs to."""
+        ...
+
+    def wait(self, group: Group, instruction: Instruction) -> bool:
+        """Whether the phase that the lanes arrived for is over, so that they go on; else they are parked."""
+        ...

@@ -1,0 +1,38 @@
+"""Steps that let go of the values in registers that are no longer needed."""
+
+from __future__ import annotations
+
+from tooling.simulator.gpu.lanes import Group
+from tooling.simulator.program.program import Batch, Program, Step
+
+
+def forget_dead(program: Program) -> None:
+    """Let go of each value after the last step that reads it, so that its memory is used again at once.
+
+    An unrolled kernel has thousands of registers, each of which would otherwise keep a value for every lane.
+    What may be read after the block stays, and so does what calls keep: where the frame lies, and what
+    recursive functions save for their callers.
+    """
+    for block in program.blocks:
+        needed = {slot for successor in block.successors for slot in program.live(successor, ())}
+        needed |= program.framed_slots | {program.frame_slot}
+        dead: dict[int, list[int]] = {}
+        for slot, last in block.last_steps.items():
+            if last >= 0 and slot not in needed and program.origins[slot].kind == "undefined":
+                dead.setdefault(last, []).append(slot)
+        steps: list[Step] = []
+        for number, step in enumerate(block.steps):
+            steps.append(step)
+            if number in dead:
+                steps.append(_forgetting(dead[number]))
+        block.steps = steps
+        block.last_steps.clear()
+
+
+def _forgetting(slots: list[int]) -> Step:
+    def step(group: Group, _batch: Batch) -> None:
+        registers = group.registers
+        for slot in slots:
+            registers[slot] = None
+
+    return step

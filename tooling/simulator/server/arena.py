@@ -1,0 +1,137 @@
+"""The memory that the simulator shares with one program: its device memory and pinned host memory.
+
+A sparse memory file of this process, without a name in any file system: only pages that were written take
+memory, and nothing is left behind however either side ends. The program opens it as `/proc/<pid>/fd/<n>` and
+maps it at `base`, so that a device address is the address of the same byte in the program.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+from functools import cache
+
+import numpy as np
+
+from tooling.errors import ToolingError
+from tooling.exit_codes import ExitCode
+from tooling.simulator.server.protocol import ARENA_BYTES
+
+_MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)
+_MAP_FIXED = 0x10
+_PUNCH_HOLE = 3  # FALLOC_FL_PUNCH_HOLE, FALLOC_FL_KEEP_SIZE
+_PAGE = mmap.PAGESIZE
+_WORTH_RETURNING = 1 << 20
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    """The C library, whose `mmap` can put a part of a file over a part of a mapping; Python's cannot."""
+    library = ctypes.CDLL(None, use_errno=True)
+    library.mmap.restype = ctypes.c_size_t
+    library.mmap.argtypes = (
+        ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long,
+    )  # fmt: skip
+    library.fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.c_long)
+    return library
+
+
+class ArenaUnavailable(ToolingError):
+    """The system refuses the simulator its memory file."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
+
+
+class Arena:
+    """A mapped memory file.
+
+    Args:
+        base: the address at which the program has it; a multiple of the page size.
+        size: bytes of address space; a multiple of the page size.
+
+    Raises:
+        ArenaUnavailable: the system has no memory files, or too little address space is allowed.
+    """
+
+    def __init__(self, base: int, size: int = ARENA_BYTES) -> None:
+        self.base = base
+        self.size = size
+        self._file_bytes = size
+        self._shown: dict[int, int] = {}
+        try:
+            self.descriptor = os.memfd_create("simulated-gpu", os.MFD_CLOEXEC)
+        except (AttributeError, OSError) as error:
+            raise ArenaUnavailable(
+                "the simulated GPU gets no memory file",
+                why=f"memfd_create: {error}",
+                hint="it needs Linux; on other systems run on a real GPU",
+            ) from error
+        try:
+            os.ftruncate(self.descriptor, size)
+            flags = mmap.MAP_SHARED | _MAP_NORESERVE
+            self._map = mmap.mmap(self.descriptor, size, flags, mmap.PROT_READ | mmap.PROT_WRITE)
+        except (OSError, ValueError, OverflowError) as error:
+            os.close(self.descriptor)
+            raise ArenaUnavailable(
+                f"the simulated GPU gets no {size >> 30} GiB of address space",
+                why=str(error),
+                hint="lift the limit on address space (ulimit -v unlimited); unused memory costs nothing",
+            ) from error
+
+    def extend(self, size: int) -> int:
+        """Make the file longer by `size` bytes, beyond what is mapped; returns where in the file they are.
+
+        `show` maps them somewhere. A place in the file is not used twice: files have room.
+        """
+        place = self._file_bytes
+        self._file_bytes += size
+        os.ftruncate(self.descriptor, self._file_bytes)
+        return place
+
+    def drop(self, place: int, size: int) -> None:
+        """Give these bytes of the file back to the system."""
+        _libc().fallocate(self.descriptor, _PUNCH_HOLE, place, size)
+
+    def show(self, address: int, size: int, place: int) -> None:
+        """Let device addresses show another place of the file.
+
+        Raises:
+            ArenaUnavailable: the system refuses.
+        """
+        start = np.frombuffer(self._map, np.uint8).ctypes.data + address - self.base
+        protection, flags = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED | _MAP_FIXED | _MAP_NORESERVE
+        got = _libc().mmap(start, size, protection, flags, self.descriptor, place)
+        if got != start:
+            raise ArenaUnavailable("the simulated GPU cannot map memory", why=os.strerror(ctypes.get_errno()))
+        self._shown[address] = size
+
+    def restore(self, address: int, size: int) -> None:
+        """Let device addresses show their own place of the file again."""
+        self.show(address, size, address - self.base)
+        del self._shown[address]
+
+    @property
+    def buffer(self) -> memoryview:
+        """All its bytes, writable."""
+        return memoryview(self._map)
+
+    def discard(self, address: int, size: int) -> None:
+        """Give the whole pages of a freed stretch back to the system; they read as zeros afterwards.
+
+        Small stretches are left alone: the call costs more than the pages.
+        """
+        first = -(-(address - self.base) // _PAGE) * _PAGE
+        last = (address - self.base + size) // _PAGE * _PAGE
+        if last - first >= _WORTH_RETURNING:
+            self._map.madvise(mmap.MADV_REMOVE, first, last - first)
+
+    def close(self) -> None:
+        """Give all pages back and close the file. Views of the bytes stay valid and read as zeros."""
+        if self.descriptor >= 0:
+            for address, size in list(self._shown.items()):
+                self.restore(address, size)
+            os.ftruncate(self.descriptor, self.size)
+            self._map.madvise(mmap.MADV_REMOVE, 0, self.size)
+            os.close(self.descriptor)
+            self.descriptor = -1

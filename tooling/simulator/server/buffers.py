@@ -1,0 +1,176 @@
+"""A program's buffers: what it allocates, and what its copies and fills may touch.
+
+The bytes are moved by the stand-in driver in the program itself; here it is judged whether they may be, and
+hooks receive what is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.gpu.hooks import Hook
+from tooling.simulator.nvidia import device
+from tooling.simulator.nvidia.cuda_results import INVALID, OK, CudaResult, Reply
+from tooling.simulator.server.arena import Arena
+from tooling.simulator.server.protocol import REQUESTS, DriverRequest, MemoryKind, Opcode
+
+MOST_POISONED = 64 << 20
+"""Larger allocations hold zeros where nobody wrote: a program that uses little of one pays little. The
+initialisation check does not look at contents, so it misses nothing there."""
+
+
+class Buffers:
+    """The device and pinned memory of one program.
+
+    Args:
+        arena: where the bytes are; memory: the books of it.
+        hooks: receive what the host does with memory.
+
+    Attributes:
+        physical_bytes: device memory that belongs to no buffer (`virtual_memory`).
+        answers: how each request about buffers is answered.
+    """
+
+    def __init__(self, arena: Arena, memory: DeviceMemory, hooks: Sequence[Hook]) -> None:
+        self.physical_bytes = 0
+        self.answers: dict[Opcode, Callable[[DriverRequest], Reply]] = {
+            Opcode.ALLOCATE: self._allocate,
+            Opcode.FREE: self._free,
+            Opcode.RANGE: self._range,
+            Opcode.WRITE: self._write,
+            Opcode.READ: self._read,
+            Opcode.COPY: self._copy,
+            Opcode.MEMORY_INFO: self._memory_info,
+        }
+        self._arena = arena
+        self._memory = memory
+        self._hooks = hooks
+        self._allocations: dict[int, Allocation] = {}
+        self._buffer_bytes = 0
+        self._launched_serial = 0
+
+    @property
+    def free_bytes(self) -> int:
+        """Device memory that can still be given out."""
+        return device.MEMORY_BYTES - self._buffer_bytes - self.physical_bytes
+
+    def launched(self) -> None:
+        """A launch begins: it may write all that is allocated now."""
+        self._launched_serial = self._memory.last_serial
+
+    def _allocate(self, request: DriverRequest) -> Reply:
+        size, kind = request.fields
+        if size == 0:
+            return INVALID
+        pinned = kind == MemoryKind.PINNED
+        if not pinned and size > self.free_bytes:
+            return CudaResult.OUT_OF_MEMORY, b""
+        try:
+            address = self._memory.allocate(size, host=pinned, poison=size <= MOST_POISONED)
+        except OutOfDeviceMemory:
+            return CudaResult.OUT_OF_MEMORY, b""
+        allocation = self._memory.containing(address)
+        assert allocation is not None
+        self._allocations[address] = allocation
+        if not pinned:
+            self._buffer_bytes += size
+        for hook in self._hooks:
+            hook.allocate(allocation)
+        return CudaResult.SUCCESS, REQUESTS[Opcode.ALLOCATE].reply.pack(address)
+
+    def _free(self, request: DriverRequest) -> Reply:
+        address, kind = request.fields
+        allocation = self._allocations.get(address)
+        if allocation is None or allocation.host != (kind == MemoryKind.PINNED):
+            return INVALID
+        for hook in self._hooks:
+            hook.free(allocation)
+        del self._allocations[address]
+        if not allocation.host:
+            self._buffer_bytes -= allocation.size
+        self._memory.free(address)
+        self._arena.discard(address, allocation.size)
+        return OK
+
+    def _range(self, request: DriverRequest) -> Reply:
+        allocation = self._memory.containing(request.fields[0])
+        if allocation is None or not allocation.live:
+            return CudaResult.NOT_FOUND, b""
+        kind = MemoryKind.PINNED if allocation.host else MemoryKind.DEVICE
+        return CudaResult.SUCCESS, REQUESTS[Opcode.RANGE].reply.pack(
+            allocation.base, allocation.size, allocation.serial, kind
+        )
+
+    def _memory_info(self, _request: DriverRequest) -> Reply:
+        return CudaResult.SUCCESS, REQUESTS[Opcode.MEMORY_INFO].reply.pack(
+            self.free_bytes, device.MEMORY_BYTES
+        )
+
+    # -- copies and fills ----------------------------------------------------------------------------
+
+    def _write(self, request: DriverRequest) -> Reply:
+        address, width, rows, pitch = request.fields
+        if rows == 0 or not self._holds(address, (rows - 1) * pitch + width, written=True):
+            return INVALID
+        if rows > 1 and pitch < width:  # the rows would overlap: the driver refuses that
+            return INVALID
+        starts: Iterable[int] = (address,)
+        if pitch == width:
+            width *= rows
+        elif rows > 1:
+            starts = range(address, address + rows * pitch, pitch)
+        for start in starts:
+            for place, size in self._stretches(start, width):
+                for hook in self._hooks:
+                    hook.host_write(self._memory, place, size)
+        return OK
+
+    def _read(self, request: DriverRequest) -> Reply:
+        address, size = request.fields
+        if not self._holds(address, size):
+            return INVALID
+        self._tell_read(address, size)
+        return OK
+
+    def _tell_read(self, address: int, size: int) -> None:
+        """Tell the checks of a read of memory that a launch has had its chance to write.
+
+        Before that it is no mistake: `map_to_host` copies a fresh buffer to the host so that the program
+        can fill it there.
+        """
+        for place, length in self._stretches(address, size):
+            allocation = self._memory.containing(place)
+            if allocation is not None and allocation.serial <= self._launched_serial:
+                for hook in self._hooks:
+                    hook.host_read(self._memory, place, length)
+
+    def _copy(self, request: DriverRequest) -> Reply:
+        destination, source, size = request.fields
+        if not self._holds(destination, size, written=True) or not self._holds(source, size):
+            return INVALID
+        self._tell_read(source, size)
+        for start, length in self._stretches(source, size):
+            for place, part in self._stretches(destination + start - source, length):
+                for hook in self._hooks:
+                    hook.device_copy(self._memory, place, place - destination + source, part)
+        return OK
+
+    def _holds(self, address: int, size: int, *, written: bool = False) -> bool:
+        """Whether these bytes lie in live memory: of one allocation, or of mappings side by side; where they
+        are to be written, in none that is mapped read-only."""
+        return (
+            size > 0 and sum(length for _, length in self._stretches(address, size, written=written)) == size
+        )
+
+    def _stretches(self, address: int, size: int, *, written: bool = False) -> Iterator[tuple[int, int]]:
+        """(address, bytes) of each live allocation's part of a range, up to the first gap."""
+        while size > 0:
+            allocation = self._memory.containing(address)
+            if allocation is None or not allocation.live or address >= allocation.end:
+                return
+            if written and allocation.read_only:
+                return
+            length = min(size, allocation.end - address)
+            yield address, length
+            address, size = address + length, size - length

@@ -1,0 +1,338 @@
+"""One program's view of the simulated GPU: its memory, modules, functions, launches, and its fault.
+
+`Gpu` is what all programs of a simulation share, `Context` what one process has: as on hardware, no process
+sees another one's memory. A context answers the requests of `protocol`; the codes are the driver's (CUDA
+driver API, at the function a request serves).
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import threading
+from collections.abc import Callable, Sequence
+
+from tooling.errors import ToolingError
+from tooling.exit_codes import ExitCode
+from tooling.record import Record, made
+from tooling.simulator.checks.base import CheckHook
+from tooling.simulator.checks.findings import Finding
+from tooling.simulator.engine.executor import Executor, Job
+from tooling.simulator.gpu.code_model import Module
+from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.gpu.kernel_names import readable_kernel
+from tooling.simulator.gpu.launch import Dim3, FaultKind, Launch, LaunchResult
+from tooling.simulator.gpu.phrases import Phrase
+from tooling.simulator.gpu.stop_texts import (
+    NOT_SIMULATED,
+    ON_A_REAL_GPU,
+    REFUSED,
+    TOO_MANY_BLOCKS,
+    WITHOUT_CHECKS,
+)
+from tooling.simulator.nvidia import device
+from tooling.simulator.nvidia.cuda_results import INVALID, OK, CudaResult, Reply
+from tooling.simulator.nvidia.launch_rules import Kernel, describe_kernel, judge_launch, set_attribute
+from tooling.simulator.nvidia.ptx.errors import PtxError
+from tooling.simulator.nvidia.ptx.reader import parse_module
+from tooling.simulator.server.arena import Arena
+from tooling.simulator.server.buffers import Buffers
+from tooling.simulator.server.device_output import DeviceOutput
+from tooling.simulator.server.protocol import (
+    MAGIC,
+    REQUESTS,
+    VERSION,
+    DriverRequest,
+    Opcode,
+    ProtocolError,
+)
+from tooling.simulator.server.virtual_memory import VirtualMemory
+
+MOST_CHECKED_BLOCKS = 1 << 24
+"""The checks keep some sixty bytes of every block of a launch: 1 GB of so many."""
+
+
+class LaunchNotSimulated(ToolingError):
+    """A launch that an H200 takes and the engine does not."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
+
+
+class LaunchRecord(Record):
+    """A launch that was accepted, and how it ended."""
+
+    launch: Launch
+    module: Module
+    result: LaunchResult
+
+
+class Gpu(Record, frozen=False):
+    """What the programs of a simulation share: the way to run kernels, and what came of it.
+
+    Attributes:
+        make_checks: fresh checks for one program.
+        language: of what programs are told (`en` or `ko`).
+        lock: held while a request is answered; the engine and the books are not for two threads.
+        errors: why a program could not be simulated (unknown PTX), for the tool to show.
+        failures: defects of the simulator itself, raised again when the simulation ends.
+    """
+
+    executor: Executor
+    make_checks: Callable[[], Sequence[CheckHook]]
+    language: str = "en"
+    lock: threading.Lock = made(default_factory=threading.Lock)
+    records: list[LaunchRecord] = made(default_factory=list)
+    contexts: list[Context] = made(default_factory=list)
+    errors: list[ToolingError] = made(default_factory=list)
+    failures: list[Exception] = made(default_factory=list)
+    modules: dict[bytes, Module] = made(default_factory=dict)
+
+    def parse(self, text: bytes) -> Module:
+        """The module of a PTX text, parsed once.
+
+        Raises:
+            PtxError: the text holds something that the simulator does not know.
+        """
+        known = self.modules.get(text)
+        if known is None:
+            known = parse_module(text.decode("utf-8", "replace"))
+            self.executor.prepare(known)
+            self.modules[text] = known
+        return known
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the checks found in all programs, in the order in which the programs came."""
+        checks = [check for context in self.contexts for check in context.checks]
+        return [finding for check in checks for finding in check.findings]
+
+
+class Context:
+    """One process's context.
+
+    Attributes:
+        fault: what every call returns since a kernel failed; SUCCESS before.
+
+    Args:
+        gone: says whether the process has ended, also in the middle of a launch.
+    """
+
+    def __init__(self, gpu: Gpu, gone: Callable[[], bool]) -> None:
+        self.gpu = gpu
+        self._gone = gone
+        self.checks = tuple(gpu.make_checks())
+        self.fault = int(CudaResult.SUCCESS)
+        self._arena: Arena | None = None
+        self._memory: DeviceMemory | None = None
+        self._modules: dict[int, Module] = {}
+        self._kernels: dict[int, Kernel] = {}
+        self._buffers: Buffers | None = None
+        self._next_handle = 0x5300_0000
+        self._output = DeviceOutput(gpu.language)
+        self._answers: dict[Opcode, Callable[[DriverRequest], Reply]] = {
+            Opcode.LOAD_MODULE: self._load_module,
+            Opcode.UNLOAD_MODULE: self._unload_module,
+            Opcode.FUNCTION: self._function,
+            Opcode.GLOBAL: self._global,
+            Opcode.SET_ATTRIBUTE: self._set_attribute,
+            Opcode.LAUNCH: self._launch,
+            Opcode.SYNCHRONISE: self._synchronise,
+            Opcode.OCCUPANCY: self._occupancy,
+        }
+
+    def answer(self, request: DriverRequest) -> tuple[int, bytes, bytes]:
+        """Status, answer and kernel output of a request.
+
+        Kernel output is delivered where hardware shows it: at a synchronisation, and when the next launch
+        starts.
+
+        Raises:
+            ProtocolError: the first request is not a proper HELLO.
+        """
+        if request.opcode is Opcode.HELLO or self._memory is None:
+            return (*self._hello(request), b"")
+        output = b""
+        if request.opcode in (Opcode.LAUNCH, Opcode.SYNCHRONISE):
+            output = self._output.take()
+        if self.fault:
+            return self.fault, b"", output
+        status, answer = self._answers[request.opcode](request)
+        return status, answer, output
+
+    def close(self) -> None:
+        """The process ended: the checks draw their conclusions, and its memory is free again."""
+        if self._arena is not None:
+            for check in self.checks:
+                check.end(self.memory)
+            self._arena.close()
+
+    @property
+    def memory(self) -> DeviceMemory:
+        """The process's memory. Raises RuntimeError before it introduced itself."""
+        if self._memory is None:
+            raise RuntimeError("no HELLO came yet")
+        return self._memory
+
+    def _hello(self, request: DriverRequest) -> Reply:
+        if request.opcode is not Opcode.HELLO:
+            raise ProtocolError(f"the first request is {request.opcode.name}, not HELLO")
+        magic, version, _process, base = request.fields
+        if magic != MAGIC:
+            raise ProtocolError("the first request is not from a stand-in driver")
+        shape = REQUESTS[Opcode.HELLO].reply
+        if version != VERSION:
+            return CudaResult.SYSTEM_DRIVER_MISMATCH, struct.pack("<I", VERSION).ljust(shape.size, b"\0")
+        if self._memory is not None or base % mmap.PAGESIZE or base == 0:
+            raise ProtocolError("a second HELLO, or an arena at no page")
+        self._arena = Arena(base)
+        self._memory = DeviceMemory(self._arena.buffer, base, shared=True)
+        self._buffers = Buffers(self._arena, self._memory, self.checks)
+        virtual = VirtualMemory(self._arena, self._memory, self._buffers, self.checks)
+        self._answers |= self._buffers.answers | virtual.answers
+        pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.ATTRIBUTES.items())
+        place = (os.getpid(), self._arena.descriptor)
+        head = shape.pack(VERSION, *place, len(device.ATTRIBUTES), device.MEMORY_BYTES)
+        return CudaResult.SUCCESS, head + pairs + device.NAME.encode()
+
+    # Modules and functions.
+
+    def _new_handle(self) -> int:
+        self._next_handle += 16
+        return self._next_handle
+
+    def _load_module(self, request: DriverRequest) -> Reply:
+        try:
+            module = self.gpu.parse(request.tail)
+        except PtxError as error:
+            error.say_in(self.gpu.language)
+            self.gpu.errors.append(error)
+            return CudaResult.INVALID_PTX, str(error).encode()
+        try:
+            self.memory.symbols(module)
+        except OutOfDeviceMemory:
+            return CudaResult.OUT_OF_MEMORY, b""
+        handle = self._new_handle()
+        self._modules[handle] = module
+        return CudaResult.SUCCESS, REQUESTS[Opcode.LOAD_MODULE].reply.pack(handle)
+
+    def _unload_module(self, request: DriverRequest) -> Reply:
+        (handle,) = request.fields
+        if self._modules.pop(handle, None) is None:
+            return CudaResult.INVALID_HANDLE, b""
+        self._kernels = {
+            number: kernel for number, kernel in self._kernels.items() if kernel.module_handle != handle
+        }
+        return OK
+
+    def _function(self, request: DriverRequest) -> Reply:
+        module_handle = request.fields[0]
+        module = self._modules.get(module_handle)
+        if module is None:
+            return CudaResult.INVALID_HANDLE, b""
+        function = module.kernels.get(request.tail.decode("utf-8", "replace"))
+        if function is None:
+            return CudaResult.NOT_FOUND, b""
+        handle = self._new_handle()
+        kernel = self._kernels[handle] = describe_kernel(module, function, module_handle)
+        parameters = function.parameters
+        answer = REQUESTS[Opcode.FUNCTION].reply.pack(handle, len(parameters), *kernel.attributes)
+        places = b"".join(struct.pack("<II", parameter.offset, parameter.size) for parameter in parameters)
+        return CudaResult.SUCCESS, answer + places
+
+    def _global(self, request: DriverRequest) -> Reply:
+        module = self._modules.get(request.fields[0])
+        if module is None:
+            return CudaResult.INVALID_HANDLE, b""
+        name = request.tail.decode("utf-8", "replace")
+        address = self.memory.symbols(module).get(name)
+        if address is None:
+            return CudaResult.NOT_FOUND, b""
+        return CudaResult.SUCCESS, REQUESTS[Opcode.GLOBAL].reply.pack(address, module.globals[name].size)
+
+    def _set_attribute(self, request: DriverRequest) -> Reply:
+        handle, attribute, value = request.fields
+        kernel = self._kernels.get(handle)
+        if kernel is None:
+            return CudaResult.INVALID_HANDLE, b""
+        return set_attribute(kernel, attribute, value), b""
+
+    def _occupancy(self, request: DriverRequest) -> Reply:
+        """Registers are left out, as PTX tells none: a kernel with many has fewer blocks on hardware."""
+        from tooling.simulator.counters.occupancy import theoretical_occupancy  # noqa: PLC0415 - few ask
+
+        handle, threads, dynamic_shared = request.fields
+        kernel = self._kernels.get(handle)
+        if kernel is None:
+            return CudaResult.INVALID_HANDLE, b""
+        if threads <= 0:
+            return INVALID
+        shared = kernel.static_shared + dynamic_shared
+        fits = threads <= device.MAX_THREADS_PER_BLOCK and shared <= device.MAX_SHARED_PER_BLOCK_OPT_IN
+        blocks = theoretical_occupancy(threads, shared).blocks if fits else 0
+        return CudaResult.SUCCESS, REQUESTS[Opcode.OCCUPANCY].reply.pack(blocks)
+
+    # Launches.
+
+    def _launch(self, request: DriverRequest) -> Reply:
+        numbers = request.fields
+        kernel = self._kernels.get(numbers[0])
+        if kernel is None:
+            return CudaResult.INVALID_HANDLE, b""
+        grid, block, named = Dim3(*numbers[1:4]), Dim3(*numbers[4:7]), Dim3(*numbers[7:10])
+        clustered, dynamic_shared, stream = numbers[10:]
+        refusal = judge_launch(kernel, grid, block, named if clustered else None, dynamic_shared)
+        if refusal is not None:
+            name = readable_kernel(kernel.function.name, kernel.module.files.values())
+            return refusal.result, REFUSED.say(self.gpu.language, kernel=name, why=refusal.why).encode()
+        if len(request.tail) != kernel.function.parameter_bytes:
+            return INVALID
+        launch = Launch(
+            kernel.function,
+            grid,
+            block,
+            named if clustered else kernel.required_cluster or Dim3(),
+            dynamic_shared,
+            request.tail,
+            stream,
+            explicit_cluster=bool(clustered) or kernel.required_cluster is not None,
+        )
+        if self.checks and launch.blocks > MOST_CHECKED_BLOCKS:
+            why = TOO_MANY_BLOCKS.filled(blocks=launch.blocks, most=MOST_CHECKED_BLOCKS)
+            return self._not_simulated(launch, kernel.module, why, WITHOUT_CHECKS)
+        return self._run(launch, kernel.module)
+
+    def _run(self, launch: Launch, module: Module) -> Reply:
+        gpu = self.gpu
+        assert self._buffers is not None
+        self._buffers.launched()
+        try:
+            result = gpu.executor.run(
+                Job(launch, module, self.memory, self.checks, self._output.add, self._gone)
+            )
+        except ToolingError as error:
+            gpu.errors.append(error)
+            self.fault = CudaResult.LAUNCH_FAILED
+            return OK
+        gpu.records.append(LaunchRecord(launch, module, result))
+        if result.error is None:
+            return OK
+        if result.error.kind is FaultKind.INVALID_LAUNCH:
+            return self._not_simulated(launch, module, result.error.told, ON_A_REAL_GPU)
+        self.fault = result.error.kind.cuda_result
+        return OK
+
+    def _not_simulated(self, launch: Launch, module: Module, why: Phrase, hint: Phrase) -> Reply:
+        language = self.gpu.language
+        name = readable_kernel(launch.function.name, module.files.values())
+        self.gpu.errors.append(
+            LaunchNotSimulated(
+                NOT_SIMULATED.say(language, kernel=name),
+                why=why.in_language(language),
+                hint=hint.in_language(language),
+            )
+        )
+        return INVALID
+
+    def _synchronise(self, request: DriverRequest) -> Reply:
+        return OK

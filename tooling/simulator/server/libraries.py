@@ -1,0 +1,81 @@
+"""The stand-in libraries, built from `driver/*.mojo` with the reader's own toolchain and cached."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from tooling.record import Record
+from tooling.toolchain import BuildCache, BuildRequest, Toolchain, build
+from tooling.toolchain.cache import fallback_cache
+
+SOURCE = Path(__file__).parents[1] / "nvidia" / "driver" / "library.mojo"
+
+CUDA = "libcuda.so.1"
+NVML = "libnvidia-ml.so.1"
+NVPTX = "libNVPTX.so"
+
+
+class Libraries(Record):
+    """Where the stand-ins lie.
+
+    Attributes:
+        folder: holds `libcuda.so.1`, `libnvidia-ml.so.1` and `libNVPTX.so`: one file under three names.
+        runtime: Mojo's own libraries, which they need.
+    """
+
+    folder: Path
+    runtime: Path
+
+    @property
+    def search_path(self) -> str:
+        """What LD_LIBRARY_PATH must begin with."""
+        return os.pathsep.join((str(self.folder), str(self.runtime)))
+
+    @property
+    def nvptx(self) -> Path:
+        """What MODULAR_NVPTX_LIBRARY_PATH must name."""
+        return self.folder / NVPTX
+
+
+def find_libraries(toolchain: Toolchain, cache: BuildCache) -> Libraries:
+    """The stand-ins: found in the cache, or built into it (about 5 s).
+
+    Raises:
+        BuildFailed: the compiler rejects them, which is a defect of this package.
+        NoLinker: this machine can link nothing.
+        CacheUnusable: no folder can be written.
+    """
+    # Unoptimised: it forwards requests and moves bytes with memcpy, and everybody's first run waits for it.
+    request = BuildRequest(SOURCE, emit="shared-lib", line_tables=False, optimization=0)
+    library = build(request, toolchain, cache).path
+    try:
+        folder = _linked_folder(library, library.parents[2])
+    except OSError:  # somebody else's cache, which we may only read
+        folder = _linked_folder(library, fallback_cache().root)
+    return Libraries(folder, toolchain.library_dir)
+
+
+def _linked_folder(library: Path, root: Path) -> Path:
+    """A folder under `root` with the three names for the library, each put there whole.
+
+    The names are links: the loader knows a file by its inode and loads it once, so that all three share
+    one connection.
+    """
+    home = root / "simulator"
+    folder = home / hashlib.sha256(str(library).encode()).hexdigest()[:32]
+    missing = [name for name in (CUDA, NVML, NVPTX) if not _leads_to(folder / name, library)]
+    if missing:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home) as partial:
+            for name in missing:
+                link = Path(partial) / name
+                link.symlink_to(library)
+                link.replace(folder / name)
+    return folder
+
+
+def _leads_to(link: Path, library: Path) -> bool:
+    return link.exists() and link.samefile(library)

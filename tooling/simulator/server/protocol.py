@@ -1,0 +1,243 @@
+"""The language between the stand-in driver in a program's process and the simulator in the tool's.
+
+A stream socket carries requests and, for each, one reply, all little-endian. A request is its opcode, a
+length and so many bytes; a reply is a CUresult, two lengths, so many bytes of answer and so many bytes that
+kernels printed since they were last delivered. The layout of each is in `REQUESTS`. This is the only
+description of it: `nvidia/driver/protocol.mojo` is written from here by
+`python -m tooling.simulator.server.protocol`, and a test compares the two.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from enum import IntEnum
+from pathlib import Path
+
+from tooling.record import Record
+
+VERSION = 3
+"""Raised with every change of this module: the two halves come from different builds."""
+
+MAGIC = int.from_bytes(b"PUZZLGPU", "little")
+
+MAX_PAYLOAD = 64 << 20
+"""The longest request or reply in bytes; the largest is a module's PTX text."""
+
+ARENA_BYTES = 64 << 30
+"""Address space for a program's device and pinned memory, with room for addresses not used again."""
+
+ARENA_BASE = 0x2000_0000_0000
+"""Where a program maps it if it can: far from where loaders place programs, stacks and libraries."""
+
+GRANULARITY = 2 << 20
+"""Memory that is mapped apart from its addresses comes in multiples of so many bytes, as on an H200."""
+
+MOJO_TABLE = Path(__file__).parents[1] / "nvidia" / "driver" / "protocol.mojo"
+
+
+class Opcode(IntEnum):
+    """What a request asks for."""
+
+    HELLO = 1
+    ALLOCATE = 2
+    FREE = 3
+    RANGE = 4
+    WRITE = 5
+    READ = 6
+    COPY = 7
+    LOAD_MODULE = 8
+    UNLOAD_MODULE = 9
+    FUNCTION = 10
+    GLOBAL = 11
+    SET_ATTRIBUTE = 12
+    LAUNCH = 13
+    SYNCHRONISE = 14
+    OCCUPANCY = 15
+    MEMORY_INFO = 16
+    RESERVE = 17
+    UNRESERVE = 18
+    CREATE = 19
+    RELEASE = 20
+    RETAIN = 21
+    MAP = 22
+    UNMAP = 23
+    SET_ACCESS = 24
+    ACCESS = 25
+
+
+class Shape(Record):
+    """One request: the struct formats of its fixed part and of its answer; `tail` says what follows it."""
+
+    request: struct.Struct
+    reply: struct.Struct
+    tail: str = ""
+    fields: str = ""
+
+
+def _shape(request: str, reply: str, fields: str, tail: str = "") -> Shape:
+    return Shape(struct.Struct("<" + request), struct.Struct("<" + reply), tail, fields)
+
+
+REQUESTS: dict[Opcode, Shape] = {
+    Opcode.HELLO: _shape(
+        "QIIQ",
+        "IIIIQ",
+        "magic, version, process, arena base -> version, process, descriptor, attributes, memory",
+        "reply: (attribute u32, value i32) pairs, then the device's name",
+    ),
+    Opcode.ALLOCATE: _shape("QI", "Q", "bytes, MemoryKind -> address"),
+    Opcode.FREE: _shape("QI", "", "address, MemoryKind ->"),
+    Opcode.RANGE: _shape("Q", "QQQI", "address -> base, bytes, serial, MemoryKind"),
+    Opcode.WRITE: _shape("QQQQ", "", "address, bytes of a row, rows, bytes from row to row ->"),
+    Opcode.READ: _shape("QQ", "", "address, bytes ->"),
+    Opcode.COPY: _shape("QQQ", "", "destination, source, bytes ->"),
+    Opcode.LOAD_MODULE: _shape("", "Q", "-> module", "PTX text; a failed load replies the log's text"),
+    Opcode.UNLOAD_MODULE: _shape("Q", "", "module ->"),
+    Opcode.FUNCTION: _shape(
+        "Q",
+        "QI16i",
+        "module -> function, parameters, CUfunction_attribute 0 to 15",
+        "kernel's name; reply: (offset u32, bytes u32) of each parameter",
+    ),
+    Opcode.GLOBAL: _shape("Q", "QQ", "module -> address, bytes", "variable's name"),
+    Opcode.SET_ATTRIBUTE: _shape("QIi", "", "function, CUfunction_attribute, value ->"),
+    Opcode.LAUNCH: _shape(
+        "Q3I3I3IIIQ",
+        "",
+        "function, grid, block, cluster, cluster given, dynamic shared bytes, stream ->",
+        "parameter bytes; a refused launch replies the reason",
+    ),
+    Opcode.SYNCHRONISE: _shape("", "", "->"),
+    Opcode.OCCUPANCY: _shape("QiQ", "i", "function, threads of a block, dynamic shared bytes -> blocks"),
+    Opcode.MEMORY_INFO: _shape("", "QQ", "-> free bytes, all bytes"),
+    Opcode.RESERVE: _shape("QQ", "Q", "bytes, alignment -> address"),
+    Opcode.UNRESERVE: _shape("QQ", "", "address, bytes ->"),
+    Opcode.CREATE: _shape("Q", "Q", "bytes -> memory"),
+    Opcode.RELEASE: _shape("Q", "", "memory ->"),
+    Opcode.RETAIN: _shape("Q", "Q", "address -> memory"),
+    Opcode.MAP: _shape("QQQ", "Q", "address, bytes, memory -> place in the arena's file"),
+    Opcode.UNMAP: _shape("QQ", "", "address, bytes ->"),
+    Opcode.SET_ACCESS: _shape("QQI", "", "address, bytes, MemoryAccess ->"),
+    Opcode.ACCESS: _shape("Q", "I", "address -> MemoryAccess"),
+}
+
+REQUEST_HEADER = struct.Struct("<II")
+"""Opcode, bytes that follow."""
+
+REPLY_HEADER = struct.Struct("<iII")
+"""CUresult, bytes of answer, bytes of kernel output after it."""
+
+
+class MemoryKind(IntEnum):
+    """Whose memory an allocation is."""
+
+    DEVICE = 0
+    PINNED = 1
+
+
+class MemoryAccess(IntEnum):
+    """What the device may do with mapped memory: the driver's CUmemAccess_flags."""
+
+    NONE = 0
+    READ = 1
+    READ_AND_WRITE = 3
+
+
+class ProtocolError(Exception):
+    """The other side sent something that is not of this protocol."""
+
+
+class PeerGone(Exception):
+    """The other side closed the connection, or died."""
+
+
+class DriverRequest(Record):
+    """One request as it came: the fields of its fixed part, and the bytes after that."""
+
+    opcode: Opcode
+    fields: tuple[int, ...]
+    tail: bytes
+
+
+def decode_request(opcode: int, body: bytes) -> DriverRequest:
+    """A request from its opcode and the bytes after the header.
+
+    Raises:
+        ProtocolError: no such opcode, or too few or too many bytes for it.
+    """
+    try:
+        known = Opcode(opcode)
+    except ValueError:
+        raise ProtocolError(f"there is no request number {opcode}") from None
+    shape = REQUESTS[known].request
+    takes_tail = known in (Opcode.LOAD_MODULE, Opcode.FUNCTION, Opcode.GLOBAL, Opcode.LAUNCH)
+    if len(body) < shape.size or (len(body) > shape.size and not takes_tail):
+        raise ProtocolError(f"{known.name} takes {shape.size} bytes, not {len(body)}")
+    return DriverRequest(known, shape.unpack_from(body), bytes(body[shape.size :]))
+
+
+def encode_reply(status: int, body: bytes = b"", output: bytes = b"") -> bytes:
+    """The bytes of a reply: a CUresult, the answer, and what kernels printed."""
+    return REPLY_HEADER.pack(status, len(body), len(output)) + body + output
+
+
+def receive_exactly(connection: socket.socket, size: int) -> bytes:
+    """The next `size` bytes.
+
+    Raises:
+        PeerGone: the stream ended before.
+    """
+    parts = bytearray()
+    while len(parts) < size:
+        try:
+            part = connection.recv(min(size - len(parts), 1 << 20))
+        except ConnectionError as error:
+            raise PeerGone(str(error)) from error
+        if not part:
+            raise PeerGone("the stream ended")
+        parts += part
+    return bytes(parts)
+
+
+def receive_request(connection: socket.socket) -> DriverRequest:
+    """The next request of a connection.
+
+    Raises:
+        PeerGone: the program ended.
+        ProtocolError: what came is no request.
+    """
+    opcode, length = REQUEST_HEADER.unpack(receive_exactly(connection, REQUEST_HEADER.size))
+    if length > MAX_PAYLOAD:
+        raise ProtocolError(f"a request of {length} bytes; at most {MAX_PAYLOAD} are allowed")
+    return decode_request(opcode, receive_exactly(connection, length))
+
+
+def mojo_table() -> str:
+    """The constants of this module as Mojo source: what `driver/protocol.mojo` must hold."""
+    lines = [
+        '"""Protocol numbers. Written by `python -m tooling.simulator.server.protocol`; do not edit."""',
+        "",
+        f"comptime VERSION = UInt32({VERSION})",
+        f"comptime MAGIC = UInt64(0x{MAGIC:X})",
+        f"comptime MAX_PAYLOAD = {MAX_PAYLOAD}",
+        f"comptime ARENA_BYTES = UInt64(0x{ARENA_BYTES:X})",
+        f"comptime ARENA_BASE = UInt64(0x{ARENA_BASE:X})",
+        f"comptime GRANULARITY = UInt64(0x{GRANULARITY:X})",
+        f"comptime REQUEST_HEADER_BYTES = {REQUEST_HEADER.size}",
+        f"comptime REPLY_HEADER_BYTES = {REPLY_HEADER.size}",
+    ]
+    lines += [f"comptime {kind.name} = UInt32({kind.value})" for kind in MemoryKind]
+    for opcode, shape in REQUESTS.items():
+        lines += [
+            "",
+            f"# {shape.fields}" + (f" ({shape.tail})" if shape.tail else ""),
+            f"comptime {opcode.name} = UInt32({opcode.value})",
+            f"comptime {opcode.name}_REQUEST_BYTES = {shape.request.size}",
+            f"comptime {opcode.name}_REPLY_BYTES = {shape.reply.size}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    MOJO_TABLE.write_text(mojo_table(), encoding="utf-8")

@@ -1,0 +1,151 @@
+"""A simulated GPU for programs that the tool starts: everything is there inside the `with`, nothing after it.
+
+with Simulation(SimulationOptions()) as simulation:
+    subprocess.run(program, env=os.environ | simulation.environment)
+print(simulation.findings)
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tooling.cores import usable_cores
+from tooling.errors import ToolingError
+from tooling.record import Record
+from tooling.simulator.checks.findings import Check, Finding
+from tooling.simulator.checks.suite import make_checks
+from tooling.simulator.engine.executor import Engine, Executor
+from tooling.simulator.engine.parallel_chunks import MOST_PARTS, Cores
+from tooling.simulator.gpu.launch import LaunchResult
+from tooling.simulator.server.context import Gpu, LaunchRecord
+from tooling.simulator.server.libraries import Libraries, find_libraries
+from tooling.simulator.server.server import Server
+
+ALL_CHECKS = frozenset(Check)
+
+
+class SimulationOptions(Record):
+    """How a simulation runs its kernels.
+
+    Attributes:
+        checks: which checks watch.
+        language: of what programs are told (`en` or `ko`).
+        schedule: the order in which threads run: `lockstep`, `random:SEED` or `adversarial`.
+        time_limit: seconds of wall time that one kernel may take, or None.
+        graph_cache: where MAX keeps the graphs it compiled for the simulated GPU; None where none are used.
+        cores: how many may share a long launch; None: as many as a command may use.
+    """
+
+    checks: frozenset[Check] = ALL_CHECKS
+    language: str = "en"
+    schedule: str = "lockstep"
+    time_limit: float | None = None
+    graph_cache: Path | None = None
+    cores: int | None = None
+
+
+class Simulation:
+    """A simulated GPU with its server; a context manager, to be entered once.
+
+    Args:
+        options: see `SimulationOptions`.
+        libraries: the stand-in libraries; None finds or builds them.
+        executor: what runs the launches; None: the engine.
+
+    Raises:
+        whatever building the libraries raises, when it is entered.
+    """
+
+    def __init__(
+        self,
+        options: SimulationOptions | None = None,
+        *,
+        libraries: Libraries | None = None,
+        executor: Executor | None = None,
+    ) -> None:
+        self.options = options or SimulationOptions()
+        self._libraries = libraries
+        self._executor = executor
+        self._gpu: Gpu | None = None
+        self._server: Server | None = None
+        self._environment: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        libraries = self._libraries or _default_libraries()
+        executor = self._executor or _engine(self.options)
+        checks = functools.partial(make_checks, sorted(self.options.checks))
+        self._gpu = Gpu(executor, checks, self.options.language)
+        self._server = Server(self._gpu)
+        self._environment = _environment(libraries, self._server, self.options)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None:
+            self._server.close()
+        if error is None and self.gpu.failures:
+            raise self.gpu.failures[0]
+
+    @property
+    def gpu(self) -> Gpu:
+        """What the programs share. Raises RuntimeError before the simulation was entered."""
+        if self._gpu is None:
+            raise RuntimeError("the simulation was not entered")
+        return self._gpu
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables to merge into a program's environment."""
+        return dict(self._environment)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the checks found; complete when the programs have ended and the simulation was left."""
+        return self.gpu.findings
+
+    @property
+    def records(self) -> list[LaunchRecord]:
+        """Every launch that was accepted, with its kernel, shape and result."""
+        return list(self.gpu.records)
+
+    @property
+    def launches(self) -> list[LaunchResult]:
+        """The results of the launches alone."""
+        return [record.result for record in self.gpu.records]
+
+    @property
+    def errors(self) -> list[ToolingError]:
+        """What the simulator cannot do and a program asked for, e.g. an unknown instruction."""
+        return list(self.gpu.errors)
+
+
+def _engine(options: SimulationOptions) -> Engine:
+    count = min(MOST_PARTS, usable_cores() if options.cores is None else options.cores)
+    return Engine(options.schedule, options.time_limit, Cores(count))
+
+
+def _environment(libraries: Libraries, server: Server, options: SimulationOptions) -> dict[str, str]:
+    inherited = os.environ.get("LD_LIBRARY_PATH")
+    variables = {
+        "GPU_SIM_SOCKET": server.name,
+        "LD_LIBRARY_PATH": os.pathsep.join(filter(None, (libraries.search_path, inherited))),
+        # Every buffer its own allocation: a bounds check inside a pool would see nothing.
+        "MODULAR_DEVICE_CONTEXT_MEMORY_MANAGER_SIZE_PERCENT": "0",
+        "MODULAR_TELEMETRY_ENABLED": "0",
+        "MODULAR_NVPTX_LIBRARY_PATH": str(libraries.nvptx),
+    }
+    if options.graph_cache is not None:
+        # MAX would find graphs compiled for real hardware, with machine code instead of PTX.
+        variables["MODULAR_CACHE_DIR"] = str(options.graph_cache)
+    return variables
+
+
+def _default_libraries() -> Libraries:
+    from tooling.toolchain import find_toolchain, open_cache  # noqa: PLC0415 - only where none are given
+
+    return find_libraries(find_toolchain(), open_cache())

@@ -1,0 +1,240 @@
+"""Memory apart from its addresses: reserved, created, mapped, allowed (CUDA driver API, "Virtual Memory
+Management").
+
+Created memory lies in the arena's file behind what is mapped; mapping shows it at reserved addresses, in this
+process and in the program's. The same memory may be shown at several places, and keeps its content when it
+is shown elsewhere. Addresses become an allocation, which kernels and copies may use, when access is allowed;
+where only reading is, nobody may write by these addresses.
+
+The checks know such bytes by their place in the file, so that they see one byte through all its addresses.
+
+What one program created no other one can have: each has a simulated GPU of its own. So the stand-in driver
+refuses to export memory (cuMemExportToShareableHandle).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tooling.record import Record
+from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.gpu.hooks import Hook
+from tooling.simulator.nvidia.cuda_results import INVALID, OK, CudaResult, Reply
+from tooling.simulator.server.arena import Arena, ArenaUnavailable
+from tooling.simulator.server.buffers import MOST_POISONED, Buffers
+from tooling.simulator.server.protocol import GRANULARITY, REQUESTS, DriverRequest, MemoryAccess, Opcode
+
+_FIRST_HANDLE = 0x5400_0000
+
+
+class Physical(Record, frozen=False, eq=False):
+    """Created memory.
+
+    Attributes:
+        place: where in the arena's file; size: bytes.
+        handles: how often it was created and retained, and not yet released.
+        mappings: at how many addresses it is shown.
+        used: some of them were once allowed.
+    """
+
+    place: int
+    size: int
+    handles: int = 1
+    mappings: int = 0
+    used: bool = False
+
+
+class Mapping(Record, frozen=False, eq=False):
+    """Memory shown at reserved addresses; `allocation` is there while access is allowed."""
+
+    address: int
+    size: int
+    number: int
+    physical: Physical
+    allocation: Allocation | None = None
+
+    @property
+    def end(self) -> int:
+        """First address past it."""
+        return self.address + self.size
+
+    @property
+    def access(self) -> MemoryAccess:
+        """What the device may do with it."""
+        if self.allocation is None:
+            return MemoryAccess.NONE
+        return MemoryAccess.READ if self.allocation.read_only else MemoryAccess.READ_AND_WRITE
+
+
+class VirtualMemory:
+    """One program's reserved addresses, created memory and mappings.
+
+    Attributes:
+        answers: how each request about them is answered.
+    """
+
+    def __init__(self, arena: Arena, memory: DeviceMemory, buffers: Buffers, hooks: Sequence[Hook]) -> None:
+        self.answers: dict[Opcode, Callable[[DriverRequest], Reply]] = {
+            Opcode.RESERVE: self._reserve,
+            Opcode.UNRESERVE: self._unreserve,
+            Opcode.CREATE: self._create,
+            Opcode.RELEASE: self._release,
+            Opcode.RETAIN: self._retain,
+            Opcode.MAP: self._map,
+            Opcode.UNMAP: self._unmap,
+            Opcode.SET_ACCESS: self._set_access,
+            Opcode.ACCESS: self._access,
+        }
+        self._arena = arena
+        self._memory = memory
+        self._buffers = buffers
+        self._hooks = hooks
+        self._physical: dict[int, Physical] = {}
+        self._mappings: list[Mapping] = []
+        self._last_handle = _FIRST_HANDLE
+
+    # -- addresses -----------------------------------------------------------------------------------
+
+    def _reserve(self, request: DriverRequest) -> Reply:
+        size, alignment = request.fields
+        if size == 0 or size % GRANULARITY or alignment & (alignment - 1):
+            return INVALID
+        try:
+            reservation = self._memory.reserve(size, max(alignment, GRANULARITY))
+        except OutOfDeviceMemory:
+            return CudaResult.OUT_OF_MEMORY, b""
+        return CudaResult.SUCCESS, REQUESTS[Opcode.RESERVE].reply.pack(reservation.base)
+
+    def _unreserve(self, request: DriverRequest) -> Reply:
+        address, size = request.fields
+        reservation = self._memory.reservation_of(address)
+        if reservation is None or (reservation.base, reservation.size) != (address, size):
+            return INVALID
+        if self._inside(address, size):
+            return INVALID
+        self._memory.unreserve(reservation)
+        return OK
+
+    # -- memory --------------------------------------------------------------------------------------
+
+    def _create(self, request: DriverRequest) -> Reply:
+        (size,) = request.fields
+        if size == 0 or size % GRANULARITY:
+            return INVALID
+        if size > self._buffers.free_bytes:
+            return CudaResult.OUT_OF_MEMORY, b""
+        self._last_handle += 16
+        self._physical[self._last_handle] = Physical(self._arena.extend(size), size)
+        self._buffers.physical_bytes += size
+        return CudaResult.SUCCESS, REQUESTS[Opcode.CREATE].reply.pack(self._last_handle)
+
+    def _release(self, request: DriverRequest) -> Reply:
+        (number,) = request.fields
+        physical = self._physical.get(number)
+        if physical is None or physical.handles == 0:
+            return INVALID
+        physical.handles -= 1
+        self._drop_unused(number)
+        return OK
+
+    def _retain(self, request: DriverRequest) -> Reply:
+        mapping = self._mapping_of(request.fields[0])
+        if mapping is None:
+            return INVALID
+        mapping.physical.handles += 1
+        return CudaResult.SUCCESS, REQUESTS[Opcode.RETAIN].reply.pack(mapping.number)
+
+    def _drop_unused(self, number: int) -> None:
+        """Memory is there as long as a handle or a mapping is."""
+        physical = self._physical[number]
+        if physical.handles == physical.mappings == 0:
+            del self._physical[number]
+            self._arena.drop(physical.place, physical.size)
+            self._buffers.physical_bytes -= physical.size
+            for hook in self._hooks:
+                hook.drop(self._arena.base + physical.place)
+
+    # -- mappings ------------------------------------------------------------------------------------
+
+    def _map(self, request: DriverRequest) -> Reply:
+        address, size, number = request.fields
+        physical = self._physical.get(number)
+        if physical is None or physical.handles == 0 or size == 0:
+            return INVALID
+        if size != physical.size:  # an H200 maps created memory whole
+            return CudaResult.NOT_SUPPORTED, b""
+        reservation = self._memory.reservation_of(address)
+        if address % GRANULARITY or reservation is None:
+            return INVALID
+        if not reservation.holds(address, size) or self._inside(address, size):
+            return INVALID
+        try:
+            self._arena.show(address, size, physical.place)
+        except ArenaUnavailable:
+            return CudaResult.OUT_OF_MEMORY, b""
+        physical.mappings += 1
+        self._mappings.append(Mapping(address, size, number, physical))
+        return CudaResult.SUCCESS, REQUESTS[Opcode.MAP].reply.pack(physical.place)
+
+    def _unmap(self, request: DriverRequest) -> Reply:
+        address, size = request.fields
+        reservation = self._memory.reservation_of(address)
+        if size == 0 or reservation is None or not reservation.holds(address, size):
+            return INVALID
+        inside = self._inside(address, size)
+        if any(mapping.address < address or mapping.end > address + size for mapping in inside):
+            return INVALID
+        for mapping in inside:
+            self._forbid(mapping)
+            self._arena.restore(mapping.address, mapping.size)
+            self._mappings.remove(mapping)
+            mapping.physical.mappings -= 1
+            self._drop_unused(mapping.number)
+        return OK
+
+    def _set_access(self, request: DriverRequest) -> Reply:
+        address, size, access = request.fields
+        inside = self._inside(address, size)
+        whole = all(mapping.address >= address and mapping.end <= address + size for mapping in inside)
+        if not inside or not whole or sum(mapping.size for mapping in inside) != size:
+            return INVALID
+        for mapping in inside:
+            if access == MemoryAccess.NONE:
+                self._forbid(mapping)
+            else:
+                self._allow(mapping, read_only=access == MemoryAccess.READ)
+        return OK
+
+    def _access(self, request: DriverRequest) -> Reply:
+        mapping = self._mapping_of(request.fields[0])
+        if mapping is None:
+            return INVALID
+        return CudaResult.SUCCESS, REQUESTS[Opcode.ACCESS].reply.pack(mapping.access)
+
+    def _allow(self, mapping: Mapping, *, read_only: bool) -> None:
+        if mapping.allocation is not None:
+            mapping.allocation.read_only = read_only
+            return
+        physical = mapping.physical
+        mapping.allocation = self._memory.expose(
+            mapping.address, mapping.size, self._arena.base + physical.place, read_only=read_only
+        )
+        for hook in self._hooks:
+            hook.allocate(mapping.allocation)
+        if not physical.used and mapping.size <= MOST_POISONED:
+            self._memory.poison(mapping.address, mapping.size)
+        physical.used = True
+
+    def _forbid(self, mapping: Mapping) -> None:
+        if mapping.allocation is not None:
+            for hook in self._hooks:
+                hook.free(mapping.allocation)
+            self._memory.hide(mapping.allocation)
+            mapping.allocation = None
+
+    def _mapping_of(self, address: int) -> Mapping | None:
+        return next((m for m in self._mappings if m.address <= address < m.end), None)
+
+    def _inside(self, address: int, size: int) -> list[Mapping]:
+        """The mappings that a range touches."""
+        return [m for m in self._mappings if m.address < address + size and address < m.end]

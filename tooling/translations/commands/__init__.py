@@ -1,0 +1,1 @@
+"""The subcommands that write: stamp, repair, recover, new-lang; and diff."""

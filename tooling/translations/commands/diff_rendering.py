@@ -1,0 +1,139 @@
+"""Drift for a terminal: per page and commit the blocks to translate, old and new."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby
+
+from tooling.translations.commands.drift import LocatedChange, PageDrift, Step
+from tooling.translations.diff.blocks import Block, BlockKind
+from tooling.translations.diff.changes import Edit
+from tooling.translations.diff.sections import Place
+from tooling.translations.model import ChangeClass, Freshness
+from tooling.translations.report.display import Style
+
+_TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+def render(drift: PageDrift, style: Style, *, words: bool = False) -> str:
+    """The drift of one page.
+
+    Args:
+        words: mark changed words as `[-old-]{+new+}` instead of showing old and new blocks.
+    """
+    status = drift.status
+    name = status.target or status.key
+    lines = [style(f"{name}: {status.label}", "bold")]
+    if status.freshness is Freshness.CURRENT:
+        return "\n".join([*lines, "  nothing to translate"])
+    if not drift.steps:
+        lines += [f"  {status.reason}"] if status.reason else []
+        lines += [f"  note: {note}" for note in status.notes]
+        lines += [style(f"  try: {status.hint}", "cyan")] if status.hint else []
+        return "\n".join(lines)
+    for step in drift.steps:
+        lines += ["", style(_heading(step), "yellow")]
+        if not step.changes:
+            lines.append("  only reformatted; nothing to translate")
+        for destination, group in groupby(step.changes, lambda one: (one.section, one.destination)):
+            if destination[1] is not None:
+                lines += _moved(list(group), name, style)
+            else:
+                lines += [line for one in group for line in _change(one, name, style, words=words)]
+    if status.needs_translation:
+        lines.append("")
+        if not words and any(one.change.edit is Edit.CHANGED for step in drift.steps for one in step.changes):
+            lines.append(style("with --words: the words that changed inside each block", "dim"))
+        lines.append(style(f"when done: tooling check-translations stamp {shlex.quote(name)}", "cyan"))
+    return "\n".join(lines)
+
+
+def _heading(step: Step) -> str:
+    if step.commit is None:
+        return step.title
+    day = datetime.datetime.fromtimestamp(step.commit.time, datetime.UTC).date()
+    return f"commit {step.commit.id[:12]} ({day}) {step.title}"
+
+
+def _change(located: LocatedChange, name: str, style: Style, *, words: bool) -> Iterator[str]:
+    change = located.change
+    kinds = ", ".join(kind for kind in ChangeClass if kind in change.classes)
+    yield style(f"  {_section(located)}: block {change.edit} ({kinds}) → {_place(located, name)}", "cyan")
+    if words and change.old is not None and change.new is not None and change.edit is Edit.CHANGED:
+        for line in _word_diff(_text(change.old), _text(change.new), style).split("\n"):
+            yield f"    {line}"
+        return
+    if change.old is not None:
+        yield from (style(f"    - {line}", "red") for line in _text(change.old).split("\n"))
+    if change.new is not None:
+        yield from (style(f"    + {line}", "green") for line in _text(change.new).split("\n"))
+
+
+def _moved(group: Sequence[LocatedChange], name: str, style: Style) -> Iterator[str]:
+    """Blocks of one section that follow another place now: nothing to translate, only to move."""
+    first = group[0]
+    lines, destination = first.place.lines, first.destination
+    for one in group[1:]:
+        lines = lines.joined(one.place.lines) if lines and one.place.lines else lines or one.place.lines
+    place = Place(lines, first.place.ordinal, first.place.precise, first.place.approximate)
+    blocks = "block" if len(group) == 1 else f"{len(group)} blocks"
+    to = (
+        ""
+        if destination is None or destination.lines is None
+        else f", to after line {destination.lines.last}"
+    )
+    yield style(f"  {_section(first)}: {blocks} moved, unchanged → {_where(place, name)}{to}", "cyan")
+    for one in group:
+        if one.change.old is not None:
+            yield from (style(f"    {line}", "dim") for line in _text(one.change.old).split("\n"))
+
+
+def _section(located: LocatedChange) -> str:
+    ordinal, title = located.section
+    return f'§{ordinal} "{title}"' if title else f"§{ordinal}"
+
+
+def _place(located: LocatedChange, name: str) -> str:
+    place = located.place
+    if place.lines is not None and located.change.edit is Edit.ADDED and place.precise:
+        about = "about " if place.approximate else ""
+        return f"{about}{name}:{place.lines.last}, after this line"
+    return _where(place, name)
+
+
+def _where(place: Place, name: str) -> str:
+    if place.lines is None:
+        return "place unknown: the headings differ"
+    about = "about " if place.approximate else ""
+    within = "" if place.precise else " (somewhere in this section)"
+    return f"{about}{name}:{place.lines}{within}"
+
+
+def _text(block: Block) -> str:
+    body = "\n".join(block.lines)
+    if block.kind is BlockKind.HEADING:
+        return f"{'#' * block.level} {body}"
+    if block.kind is BlockKind.FENCE:
+        return f"```{block.info}\n{body}\n```"
+    if block.kind is BlockKind.ITEM:
+        return f"{'  ' * (block.level - 1)}{block.info or '-'} {body}"
+    return body
+
+
+def _word_diff(old: str, new: str, style: Style) -> str:
+    before, after = _TOKEN.findall(old), _TOKEN.findall(new)
+    pieces: list[str] = []
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for tag, i, i_end, j, j_end in matcher.get_opcodes():
+        if tag == "equal":
+            pieces.append("".join(before[i:i_end]))
+            continue
+        if i < i_end:
+            pieces.append(style(f"[-{''.join(before[i:i_end])}-]", "red"))
+        if j < j_end:
+            pieces.append(style(f"{{+{''.join(after[j:j_end])}+}}", "green"))
+    return "".join(pieces)

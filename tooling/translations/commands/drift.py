@@ -1,0 +1,140 @@
+"""`diff`: what to translate on a page, commit by commit, with the lines of the translation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tooling.translations.commands.source_history import read_source_history
+from tooling.translations.diff.blocks import Block
+from tooling.translations.diff.changes import Anchor, BlockChange, Edit, compare, origins
+from tooling.translations.diff.sections import Locator, Place
+from tooling.translations.diff.text import PageText, split
+from tooling.translations.freshness.pair import PagePair
+from tooling.translations.freshness.survey import survey
+from tooling.translations.git.history import Commit
+from tooling.translations.git.pins import PinReader
+from tooling.translations.model import Freshness, PageStatus
+from tooling.translations.roots import Roots
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedChange:
+    """A block that changed, and where it stands in the translation.
+
+    Attributes:
+        section: number and title of its section in the source before the change.
+        destination: of a moved block, the place that it follows now; None for any other.
+    """
+
+    change: BlockChange
+    section: tuple[int, str]
+    place: Place
+    destination: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The changes of one commit; None stands for uncommitted edits, or for all at once without history."""
+
+    commit: Commit | None
+    title: str
+    changes: tuple[LocatedChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageDrift:
+    """A page with the steps that led from its pin to today's source; none where it is current."""
+
+    status: PageStatus
+    steps: tuple[Step, ...]
+
+
+def page_drifts(roots: Roots, keys: Collection[str], *, fetch: bool = False) -> tuple[PageDrift, ...]:
+    """How the source of each page came to differ from its pinned text.
+
+    Args:
+        fetch: as for `survey`.
+
+    Raises:
+        GitError: there is no repository, or git failed.
+        HistoryNeededError: the clone is treeless.
+    """
+    statuses = survey(roots, only=keys, fetch=fetch).pages
+    stale = [one for one in statuses if one.freshness is Freshness.STALE and one.pinned_blob is not None]
+    steps: dict[str, tuple[Step, ...]] = {}
+    if stale:
+        history = read_source_history(roots, [one.key for one in stale], fetch=fetch)
+        with PinReader(history.repository) as reader:
+            for status in stale:
+                pair = history.pairs[status.key]
+                chain = (
+                    history.log.pages[pair.path].chain(status.pinned_blob or "", pair.at_head)
+                    if pair.at_head
+                    else None
+                )
+                revisions = chain.revisions if chain is not None else ()
+                texts = reader.texts([status.pinned_blob or "", *(one.new for one in revisions)])
+                if (status.pinned_blob or "") not in texts:
+                    continue
+                versions: list[tuple[Commit | None, str]] = [(None, _decode(texts[status.pinned_blob or ""]))]
+                versions += [(one.commit, _decode(texts[one.new])) for one in revisions if one.new in texts]
+                today = _decode(pair.source.path.read_bytes())
+                if versions[-1][1] != today:
+                    versions.append((None, today))
+                steps[status.key] = _steps(pair, versions, with_history=chain is not None)
+    return tuple(PageDrift(status, steps.get(status.key, ())) for status in statuses)
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _steps(
+    pair: PagePair, versions: Sequence[tuple[Commit | None, str]], *, with_history: bool
+) -> tuple[Step, ...]:
+    target = split(_decode(pair.target.page.path.read_bytes()))
+    pinned = split(versions[0][1])
+    locator = Locator(pinned, target)
+    found: list[Step] = []
+    for (_, before), (commit, after) in pairwise(versions):
+        comparison = compare(before, after)
+        back = origins(pinned, comparison.old)
+        moved = any(change.edit is Edit.MOVED for change in comparison.changes)
+        stayed = origins(comparison.old, comparison.new) if moved else {}
+        changes = tuple(
+            LocatedChange(
+                change,
+                _section(comparison.old, change.anchor),
+                locator.place(_origin(change.anchor, back)),
+                locator.place(_origin(_origin(_anchor(comparison.new, change.new), stayed), back))
+                if change.edit is Edit.MOVED
+                else None,
+            )
+            for change in comparison.changes
+        )
+        title = commit.subject if commit else ("uncommitted edits" if with_history else "since the pin")
+        found.append(Step(commit, title, changes))
+    return tuple(found)
+
+
+def _section(text: PageText, anchor: Anchor) -> tuple[int, str]:
+    section = text.sections[anchor.section]
+    return section.ordinal, section.title
+
+
+def _anchor(text: PageText, block: Block | None) -> Anchor:
+    """Where a block stands in its page."""
+    places = (Anchor(one.ordinal, index) for one in text.sections for index in range(len(one.blocks)))
+    return next(place for place, found in zip(places, text.blocks, strict=True) if found is block)
+
+
+def _origin(anchor: Anchor, back: dict[Anchor, Anchor]) -> Anchor:
+    """The block of the pinned page that a block continues, or the nearest one before it that has any."""
+    if anchor in back:
+        return back[anchor]
+    earlier = [one for one in back if (one.section, one.index) < (anchor.section, anchor.index)]
+    if not earlier:
+        return Anchor(0, -1)
+    return back[max(earlier, key=lambda one: (one.section, one.index))]

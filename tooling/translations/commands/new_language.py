@@ -1,0 +1,96 @@
+"""`new-lang`: the files a translation into another language starts from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.atomic_write import write_atomically
+from tooling.errors import Location, ToolingError
+from tooling.translations.pages import find_pages
+
+_CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+LANGUAGES = "i18n/languages.toml"
+_GLOSSARY = """\
+# Terms of the field: the form this translation uses, and forms it avoids. A check needs at least one term.
+# - en: barrier
+#   {language}: [form]
+#   avoid: [other form]
+terms: []
+"""
+
+
+class NewLanguageError(ToolingError):
+    """The language cannot be added."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewLanguage:
+    """What was written, and the pages that wait for a translation."""
+
+    written: tuple[Path, ...]
+    pages: tuple[str, ...]
+
+
+def add_language(base: Path, source: Path, code: str, name: str | None = None) -> NewLanguage:
+    """Writes book.toml, SUMMARY.md, a glossary to fill and the entry for the language switcher.
+
+    Args:
+        base: the folder that holds `i18n/`.
+        source: the source pages; book.toml lies in the folder above them.
+        name: the language's own name, for the switcher.
+
+    Raises:
+        NewLanguageError: no language code, already there, or the source book is incomplete.
+    """
+    if _CODE.fullmatch(code) is None:
+        raise NewLanguageError(
+            f"not a language code: {code!r}",
+            why="mdBook writes it into every page's `lang` attribute",
+            hint="use a BCP 47 code, such as ja or pt-BR",
+        )
+    folder = base / "i18n" / code
+    if folder.exists():
+        hint = f"tooling check-translations --lang {code} shows its state"
+        raise NewLanguageError(f"the language {code} is already there", where=Location(folder), hint=hint)
+    config, summary = source.parent / "book.toml", source / "SUMMARY.md"
+    for needed in (config, summary):
+        if not needed.is_file():
+            raise NewLanguageError(
+                "the source book is incomplete",
+                where=Location(needed),
+                why="a new language starts from its book.toml and SUMMARY.md",
+                hint="name the folder of the source pages with --source",
+            )
+    book = folder / "book"
+    includes = sorted(
+        (source / "_includes").glob("*.md")
+    )  # what pages share, such as the repository's address
+    texts = {
+        **{book / "src" / "_includes" / path.name: path.read_text("utf-8") for path in includes},
+        book / "book.toml": _config(config.read_text("utf-8"), code),
+        book / "src" / "SUMMARY.md": summary.read_text("utf-8"),
+        folder / "glossary.yaml": _GLOSSARY.format(language=code),
+        base / LANGUAGES: _languages(base / LANGUAGES, code, name or code),
+    }
+    for path, text in texts.items():
+        write_atomically(path, text.encode())
+    pages = tuple(key for key in find_pages(source, "--source") if key != "SUMMARY.md")
+    return NewLanguage(tuple(texts), pages)
+
+
+def _config(text: str, code: str) -> str:
+    """The source's book.toml with its language set; everything else is for the translator to look over."""
+    line = f'language = "{code}"'
+    changed, count = re.subn(r"(?m)^language\s*=.*$", line, text, count=1)
+    if count:
+        return changed
+    changed, count = re.subn(r"(?m)^\[book\]\s*$", f"[book]\n{line}", text, count=1)
+    return changed if count else f"[book]\n{line}\n\n{text}"
+
+
+def _languages(path: Path, code: str, name: str) -> str:
+    known = path.read_text("utf-8") if path.is_file() else "# Languages of the switcher, in its order.\n"
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{known.rstrip()}\n\n[[language]]\ncode = "{code}"\nname = "{quoted}"\n'

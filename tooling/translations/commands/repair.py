@@ -1,0 +1,119 @@
+"""`repair`: mends markers with a lost commit or without a blob line, from the history; text untouched."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from tooling.translations.commands.source_history import SourceHistory, read_source_history
+from tooling.translations.commands.writing import replace_page
+from tooling.translations.freshness.pair import PagePair
+from tooling.translations.git.pins import Answer, PinReader, Question, Resolution
+from tooling.translations.marker import write_marker
+from tooling.translations.model import Pin
+from tooling.translations.roots import Roots
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What to do about one marker. `pin` is None where nothing can be done."""
+
+    file: str
+    pair: PagePair
+    pin: Pin | None
+    reason: str
+
+
+def plan_repairs(
+    roots: Roots, keys: Collection[str] | None = None, *, fetch: bool = False
+) -> tuple[Repair, ...]:
+    """The markers that need mending, with what would be written.
+
+    Args:
+        fetch: as for `survey`.
+
+    Raises:
+        GitError: there is no repository, or git failed.
+        HistoryNeededError: the clone has no history to mend from.
+    """
+    history = read_source_history(roots, keys, fetch=fetch)
+    pinned = [pair for pair in history.pairs.values() if pair.target.marker.pin is not None]
+    with_commit = [pair for pair in pinned if _pin(pair).commit is not None]
+    with PinReader(history.repository) as reader:
+        questions = [Question(pair.pinned_commit, pair.path) for pair in with_commit]
+        answers = dict(zip((pair.key for pair in with_commit), reader.resolve(questions), strict=True))
+        former = _former_names(history, with_commit, answers, reader)
+    plans = [_plan(roots, history, pair, former.get(pair.key)) for pair in pinned]
+    plans += [_without_pin(roots, pair) for pair in history.pairs.values() if pair.target.marker.pin is None]
+    return tuple(sorted((plan for plan in plans if plan is not None), key=lambda plan: plan.file))
+
+
+def _without_pin(roots: Roots, pair: PagePair) -> Repair:
+    reason = pair.target.marker.defect or "the page has no marker"
+    command = f"tooling check-translations recover {roots.target_argument(pair.key)}"
+    return Repair(roots.target_name(pair.key), pair, None, f"{reason}: {command}")
+
+
+def _former_names(
+    history: SourceHistory, pairs: Collection[PagePair], answers: dict[str, Resolution], reader: PinReader
+) -> dict[str, Resolution]:
+    """The answers, with pages that had another path at their pin looked up under it."""
+    moved = [
+        (pair, name)
+        for pair in pairs
+        if answers[pair.key].answer is Answer.NO_PATH
+        for name in history.log.pages[pair.path].names()[1:]
+    ]
+    found = reader.resolve([Question(pair.pinned_commit, name) for pair, name in moved])
+    for (pair, _), resolution in zip(moved, found, strict=True):
+        if resolution.blob is not None and answers[pair.key].blob is None:
+            answers[pair.key] = resolution
+    return answers
+
+
+def _pin(pair: PagePair) -> Pin:
+    assert pair.target.marker.pin is not None
+    return pair.target.marker.pin
+
+
+def _plan(
+    roots: Roots, history: SourceHistory, pair: PagePair, resolution: Resolution | None
+) -> Repair | None:
+    pin, file = _pin(pair), roots.target_name(pair.key)
+    resolved = resolution.blob if resolution is not None else None
+    if pin.blob is None:
+        if resolved is not None:
+            return Repair(file, pair, Pin(pin.commit, resolved), "the blob line was missing")
+        reason = "the commit is lost and there is no blob line to find it by"
+        return Repair(
+            file,
+            pair,
+            None,
+            f"{reason}: tooling check-translations recover {roots.target_argument(pair.key)}",
+        )
+    if resolved == pin.blob:
+        return None
+    introduced = history.log.pages[pair.path].introducing(pin.blob)
+    if introduced is None:
+        reason = "the pinned text is nowhere in this page's history"
+        return Repair(
+            file,
+            pair,
+            None,
+            f"{reason}: tooling check-translations recover {roots.target_argument(pair.key)}",
+        )
+    why = "had no commit" if pin.commit is None else f"named {pin.commit[:12]}, which is lost or another text"
+    return Repair(file, pair, Pin(introduced.commit.id, pin.blob), f"the marker {why}")
+
+
+def apply_repairs(repairs: Collection[Repair]) -> None:
+    """Writes the mended markers.
+
+    Raises:
+        ConcurrentEditError: a page changed meanwhile.
+    """
+    for repair in repairs:
+        if repair.pin is not None:
+            path = repair.pair.target.page.path
+            before = path.read_bytes()
+            replace_page(path, before, write_marker(before, repair.pin))

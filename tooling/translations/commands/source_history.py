@@ -1,0 +1,73 @@
+"""What the writing commands know about the source: its repository, its pages at HEAD and their histories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.errors import ToolingError
+from tooling.translations.freshness.pair import PagePair
+from tooling.translations.git.history import Log, read_log, start_log
+from tooling.translations.git.repository import GIVE_IT_TREES, History, Repository
+from tooling.translations.pages import find_pages, key_of, read_source, read_translated
+from tooling.translations.roots import Roots
+
+
+class HistoryNeededError(ToolingError):
+    """The command needs history that this clone does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceHistory:
+    """The chosen page pairs with the histories of their source pages.
+
+    Attributes:
+        pairs: by key; only keys that both trees have.
+        unpaired: chosen keys that one tree lacks, with the reason.
+    """
+
+    repository: Repository
+    pairs: dict[str, PagePair]
+    unpaired: dict[str, str]
+    log: Log
+
+
+def read_source_history(roots: Roots, keys: Collection[str] | None, *, fetch: bool = False) -> SourceHistory:
+    """Reads pages and history for a command that names commits.
+
+    Args:
+        fetch: as for `survey`.
+
+    Raises:
+        GitError: there is no repository, or git failed.
+        HistoryNeededError: the clone is treeless, so that reading its history would not end.
+    """
+    repository = Repository.open(roots.source, roots.base, network=fetch)
+    if repository.history is History.TREELESS:
+        raise HistoryNeededError(
+            "this is a treeless clone",
+            why="reading the history would fetch the folders of every commit one by one",
+            hint=GIVE_IT_TREES,
+        )
+    folder = Path(os.path.relpath(roots.source.resolve(), repository.root)).as_posix()
+    running = start_log(repository, folder)
+    prefix = "" if folder == "." else f"{folder}/"
+    tree = {key_of(path): (path, entry) for path, entry in repository.tree(folder).items()}
+    sources = find_pages(roots.source, "--source")
+    targets = find_pages(roots.target, "--translation")
+    pairs: dict[str, PagePair] = {}
+    unpaired: dict[str, str] = {}
+    for key in sorted(sources.keys() | targets.keys() if keys is None else keys):
+        if key not in targets:
+            unpaired[key] = f"there is no translation {roots.target_name(key)}"
+        elif key not in sources:
+            unpaired[key] = f"there is no source page {roots.source_name(key)}"
+        else:
+            source = read_source(key, sources[key], repository.object_format)
+            target = read_translated(key, targets[key], repository.object_format)
+            path, entry = tree.get(key_of(prefix + key), (prefix + key, None))
+            pairs[key] = PagePair.of(source, target, path, entry)
+    log = read_log(running, repository.boundary, [pair.path for pair in pairs.values()])
+    return SourceHistory(repository, pairs, unpaired, log)

@@ -1,0 +1,327 @@
+"""`stamp`: says that a translation now follows a version of its source, after looking whether that can be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tooling.errors import ToolingError
+from tooling.mdbook.books import Library
+from tooling.mdbook.files import Files
+from tooling.mdbook.pages import Page
+from tooling.translations.commands.source_history import SourceHistory, read_source_history
+from tooling.translations.commands.untouched import untouched_sections
+from tooling.translations.commands.writing import ConcurrentEditError, replace_page
+from tooling.translations.findings import describe_section
+from tooling.translations.freshness.pair import PagePair
+from tooling.translations.freshness.survey import survey
+from tooling.translations.git.marker_history import read_marker_history
+from tooling.translations.git.pins import PinReader, Question
+from tooling.translations.git.repository import Repository
+from tooling.translations.marker import without_marker, write_marker
+from tooling.translations.model import PageStatus, Pin, SectionChange
+from tooling.translations.pages import find_pages
+from tooling.translations.parity import comparison
+from tooling.translations.parity.findings import ParityFinding, ParitySeverity
+from tooling.translations.parity.include_drift import included_paths
+from tooling.translations.roots import Roots
+
+
+@dataclass(frozen=True, slots=True)
+class StampRequest:
+    """What to stamp and how.
+
+    Attributes:
+        keys: the pages.
+        at: pin to the source as of this reference; None for the source at HEAD.
+        reviewed: somebody has read the translation against the source, so it need not have been edited.
+        kept: numbers of sections that changed in the source and are right in the translation as they are.
+        force: stamp in spite of parity errors.
+        base: the reference whose history must hold the pinned commit.
+        fetch: as for `survey`.
+    """
+
+    keys: Collection[str]
+    at: str | None = None
+    reviewed: bool = False
+    kept: frozenset[int] = frozenset()
+    force: bool = False
+    base: str = "HEAD"
+    fetch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stamped:
+    """A marker that was written."""
+
+    file: str
+    pin: Pin
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A page that was not stamped."""
+
+    file: str
+    reason: str
+    hint: str
+
+
+@dataclass(slots=True)
+class StampResult:
+    """What became of each page."""
+
+    stamped: list[Stamped] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+
+
+class _RefusedError(Exception):
+    def __init__(self, reason: str, hint: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The text a page shall be pinned to."""
+
+    pair: PagePair
+    blob: str
+    commit: str
+
+
+def stamp(roots: Roots, request: StampRequest) -> StampResult:
+    """Writes commit and blob into the markers of the chosen pages, refusing what would be a lie.
+
+    Raises:
+        GitError: a reference is missing here, there is no repository, or git failed.
+        HistoryNeededError: the clone has no history to name commits from.
+    """
+    history = read_source_history(roots, request.keys, fetch=request.fetch)
+    base = history.repository.resolve(request.base, "--base")
+    result = StampResult()
+    for key, reason in history.unpaired.items():
+        hint = "stamp works on pages that both trees have"
+        result.refused.append(Refusal(roots.target_name(key), reason, hint))
+    with PinReader(history.repository) as reader:
+        choices = _choose(roots, request, history, reader, result)
+        texts = reader.texts(choice.blob for choice in choices)
+        choices = _with_the_code_read(roots, request, choices, texts, history.repository, reader=reader)
+        stray = history.repository.not_in({choice.commit for choice in choices}, base)
+    unedited = _unedited(roots, request, choices, texts)
+    library = Library(assets=(roots.source,))
+    for choice in choices:
+        file = roots.target_name(choice.pair.key)
+        try:
+            if choice.commit in stray:
+                raise _RefusedError(
+                    f"commit {choice.commit[:12]} is not in the history of {request.base}",
+                    "merge it first, or name the branch that holds it with --base",
+                )
+            if choice.pair.key in unedited:
+                raise unedited[choice.pair.key]
+            _check_parity(roots, request, choice, texts[choice.blob], library)
+            pin = Pin(choice.commit, choice.blob)
+            before = choice.pair.target.page.path.read_bytes()
+            replace_page(choice.pair.target.page.path, before, write_marker(before, pin))
+        except _RefusedError as refusal:
+            result.refused.append(Refusal(file, refusal.reason, refusal.hint))
+        except ConcurrentEditError as error:
+            result.refused.append(Refusal(file, error.what, error.hint or "run the command again"))
+        else:
+            result.stamped.append(Stamped(file, pin))
+    return result
+
+
+def _choose(
+    roots: Roots, request: StampRequest, history: SourceHistory, reader: PinReader, result: StampResult
+) -> list[_Choice]:
+    """The blob and commit for each page; pages that have none are refused."""
+    at = history.repository.resolve(request.at, "--at") if request.at else None
+    choices: list[_Choice] = []
+    for pair in history.pairs.values():
+        revisions = history.log.pages[pair.path]
+        try:
+            if at is None:
+                blob = _committed(pair)
+                commit = history.repository.head
+            else:
+                blob = _blob_at(reader, at, revisions.names(), request.at or "")
+                commit = at
+            introduced = revisions.introducing(blob)
+            assert commit is not None
+            choices.append(_Choice(pair, blob, introduced.commit.id if introduced else commit))
+        except _RefusedError as refusal:
+            result.refused.append(Refusal(roots.target_name(pair.key), refusal.reason, refusal.hint))
+    return choices
+
+
+def _with_the_code_read(
+    roots: Roots,
+    request: StampRequest,
+    choices: Sequence[_Choice],
+    texts: Mapping[str, bytes],
+    repository: Repository,
+    *,
+    reader: PinReader,
+) -> list[_Choice]:
+    """The choices, later where code that a page includes has changed since the page's own text was made.
+
+    The translator has seen the code as of the reference; an older commit would have the page reread for ever.
+    """
+    seen = repository.resolve(request.at, "--at") if request.at else repository.head
+    if seen is None:
+        return list(choices)
+    files = Files()
+    places: list[tuple[_Choice, str]] = []
+    for choice in choices:
+        page = Page.of(choice.pair.source.path, roots.source, texts[choice.blob].decode("utf-8", "replace"))
+        places += [(choice, path) for path in sorted(included_paths(page, files, repository.root))]
+    then = reader.resolve([Question(choice.commit, path) for choice, path in places])
+    now = reader.resolve([Question(seen, path) for _, path in places])
+    changed = {
+        choice.pair.key
+        for (choice, _), old, new in zip(places, then, now, strict=True)
+        if old.blob and new.blob and old.blob != new.blob
+    }
+    return [replace(one, commit=seen) if one.pair.key in changed else one for one in choices]
+
+
+def _committed(pair: PagePair) -> str:
+    if pair.at_head is None:
+        raise _RefusedError("the source page is not committed", f"git add {pair.path} and commit it first")
+    if pair.at_head != pair.today:
+        raise _RefusedError(
+            "the source page has uncommitted edits, so no commit holds the text you see",
+            f"commit {pair.path} first, or stamp the committed text with --at HEAD",
+        )
+    return pair.at_head
+
+
+def _blob_at(reader: PinReader, commit: str, names: Collection[str], ref: str) -> str:
+    answers = reader.resolve([Question(commit, name) for name in names])
+    blob = next((answer.blob for answer in answers if answer.blob), None)
+    if blob is None:
+        raise _RefusedError(f"the source page does not exist at {ref}", "name a commit that has the page")
+    return blob
+
+
+def _check_parity(
+    roots: Roots, request: StampRequest, choice: _Choice, text: bytes, library: Library
+) -> None:
+    pair = choice.pair
+    source = Page.of(pair.source.path, roots.source, text.decode("utf-8", "replace"))
+    try:
+        target = Page.read(pair.target.page.path, roots.target)
+    except UnicodeDecodeError as error:
+        raise _RefusedError(
+            f"the translation is not UTF-8 text: {error.reason} at byte {error.start}",
+            "save the page as UTF-8",
+        ) from error
+    errors = [
+        one
+        for one in comparison.compare(source, target, library, language=roots.language)
+        if one.severity is ParitySeverity.ERROR
+    ]
+    if errors and not request.force:
+        raise _RefusedError(
+            f"{len(errors)} parity errors against that source: {_list_errors(errors)}",
+            "correct the translation; --force stamps it all the same",
+        )
+
+
+def _list_errors(errors: list[ParityFinding]) -> str:
+    shown = "; ".join(f"line {one.line_target or '?'}: {one.message}" for one in errors[:3])
+    return f"{shown}; …" if len(errors) > 3 else shown
+
+
+def _unedited(
+    roots: Roots, request: StampRequest, choices: Collection[_Choice], sources: Mapping[str, bytes]
+) -> dict[str, _RefusedError]:
+    """Why pages that need work by their present marker were not worked on enough since it was written."""
+    if request.reviewed or request.at is not None or not choices:
+        return {}
+    pinned = {
+        one.key: one.pinned_blob or "" for one in _statuses(roots, request, choices) if one.needs_translation
+    }
+    if not pinned:
+        return {}
+    repository = Repository.open(roots.target, roots.base, network=request.fetch)
+    paths = {
+        choice.pair.key: _path_in(repository, choice.pair.target.page.path)
+        for choice in choices
+        if choice.pair.key in pinned
+    }
+    written = read_marker_history(repository, paths.values())
+    with PinReader(repository) as reader:
+        texts = reader.texts([*(one.blob for one in written.values()), *pinned.values()])
+    found: dict[str, _RefusedError] = {}
+    for choice in choices:
+        key = choice.pair.key
+        then = texts.get(written[paths[key]].blob) if paths.get(key) in written else None
+        if then is None:
+            continue
+        now = choice.pair.target.page.path.read_bytes()
+        hint = f"tooling check-translations diff {roots.target_argument(key)}"
+        if without_marker(then) == without_marker(now):
+            reason = "the translation has not been edited since its marker was written, but its source has"
+            found[key] = _RefusedError(reason, f"{hint}; if it is right as it stands, use --reviewed")
+        elif pinned[key] in texts:
+            versions = (texts[pinned[key]], sources[choice.blob], then, now)
+            changes = untouched_sections(*(version.decode("utf-8", "replace") for version in versions))
+            left = [change for change in changes if change.ordinal not in request.kept]
+            if left:
+                found[key] = _left_as_they_were(left, hint)
+    return found
+
+
+def _left_as_they_were(changes: Sequence[SectionChange], hint: str) -> _RefusedError:
+    sections = "; ".join(describe_section(change) for change in changes)
+    keep = " ".join(f"--keep {change.ordinal}" for change in changes)
+    return _RefusedError(
+        f"these sections changed in the source and were not edited in the translation: {sections}",
+        f"{hint}; where the translation is right as it stands, add {keep}",
+    )
+
+
+def _statuses(roots: Roots, request: StampRequest, choices: Collection[_Choice]) -> tuple[PageStatus, ...]:
+    return survey(roots, only={choice.pair.key for choice in choices}, fetch=request.fetch).pages
+
+
+def _path_in(repository: Repository, path: Path) -> str:
+    return Path(os.path.relpath(path.resolve(), repository.root)).as_posix()
+
+
+def translated_keys(roots: Roots) -> frozenset[str]:
+    """Every page that both trees have."""
+    targets = find_pages(roots.target, "--translation").keys()
+    return frozenset(find_pages(roots.source, "--source").keys() & targets)
+
+
+class TreeWideError(ToolingError):
+    """A stamp of the whole tree was asked for without saying so."""
+
+
+def refuse_whole_tree() -> TreeWideError:
+    """The error for a stamp that names no page, or all of them, without `--all`."""
+    return TreeWideError(
+        "this would stamp every page",
+        why="a stamp says that somebody has compared the page with its source",
+        hint="name the pages, or add --all if all of them have been compared",
+    )
+
+
+class KeepError(ToolingError):
+    """`--keep` was given for more than one page."""
+
+
+def sections_of_several_pages(number: int) -> KeepError:
+    """The error for section numbers that would be taken for those of several pages."""
+    return KeepError(
+        f"--keep names sections of one page, and {number} are to be stamped",
+        why="the same number is another section on every page",
+        hint="stamp the page with --keep alone",
+    )

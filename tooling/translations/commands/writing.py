@@ -1,0 +1,36 @@
+"""Writing a page back: whole or not at all, and never over somebody else's edit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tooling.atomic_write import write_temporary
+from tooling.errors import Location, ToolingError
+
+
+class ConcurrentEditError(ToolingError):
+    """The file changed while it was being worked on."""
+
+
+def replace_page(path: Path, before: bytes, after: bytes) -> None:
+    """Replaces the bytes of a page, keeping its permissions; a link is followed.
+
+    Raises:
+        ConcurrentEditError: the file no longer holds `before`.
+        OSError: the folder cannot be written.
+    """
+    real = path.resolve()
+    fresh = write_temporary(real, after)
+    try:
+        fresh.chmod(real.stat().st_mode & 0o7777)
+        # As late as can be: an editor may have saved since the page was read.
+        if real.read_bytes() != before:
+            raise ConcurrentEditError(
+                "the page changed while its marker was being written",
+                where=Location(path),
+                why="writing now would lose that edit",
+                hint="run the command again",
+            )
+        fresh.replace(real)
+    finally:
+        fresh.unlink(missing_ok=True)

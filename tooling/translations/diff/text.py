@@ -1,0 +1,88 @@
+"""A page in sections: what stands under one heading, cut into blocks when they are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tooling.translations.diff.block_reader import Part, read_parts
+from tooling.translations.diff.blocks import Block
+from tooling.translations.model import LineRange
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading with all that follows it up to the next heading; number 0 is what precedes the first one.
+
+    A heading in a quote or a list begins no section.
+
+    Attributes:
+        ordinal: which heading of the page it is, from 1.
+        raw: its text.
+    """
+
+    ordinal: int
+    raw: str
+    _part: Part
+    _blocks: tuple[Block, ...] | None = field(default=None)
+
+    @property
+    def level(self) -> int:
+        """The level of the heading; 0 for what precedes the first one."""
+        return self._part.level
+
+    @property
+    def first(self) -> int:
+        """Its first line in the page."""
+        return self._part.first
+
+    @property
+    def title(self) -> str:
+        """The heading's Markdown; empty for what precedes the first one."""
+        return self.blocks[0].lines[0] if self.level else ""
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Its blocks, the heading included; read when they are first asked for."""
+        if self._blocks is None:
+            self._blocks = self._part.blocks()
+        return self._blocks
+
+    @property
+    def lines(self) -> LineRange | None:
+        """From its first to its last block; None for an empty one."""
+        return LineRange(self.blocks[0].first, self.blocks[-1].last) if self.blocks else None
+
+    def same_as(self, other: Section) -> bool:
+        """Whether both hold the same text."""
+        return self.raw.rstrip() == other.raw.rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """A page in sections, with its link definitions (`[label]: target`) by folded label."""
+
+    sections: tuple[Section, ...]
+    definitions: dict[str, str]
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return tuple(block for section in self.sections for block in section.blocks)
+
+    @property
+    def levels(self) -> list[int]:
+        """Levels of the headings in order, behind a 0 for what precedes them."""
+        return [section.level for section in self.sections]
+
+
+def split(text: str) -> PageText:
+    """A page in sections and blocks; any line ends."""
+    page = read_parts(text)
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    ends = [*(part.first - 1 for part in page.parts[1:]), len(lines)]
+    return PageText(
+        tuple(
+            Section(ordinal, "\n".join(lines[part.first - 1 : end]), part)
+            for ordinal, (part, end) in enumerate(zip(page.parts, ends, strict=True))
+        ),
+        page.definitions,
+    )

@@ -1,0 +1,1 @@
+"""How current each translated page is, judged by content."""

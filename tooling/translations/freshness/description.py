@@ -1,0 +1,48 @@
+"""What changed from one version of a source page to another, and where in its translation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.translations.diff.changes import compare
+from tooling.translations.diff.sections import changed_sections
+from tooling.translations.diff.similarity import is_nearer
+from tooling.translations.diff.text import split
+from tooling.translations.freshness.cache import Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A page to compare: the pinned text of its source, its source today, and its translation."""
+
+    old: bytes
+    source: Path
+    target: Path
+
+
+def describe(task: Task) -> Difference:
+    """What `describe_change` says of one page; bytes that are no UTF-8 are compared as stand-ins.
+
+    Raises:
+        OSError: a page cannot be read any more.
+    """
+    old = task.old.decode("utf-8", "replace")
+    new = task.source.read_bytes().decode("utf-8", "replace")
+    target = task.target.read_bytes().decode("utf-8", "replace")
+    return describe_change(old, new, target)
+
+
+def describe_change(old: str, new: str, target: str) -> Difference:
+    """What changed from one version of a source page to another, and where in its translation."""
+    comparison = compare(old, new)
+    if not comparison.changes:
+        return Difference(comparison.classes, (), pin_may_be_old=False)
+    ours = split(target)
+    if ours.levels == comparison.old.levels == comparison.new.levels:
+        # Headings agree, so the sections that changed are enough to look at.
+        parts = [comparison.raw(text) for text in (ours, comparison.old, comparison.new)]
+        nearer = is_nearer(*(parts if all(parts) else (target, old, new)))
+    else:
+        nearer = is_nearer(target, old, new)
+    return Difference(comparison.classes, changed_sections(comparison, ours), nearer)

@@ -1,0 +1,112 @@
+"""A page and its translation while they are being judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tooling.translations.freshness.cache import Difference
+from tooling.translations.git.history import PageHistory
+from tooling.translations.git.repository import TreeEntry
+from tooling.translations.model import ChangeClass, Freshness, PageStatus, TreePage
+from tooling.translations.pages import TranslatedPage
+from tooling.translations.roots import Roots
+
+_SYMBOLIC_LINK = "120000"
+
+
+@dataclass(slots=True)
+class PagePair:
+    """A source page with its translation.
+
+    Attributes:
+        path: of the source page from the top folder, as git has it.
+        today: blob id of the source text as git stores (or would store) it.
+        at_head: blob id of the source page at HEAD, None where HEAD has no such page.
+        old: blob id of the pinned text, once it is known.
+        moved: the path that the source page had at the pin, where it was another one.
+    """
+
+    source: TreePage
+    target: TranslatedPage
+    path: str
+    today: str
+    at_head: str | None
+    old: str | None = None
+    moved: str | None = None
+
+    @classmethod
+    def of(cls, source: TreePage, target: TranslatedPage, path: str, entry: TreeEntry | None) -> PagePair:
+        if entry is None:
+            return cls(source, target, path, source.blobs[-1], None)
+        if entry.mode == _SYMBOLIC_LINK:  # its blob is the link's text, not the page's
+            return cls(source, target, path, source.blobs[-1], source.blobs[-1])
+        # Whichever form git stores, CRLF or LF, is the page's id.
+        today = entry.blob if entry.blob in source.blobs else source.blobs[-1]
+        return cls(source, target, path, today, entry.blob)
+
+    @property
+    def key(self) -> str:
+        return self.source.key
+
+    @property
+    def pinned_commit(self) -> str:
+        """The commit of the marker; only for pins that have one."""
+        pin = self.target.marker.pin
+        assert pin is not None and pin.commit is not None
+        return pin.commit
+
+    def status(
+        self, roots: Roots, freshness: Freshness, reason: str | None = None, hint: str | None = None
+    ) -> PageStatus:
+        """The status with what the pair itself knows."""
+        return PageStatus(
+            self.key,
+            freshness,
+            source=roots.source_name(self.key),
+            target=roots.target_name(self.key),
+            pin=self.target.marker.pin,
+            pinned_blob=self.old,
+            today=self.today,
+            reason=reason,
+            hint=hint,
+            dirty=self.at_head != self.today,
+            moved=self.moved,
+        )
+
+    def stale_status(self, roots: Roots, difference: Difference | None) -> PageStatus:
+        """The status of a page whose source has changed; `difference` says what, when it is known."""
+        reason = "the source has changed since it was translated"
+        hint = f"tooling check-translations diff {roots.target_argument(self.key)}"
+        status = self.status(roots, Freshness.STALE, reason, hint)
+        if difference is None:
+            return replace(
+                status,
+                classes=frozenset((ChangeClass.UNCLASSIFIED,)),
+                notes=("the pinned text is not in this clone, so the change cannot be described",),
+            )
+        notes: tuple[str, ...] = ()
+        if difference.pin_may_be_old:
+            notes = (
+                "pin may be old: code, links and numbers of the translation match today's source better "
+                "than the pinned one",
+            )
+        return replace(status, classes=difference.classes, sections=difference.sections, notes=notes)
+
+    def with_history(self, status: PageStatus, history: PageHistory, ignored: frozenset[str]) -> PageStatus:
+        """Adds since when and by how many commits the translation is behind."""
+        assert self.old is not None
+        introduced = history.introducing(self.old)
+        status = replace(status, canonical=introduced.commit.id if introduced else None)
+        if self.moved is None and introduced is not None and introduced.path != self.path:
+            status = replace(status, moved=introduced.path)
+        if self.at_head is None:
+            return status
+        chain = history.chain(self.old, self.at_head)
+        if chain is None:
+            return status
+        return replace(
+            status,
+            behind=len(chain.revisions),
+            outdated_since=chain.since,
+            forgiven=not status.dirty and history.is_forgiven(self.old, self.at_head, ignored),
+        )

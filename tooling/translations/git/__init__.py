@@ -1,0 +1,1 @@
+"""Git: repository, objects, history, and the commits that translations were made from."""

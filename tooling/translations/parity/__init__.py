@@ -1,0 +1,1 @@
+"""Does a translation say what its source says, in the same shape?"""

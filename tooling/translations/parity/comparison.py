@@ -1,0 +1,90 @@
+"""Does a translated page say what its source says, in the same shape?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tooling.mdbook import expansion
+from tooling.mdbook.books import Library, LinkFault
+from tooling.mdbook.files import Files
+from tooling.mdbook.pages import Page
+from tooling.translations.parity import blocks, links, prose, text
+from tooling.translations.parity.findings import Findings, Lines, ParityFinding, ParitySeverity
+from tooling.translations.parity.names import Names
+from tooling.translations.parity.pair import ComparedPages
+from tooling.translations.writing_systems import writing_of
+
+__all__ = ["ParityFinding", "ParitySeverity", "compare", "inspect_source"]
+
+
+def compare(
+    source: Page, target: Page, library: Library | None = None, *, language: str = "ko"
+) -> list[ParityFinding]:
+    """The differences between a page and its translation, in the order of the translated page's lines.
+
+    Compare with the source **at the commit that the translation names**: a difference there is a mistake of
+    the translation, while a later change of the source is drift.
+
+    Args:
+        source: the source page (its text may come from history).
+        target: the translated page.
+        library: the files of both books; with it, includes, links, fragments and pictures of the translated
+            page are followed. Make one per run and pass it to every call: it remembers what it read.
+        language: the code of the translation's language.
+    """
+    findings = Findings()
+    writing = writing_of(language)
+    names = Names.of(source, target, library.files if library is not None else Files())
+    alignment = blocks.compare(source, target, names, findings, writing)
+    pair = ComparedPages(source, target, names, alignment, library, findings, writing)
+    links.compare_directives(pair)
+    links.compare_links(pair)
+    text.compare_active_content(pair)
+    text.compare_formulas(pair)
+    text.compare_codes(pair)
+    text.compare_numbers(pair)
+    prose.compare_prose(pair)
+    if library is not None:
+        for end in _dead_ends(target, library):
+            end.report(alignment.at_target(end.line), findings)
+    return sorted(findings.found, key=lambda finding: finding.line_target or 0)
+
+
+def inspect_source(source: Page, library: Library) -> list[ParityFinding]:
+    """What leads nowhere in a source page: the check of includes, links and pictures, without a partner."""
+    findings = Findings()
+    for end in _dead_ends(source, library):
+        end.report((end.line, None), findings)
+    return findings.found
+
+
+@dataclass(frozen=True, slots=True)
+class _DeadEnd:
+    """A directive, link or picture that leads nowhere."""
+
+    kind: str
+    line: int
+    message: str
+    hint: str
+    subject: str
+    fatal: bool = True
+
+    def report(self, lines: Lines, findings: Findings) -> None:
+        add = findings.error if self.fatal else findings.warning
+        add(self.kind, lines, self.message, hint=self.hint, subject=self.subject)
+
+
+def _dead_ends(page: Page, library: Library) -> Iterator[_DeadEnd]:
+    problems, _ = expansion.check(page.text, page.path, library.files)
+    own = library.files.real(page.folder, page.path.name)
+    for problem in problems:
+        # A place inside an included file is named in the message; the page itself has no line for it.
+        inside = str(problem.where.path) not in (own, str(page.path))
+        message = f"{problem.where}: {problem.message}" if inside else problem.message
+        line = 1 if inside else problem.where.line or 1
+        kind = f"include-{problem.fault}"
+        yield _DeadEnd(kind, line, message, problem.hint, problem.message, problem.fatal)
+    for link in library.check(page):
+        fatal = link.fault is not LinkFault.UNTRANSLATED_PAGE  # that page is reported as missing, too
+        yield _DeadEnd(f"link-{link.fault}", link.line, link.message, link.hint, link.target, fatal)

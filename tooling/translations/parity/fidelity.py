@@ -1,0 +1,234 @@
+"""The second axis: does a translation say what its source said at the pin?
+
+Every page is compared with the source text it names: a difference there is a mistake of the translation; what
+came later is drift and belongs to the first axis. A mistake that today's source makes right is left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from tooling.mdbook.books import Library
+from tooling.mdbook.pages import Page
+from tooling.translations.findings import TranslationFinding
+from tooling.translations.freshness.survey import Survey
+from tooling.translations.freshness.workers import map_pages
+from tooling.translations.git.pins import PinReader
+from tooling.translations.git.repository import GIVE_IT_TREES, GitError, History
+from tooling.translations.model import Fidelity, Freshness, FreshnessSeverity, PageStatus, Problem
+from tooling.translations.parity import comparison
+from tooling.translations.parity.fidelity_result import FidelityResult
+from tooling.translations.parity.findings import ParityFinding
+from tooling.translations.parity.include_drift import IncludeUse, find_drift, uses_of
+from tooling.translations.roots import Roots
+
+_BATCH = 2_000  # pages whose pinned texts are held in memory at a time
+_runs = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One page for a worker. `pinned` is None where today's source is the pinned text."""
+
+    run: int
+    roots: Roots
+    glossary: Path | None
+    status: PageStatus
+    pinned: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What a worker found on a page."""
+
+    key: str
+    findings: tuple[TranslationFinding, ...]
+    uses: tuple[IncludeUse, ...]
+
+
+def check_fidelity(survey: Survey, glossary_file: Path | None) -> FidelityResult:
+    """Compares every translated page with its source at the pin; source pages are followed for dead ends.
+
+    Args:
+        glossary_file: the glossary to keep to, None for none.
+    """
+    problems: list[Problem] = []
+    findings: list[TranslationFinding] = []
+    pages: dict[str, Fidelity] = {}
+    uses: list[IncludeUse] = []
+    if (
+        glossary_file is not None
+        and (problem := _glossary_problem(glossary_file, survey.roots.language)) is not None
+    ):
+        problems.append(problem)
+        glossary_file = None
+    run = next(_runs)
+    repository = survey.repository
+    with PinReader(repository) as reader:
+        for start in range(0, len(survey.pages), _BATCH):
+            batch = survey.pages[start : start + _BATCH]
+            texts, problem = _pinned_texts(reader, batch)
+            if problem is not None:
+                problems.append(problem)
+            tasks = [_task(run, survey.roots, glossary_file, status, texts) for status in batch]
+            for outcome in map_pages(_check, [task for task in tasks if task is not None]):
+                findings.extend(outcome.findings)
+                uses.extend(outcome.uses)
+            for status in batch:
+                pages[status.key] = _without_comparison(status, texts)
+        if repository is not None and repository.history is History.TREELESS and uses:
+            what = "included code was not compared with that at the pin: this is a treeless clone"
+            why = "it would fetch the folders of every pinned commit one by one"
+            problems.append(Problem(what, why, GIVE_IT_TREES))
+        elif repository is not None:
+            try:
+                findings.extend(find_drift(reader, repository.root, survey.roots, uses))
+            except GitError as error:
+                why = f"{error.what}: {error.why}"
+                what = "included code could not be compared with that at the pin"
+                problems.append(Problem(what, why, error.hint or "run git fsck"))
+    for key, worst in _worst(findings).items():
+        if key in pages and pages[key] is Fidelity.FAITHFUL and worst > FreshnessSeverity.INFO:
+            pages[key] = Fidelity.MISMATCH if worst is FreshnessSeverity.ERROR else Fidelity.WARNINGS
+    return FidelityResult(pages, tuple(findings), tuple(problems))
+
+
+def _glossary_problem(path: Path, language: str) -> Problem | None:
+    from tooling.translations.parity import glossary  # noqa: PLC0415 -- brings YAML, which many books need not
+
+    try:
+        glossary.load(path, language)
+    except glossary.GlossaryError as error:
+        return Problem(error.what, error.why or "", error.hint or f"see {path}")
+    return None
+
+
+def _pinned_texts(reader: PinReader, batch: Iterable[PageStatus]) -> tuple[dict[str, bytes], Problem | None]:
+    wanted = [one.pinned_blob for one in batch if one.freshness is Freshness.STALE and one.pinned_blob]
+    try:
+        return reader.texts(wanted), None
+    except GitError as error:
+        why = f"{error.what}: {error.why}" if error.why else error.what
+        problem = Problem(
+            "pinned texts could not be read, so stale pages were not compared with their source",
+            why,
+            error.hint or "run git fsck",
+        )
+        return {}, problem
+
+
+def _task(
+    run: int, roots: Roots, glossary_file: Path | None, status: PageStatus, texts: Mapping[str, bytes]
+) -> _Task | None:
+    if status.source is None and status.target is None:
+        return None
+    pinned = texts.get(status.pinned_blob or "") if status.freshness is Freshness.STALE else None
+    return _Task(run, roots, glossary_file, status, pinned)
+
+
+def _without_comparison(status: PageStatus, texts: Mapping[str, bytes]) -> Fidelity:
+    """The fidelity of a page before its findings are looked at."""
+    if status.freshness is Freshness.CURRENT:
+        return Fidelity.FAITHFUL
+    if status.freshness is Freshness.STALE:
+        return Fidelity.FAITHFUL if status.pinned_blob in texts else Fidelity.UNKNOWN
+    if status.freshness in (Freshness.BAD_PIN, Freshness.UNKNOWN):
+        return Fidelity.UNKNOWN
+    return Fidelity.NOT_CHECKED
+
+
+def _worst(findings: Iterable[TranslationFinding]) -> dict[str, FreshnessSeverity]:
+    worst: dict[str, FreshnessSeverity] = {}
+    for finding in findings:
+        worst[finding.page] = max(worst.get(finding.page, FreshnessSeverity.INFO), finding.severity)
+    return worst
+
+
+@lru_cache(maxsize=1)
+def _library(run: int, roots: Roots) -> Library:
+    """The files of both books, looked at once per run and process."""
+    del run  # only keeps runs apart: files may change from one to the next
+    return Library(assets=(roots.source,))
+
+
+@lru_cache(maxsize=1)
+def _glossary(run: int, path: Path, language: str) -> Callable[[Page, Page], list[ParityFinding]]:
+    """The check against a glossary, read once per run and process."""
+    from tooling.translations.parity import glossary  # noqa: PLC0415 -- see above
+
+    del run
+    terms = glossary.load(path, language)
+    return lambda source, target: glossary.check(source, target, terms)
+
+
+def _check(task: _Task) -> _Outcome:
+    status, roots = task.status, task.roots
+    library = _library(task.run, roots)
+    found: list[TranslationFinding] = []
+    uses: tuple[IncludeUse, ...] = ()
+    source = target = None
+    try:
+        if status.source is not None:
+            source = Page.read(roots.source / status.key, roots.source)
+            found += _convert(status, comparison.inspect_source(source, library), in_source=True)
+        if status.target is not None:
+            target = Page.read(roots.target / status.key, roots.target)
+    except UnicodeDecodeError as error:
+        return _Outcome(status.key, (*found, _not_text(status, source is None, error)), ())
+    pinned = source
+    if task.pinned is not None and source is not None:
+        pinned = Page.of(source.path, source.root, task.pinned.decode("utf-8", "replace"))
+    comparable = status.freshness is Freshness.CURRENT or task.pinned is not None
+    if target is not None and pinned is not None and comparable:
+        differences = comparison.compare(pinned, target, library, language=roots.language)
+        if task.pinned is not None and source is not None:
+            # Work on the page starts from today's source: what agrees with that needs no work.
+            today = {one.key for one in comparison.compare(source, target, library, language=roots.language)}
+            differences = [one for one in differences if one.key in today]
+        found += _convert(status, differences)
+        if task.glossary is not None:
+            found += _convert(status, _glossary(task.run, task.glossary, roots.language)(pinned, target))
+        uses = uses_of(status, pinned, target, library.files)
+    elif target is not None:
+        found += _convert(status, comparison.inspect_source(target, library))
+    return _Outcome(status.key, tuple(found), uses)
+
+
+def _not_text(status: PageStatus, in_source: bool, error: UnicodeDecodeError) -> TranslationFinding:
+    file = (status.source if in_source else status.target) or status.key
+    message, hint = f"not UTF-8 text: {error.reason} at byte {error.start}", "save the page as UTF-8"
+    key = f"parity:encoding/{status.key}"
+    return TranslationFinding(
+        "parity:encoding", FreshnessSeverity.ERROR, status.key, file, 1, None, message, hint, key
+    )
+
+
+def _convert(
+    status: PageStatus, findings: Sequence[ParityFinding], *, in_source: bool = False
+) -> list[TranslationFinding]:
+    return [
+        TranslationFinding(
+            kind := _kind(one.kind),
+            FreshnessSeverity[one.severity.upper()],
+            status.key,
+            (status.source if in_source else status.target) or status.key,
+            one.line_source if in_source else one.line_target,
+            None,
+            one.message,
+            one.hint,
+            f"{kind}/{'source/' if in_source else ''}{status.key}/{one.key}",
+        )
+        for one in findings
+    ]
+
+
+def _kind(kind: str) -> str:
+    """`include-missing-file` belongs to the family `include`; what names no family of its own is parity."""
+    family, dash, rest = kind.partition("-")
+    if dash and family in ("include", "glossary"):
+        return f"{family}:{rest}"
+    return f"parity:{kind}"

@@ -1,0 +1,375 @@
+"""The glossary: which word stands for which English term in a translation, and whether a page keeps to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from tooling.errors import Location, ToolingError
+from tooling.mdbook.markup import Prose
+from tooling.mdbook.pages import Page
+from tooling.translations.parity.findings import Findings, ParityFinding
+from tooling.translations.writing_systems import WritingSystem, writing_of
+
+
+class GlossaryError(ToolingError):
+    """The glossary file is missing, empty or wrong; a check without it must not pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One row of the glossary.
+
+    Attributes:
+        english: the term, in the singular and in small letters.
+        accepted: the accepted forms; the first is the one to write.
+        rivals: forms to avoid on a page whose source has the term.
+        forms: English forms that no rule makes of the term.
+        part: noun, verb or adjective, where it matters.
+        first_use: must the first use on a page be followed by the English in parentheses?
+        note: why this form.
+    """
+
+    english: str
+    accepted: tuple[str, ...]
+    rivals: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
+    part: str = ""
+    first_use: bool = True
+    note: str = ""
+
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Glossary:
+    """All terms, prepared for searching.
+
+    Attributes:
+        path: the file.
+        terms: its rows.
+        starts: every word that an English form starts with.
+        words: word -> number of the term that is this word.
+        phrases: first two words -> (all words, number of the term), the longest phrase first.
+        covers: form or rival -> (where it starts, accepted form that it is a part of), for all longer forms.
+        nested: for each term, the terms whose words it contains: `thread block` has `thread` and `block`.
+        writing: how the language of the translation is written.
+    """
+
+    path: Path
+    terms: tuple[Term, ...]
+    starts: frozenset[str]
+    words: Mapping[str, int]
+    phrases: Mapping[Words, tuple[tuple[Words, int], ...]]
+    covers: Mapping[str, tuple[tuple[int, str], ...]]
+    nested: tuple[frozenset[int], ...]
+    writing: WritingSystem
+
+
+# ---- reading ----
+
+_KEYS = frozenset({"en", "avoid", "forms", "part", "first_use", "note"})
+_PARTS = frozenset({"", "noun", "verb", "adjective"})
+
+
+def load(path: Path, language: str = "ko") -> Glossary:
+    """The glossary of `i18n/LANG/glossary.yaml`.
+
+    Args:
+        language: the code under which a term has the forms of the translation.
+
+    Raises:
+        GlossaryError: no such file, no terms, an unknown key, a form that is both accepted and a rival.
+    """
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+    except OSError as error:
+        hint = "name the file with --glossary"
+        raise GlossaryError("no glossary", where=Location(path), why=error.strerror, hint=hint) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise GlossaryError("the glossary is not YAML", where=Location(path), why=str(error)) from error
+    rows = content.get("terms") if isinstance(content, dict) else None
+    if not isinstance(rows, list) or not rows:
+        why = "the file has a list `terms`, and without terms nothing can be checked"
+        raise GlossaryError("the glossary has no terms", where=Location(path), why=why)
+    terms = tuple(_term(row, number, path, language) for number, row in enumerate(rows, 1))
+    _check_terms(terms, path)
+    return prepare(terms, path, language)
+
+
+_LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _term(row: object, number: int, path: Path, language: str) -> Term:
+    def wrong(what: str) -> GlossaryError:
+        name = f"`{row['en']}`" if isinstance(row, dict) and "en" in row else f"number {number}"
+        return GlossaryError(f"term {name}: {what}", where=Location(path))
+
+    if not isinstance(row, dict):
+        raise wrong("is no mapping")
+    keys = _KEYS | {language}
+    if unknown := sorted(set(row) - keys):
+        raise wrong(f"unknown key `{unknown[0]}`; the keys are {', '.join(sorted(keys))}")
+    english, part, first_use = row.get("en"), row.get("part", ""), row.get("first_use", True)
+    if not isinstance(english, str) or not english.strip():
+        raise wrong("`en` must be a word")
+    if part not in _PARTS or not isinstance(first_use, bool):
+        raise wrong("`part` is noun, verb or adjective, `first_use` true or false")
+    lists: dict[str, tuple[str, ...]] = {}
+    for key in (language, "avoid", "forms"):
+        words = row.get(key, [])
+        if not isinstance(words, list) or not all(isinstance(word, str) and word.strip() for word in words):
+            raise wrong(f"`{key}` must be a list of words")
+        lists[key] = tuple(words)
+    if not lists[language]:
+        raise wrong(f"`{language}` needs at least one form")
+    note = str(row.get("note", ""))
+    return Term(english, lists[language], lists["avoid"], lists["forms"], part, first_use, note)
+
+
+def _check_terms(terms: tuple[Term, ...], path: Path) -> None:
+    seen: set[str] = set()
+    for term in terms:
+        if term.english.lower() in seen:
+            raise GlossaryError(f"term `{term.english}` occurs twice", where=Location(path))
+        seen.add(term.english.lower())
+        for rival in term.rivals:
+            if any(form.startswith(rival) for form in term.accepted):
+                what = f"term `{term.english}`: `{rival}` is both accepted and to be avoided"
+                raise GlossaryError(what, where=Location(path), hint="take it out of `avoid`")
+
+
+def prepare(terms: tuple[Term, ...], path: Path, language: str = "ko") -> Glossary:
+    """The terms with their index of English phrases."""
+    single: dict[str, int] = {}
+    phrases: dict[Words, dict[Words, int]] = {}
+    for number, term in enumerate(terms):
+        for form in (term.english, *term.forms):
+            for words in _inflections(form):
+                if len(words) == 1:
+                    single.setdefault(words[0], number)
+                else:
+                    phrases.setdefault(words[:2], {}).setdefault(words, number)
+    ordered = {
+        key: tuple(sorted(found.items(), key=lambda entry: -len(entry[0]))) for key, found in phrases.items()
+    }
+    starts = frozenset(single).union(first for first, _ in phrases)
+    nested = tuple(
+        frozenset(_terms_inside(tuple(_TOKEN.findall(term.english.lower())), single, phrases)) - {number}
+        for number, term in enumerate(terms)
+    )
+    every = [form for term in terms for form in term.accepted]
+    covers = {
+        form: tuple((longer.index(form), longer) for longer in every if form in longer and form != longer)
+        for term in terms
+        for form in (*term.accepted, *term.rivals)
+    }
+    return Glossary(path, terms, starts, single, ordered, covers, nested, writing_of(language))
+
+
+def _inflections(form: str) -> Iterator[Words]:
+    words = tuple(_TOKEN.findall(form.lower()))
+    *before, last = words
+    yield words
+    yield (*before, f"{last}s")
+    if last.endswith(("s", "x", "ch", "sh")):
+        yield (*before, f"{last}es")
+    if last.endswith("y"):
+        yield (*before, f"{last[:-1]}ies")
+
+
+def _terms_inside(
+    words: Words, single: Mapping[str, int], phrases: Mapping[Words, Mapping[Words, int]]
+) -> Iterator[int]:
+    for start, word in enumerate(words):
+        if word in single:
+            yield single[word]
+        for phrase, number in phrases.get(words[start : start + 2], {}).items():
+            if words[start : start + len(phrase)] == phrase:
+                yield number
+
+
+# ---- checking ----
+
+# Words, and signs that end a phrase; spaces and hyphens join the words of one.
+_TOKEN = re.compile(r"[a-z]+|[^a-z\s-]")
+
+
+def check(source: Page, target: Page, glossary: Glossary) -> list[ParityFinding]:
+    """Where the translation leaves the glossary.
+
+    Kinds: `glossary-missing` (warning): the source has the term, the translation none of its forms;
+    `glossary-rival` (error): the translation has a form to avoid; `glossary-first-use` (warning): the first
+    use in the text of the page is not followed by the English in parentheses; a table of contents is spared.
+
+    A form must start where a word starts, in languages that put spaces between words; what follows it does
+    not matter, because particles and endings are joined to the word. Code is neither searched nor counted.
+    """
+    findings = Findings()
+    needed = _terms_of(source.structure.prose, glossary)
+    if not needed:
+        return []
+    present = needed.union(*(glossary.nested[number] for number in needed))
+    text = _Text.of(target.structure.prose, glossary.writing)
+    running_text = target.path.name != "SUMMARY.md"
+    for number in sorted(present):
+        term = glossary.terms[number]
+        _check_rivals(term, glossary, source, text, findings)
+        if number in needed and _check_use(term, source, text, findings) and term.first_use and running_text:
+            _check_first_use(term, glossary, source, text, findings)
+    return findings.found
+
+
+def _terms_of(prose: Iterable[Prose], glossary: Glossary) -> set[int]:
+    """The terms of an English text; of two that overlap the longer one counts."""
+    words = _TOKEN.findall(" . ".join(block.text for block in prose).lower())
+    words.append(".")  # so that every word has a next one
+    starts, single, phrases = glossary.starts, glossary.words, glossary.phrases
+    found: set[int] = set()
+    skip = 0
+    for place in [place for place, word in enumerate(words) if word in starts]:
+        if place < skip:
+            continue
+        word = words[place]
+        for phrase, number in phrases.get((word, words[place + 1]), ()):
+            if tuple(words[place : place + len(phrase)]) == phrase:
+                found.add(number)
+                skip = place + len(phrase)
+                break
+        else:
+            if word in single:
+                found.add(single[word])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The translated text of a page in one string, and where its blocks start."""
+
+    whole: str
+    blocks: tuple[tuple[int, Prose], ...]
+    writing: WritingSystem
+
+    @classmethod
+    def of(cls, prose: Iterable[Prose], writing: WritingSystem) -> _Text:
+        pieces: list[str] = []
+        blocks: list[tuple[int, Prose]] = []
+        length = 0
+        for block in prose:
+            blocks.append((length, block))
+            pieces.append(block.text)
+            length += len(block.text) + 1
+        return cls("\n".join(pieces).replace("\n", " "), tuple(blocks), writing)
+
+    def find(self, form: str, start: int = 0) -> int:
+        """The next place where a word starts with this form, or -1."""
+        whole = self.whole
+        place = whole.find(form, start)
+        while place > 0 and self.writing.spaced and self._is_letter(whole[place - 1]):
+            place = whole.find(form, place + 1)
+        return place
+
+    def _is_letter(self, character: str) -> bool:
+        """Latin letters before a word of another script belong to another word: `GPU의`."""
+        if self.writing.own_script:
+            return self.writing.letters.match(character) is not None
+        return character.isalpha()
+
+    def occurrences(self, forms: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Every place of these forms, in order; of two at one place the longer one."""
+        places = {form: self.find(form) for form in sorted(forms, key=len)}
+        while True:
+            found = [(place, -len(form), form) for form, place in places.items() if place >= 0]
+            if not found:
+                return
+            place, _, form = min(found)
+            yield place, form
+            for other, at in places.items():
+                if at == place:
+                    places[other] = self.find(other, place + 1)
+
+    def block(self, place: int) -> tuple[int, Prose]:
+        """The block that a place lies in, and where it starts."""
+        return next(entry for entry in reversed(self.blocks) if entry[0] <= place)
+
+    def line(self, place: int) -> int:
+        start, block = self.block(place)
+        return block.line + block.text.count("\n", 0, place - start)
+
+
+def _check_rivals(term: Term, glossary: Glossary, source: Page, text: _Text, findings: Findings) -> None:
+    for rival in term.rivals:
+        place = text.find(rival)
+        while place >= 0:
+            if not _is_part(rival, place, glossary, text):
+                lines = (_source_line(term, source), text.line(place))
+                message = f"`{rival}` is not used for {term.english}"
+                hint = f"write `{term.accepted[0]}`"
+                findings.error("glossary-rival", lines, message, hint=hint, subject=f"{term.english} {rival}")
+            place = text.find(rival, place + len(rival))
+
+
+def _is_part(form: str, place: int, glossary: Glossary, text: _Text) -> bool:
+    """Does this use of a form belong to a longer accepted one, as `스레드` to `스레드 블록`?"""
+    return any(text.whole.startswith(longer, place - at) for at, longer in glossary.covers[form])
+
+
+def _check_use(term: Term, source: Page, text: _Text, findings: Findings) -> bool:
+    """Whether the translation uses the term; a finding if it has to and does not."""
+    places = [place for form in term.accepted if (place := text.find(form)) >= 0]
+    if not places:
+        if any(word in text.whole.lower() for word in (term.english, *term.forms)):
+            return False  # left in English on purpose, such as in the name of a product
+        forms = " nor ".join(f"`{form}`" for form in term.accepted)
+        has_none = "lacks" if len(term.accepted) == 1 else "has neither"
+        message = f"the source has {term.english}, the translation {has_none} {forms}"
+        hint = f"write `{term.accepted[0]}`"
+        lines = (_source_line(term, source), None)
+        findings.warning("glossary-missing", lines, message, hint=hint, subject=term.english)
+    return bool(places)
+
+
+def _check_first_use(term: Term, glossary: Glossary, source: Page, text: _Text, findings: Findings) -> None:
+    """The English stands in parentheses at the first use in running text, or in a heading above it."""
+    for place, form in text.occurrences(term.accepted):
+        if _has_english(term, text, place + len(form)):
+            return
+        if text.block(place)[1].kind != "heading" and not _is_part(form, place, glossary, text):
+            lines = (_source_line(term, source), text.line(place))
+            message = f"the first use of `{form}` lacks the English"
+            hint = f"write `{form}({term.english})`"
+            findings.warning("glossary-first-use", lines, message, hint=hint, subject=term.english)
+            return
+
+
+# An ending of the word, and the parentheses: `병합되고(coalesced)`; `（…）` in Japanese and Chinese.
+_PARENTHESES = re.compile(r"([^(（]{0,4})[(（]([^)）]*)")
+
+
+def _has_english(term: Term, text: _Text, place: int) -> bool:
+    """Do parentheses with the English follow, after the ending of the word at most?"""
+    whole = text.whole
+    match = _PARENTHESES.match(whole, place)
+    if match is None or any(not character.isalpha() for character in match[1]):
+        return False
+    inside = match[2].lower()
+    return any(form in inside for form in (term.english, *term.forms))
+
+
+def _source_line(term: Term, source: Page) -> int | None:
+    pattern = re.compile(
+        r"\b(?:"
+        + "|".join(re.escape(form).replace(r"\ ", r"[\s-]+") for form in (term.english, *term.forms))
+        + ")",
+        re.IGNORECASE,
+    )
+    for block in source.structure.prose:
+        match = pattern.search(block.text)
+        if match is not None:
+            return block.line + block.text.count("\n", 0, match.start())
+    return None

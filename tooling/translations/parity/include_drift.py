@@ -1,0 +1,123 @@
+"""Code that a page includes and that has changed since the pin.
+
+Both languages show the new code, so nothing is wrong with it; only the prose around it may be.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.mdbook.files import Files
+from tooling.mdbook.includes import Directive, LineRange, find_directives, take
+from tooling.mdbook.pages import Page
+from tooling.regular_files import read_regular
+from tooling.translations.findings import TranslationFinding
+from tooling.translations.git.pins import PinReader, Question
+from tooling.translations.model import FreshnessSeverity, PageStatus
+from tooling.translations.pages import blob_ids
+from tooling.translations.roots import Roots
+
+
+@dataclass(frozen=True, slots=True)
+class IncludeUse:
+    """A directive of the pinned source, the file it names and the line of the translation that has it too."""
+
+    page: str
+    target: str
+    commit: str
+    file: str  # real path
+    directive: Directive
+    line: int | None
+
+
+def uses_of(status: PageStatus, pinned: Page, target: Page, files: Files) -> tuple[IncludeUse, ...]:
+    """The includes of a page that can be compared with those at the pin: the pin must name a commit."""
+    commit = (status.pin.commit if status.pin else None) or status.canonical
+    if commit is None or "{{" not in pinned.text:
+        return ()
+    lines = {
+        (files.real(target.path.parent, one.path), one.part): target.text.count("\n", 0, one.start) + 1
+        for one in find_directives(target.text)
+        if one.includes
+    }
+    found: list[IncludeUse] = []
+    for directive in find_directives(pinned.text):
+        if directive.includes:
+            file = files.real(pinned.path.parent, directive.path)
+            line = lines.get((file, directive.part))
+            found.append(IncludeUse(status.key, status.target or status.key, commit, file, directive, line))
+    return tuple(found)
+
+
+def included_paths(page: Page, files: Files, top: Path) -> frozenset[str]:
+    """The files of the checkout that a page includes, by path from its top folder."""
+    prefix = os.path.realpath(top) + os.sep
+    real = {files.real(page.path.parent, one.path) for one in find_directives(page.text) if one.includes}
+    return frozenset(Path(path).relative_to(prefix).as_posix() for path in real if path.startswith(prefix))
+
+
+def find_drift(
+    reader: PinReader, top: Path, roots: Roots, uses: Sequence[IncludeUse]
+) -> Iterable[TranslationFinding]:
+    """The uses whose included lines are not what they were at the pin.
+
+    Files outside the checkout, and pins whose commit is not here, cannot be compared and give nothing.
+
+    Raises:
+        GitError: git ended without answering.
+    """
+    real_top = os.path.realpath(top)
+    inside = [use for use in uses if use.file.startswith(real_top + os.sep)]
+    questions = {
+        (use.commit, use.file): Question(use.commit, Path(use.file).relative_to(real_top).as_posix())
+        for use in inside
+    }
+    answers = dict(zip(questions, reader.resolve(list(questions.values())), strict=True))
+    today = {file: _read(file) for file in {use.file for use in inside}}
+    ids = {file: blob_ids(data) for file, data in today.items() if data is not None}
+    changed = [
+        (use, blob)
+        for use in inside
+        if (blob := answers[use.commit, use.file].blob) is not None and blob not in ids.get(use.file, (blob,))
+    ]
+    texts = reader.texts(blob for _, blob in changed)
+    findings: list[TranslationFinding] = []
+    for use, blob in changed:
+        now, then = today[use.file], texts.get(blob)
+        if now is not None and then is not None and _part(use.directive, then) != _part(use.directive, now):
+            findings.append(_finding(use, roots))
+    return findings
+
+
+def _read(file: str) -> bytes | None:
+    try:
+        return read_regular(file)
+    except OSError:
+        return None  # a missing file is an error of its own, reported by the check of includes
+
+
+def _part(directive: Directive, data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
+    return take(directive.kind, directive.part, text).text
+
+
+def _finding(use: IncludeUse, roots: Roots) -> TranslationFinding:
+    part = use.directive.part
+    anchor = "" if isinstance(part, LineRange) else f":{part}"
+    name = f"{roots.name(Path(use.file))}{anchor}"
+    return TranslationFinding(
+        "include:drift",
+        FreshnessSeverity.INFO,
+        use.page,
+        use.target,
+        use.line,
+        None,
+        f"included code changed since the pin: {name}",
+        f"git diff {use.commit[:12]} -- {shlex.quote(roots.name(Path(use.file)))}; reread the prose around "
+        f"it, then tooling check-translations stamp --reviewed {roots.target_argument(use.page)}",
+        f"include:drift/{use.page}/{name}",
+    )

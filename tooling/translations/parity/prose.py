@@ -1,0 +1,126 @@
+"""Is the text translated? Blocks and sentences left in English, letters foreign to the language."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+
+from tooling.mdbook.markup import OBJECT, Prose
+from tooling.translations.parity.findings import quoted
+from tooling.translations.parity.pair import ComparedPages
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]+")
+_SENTENCE = re.compile(r"(?:[A-Za-z][A-Za-z'’-]*[,;:]?\s+){6,}[A-Za-z][A-Za-z'’-]*")
+_FEWEST_WORDS = {"heading": 1, "paragraph": 4, "row": 4, "html": 4, "attribute": 3}
+_FEWEST_PLAIN_WORDS = {"heading": 1, "paragraph": 3, "row": 3, "html": 3, "attribute": 2}
+
+
+def compare_prose(pair: ComparedPages) -> None:
+    """Reports text that is not in the language of the translation, but for words that the source has too."""
+    source, target, writing = pair.source.structure, pair.target.structure, pair.writing
+    originals = {_normal(block.text): block.line for block in source.prose}
+    for block in target.prose:
+        if writing.letters.search(block.text) is None:
+            _check_untranslated(block, originals, pair)
+        elif writing.own_script and (match := _SENTENCE.search(block.text)) is not None:
+            _check_sentence(block, match, pair)
+    _compare_counts(pair)
+    whole = "\n".join([block.text for block in target.prose])
+    if not any(foreign.pattern.search(whole) for foreign in writing.foreign):
+        return
+    original = "\n".join([block.text for block in source.prose])
+    for block in target.prose:
+        _check_script(block, original, pair)
+
+
+def _normal(text: str) -> str:
+    return " ".join(text.replace(OBJECT, " ").split())
+
+
+def _compare_counts(pair: ComparedPages) -> None:
+    """Between two corresponding headings, code blocks, … stand as many paragraphs and list items as there."""
+    ours = _counts(pair.source.structure.prose, pair.alignment.source)
+    theirs = _counts(pair.target.structure.prose, pair.alignment.target)
+    if ours == theirs:
+        return
+    for part, lines in enumerate(zip(pair.alignment.source, pair.alignment.target, strict=True), 1):
+        if ours[part] != theirs[part]:
+            pair.findings.warning(
+                "block-count",
+                lines,
+                f"this part has {theirs[part]} paragraphs and list items; its source has {ours[part]}",
+                hint="translate paragraph by paragraph, so that nothing is lost",
+                subject=_opening(pair, lines[0]),
+            )
+
+
+def _counts(prose: Sequence[Prose], starts: Sequence[int]) -> Counter[int]:
+    return Counter([bisect_right(starts, block.line) for block in prose if block.kind == "paragraph"])
+
+
+def _opening(pair: ComparedPages, line: int) -> str:
+    """The heading that a line of the source belongs to: it names the part across edits."""
+    above = [heading.id for heading in pair.source.structure.headings if heading.line <= line]
+    return above[-1] if above else "start"
+
+
+def _plain_words(words: Sequence[str]) -> int:
+    """Words that are no names: they start with a small letter and have no capital inside."""
+    return sum(word.islower() and len(word) > 1 for word in words)
+
+
+def _common_words(words: Sequence[str], pair: ComparedPages) -> int:
+    """Of the words with a capital, those that the source also writes small: `Axis Sum` has `sum`, no name."""
+    capital = {word.lower() for word in words if word.istitle()}
+    text = " ".join([block.text for block in pair.source.structure.prose])
+    return len(capital.intersection(_WORD.findall(text)))
+
+
+def _check_untranslated(block: Prose, originals: dict[str, int], pair: ComparedPages) -> None:
+    text = _normal(block.text)
+    words = _WORD.findall(text)
+    if len(words) < _FEWEST_WORDS[block.kind]:
+        return
+    same = originals.get(text)
+    if same is None and not pair.writing.own_script:
+        return  # its letters do not tell the language from English
+    plain = _plain_words(words)
+    if same is not None and block.kind == "heading" and plain == 0:
+        plain = _common_words(words, pair)
+    if plain < _FEWEST_PLAIN_WORDS[block.kind] or (same is None and plain < 4):
+        return
+    lines = pair.alignment.at_target(block.line) if same is None else (same, block.line)
+    pair.findings.error(
+        "untranslated",
+        lines,
+        f"{quoted(text)} is not translated",
+        hint="translate it; names of products and code may stay",
+        subject=text,
+    )
+
+
+def _check_sentence(block: Prose, match: re.Match[str], pair: ComparedPages) -> None:
+    text = match.group()
+    if _plain_words(_WORD.findall(text)) < 5:
+        return
+    line = block.line + block.text.count("\n", 0, match.start())
+    pair.findings.warning(
+        "untranslated-sentence",
+        pair.alignment.at_target(line),
+        f"{quoted(text)} is left in English in the middle of {pair.writing.name} text",
+        hint="translate the sentence",
+        subject=text,
+    )
+
+
+def _check_script(block: Prose, original: str, pair: ComparedPages) -> None:
+    for foreign in pair.writing.foreign:
+        for match in foreign.pattern.finditer(block.text):
+            if match.group() in original:
+                continue
+            line = block.line + block.text.count("\n", 0, match.start())
+            lines, shown = pair.alignment.at_target(line), quoted(match.group())
+            message = f"{shown} {foreign.what}"
+            pair.findings.error(foreign.kind, lines, message, hint=foreign.hint, subject=match.group())

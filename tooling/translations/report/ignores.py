@@ -1,0 +1,134 @@
+"""Findings that a team has decided to live with, each with a reason, none of them for ever.
+
+    [[ignore]]
+    key = "parity/puzzle_03/puzzle_03.md/numbers:1024"
+    reason = "the Korean text rounds on purpose"
+    until = 2026-06-30          # optional
+
+A key is made of what a finding is about, so it stops matching when that changes; entries that match nothing
+any more are reported, and so are those whose day has passed.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.errors import Location, ToolingError
+from tooling.translations.findings import TranslationFinding
+from tooling.translations.model import FreshnessSeverity
+
+
+class IgnoreFileError(ToolingError):
+    """The file of ignored findings is broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """One `[[ignore]]` entry."""
+
+    key: str
+    reason: str
+    until: datetime.date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Findings after the ignores: what remains, and what was set aside with its reason."""
+
+    kept: tuple[TranslationFinding, ...]
+    ignored: tuple[tuple[TranslationFinding, str], ...]
+
+
+def read_ignores(path: Path) -> tuple[Ignore, ...]:
+    """The entries of an ignore file; a file that does not exist has none.
+
+    Raises:
+        IgnoreFileError: no TOML, an unknown field, a missing key or reason.
+    """
+    if not path.is_file():
+        return ()
+    import tomllib  # noqa: PLC0415 -- most books have no such file
+
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise IgnoreFileError(
+            "not a TOML file",
+            where=Location(path),
+            why=str(error),
+            hint="write [[ignore]] entries with key and reason",
+        ) from error
+    entries = table.pop("ignore", [])
+    if table or not isinstance(entries, list):
+        raise _broken(path, "only [[ignore]] entries belong here", ", ".join(table) or "ignore is no list")
+    return tuple(_entry(path, entry) for entry in entries)
+
+
+def _entry(path: Path, entry: object) -> Ignore:
+    if not isinstance(entry, dict):
+        raise _broken(path, "an ignore entry is a table", repr(entry))
+    fields = dict(entry)
+    key, reason, until = fields.pop("key", None), fields.pop("reason", None), fields.pop("until", None)
+    if fields:
+        raise _broken(path, f"unknown field {', '.join(fields)}", f"in the entry {key!r}")
+    if not isinstance(key, str) or not key:
+        raise _broken(path, "an entry has no key", f"reason: {reason!r}")
+    if not isinstance(reason, str) or not reason.strip():
+        raise _broken(path, f"the entry {key!r} gives no reason", "the next reader must know why")
+    if isinstance(until, datetime.datetime):
+        until = until.date()
+    if until is not None and not isinstance(until, datetime.date):
+        raise _broken(path, f"until of {key!r} is no date", repr(until))
+    return Ignore(key, reason.strip(), until)
+
+
+def _broken(path: Path, what: str, why: str) -> IgnoreFileError:
+    hint = 'an entry is [[ignore]] with key = "…", reason = "…" and, if wanted, until = 2026-06-30'
+    return IgnoreFileError(what, where=Location(path), why=why, hint=hint)
+
+
+def apply_ignores(
+    findings: Iterable[TranslationFinding],
+    ignores: Sequence[Ignore],
+    *,
+    file: str,
+    today: datetime.date,
+    whole: bool,
+) -> Sorted:
+    """Sets ignored findings aside, and adds findings about ignores that have run out.
+
+    Args:
+        file: the ignore file as reports name it.
+        whole: the run saw everything, so an entry that matches nothing is out of date.
+    """
+    expired = [entry for entry in ignores if entry.until is not None and entry.until < today]
+    active = {entry.key: entry for entry in ignores if entry not in expired}
+    kept: list[TranslationFinding] = []
+    ignored: list[tuple[TranslationFinding, str]] = []
+    matched: set[str] = set()
+    for finding in findings:
+        entry = active.get(finding.key)
+        # What could not be found out cannot be waved through.
+        if entry is None or finding.kind == "unknown":
+            kept.append(finding)
+        else:
+            matched.add(entry.key)
+            ignored.append((finding, entry.reason))
+    for entry in expired:
+        message = f"the ignore of {entry.key} ran out on {entry.until}"
+        kept.append(_about(entry, "ignore:expired", message, file))
+    for key, entry in active.items():
+        if whole and key not in matched:
+            message = f"the ignore of {key} matches nothing any more"
+            kept.append(_about(entry, "ignore:unused", message, file))
+    return Sorted(tuple(kept), tuple(ignored))
+
+
+def _about(entry: Ignore, kind: str, message: str, file: str) -> TranslationFinding:
+    hint = "delete the entry, or renew it with a reason that still holds"
+    return TranslationFinding(
+        kind, FreshnessSeverity.WARNING, "", file, None, None, message, hint, f"{kind}/{entry.key}"
+    )

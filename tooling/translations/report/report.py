@@ -1,0 +1,127 @@
+"""A whole run in one value: what every format renders."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tooling.translations.findings import TranslationFinding, freshness_findings
+from tooling.translations.freshness.survey import Survey
+from tooling.translations.model import Fidelity, Freshness, FreshnessSeverity, PageStatus, Problem
+from tooling.translations.report.policy import Policy, Scope, Verdict, judge
+from tooling.translations.roots import Roots
+
+if TYPE_CHECKING:
+    from tooling.translations.parity.fidelity_result import FidelityResult
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The pages, what there is to complain about, and the verdict.
+
+    Attributes:
+        pages: the pages in scope.
+        fidelity: the second axis, by page key.
+        findings: what remains after the ignores, gravest first.
+        ignored: what was set aside, with the reason given.
+        problems: why a part of the answer is missing.
+        git_processes: how many git processes the run took.
+    """
+
+    roots: Roots
+    pages: tuple[PageStatus, ...]
+    fidelity: Mapping[str, Fidelity]
+    findings: tuple[TranslationFinding, ...]
+    ignored: tuple[tuple[TranslationFinding, str], ...]
+    problems: tuple[Problem, ...]
+    verdict: Verdict
+    scope: Scope | None
+    head: str | None
+    time: int
+    git_processes: int
+    cache_hits: int
+
+    @property
+    def counts(self) -> Counter[Freshness]:
+        return Counter(page.freshness for page in self.pages)
+
+    @property
+    def day(self) -> datetime.date:
+        return datetime.datetime.fromtimestamp(self.time, datetime.UTC).date()
+
+    def by_page(self) -> dict[str, list[TranslationFinding]]:
+        """The findings of each page, gravest first; those about no page are under the empty key."""
+        grouped: dict[str, list[TranslationFinding]] = {}
+        for finding in self.findings:
+            grouped.setdefault(finding.page, []).append(finding)
+        return grouped
+
+    def fidelity_of(self, page: PageStatus) -> Fidelity:
+        return self.fidelity.get(page.key, Fidelity.NOT_CHECKED)
+
+    def age_in_days(self, page: PageStatus) -> int | None:
+        """How long the translation has been behind, None where history does not tell."""
+        if page.outdated_since is None:
+            return None
+        return max(0, (self.time - page.outdated_since) // 86_400)
+
+
+def make_report(
+    survey: Survey,
+    fidelity: FidelityResult | None,
+    policy: Policy,
+    ignore_file: Path,
+    *,
+    scope: Scope | None = None,
+    only: Collection[str] | None = None,
+) -> Report:
+    """Joins both axes, applies scope and ignores, and judges.
+
+    Raises:
+        IgnoreFileError: the ignore file is broken.
+    """
+    pages = survey.pages if scope is None else tuple(one for one in survey.pages if scope.covers(one.key))
+    found = [finding for page in pages for finding in freshness_findings(page)]
+    if fidelity is not None:
+        keys = {page.key for page in pages}
+        found += [one for one in fidelity.findings if one.page in keys or (not one.page and scope is None)]
+    softened = tuple(found) if scope is None else scope.soften(found)
+    ignored: tuple[tuple[TranslationFinding, str], ...] = ()
+    if ignore_file.is_file():
+        # Imported here: most books have no such file.
+        from tooling.translations.report.ignores import apply_ignores, read_ignores  # noqa: PLC0415
+
+        sorted_out = apply_ignores(
+            softened,
+            read_ignores(ignore_file),
+            file=survey.roots.name(ignore_file),
+            today=datetime.datetime.fromtimestamp(survey.time, datetime.UTC).date(),
+            # Without the second axis, entries about it cannot match.
+            whole=scope is None and only is None and fidelity is not None,
+        )
+        softened, ignored = sorted_out.kept, sorted_out.ignored
+    findings = tuple(sorted(softened, key=lambda one: (-one.severity, one.file, one.line or 0, one.kind)))
+    problems = (*survey.problems, *(fidelity.problems if fidelity else ()))
+    return Report(
+        survey.roots,
+        pages,
+        fidelity.pages if fidelity else {},
+        findings,
+        ignored,
+        problems,
+        judge(policy, findings, pages, problems, now=survey.time, scope=scope),
+        scope,
+        survey.head,
+        survey.time,
+        survey.repository.processes if survey.repository else 0,
+        survey.cache_hits,
+    )
+
+
+def worst(findings: Collection[TranslationFinding]) -> FreshnessSeverity | None:
+    """The gravest severity among them."""
+    return max((finding.severity for finding in findings), default=None)

@@ -1,0 +1,162 @@
+"""The letters that a language is written in: what tells a translation from its English source."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+# Letters as the inside of a regular expression's brackets. Greek stands in formulas of every language.
+_SCRIPTS = {
+    "Hangul": "\uac00-\ud7a3",
+    "kana": "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9d",
+    "Han": "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
+    "Cyrillic": "\u0400-\u052f",
+    "Greek": "\u0370-\u03ff",
+    "Arabic": "\u0620-\u064a\u066e-\u06d3\u0750-\u077f",
+    "Hebrew": "\u05d0-\u05ea",
+    "Thai": "\u0e01-\u0e4e",
+    "Devanagari": "\u0900-\u0963\u0970-\u097f",
+}
+_JAMO = "\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\u3131-\u318e"
+# Scripts that are reported where a language has no use for them, and what a reader is told.
+_REPORTED = (
+    (("kana", "Han"), "is Chinese or Japanese"),
+    (("Hangul",), "is Korean"),
+    (("Cyrillic",), "is Cyrillic"),
+    (("Arabic",), "is Arabic script"),
+    (("Hebrew",), "is Hebrew script"),
+    (("Thai",), "is Thai"),
+    (("Devanagari",), "is Devanagari"),
+)
+_NAMES = {
+    "ar": "Arabic",
+    "bg": "Bulgarian",
+    "de": "German",
+    "el": "Greek",
+    "es": "Spanish",
+    "fa": "Persian",
+    "fr": "French",
+    "he": "Hebrew",
+    "hi": "Hindi",
+    "id": "Indonesian",
+    "it": "Italian",
+    "ja": "Japanese",
+    "ko": "Korean",
+    "nl": "Dutch",
+    "pl": "Polish",
+    "pt": "Portuguese",
+    "ru": "Russian",
+    "th": "Thai",
+    "tr": "Turkish",
+    "uk": "Ukrainian",
+    "vi": "Vietnamese",
+    "zh": "Chinese",
+}
+_OWN = {
+    "ar": ("Arabic",),
+    "be": ("Cyrillic",),
+    "bg": ("Cyrillic",),
+    "el": ("Greek",),
+    "fa": ("Arabic",),
+    "he": ("Hebrew",),
+    "hi": ("Devanagari",),
+    "ja": ("kana", "Han"),
+    "kk": ("Cyrillic",),
+    "ko": ("Hangul",),
+    "mk": ("Cyrillic",),
+    "mr": ("Devanagari",),
+    "ne": ("Devanagari",),
+    "ru": ("Cyrillic",),
+    "sr": ("Cyrillic",),
+    "th": ("Thai",),
+    "uk": ("Cyrillic",),
+    "ur": ("Arabic",),
+    "zh": ("Han",),
+}
+_UNSPACED = frozenset({"ja", "th", "zh"})
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Letters or signs that do not belong into a text of the language.
+
+    Attributes:
+        kind: of the finding.
+        pattern: a run of them.
+        what: what they are, behind the quoted run.
+        hint: what to do.
+    """
+
+    kind: str
+    pattern: re.Pattern[str]
+    what: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class WritingSystem:
+    """How a language is written.
+
+    Attributes:
+        code: the language's primary code, such as `ko` or `pt`.
+        name: its English name, or the code where that is not known.
+        script: what it is written in, for messages.
+        letters: a letter that English does not have; for languages in Latin letters, one with a diacritic.
+        own_script: whether every sentence of the language has such a letter.
+        spaced: whether spaces stand between words.
+        foreign: what does not belong into its text.
+    """
+
+    code: str
+    name: str
+    script: str
+    letters: re.Pattern[str]
+    own_script: bool
+    spaced: bool
+    foreign: tuple[Foreign, ...]
+
+
+@lru_cache
+def writing_of(language: str) -> WritingSystem:
+    """The writing system of a language.
+
+    Args:
+        language: a BCP 47 code: `ja`, `pt-BR`. An unknown one is taken to be written in Latin letters.
+    """
+    code = language.partition("-")[0].lower()
+    own = _OWN.get(code, ())
+    letters = "".join(_SCRIPTS[script] for script in own)
+    script = " and ".join(own) or "Latin letters"
+    return WritingSystem(
+        code,
+        _NAMES.get(code, code),
+        script,
+        re.compile(f"[{letters}]" if letters else "[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff]"),
+        bool(own),
+        code not in _UNSPACED,
+        tuple(_foreign(code, own, f"write it in {script}")),
+    )
+
+
+def _foreign(code: str, own: tuple[str, ...], hint: str) -> list[Foreign]:
+    found: list[Foreign] = []
+    for scripts, what in _REPORTED:
+        letters = "".join(_SCRIPTS[script] for script in scripts if script not in own)
+        if scripts == ("Hangul",):
+            letters += _JAMO if "Hangul" not in own else ""
+        if letters:
+            found.append(Foreign("foreign-script", re.compile(f"[{letters}]+"), what, hint))
+    if code not in ("ja", "zh"):
+        signs = re.compile("[\u3001\u3002\uff0c\uff1b\uff1a\uff01\uff1f]")
+        found.append(
+            Foreign("foreign-sign", signs, "is a Chinese or Japanese sign", "use `,` `.` `:` `?` `!`")
+        )
+    broken, what, form = (
+        (f"[\ufffd{_JAMO}]+", "is not whole syllables", "in form NFC")
+        if code == "ko"
+        else ("\ufffd+", "stands for letters that were lost", "as UTF-8")
+    )
+    hint = f"type it again; save the file {form}"
+    found.append(Foreign("broken-letters", re.compile(broken), what, hint))
+    return found
