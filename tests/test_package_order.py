@@ -12,8 +12,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     # Modules without a domain: errors, files, processes.
     (
         "tooling.exit_codes", "tooling.pins", "tooling.gc_pause", "tooling.atomic_write", "tooling.record",
-        "tooling.errors", "tooling.regular_files", "tooling.output_folder", "tooling.git_command",
-        "tooling.forks", "tooling.processes", "tooling.project", "tooling.cores",
+        "tooling.errors", "tooling.suggestions", "tooling.regular_files", "tooling.output_folder",
+        "tooling.git_command", "tooling.forks", "tooling.processes", "tooling.project", "tooling.cores",
     ),
     ("tooling.mdbook",),
     # The puzzles, and how their programs are built and run.
@@ -62,7 +62,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.book.site",),
     # The command line; `book check` compares the commands that pages show with its parser.
     ("tooling.repository_checks",),
-    ("tooling.cli.commands", "tooling.cli.parser"),
+    ("tooling.cli.commands", "tooling.cli.parser", "tooling.cli.options", "tooling.cli.fields"),
     ("tooling.book.checks",),
     ("tooling.cli", "tooling.__main__", "tooling.translations.__main__"),
 )  # fmt: skip

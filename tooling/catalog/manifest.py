@@ -26,8 +26,9 @@ from tooling.catalog.model import (
     Text,
     Vendor,
 )
-from tooling.catalog.nodes import Value, did_you_mean, read_document
+from tooling.catalog.nodes import Value, read_document
 from tooling.project import Project
+from tooling.suggestions import did_you_mean
 
 DEFAULT_TIME_LIMIT = 20.0
 _VENDORS = tuple(vendor.value for vendor in Vendor)

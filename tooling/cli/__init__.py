@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import atexit
 import gc
 import importlib
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
 
-from tooling.cli.commands import available_commands
-from tooling.cli.parser import Parser, UsageError
+from msgspec import Struct
+
+from tooling.cli.commands import Command, add_list, available_commands, find_action, parser_of
+from tooling.cli.parser import Parser, UsageError, read
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.pins import MAX_VERSION, MDBOOK_VERSION, MOJO_VERSION, TOOL_VERSION
 
 # Python looks for garbage once more when it ends: with nothing to look through, a short command ends sooner.
 atexit.register(gc.freeze)
@@ -23,6 +26,17 @@ atexit.register(gc.freeze)
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 TERMINATED = 143  # 128 + SIGTERM
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+
+VERSIONS = f"tooling {TOOL_VERSION}\nMojo {MOJO_VERSION}\nMAX {MAX_VERSION}\nmdBook {MDBOOK_VERSION}"
+_FIRST_STEPS = """\
+GPU puzzles in Mojo: run them, judge them, keep the book in step.
+
+  tooling run p01          build your program of puzzle 1, run it and judge it
+  tooling run p01 --hint   show a hint
+  tooling list             show all puzzles
+
+`tooling --help` shows all commands."""
 
 
 class Terminated(BaseException):
@@ -77,60 +91,69 @@ def _guarded(arguments: list[str]) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    name = next((argument for argument in arguments if not argument.startswith("-")), None)
+    place = next((place for place, word in enumerate(arguments) if not word.startswith("-")), len(arguments))
+    before, words = arguments[:place], arguments[place:]
+    if before or not words:
+        return _without_command(before, words)
+    command, rest = find_action(_command_named(words), words[1:])
+    assert command.options
+    chosen = read(parser_of(command), command.options, rest)
+    module = importlib.import_module(f"{__name__}.{command.module}")
+    function: Callable[[Struct], int] = getattr(module, command.function)
+    try:
+        return function(chosen)
+    except SystemExit as error:  # no command ends this way: what it checked has no verdict
+        raise CommandEnded(f"`{command.prog}` was ended by SystemExit({error.code!r})") from error
+
+
+def _command_named(words: list[str]) -> Command:
+    known = available_commands()
+    name = words[0]
+    for command in known:
+        if command.name == name:
+            return command
+    from tooling.catalog.catalogue import is_puzzle_name
+    from tooling.suggestions import did_you_mean
+
+    if is_puzzle_name(name):
+        hint = f"`{shlex.join(('tooling', 'run', *words))}`"
+    else:
+        hint = did_you_mean(name, [*(command.name for command in known), "--help", "--version"])
+    raise UsageError(f"there is no command `{name}`", hint=hint)
+
+
+def _without_command(before: list[str], words: list[str]) -> int:
+    """What there is without a command: the help, the versions, and a first orientation."""
+    if not before:
+        print(_FIRST_STEPS)
+        return ExitCode.USAGE
+    if before[0] == "--version":
+        print(VERSIONS)
+        return ExitCode.PASSED
     parser = Parser(
         prog="tooling",
         description="GPU puzzles in Mojo: run them, judge them, keep the book in step.",
         epilog="Exit status: 0 passed, 1 wrong, 2 usage, 3 build failed, 4 not possible here, "
         "5 time limit, 70 a defect of the tool.",
-        allow_abbrev=False,
     )
-    subparsers = parser.add_subparsers(
-        title="commands", metavar="COMMAND", dest="command_name", parser_class=Parser
+    parser.add_argument(
+        "--version", action="store_true", help="show the versions of the tool, Mojo, MAX and mdBook"
     )
     known = available_commands()
-    for command in known:
-        if command.name == name:
-            importlib.import_module(f"{__name__}.{command.module}").register(subparsers)
-        elif arguments[:1] != [name]:  # else nobody asks for the list of all
-            subparsers.add_parser(command.name, help=command.help, add_help=False)
-    if name is not None and all(command.name != name for command in known):
-        from tooling.catalog.nodes import did_you_mean
+    add_list(parser, known, "COMMAND", "commands")
+    if before[0] in ("-h", "--help"):
+        parser.parse_args(["--help"])
+    from tooling.suggestions import nearest, proposal
 
-        near = did_you_mean(name, [command.name for command in known])
-        hint = f"`tooling run {name}`" if name[:1] == "p" and name[1:2].isdigit() else near
-        raise UsageError(f"there is no command `{name}`", hint=hint)
-    parsed, rest = parser.parse_known_args(_join_optional_number(arguments))
-    function: Callable[[argparse.Namespace], int] | None = getattr(parsed, "command", None)
-    if function is None:
-        if rest:
-            raise UsageError(f"unknown option {rest[0]}", hint="`tooling --help` shows what there is")
-        parser.print_help()
-        return ExitCode.USAGE
-    if rest and not getattr(parsed, "takes_flags", False):
-        raise UsageError(f"unknown argument {rest[0]}", hint=f"`tooling {name} --help` shows what there is")
-    parsed.rest = rest
-    try:
-        return function(parsed)
-    except SystemExit as error:  # no command ends this way: what it checked has no verdict
-        raise CommandEnded(f"`tooling {name}` was ended by SystemExit({error.code!r})") from error
-
-
-def _join_optional_number(arguments: list[str]) -> list[str]:
-    """`--hint 2` becomes `--hint=2`, and `--hint` alone `--hint=1`: argparse would take what follows."""
-    joined: list[str] = []
-    for index, argument in enumerate(arguments):
-        if argument == "--":
-            return joined + arguments[index:]
-        if joined and joined[-1] == "--hint" and argument.isdigit():
-            joined[-1] = f"--hint={argument}"
-        else:
-            if joined and joined[-1] == "--hint":
-                joined[-1] = "--hint=1"
-            joined.append(argument)
-    if joined and joined[-1] == "--hint":
-        joined[-1] = "--hint=1"
-    return joined
+    option = before[0].partition("=")[0]
+    named = next((word for word in words if word in {command.name for command in known}), None)
+    if named:
+        others = [word for word in (*before, *words) if word != named]
+        hint = f"an option stands after the command: `{shlex.join(('tooling', named, *others))}`"
+    else:
+        near = nearest(option, ("--help", "--version"))
+        hint = proposal(near) if near else parser.where_help_is
+    raise UsageError(f"unknown option {option}", hint=hint)
 
 
 def _show(error: ToolingError, command: str) -> None:
