@@ -32,11 +32,11 @@ VERSIONS = f"tooling {TOOL_VERSION}\nMojo {MOJO_VERSION}\nMAX {MAX_VERSION}\nmdB
 _FIRST_STEPS = """\
 GPU puzzles in Mojo: run them, judge them, keep the book in step.
 
-  tooling run p01          build your program of puzzle 1, run it and judge it
-  tooling run p01 --hint   show a hint
-  tooling list             show all puzzles
+  {tool} run p01          build your program of puzzle 1, run it and judge it
+  {tool} run p01 --hint   show a hint
+  {tool} list             show all puzzles
 
-`tooling --help` shows all commands."""
+`{tool} --help` shows all commands."""
 
 
 class Terminated(BaseException):
@@ -125,7 +125,9 @@ def _command_named(words: list[str]) -> Command:
 def _without_command(before: list[str], words: list[str]) -> int:
     """What there is without a command: the help, the versions, and a first orientation."""
     if not before:
-        print(_FIRST_STEPS)
+        from tooling.reports.invocation import tool_prefix
+
+        print(_FIRST_STEPS.format(tool=tool_prefix(os.environ)))
         return ExitCode.USAGE
     if before[0] == "--version":
         print(VERSIONS)
@@ -157,6 +159,7 @@ def _without_command(before: list[str], words: list[str]) -> int:
 
 
 def _show(error: ToolingError, command: str) -> None:
+    from tooling.reports.invocation import as_typed
     from tooling.reports.terminal import open_terminal
 
     sys.stdout.flush()
@@ -168,9 +171,9 @@ def _show(error: ToolingError, command: str) -> None:
         for line in str(details).splitlines():
             terminal.line("  " + line)
     if error.why:
-        terminal.labelled("why", error.why)
+        terminal.labelled("why", as_typed(error.why, os.environ))
     if error.hint:
-        terminal.labelled("try", error.hint, "cyan")
+        terminal.labelled("try", as_typed(error.hint, os.environ), "cyan")
     if os.environ.get("GITHUB_ACTIONS") == "true":
         from tooling.project import ProjectNotFound, find_project
         from tooling.reports.annotations import error_annotation

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,7 +54,7 @@ def check_command(options: BookCheckOptions) -> int:
         return ExitCode.PASSED
     project = find_project()
     report = check(project)
-    print(report.as_json() if options.json else report.as_text())
+    print(report.as_json() if options.json else _with_typed_hints(report.as_text()))
     if in_workflow():
         for line in annotation_lines(map(_annotation, report.findings), project.root):
             print(line, file=sys.stderr if options.json else sys.stdout)
@@ -60,6 +62,12 @@ def check_command(options: BookCheckOptions) -> int:
         verdict = f"❌ {count} finding{'s' if count > 1 else ''}" if count else "✅ nothing found"
         add_to_summary(text_markdown("tooling book check", verdict, report.as_text()))
     return ExitCode.WRONG if report.findings else ExitCode.PASSED
+
+
+def _with_typed_hints(text: str) -> str:
+    from tooling.reports.invocation import as_typed
+
+    return re.sub(r"(?m)(?<=^  try: ).*$", lambda hint: as_typed(hint[0], os.environ), text)
 
 
 def _annotation(finding: BookFinding) -> Annotation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ def command(options: BundleOptions) -> int:
         return _judge(options.judge, tasks)
 
     from tooling.bundle.making import make_bundle
+    from tooling.reports.invocation import as_typed
     from tooling.toolchain import find_toolchain
 
     bundle = make_bundle(
@@ -43,7 +45,7 @@ def command(options: BundleOptions) -> int:
         target=target_for(options.accelerator),
         host_cpu=None if options.host_cpu == "native" else options.host_cpu,
         jobs=options.jobs,
-        progress=lambda line: print(line, flush=True),
+        progress=lambda line: print(as_typed(line, os.environ), flush=True),
         with_max=options.max,
     )
     print(f"{bundle.entries} entries, {bundle.executables} different executables in {bundle.folder}")

@@ -42,9 +42,17 @@ def _roots(options: RootOptions) -> Roots:
 
 
 def _keys(pages: Sequence[str], roots: Roots) -> frozenset[str] | None:
-    from tooling.translations.commands.selection import select_pages
+    from tooling.translations.commands.selection import PageNotFoundError, select_pages
 
-    return select_pages(pages, roots, Path.cwd()) if pages else None
+    try:
+        return select_pages(pages, roots, Path.cwd()) if pages else None
+    except PageNotFoundError:
+        from tooling.cli.commands import action_instead_of_page
+
+        mistyped = action_instead_of_page("check-translations", pages[0])
+        if mistyped:
+            raise mistyped from None
+        raise
 
 
 def _show(text: str) -> None:
@@ -139,6 +147,7 @@ def diff_command(options: DiffOptions) -> int:
 
 
 def stamp_command(options: StampOptions) -> int:
+    from tooling.reports.invocation import as_typed
     from tooling.translations.commands.selection import selects_everything
     from tooling.translations.commands.stamp import (
         StampRequest,
@@ -162,7 +171,7 @@ def stamp_command(options: StampOptions) -> int:
     for one in result.stamped:
         _show(f"stamped {one.file}: commit {(one.pin.commit or '')[:12]}, blob {(one.pin.blob or '')[:12]}")
     for refusal in result.refused:
-        _show(f"refused {refusal.file}: {refusal.reason}\n  try: {refusal.hint}")
+        _show(f"refused {refusal.file}: {refusal.reason}\n  try: {as_typed(refusal.hint, os.environ)}")
     return ExitCode.WRONG if result.refused else ExitCode.PASSED
 
 

@@ -300,7 +300,8 @@ def add_list(parser: Parser, commands: Sequence[Command], metavar: str, heading:
         listed.add_parser(command.name, help=command.help, add_help=False)
 
 
-def action_instead_of_page(command: Command, page: str) -> UsageError | None:
-    """The error of a page that is not there and was likely to be the name of an action; None: it was not."""
+def action_instead_of_page(name: str, page: str) -> UsageError | None:
+    """The error of a page that does not exist and is likely to be a misspelled action; None: it is not."""
+    command = next(command for command in COMMANDS if command.name == name)
     near = nearest(page, [action.name for action in command.actions])
     return UsageError(f"`{command.prog}` has no action `{page}`", hint=proposal(near)) if near else None

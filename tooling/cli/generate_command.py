@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,10 @@ def command(options: GenerateOptions) -> int:
         for file in stale:
             sys.stdout.write(file.diff(project.root))
         if stale:
+            from tooling.reports.invocation import as_typed
+
             message = f"{len(stale)} of {len(files)} generated files are not current: run `tooling generate`"
-            print(f"\n{message}")
+            print("\n" + as_typed(message, os.environ))
             _annotate(stale, project.root, message)
             return ExitCode.WRONG
         print(f"{len(files)} generated files are current")
