@@ -7,6 +7,7 @@ them like any gettext catalogue.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
@@ -125,4 +126,4 @@ def update_catalogues() -> None:
     for file in catalogue_files().values():
         update_catalogue(file, known)
         for problem in check_catalogue(file, known):
-            print(f"{problem.file}:{problem.line}: {problem.message}")
+            sys.stdout.write(f"{problem.file}:{problem.line}: {problem.message}\n")
