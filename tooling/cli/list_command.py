@@ -35,7 +35,7 @@ def command(options: ListOptions) -> int:
     for column in ("part", "puzzle", "command", "tensor API", "kind", "runs on"):
         table.add_column(column, overflow="fold", no_wrap=column in ("part", "tensor API", "kind"))
     for puzzle in puzzles:
-        title = puzzle.title.in_language(options.lang)
+        title = puzzle.title.render(options.lang)
         for mode in puzzle.modes:
             vendors = []
             for vendor in Vendor:
@@ -62,7 +62,7 @@ def _write_json(path: str, puzzles: Sequence[Puzzle]) -> None:
         {
             "id": puzzle.id,
             "part": puzzle.part,
-            "title": {"en": puzzle.title.en, "ko": puzzle.title.ko},
+            "title": dict(puzzle.title.versions),
             "programs": [
                 {
                     "name": program.name,

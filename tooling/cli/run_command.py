@@ -35,6 +35,7 @@ def command(options: RunOptions) -> int:
     try:
         verdict = _judged(options, project, selection, terminal)
     except ToolingError as error:
+        error.speak(options.lang)
         _write(options, [error_record(selection.puzzle.id, selection.command, error)])
         raise
     from tooling.reports.annotations import annotation_lines, in_workflow, verdict_annotations
@@ -44,10 +45,10 @@ def command(options: RunOptions) -> int:
     show_verdict(verdict, terminal, options.lang)
     if options.checks is None:  # with fewer checks than all, a race may have gone unseen
         _keep_progress(verdict, project, terminal)
-    record = verdict_record(verdict)
+    record = verdict_record(verdict, options.lang)
     if in_workflow():
         source = selection.program.solution if options.solution else selection.program.problem
-        for line in annotation_lines(verdict_annotations(verdict, source), project.root):
+        for line in annotation_lines(verdict_annotations(verdict, source, options.lang), project.root):
             terminal.line(line)
         add_to_summary(records_markdown("tooling run", [record]))
     _write(options, [record])
@@ -63,7 +64,7 @@ def _judged(options: RunOptions, project: Project, selection: Selection, termina
     from tooling.toolchain.diagnostics import render_warnings
     from tooling.trials import Trial, build_trial, run_trial
 
-    choice = choose(selection, options.target, options.lang)
+    choice = choose(selection, options.target)
     if options.checks is not None and not choice.target.simulated:
         raise UsageError(
             f"{choice.target.device} has no checks to choose from",

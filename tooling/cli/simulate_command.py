@@ -59,9 +59,9 @@ def command(options: SimulateOptions) -> int:
     for finding in findings:
         terminal.line(render(finding, options.lang))
     errors = [finding for finding in findings if finding.severity.value == "error"]
-    stopped = stopped_kernel(simulation.records, options.lang)
+    stopped = stopped_kernel(simulation.records)
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
-        told = STOPPED.say(options.lang, kernel=stopped.name, place=stopped.place, why=stopped.why)
+        told = STOPPED.of(kernel=stopped.name, place=stopped.place, why=stopped.why).render(options.lang)
         terminal.line(told)
     ended = {
         Ending.EXITED: f"the program ended with status {transcript.status}",
@@ -79,7 +79,7 @@ def command(options: SimulateOptions) -> int:
     if errors or failed:
         return ExitCode.WRONG
     if not simulation.launches:  # a check that could not run has not passed
-        terminal.line(NOT_LAUNCHED.in_language(options.lang))
+        terminal.line(NOT_LAUNCHED.render(options.lang))
         return ExitCode.NOT_POSSIBLE
     return ExitCode.PASSED
 
