@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
@@ -70,6 +71,10 @@ MISSPELLED = {
     "  why: it takes text, json, md, github, sarif or html\n  try: did you mean `html`?",
     "run p15 --check race": "argument --check: there is no check `race`: memory, races, initialisation, "
     "synchronisation or none\n  try: did you mean `races`?",
+    "simulate --schedule advers -- x": "argument --schedule: `advers` is not a schedule: lockstep, "
+    "random:SEED or adversarial\n  try: did you mean `adversarial`?",
+    "simulate --schedule random -- x": "argument --schedule: `random` is not a schedule: lockstep, "
+    "random:SEED or adversarial\n  try: did you mean `random:SEED`?",
     "book serve --port 99999": "argument --port: must be a port number from 0 to 65535, not 99999",
     # puzzles and their flags
     "run p51": f"there is no puzzle `p51`\n{NAMES}  try: did you mean `p15` or `p35`? ({ALL})",
@@ -206,3 +211,23 @@ def test_a_programs_own_options_are_left_to_it() -> None:
     assert chosen.timeout == 5
     assert not chosen.no_check
     assert chosen.program[-4:] == ("./my_program", "--hint", "-hot", "--no-check")
+
+
+def test_output_that_cannot_be_written_is_named() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("there is no /dev/full here")
+    with full.open("w") as stream:
+        for line in ("list", "run p01 --hint", "run p51", "--version"):
+            command = [sys.executable, "-m", "tooling", *line.split()]
+            done = subprocess.run(
+                command, stdout=stream, stderr=subprocess.PIPE, text=True, check=False, cwd=REPOSITORY
+            )
+            if line == "run p51":
+                assert done.returncode == ExitCode.USAGE
+                assert done.stderr.startswith("error: there is no puzzle `p51`\n")
+            else:
+                assert done.returncode == ExitCode.NOT_POSSIBLE, line
+                assert done.stderr == (
+                    "error: the output cannot be written\n  why: No space left on device\n"
+                )

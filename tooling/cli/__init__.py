@@ -81,13 +81,36 @@ def _guarded(arguments: list[str]) -> int:
         return TERMINATED
     except BrokenPipeError:
         _end_children()
-        # Python flushes stdout once more when it exits; there is nobody left to read it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return _BROKEN_PIPE
+    except OSError as error:
+        _end_children()
+        # A failed write leaves nothing behind that would fail again: one more shows whether it was stdout's.
+        if error.filename is None and (reason := _output_failure("\n")):
+            print(f"error: the output cannot be written\n  why: {reason}", file=sys.stderr)
+            return ExitCode.NOT_POSSIBLE
+        _show_defect(error)
+        return ExitCode.INTERNAL
     except Exception as error:  # noqa: BLE001 - the one place where a defect of the tool ends
         _end_children()
         _show_defect(error)
         return int(ExitCode.INTERNAL)
+
+
+def _output_failure(more: str = "") -> str | None:
+    """Why stdout takes no more output, such as a full disk; None where it does."""
+    try:
+        sys.stdout.write(more)
+        sys.stdout.flush()
+    except OSError as error:
+        _discard_output()
+        return error.strerror
+    return None
+
+
+def _discard_output() -> None:
+    """Python flushes stdout once more when it exits, and what is left there cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -162,7 +185,7 @@ def _show(error: ToolingError, command: str) -> None:
     from tooling.reports.invocation import as_typed
     from tooling.reports.terminal import open_terminal
 
-    sys.stdout.flush()
+    _output_failure()  # the error is shown, whatever happens to the rest
     terminal = open_terminal(sys.stderr)
     head = f"{error.where}: {error.what}" if error.where else error.what
     terminal.line(terminal.paint("error:", "red") + " " + head)
@@ -190,7 +213,7 @@ def _show(error: ToolingError, command: str) -> None:
 def _show_defect(error: Exception) -> None:
     import traceback
 
-    sys.stdout.flush()
+    _output_failure()
     traceback.print_exception(error, file=sys.stderr)
     print(
         "\nerror: this is a defect of `tooling` itself, not of your program.\n"

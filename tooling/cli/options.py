@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -36,6 +37,16 @@ def seconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise BadValue(f"must be a positive number of seconds, not {text}")
     return value
+
+
+def schedule_name(text: str) -> str:
+    """The order in which the simulated GPU runs its groups of threads."""
+    if re.fullmatch(r"lockstep|adversarial|random:\d+", text):
+        return text
+    near = nearest(text.partition(":")[0], ("lockstep", "random:SEED", "adversarial"))
+    raise BadValue(
+        f"`{text}` is not a schedule: lockstep, random:SEED or adversarial", proposal(near) if near else None
+    )
 
 
 def _processors() -> int:
@@ -146,7 +157,9 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
 
     check: Check = None
     no_check: NoCheck = False
-    schedule: Annotated[str, Option("lockstep (default), random:SEED or adversarial")] = "lockstep"
+    schedule: Annotated[str, Option("lockstep (default), random:SEED or adversarial", read=schedule_name)] = (
+        "lockstep"
+    )
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, Option("write the findings as JSON", "FILE")] = None
     lang: Language = field(default_factory=_preset_language)

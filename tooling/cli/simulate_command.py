@@ -12,7 +12,6 @@ from tooling.exit_codes import ExitCode
 
 def command(options: SimulateOptions) -> int:
     from tooling.cli.parser import UsageError
-    from tooling.errors import ToolingError
     from tooling.execution.program import Ending, run_program
     from tooling.reports.terminal import open_terminal
     from tooling.targets.model import Absence, TargetKind
@@ -35,23 +34,18 @@ def command(options: SimulateOptions) -> int:
     if program[0].endswith(".mojo"):
         program = [_built(Path(program[0]), simulated.accelerator), *program[1:]]
     terminal = open_terminal()
-    try:
-        settings = SimulationOptions(
-            checks=frozenset(map(Check, options.checks)),
-            language=options.lang,
-            schedule=options.schedule,
+    settings = SimulationOptions(
+        checks=frozenset(map(Check, options.checks)), language=options.lang, schedule=options.schedule
+    )
+    with Simulation(settings) as simulation:
+        transcript = run_program(
+            program,
+            environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment},
+            time_limit=options.timeout,
+            output_limit=1 << 30,
+            kept_output=0,  # it is shown as it comes
+            stream=terminal.streamer(),
         )
-        with Simulation(settings) as simulation:
-            transcript = run_program(
-                program,
-                environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment},
-                time_limit=options.timeout,
-                output_limit=1 << 30,
-                kept_output=0,  # it is shown as it comes
-                stream=terminal.streamer(),
-            )
-    except ValueError as error:  # a schedule that does not exist
-        raise ToolingError(f"unknown schedule `{options.schedule}`", why=str(error)) from error
     sys.stderr.write(transcript.stderr)
     if simulation.errors:
         raise simulation.errors[0]
