@@ -19,7 +19,7 @@ from tooling.errors import ToolingError
 from tooling.mdbook.markup import Fence
 
 _SHELLS = {"bash", "sh", "console", "shell"}
-_HARMLESS = {"cd", "git", "nvidia-smi"}
+_HARMLESS = {"python3", "cd", "git", "nvidia-smi"}
 _ENVIRONMENTS = {"amd": Vendor.AMD, "apple": Vendor.APPLE, None: Vendor.NVIDIA}
 _COMMAND_START = re.compile(r"^(?:pixi|uv|poe|tooling)\s")
 
