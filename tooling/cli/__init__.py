@@ -6,7 +6,6 @@ import atexit
 import gc
 import importlib
 import os
-import shlex
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -18,7 +17,6 @@ from tooling.cli.commands import Command, add_list, available_commands, find_act
 from tooling.cli.parser import Parser, UsageError, read
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
-from tooling.pins import MAX_VERSION, MDBOOK_VERSION, MOJO_VERSION, TOOL_VERSION
 
 # Python looks for garbage once more when it ends: with nothing to look through, a short command ends sooner.
 atexit.register(gc.freeze)
@@ -28,7 +26,6 @@ TERMINATED = 143  # 128 + SIGTERM
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 
-VERSIONS = f"tooling {TOOL_VERSION}\nMojo {MOJO_VERSION}\nMAX {MAX_VERSION}\nmdBook {MDBOOK_VERSION}"
 _FIRST_STEPS = """\
 GPU puzzles in Mojo: run them, judge them, keep the book in step.
 
@@ -135,6 +132,8 @@ def _command_named(words: list[str]) -> Command:
     for command in known:
         if command.name == name:
             return command
+    import shlex
+
     from tooling.catalog.catalogue import is_puzzle_name
     from tooling.suggestions import did_you_mean
 
@@ -153,7 +152,10 @@ def _without_command(before: list[str], words: list[str]) -> int:
         print(_FIRST_STEPS.format(tool=tool_prefix(os.environ)))
         return ExitCode.USAGE
     if before[0] == "--version":
-        print(VERSIONS)
+        from tooling import pins
+
+        print(f"tooling {pins.TOOL_VERSION}", f"Mojo {pins.MOJO_VERSION}", sep="\n")
+        print(f"MAX {pins.MAX_VERSION}", f"mdBook {pins.MDBOOK_VERSION}", sep="\n")
         return ExitCode.PASSED
     parser = Parser(
         prog="tooling",
@@ -168,6 +170,8 @@ def _without_command(before: list[str], words: list[str]) -> int:
     add_list(parser, known, "COMMAND", "commands")
     if before[0] in ("-h", "--help"):
         parser.parse_args(["--help"])
+    import shlex
+
     from tooling.suggestions import nearest, proposal
 
     option = before[0].partition("=")[0]

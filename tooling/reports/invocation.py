@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import sys
 from collections.abc import Mapping
@@ -77,6 +76,8 @@ def _typed(program: Path, environment: Mapping[str, str]) -> str:
 
     poe starts its tasks in the root of the project, and keeps the reader's folder in POE_PWD.
     """
+    import shlex  # noqa: PLC0415 - only where the program is not on the reader's PATH
+
     here = environment.get("POE_PWD") or Path.cwd()
     path = str(Path(os.path.abspath(program)))  # noqa: PTH100 - without following links
     relative = os.path.relpath(path, here)
