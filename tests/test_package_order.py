@@ -11,7 +11,7 @@ from tests.test_imports import ROOT, Graph, import_graph, modules_of
 ORDER: tuple[tuple[str, ...], ...] = (
     # Modules without a domain: errors, files, processes.
     (
-        "tooling.exit_codes", "tooling.pins", "tooling.gc_pause", "tooling.atomic_write", "tooling.record",
+        "tooling.exit_codes", "tooling.pins", "tooling.gc_pause", "tooling.atomic_write",
         "tooling.errors", "tooling.regular_files", "tooling.output_folder", "tooling.git_command",
         "tooling.forks", "tooling.processes", "tooling.project", "tooling.cores",
     ),
@@ -35,6 +35,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.simulator.checks",),
     ("tooling.simulator.counters",),
     ("tooling.simulator.server",),
+    ("tooling.target_run",),
     # Verdicts.
     ("tooling.judging",),
     ("tooling.trials", "tooling.progress"),
