@@ -17,7 +17,6 @@ from msgspec import Struct
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, ProgramLanguage
 from tooling.execution.channel import VARIABLE, LabFolder
-from tooling.processes import program_pool
 from tooling.project import Project
 from tooling.target_run import RunOptions, run_on_target
 from tooling.targets.model import Choice
@@ -25,6 +24,7 @@ from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, b
 from tooling.toolchain.extras import require_extra
 from tooling.toolchain.packages import DRIVER_VARIABLE
 from tooling.toolchain.scripts import prepare_script
+from tooling.workers import program_pool
 
 if TYPE_CHECKING:
     from tooling.judging.reference import Reference

@@ -26,6 +26,7 @@ from tooling.targets.accelerators import target_for
 from tooling.targets.model import Choice, Target
 from tooling.targets.selection import gate
 from tooling.verify.plan import PlannedTrial, Task
+from tooling.verify.trying import complaint_about
 
 _VERSION = 1
 SIMULATOR_ONLY = frozenset({"memory", "races", "initialisation", "synchronisation"})
@@ -106,8 +107,6 @@ class _Cases:
 
 
 def _judge(trial: PlannedTrial, results: Sequence[dict[str, Any]], choice: Choice, cases: _Cases) -> Judged:
-    from tooling.verify.trying import complaint_about  # noqa: PLC0415 - brings multiprocessing
-
     mode = trial.selection.mode
     if not results:
         return Judged(trial, None, "", "the results do not hold it")
