@@ -13,7 +13,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     (
         "tooling.exit_codes", "tooling.pins", "tooling.gc_pause", "tooling.atomic_write",
         "tooling.errors", "tooling.regular_files", "tooling.output_folder", "tooling.git_command",
-        "tooling.forks", "tooling.processes", "tooling.workers", "tooling.project", "tooling.cores",
+        "tooling.processes", "tooling.workers", "tooling.project", "tooling.cores",
     ),
     ("tooling.mdbook",),
     # The puzzles, and how their programs are built and run.
