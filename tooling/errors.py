@@ -9,8 +9,8 @@ from msgspec import Struct
 from tooling.exit_codes import ExitCode
 
 
-class Location(Struct, frozen=True):
-    """A place in a file; line and column count from 1, as editors do."""
+class Location(Struct, frozen=True, array_like=True):
+    """A place in a file; line and column count from 1, as editors do. A file keeps it as an array."""
 
     path: Path
     line: int | None = None
