@@ -9,6 +9,7 @@ import pytest
 from tests.test_imports import ROOT, Graph, import_graph, modules_of
 
 ORDER: tuple[tuple[str, ...], ...] = (
+    ("tooling.text",),
     # Modules without a domain: errors, files, processes.
     (
         "tooling.exit_codes", "tooling.pins", "tooling.gc_pause", "tooling.atomic_write",
@@ -31,7 +32,6 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.simulator.nvidia.lowering",),
     ("tooling.simulator.nvidia.instructions",),
     ("tooling.simulator.engine",),
-    ("tooling.simulator.checks.texts",),
     ("tooling.simulator.checks",),
     ("tooling.simulator.counters",),
     ("tooling.simulator.server",),

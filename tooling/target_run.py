@@ -97,7 +97,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         tuple(relevant_findings(simulation.findings, transcript)),
         len(simulation.records),
         tuple(profiler.profiles.kernels) if profiler else None,
-        stopped_kernel(simulation.records, options.language),
+        stopped_kernel(simulation.records),
     )
 
 

@@ -184,7 +184,6 @@ def _run_case(
             run.findings,
             launches=run.launches,
             stopped=run.stopped,
-            language=trial.language,
         )
     return judge_case(
         mode,
@@ -196,7 +195,6 @@ def _run_case(
         launches=run.launches,
         kernels=run.kernels,
         stopped=run.stopped,
-        language=trial.language,
     )
 
 

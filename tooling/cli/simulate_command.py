@@ -74,7 +74,7 @@ def command(arguments: argparse.Namespace) -> int:
         terminal.line(render(finding, arguments.lang))
     errors = [finding for finding in findings if finding.severity.value == "error"]
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
-        told = STOPPED.say(arguments.lang, kernel=stopped.name, place=stopped.place, why=stopped.why)
+        told = STOPPED.of(kernel=stopped.name, place=stopped.place, why=stopped.why).render(arguments.lang)
         terminal.line(told)
     ended = {
         Ending.EXITED: f"the program ended with status {transcript.status}",
@@ -92,7 +92,7 @@ def command(arguments: argparse.Namespace) -> int:
     if errors or failed:
         return ExitCode.WRONG
     if not run.launches:  # a check that could not run has not passed
-        terminal.line(NOT_LAUNCHED.in_language(arguments.lang))
+        terminal.line(NOT_LAUNCHED.render(arguments.lang))
         return ExitCode.NOT_POSSIBLE
     return ExitCode.PASSED
 

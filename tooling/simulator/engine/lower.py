@@ -132,7 +132,7 @@ def _check_local_memory(decoder: Decoder) -> None:
     """
     local = decoder.layout.local_bytes
     if local > MAX_LOCAL_BYTES:
-        raise PtxError(TOO_MUCH_LOCAL.filled(local=local, most=MAX_LOCAL_BYTES), line=decoder.kernel.line)
+        raise PtxError(TOO_MUCH_LOCAL.of(local=local, most=MAX_LOCAL_BYTES), line=decoder.kernel.line)
 
 
 def _assemble(decoder: Decoder) -> Program:
