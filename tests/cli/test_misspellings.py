@@ -15,7 +15,7 @@ from msgspec.structs import fields
 from tests.cli.conftest import REPOSITORY
 from tooling.cli import main
 from tooling.cli.commands import COMMANDS, Command, parser_of
-from tooling.cli.options import CHECKS, RunOptions, VerifyOptions
+from tooling.cli.options import CHECKS, PuzzleRunOptions, VerifyOptions
 from tooling.cli.parser import read
 from tooling.exit_codes import ExitCode
 
@@ -177,14 +177,14 @@ def test_a_default_is_of_the_fields_type(command: Command) -> None:
             assert each.default is False, f"{each.name}: an option without a value can only switch on"
 
 
-def options_of(line: str) -> RunOptions:
+def options_of(line: str) -> PuzzleRunOptions:
     command = next(command for command in COMMANDS if command.name == "run")
-    return read(parser_of(command), RunOptions, line.split())
+    return read(parser_of(command), PuzzleRunOptions, line.split())
 
 
 def test_a_command_line_becomes_typed_options() -> None:
     read_ = options_of("--tiled p23 --target sim --timeout 2.5 --hint --check memory,races --json -")
-    assert read_ == RunOptions(
+    assert read_ == PuzzleRunOptions(
         puzzle="p23", target="sim", timeout=2.5, hint=1, check=frozenset({"memory", "races"}), json="-",
         flags=("--tiled",), lang="en",
     )  # fmt: skip

@@ -72,7 +72,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "run",
         "build a puzzle, run it and judge it",
-        options.RunOptions,
+        options.PuzzleRunOptions,
         "Builds a puzzle's program, runs it on the puzzle's data and on other data, and judges "
         "the buffers that it hands in.",
         "The puzzle's own flags may stand anywhere: tooling run p23 --tiled",

@@ -88,7 +88,7 @@ Language = Annotated[
 ]
 
 
-class RunOptions(Struct, frozen=True, kw_only=True):
+class PuzzleRunOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling run`."""
 
     puzzle: Annotated[str, Positional(f"p15, or a variant such as p15_tile_tensor{_NAMES}")]

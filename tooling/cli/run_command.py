@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import RunOptions
+from tooling.cli.options import PuzzleRunOptions
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from tooling.reports.terminal import Terminal
 
 
-def command(options: RunOptions) -> int:
+def command(options: PuzzleRunOptions) -> int:
     from tooling.catalog.catalogue import select
     from tooling.cli.parser import option_names
     from tooling.project import find_project
     from tooling.reports.terminal import open_terminal
 
     project = find_project()
-    selection = select(project, options.puzzle, options.flags, option_names(RunOptions))
+    selection = select(project, options.puzzle, options.flags, option_names(PuzzleRunOptions))
     to_stdout = "-" in (options.json, options.junit)
     terminal = open_terminal(sys.stderr if to_stdout else sys.stdout)
     if options.hint is not None:
@@ -55,7 +55,7 @@ def command(options: RunOptions) -> int:
     return verdict.outcome.exit_code
 
 
-def _judged(options: RunOptions, project: Project, selection: Selection, terminal: Terminal) -> Verdict:
+def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, terminal: Terminal) -> Verdict:
     from tooling.cli.parser import UsageError
     from tooling.generate.skeletons import FILL_MARK
     from tooling.reports.console import headline
@@ -128,7 +128,7 @@ def _hint(number: int, language: str, selection: Selection, terminal: Terminal) 
     return ExitCode.PASSED
 
 
-def _write(options: RunOptions, records: list[ReportRecord]) -> None:
+def _write(options: PuzzleRunOptions, records: list[ReportRecord]) -> None:
     from tooling.reports.files import write_json, write_junit
 
     if options.json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -12,12 +11,12 @@ from tooling.exit_codes import ExitCode
 
 def command(options: SimulateOptions) -> int:
     from tooling.cli.parser import UsageError
-    from tooling.execution.program import Ending, run_program
+    from tooling.execution.program import Ending
     from tooling.reports.terminal import open_terminal
+    from tooling.target_run import RunOptions, simulated_run
     from tooling.targets.model import Absence, TargetKind
     from tooling.targets.probing import probe
     from tooling.targets.selection import TargetAbsent
-    from tooling.trials import relevant_findings
 
     program = list(options.program[1:] if options.program[:1] == ("--",) else options.program)
     if not program:
@@ -26,34 +25,27 @@ def command(options: SimulateOptions) -> int:
     if isinstance(simulated, Absence):
         raise TargetAbsent("there is no simulated GPU here", why=simulated.reason, hint=simulated.hint)
 
-    from tooling.simulator.checks.findings import Check, render
+    from tooling.simulator.checks.findings import render
     from tooling.simulator.gpu.stop_texts import NOT_LAUNCHED, STOPPED
-    from tooling.simulator.server.session import Simulation, SimulationOptions
-    from tooling.simulator.server.stopped import stopped_kernel
 
     if program[0].endswith(".mojo"):
         program = [_built(Path(program[0]), simulated.accelerator), *program[1:]]
     terminal = open_terminal()
-    settings = SimulationOptions(
-        checks=frozenset(map(Check, options.checks)), language=options.lang, schedule=options.schedule
+    settings = RunOptions(
+        time_limit=options.timeout,
+        output_limit=1 << 30,
+        kept_output=0,  # it is shown as it comes
+        stream=terminal.streamer(),
+        error_output=sys.stderr.write,
+        language=options.lang,
+        checks=options.checks,
+        schedule=options.schedule,
     )
-    with Simulation(settings) as simulation:
-        transcript = run_program(
-            program,
-            environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment},
-            time_limit=options.timeout,
-            output_limit=1 << 30,
-            kept_output=0,  # it is shown as it comes
-            stream=terminal.streamer(),
-        )
-    sys.stderr.write(transcript.stderr)
-    if simulation.errors:
-        raise simulation.errors[0]
-    findings = relevant_findings(simulation.findings, transcript)
+    run = simulated_run(program, settings)
+    transcript, findings, stopped = run.transcript, run.findings, run.stopped
     for finding in findings:
         terminal.line(render(finding, options.lang))
     errors = [finding for finding in findings if finding.severity.value == "error"]
-    stopped = stopped_kernel(simulation.records)
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
         told = STOPPED.of(kernel=stopped.name, place=stopped.place, why=stopped.why).render(options.lang)
         terminal.line(told)
@@ -63,7 +55,7 @@ def command(options: SimulateOptions) -> int:
         Ending.TIME_LIMIT: f"the program did not end: stopped after {options.timeout:g} s (--timeout)",
         Ending.OUTPUT_LIMIT: "the program printed too much: stopped",
     }[transcript.ending]
-    counts = f"{_count(len(simulation.launches), 'launch', 'launches')}, {_count(len(findings), 'finding')}"
+    counts = f"{_count(run.launches or 0, 'launch', 'launches')}, {_count(len(findings), 'finding')}"
     terminal.line(terminal.paint(f"{counts}; {ended}", "dim"))
     if options.json:
         _write_json(options.json, [finding.to_json() for finding in findings], transcript.status)
@@ -72,7 +64,7 @@ def command(options: SimulateOptions) -> int:
     failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
     if errors or failed:
         return ExitCode.WRONG
-    if not simulation.launches:  # a check that could not run has not passed
+    if not run.launches:  # a check that could not run has not passed
         terminal.line(NOT_LAUNCHED.render(options.lang))
         return ExitCode.NOT_POSSIBLE
     return ExitCode.PASSED
