@@ -14,6 +14,8 @@ from tooling.catalog.model import (
     CounterMetric,
     Criterion,
     Extra,
+    LaunchShape,
+    LeastThreads,
     Mode,
     ModeKind,
     Output,
@@ -38,6 +40,7 @@ _DTYPES = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
 )
 _LEAST_HINTS = 3
+_DIMENSIONS = 3  # of a grid or a block
 _FILE = re.compile(r"(?:[a-z_][a-z0-9_]*/)*[a-z_][a-z0-9_]*\.(?:mojo|py)\Z")
 _REST = re.compile(r"_[a-z0-9_]+\Z")  # of a program's name, after the puzzle's id
 _PAGE = re.compile(r"[a-z0-9_-]+\.md\Z")  # of a chapter, after the puzzle's folder
@@ -186,7 +189,10 @@ def _mode(
 ) -> Mode:
     keys = value.mapping(
         ["name", "hints"],
-        ["kind", "flags", "programs", "anchors", "outputs", "datasets", "targets", "time_limit", "counters"],
+        [
+            *("kind", "flags", "programs", "anchors", "outputs", "datasets", "targets", "time_limit"),
+            *("counters", "launch", "threads"),
+        ],
     )
     kind = keys["kind"].member(ModeKind) if "kind" in keys else ModeKind.PUZZLE
     flags = keys["flags"].items() if "flags" in keys else ()
@@ -204,8 +210,12 @@ def _mode(
             "a mode that is judged has outputs", hint="add `outputs:`, or `kind: demo` / `kind: benchmark`"
         )
     counters = tuple(_criterion(item) for item in keys["counters"].items()) if "counters" in keys else ()
-    if counters and kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
-        raise keys["counters"].error("only a mode that is judged has counters to judge")
+    if kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
+        if counters:
+            raise keys["counters"].error("only a mode that is judged has counters to judge")
+        for name in ("launch", "threads"):
+            if name in keys:
+                raise keys[name].error("only a mode that is judged has launches to judge")
     hints = tuple(_sentence(item) for item in keys["hints"].items())
     if kind is ModeKind.PUZZLE and len(hints) < _LEAST_HINTS:
         raise keys["hints"].error(f"a puzzle has at least {_LEAST_HINTS} hints, this one {len(hints)}")
@@ -228,6 +238,8 @@ def _mode(
         hints=hints,
         time_limit=keys["time_limit"].number() if "time_limit" in keys else time_limit,
         counters=counters,
+        launch=_launch(keys["launch"]) if "launch" in keys else None,
+        threads=_threads(keys["threads"]) if "threads" in keys else None,
     )
 
 
@@ -247,6 +259,24 @@ def _criterion(value: Value) -> Criterion:
     return Criterion(keys["kernel"].text(), metric, Bound(given[0]), wanted, _sentence(keys["because"]))
 
 
+def _launch(value: Value) -> LaunchShape:
+    keys = value.mapping(["grid", "block", "because"])
+    return LaunchShape(_extents(keys["grid"]), _extents(keys["block"]), _sentence(keys["because"]))
+
+
+def _extents(value: Value) -> tuple[int, int, int]:
+    given = [extent.integer(1) for extent in value.items()]
+    if not 1 <= len(given) <= _DIMENSIONS:
+        raise value.error(f"must have 1 to {_DIMENSIONS} extents, x first, not {len(given)}")
+    x, y, z = (*given, 1, 1)[:_DIMENSIONS]
+    return x, y, z
+
+
+def _threads(value: Value) -> LeastThreads:
+    keys = value.mapping(["at_least", "because"])
+    return LeastThreads(keys["at_least"].integer(2), _sentence(keys["because"]))
+
+
 def _anchors(value: Value, programs: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     if isinstance(value.node, yaml.SequenceNode):
         shared = value.texts()
@@ -258,7 +288,7 @@ def _anchors(value: Value, programs: tuple[str, ...]) -> dict[str, tuple[str, ..
 def _outputs(value: Value) -> tuple[Output, ...]:
     found = []
     for item in value.items():
-        keys = item.mapping(["name", "dtype", "shape"], ["rtol", "atol", "simulated"])
+        keys = item.mapping(["name", "dtype", "shape"], ["rtol", "atol", "simulated", "host"])
         found.append(
             Output(
                 name=keys["name"].text(),
@@ -268,6 +298,7 @@ def _outputs(value: Value) -> tuple[Output, ...]:
                 atol=keys["atol"].number() if "atol" in keys else 0.0,
                 simulated=_shape(keys["simulated"]) if "simulated" in keys else None,
                 lane_axes=_lane_axes(keys["shape"]),
+                host="host" in keys and keys["host"].flag(),
             )
         )
     _refuse_twice(value, [output.name for output in found], "output")

@@ -78,6 +78,7 @@ class Output(Struct, frozen=True):
     atol: float = 0.0
     simulated: tuple[int, ...] | None = None  # its shape on the simulated GPU, where that is another one
     lane_axes: tuple[int, ...] = ()  # axes of the shape that are as long as a warp has lanes
+    host: bool = False  # the program computes it on the CPU, so no kernel has to have stored it
 
     def sized(self, *, simulated: bool, lanes: int) -> Output:
         """The output as it is on one GPU."""
@@ -124,6 +125,21 @@ class Criterion(Struct, frozen=True):
         if self.bound is Bound.EQUALS:
             return counted == self.value
         return counted >= self.value if self.bound is Bound.AT_LEAST else counted <= self.value
+
+
+class LaunchShape(Struct, frozen=True):
+    """The shape that every launch of a mode must have; judged on the simulated GPU."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    because: LocalText
+
+
+class LeastThreads(Struct, frozen=True):
+    """How many threads of some launch must access global memory; judged on the simulated GPU."""
+
+    least: int
+    because: LocalText
 
 
 class SourceFile(Struct, frozen=True):
@@ -176,6 +192,8 @@ class Mode(Struct, frozen=True):
     hints: tuple[LocalText, ...]
     time_limit: float  # seconds
     counters: tuple[Criterion, ...] = ()  # judged where the target counts
+    launch: LaunchShape | None = None
+    threads: LeastThreads | None = None
 
     def __hash__(self) -> int:
         return hash((self.name, self.flags, self.programs))  # anchors, a mapping, have none
