@@ -245,7 +245,7 @@ def _mode(
 
 def _criterion(value: Value) -> Criterion:
     bounds = [bound.value for bound in Bound]
-    keys = value.mapping(["kernel", "metric", "because"], bounds)
+    keys = value.mapping(["kernel", "metric", "because"], [*bounds, "simulated_only"])
     given = [name for name in bounds if name in keys]
     if len(given) != 1:
         raise value.error(
@@ -256,7 +256,14 @@ def _criterion(value: Value) -> Criterion:
     wanted = keys[given[0]].number()
     if metric in (CounterMetric.BYTES_USED, CounterMetric.OCCUPANCY) and wanted > 1:
         raise keys[given[0]].error(f"`{metric.value}` is a share: 1 is all of it, not {wanted:g}")
-    return Criterion(keys["kernel"].text(), metric, Bound(given[0]), wanted, _sentence(keys["because"]))
+    return Criterion(
+        keys["kernel"].text(),
+        metric,
+        Bound(given[0]),
+        wanted,
+        _sentence(keys["because"]),
+        simulated_only="simulated_only" in keys and keys["simulated_only"].flag(),
+    )
 
 
 def _launch(value: Value) -> LaunchShape:

@@ -101,6 +101,7 @@ class CounterMetric(Enum):
     SHARED_BYTES = "shared_bytes"  # shared memory of a block, static and dynamic
     SHARED_BLOCKS = "blocks_by_shared_memory"  # blocks of a multiprocessor that its shared memory holds
     OCCUPANCY = "occupancy"  # theoretical, 0 to 1, from block size and shared memory
+    TENSOR = "tensor_core_instructions"  # matrix products on tensor cores, once per warp
 
 
 class Bound(Enum):
@@ -119,6 +120,7 @@ class Criterion(Struct, frozen=True):
     bound: Bound
     value: float
     because: LocalText
+    simulated_only: bool = False  # where nothing is counted, the values decide
 
     def met_by(self, counted: float) -> bool:
         """Whether this count is good enough."""
@@ -197,6 +199,11 @@ class Mode(Struct, frozen=True):
 
     def __hash__(self) -> int:
         return hash((self.name, self.flags, self.programs))  # anchors, a mapping, have none
+
+    @property
+    def needs_counters(self) -> bool:
+        """Whether right values alone do not decide, also on a GPU that has no counters."""
+        return any(not criterion.simulated_only for criterion in self.counters)
 
     @property
     def scaled(self) -> bool:

@@ -92,7 +92,7 @@ def judge_case(
         problems.append(_problem("not-launched"))
     if provenance is not None and not problems:
         problems += _origin_problems(mode, case, submitted, provenance)
-    uncounted = bool(mode.counters) and kernels is None
+    uncounted = mode.needs_counters and kernels is None
     if mode.counters and kernels is not None and not problems:
         from tooling.judging.counters import judge_counters  # noqa: PLC0415 - brings the simulator
 
