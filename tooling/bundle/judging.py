@@ -14,7 +14,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.catalog.model import Mode, ModeKind, Output, ProgramLanguage, Puzzle
-from tooling.catalog.mutants import DIAGNOSES, ORIGINS
+from tooling.catalog.mutants import COUNTERS, DIAGNOSES, ORIGINS, SIMULATOR_CHECKS
 from tooling.errors import Location, ToolingError
 from tooling.execution.channel import Buffer, element_bytes
 from tooling.execution.program import Ending, Transcript
@@ -28,7 +28,7 @@ from tooling.targets.selection import gate
 from tooling.verify.plan import PlannedTrial, Task
 from tooling.verify.trying import complaint_about
 
-SIMULATOR_ONLY = frozenset({"memory", "races", "initialisation", "synchronisation", *ORIGINS})
+SIMULATOR_ONLY = frozenset((*SIMULATOR_CHECKS, *COUNTERS, *ORIGINS))
 """What only the simulated GPU can name: hardware may let such a mutant pass."""
 
 OF_VALUES = frozenset(DIAGNOSES) - {"not-submitted", "input-changed"}

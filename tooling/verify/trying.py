@@ -76,6 +76,9 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
     if verdict.outcome is Outcome.UNDECIDED:
         reason = "the values are right; its counters need --target sim"
         return _skipped(trial, reason, time.monotonic() - start)
+    if hidden_from(choice.target, trial, verdict):
+        reason = "where a result comes from needs --target sim"
+        return _skipped(trial, reason, time.monotonic() - start)
     complaint = complaint_about(trial, verdict)
     judged = verdict_record(verdict)
     data = {**(judged.data or {}), **_identity(trial), "seconds_run": round(verdict.seconds, 3)}
@@ -107,6 +110,12 @@ def _verdict(  # noqa: PLR0917
         solution=trial.subject is Subject.SOLUTION,
     )
     return run_trial(run, build_trial(project, run, toolchain, cache))
+
+
+def hidden_from(target: Target, trial: PlannedTrial, verdict: Verdict) -> bool:
+    """Whether what is wrong with a mutant, whose values are right, does not show on this target."""
+    shown_elsewhere = bool(trial.expect) and {*ORIGINS, *COUNTERS}.issuperset(trial.expect)
+    return not target.simulated and verdict.outcome is Outcome.PASSED and shown_elsewhere
 
 
 def complaint_about(trial: PlannedTrial, verdict: Verdict) -> str:
