@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from tooling.catalog.model import ModeKind
+from tooling.catalog.mutants import COUNTERS, ORIGINS
 from tooling.errors import Location, ToolingError
 from tooling.execution.program import Ending
 from tooling.judging.verdict import Outcome, Verdict
 from tooling.project import Project
 from tooling.reports.records import ReportRecord, error_record, verdict_record
-from tooling.targets.model import Choice, TargetKind
+from tooling.targets.model import Choice, Target, TargetKind
 from tooling.targets.selection import ModeGated, TargetAbsent, choose
 from tooling.toolchain import BuildCache, Toolchain
 from tooling.toolchain.extras import ExtraMissing
