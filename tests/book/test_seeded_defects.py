@@ -15,6 +15,7 @@ P01 = "book/src/puzzle_01/raw.md"
 P15 = "book/src/puzzle_15/puzzle_15.md"
 K15 = "i18n/ko/book/src/puzzle_15/puzzle_15.md"
 P12 = "book/src/puzzle_12/puzzle_12.md"
+CASE = "book/src/puzzle_09/first_case.md"
 TILE = "book/src/puzzle_23/tile.md"
 HOWTO = "book/src/howto.md"
 KSUMMARY = "i18n/ko/book/src/SUMMARY.md"
@@ -116,6 +117,7 @@ DEFECTS = [
     # names and words
     Defect("identifier-misspelt", "identifier", P15, "`block_idx.y` says", "`block_index.y` says"),
     Defect("identifier-of-another-api", "identifier", P15, "`thread_idx.x` which", "`threadIdx.x` which"),
+    Defect("identifier-of-no-recording", "identifier", CASE, "`$errorpc`", "`$error_pc`"),
     Defect("identifier-missing-file", "identifier", HOWTO, "`problems/p01/p01.mojo`", "`problems/p01/p01.mo.py`"),
     Defect("identifier-unknown-flag", "identifier", TILE, "`--manual-vectorized` and", "`--manually-vectorized` and"),
     Defect("spelling-of-a-vendor", "spelling", P15, "## Overview\n\nAdd", "## Overview\n\nOn Nvidia GPUs: add"),

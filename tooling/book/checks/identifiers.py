@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tooling.book.checks.context import Chapter, CheckContext
 from tooling.book.checks.finding import BookFinding
+from tooling.mdbook.includes import find_directives
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _PATH = re.compile(r"[\w./-]+\.(?:mojo|py|md|toml|yaml|txt)")
@@ -55,7 +56,10 @@ def _flag(context: CheckContext, chapter: Chapter, text: str, line: int) -> Iter
 
 
 def _known(context: CheckContext, chapter: Chapter) -> frozenset[str]:
-    """The words of the puzzle's programs and demos; of all programs, for pages outside the puzzles."""
+    """The words of the puzzle's programs and demos, and of the recordings (`.txt`) that the page includes.
+
+    For pages outside the puzzles, of all programs.
+    """
     puzzle = context.puzzle_of(chapter.path)
     puzzles = [puzzle] if puzzle else context.puzzles
     words: set[str] = set()
@@ -67,6 +71,9 @@ def _known(context: CheckContext, chapter: Chapter) -> frozenset[str]:
     if puzzle:
         for demo in context.editions[0].page(chapter.path).parent.glob("*.mojo"):
             words |= _words(demo)
+    for directive in find_directives(chapter.text):
+        if directive.includes and directive.path.endswith(".txt"):
+            words |= _words((chapter.page.path.parent / directive.path).resolve())
     return frozenset(words)
 
 
