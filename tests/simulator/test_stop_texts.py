@@ -164,7 +164,7 @@ def test_an_assertion_that_fails_names_the_line_of_the_author(context: Context) 
     launch(context, ASSERTING, "reader", 1, 1, 0)
     stopped = stopped_kernel(context.gpu.records)
     assert stopped is not None
-    assert str(stopped.place) == "/home/me/p15.mojo:12:5"
+    assert str(stopped.position) == "/home/me/p15.mojo:12:5"
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,7 @@ def test_a_kernel_that_changes_what_may_only_be_read_is_told(context: Context, c
         shown = render(finding, language)
         assert words_of_it in shown
         assert "cuMemSetAccess" in shown
-        assert finding.parties[0].place.brief in shown
+        assert finding.parties[0].position.brief in shown
     assert words(context, here).tolist() == [1, 2, 3, 4]
     assert words(context, there + 64, 2).tolist() == [2, 1]
     assert ask(context, Opcode.SYNCHRONISE)[0] == 0

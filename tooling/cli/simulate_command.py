@@ -84,7 +84,9 @@ def command(arguments: argparse.Namespace) -> int:
     errors = [finding for finding in findings if finding.severity.value == "error"]
     stopped = stopped_kernel(simulation.records)
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
-        told = STOPPED.of(kernel=stopped.name, place=stopped.place, why=stopped.why).render(arguments.lang)
+        told = STOPPED.of(kernel=stopped.name, position=stopped.position, why=stopped.why).render(
+            arguments.lang
+        )
         terminal.line(told)
     ended = {
         Ending.EXITED: f"the program ended with status {transcript.status}",

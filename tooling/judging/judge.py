@@ -177,9 +177,9 @@ def _ending_problems(
 
 def _facts(stopped: StoppedKernel, detail: Text) -> dict[str, Any]:
     """What a sentence about a kernel that was stopped may name."""
-    place = f"{stopped.place} (`{stopped.text}`)" if stopped.text else str(stopped.place)
+    position = f"{stopped.position} (`{stopped.text}`)" if stopped.text else str(stopped.position)
     thread, block = str(stopped.thread), str(stopped.block)
-    return {"kernel": stopped.name, "place": place, "thread": thread, "block": block, "detail": detail}
+    return {"kernel": stopped.name, "place": position, "thread": thread, "block": block, "detail": detail}
 
 
 def _input_problems(case: ReferenceCase, used: Mapping[str, Buffer], *, complete: bool) -> list[Problem]:

@@ -112,6 +112,8 @@ def test_the_finding_names_both_groups() -> None:
     simulate(text, [np.zeros(16, np.uint32)], block=192, hooks=checks)
     (finding,) = [finding for check in checks for finding in check.findings]
     late, early = finding.parties
-    assert (late.place.line, late.thread[0], early.place.line, early.count) == (8, 64, 7, 64)
-    assert explain(finding).what == "threads come to barrier 1 while other threads may still meet there"
+    assert (late.position.line, late.thread[0], early.position.line, early.count) == (8, 64, 7, 64)
+    assert (
+        explain(finding).what == "threads arrive at barrier 1 while other threads may still be waiting there"
+    )
     assert "1번 배리어" in explain(finding, "ko").what

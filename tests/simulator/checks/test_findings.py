@@ -16,8 +16,8 @@ from tooling.simulator.checks.findings import (
     Kind,
     Memory,
     Party,
-    Place,
     Severity,
+    SourcePosition,
     explain,
     render,
 )
@@ -26,8 +26,8 @@ from tooling.text import languages
 
 
 def race(kind: Kind = Kind.READ_AFTER_WRITE, block: int = 0) -> Finding:
-    reader = Party(Action.READ, (2, 0, 0), (0, 1, 0), 0, 2, Place("p15.mojo", 31, 20, 88))
-    writer = Party(Action.WRITE, (3, 0, 0), (block, 1, 0), 0, 3, Place("p15.mojo", 30, 9, 85))
+    reader = Party(Action.READ, (2, 0, 0), (0, 1, 0), 0, 2, SourcePosition("p15.mojo", 31, 20, 88))
+    writer = Party(Action.WRITE, (3, 0, 0), (block, 1, 0), 0, 3, SourcePosition("p15.mojo", 30, 9, 85))
     buffer = Buffer(Memory.SHARED, 32, element=4)
     return Finding(
         Check.RACES, kind, Severity.ERROR, "axis_sum", (reader, writer), buffer, offset=12, size=4, count=4
@@ -89,12 +89,14 @@ def test_the_thread_that_is_named_is_not_counted_among_the_others(
     ("kind", "advice"),
     [
         (Kind.WRITE_AFTER_READ, "split the line"),
-        (Kind.READ_AFTER_WRITE, "`barrier()` at the end of each step"),
+        (Kind.READ_AFTER_WRITE, "`barrier()` at the end of each iteration"),
     ],
 )
 def test_a_race_within_one_line_is_told_to_split_it_or_its_steps(kind: Kind, advice: str) -> None:
     finding = replace(race(), kind=kind)
-    both = tuple(replace(party, place=Place("/far/away/p15.mojo", 49, 18, 90)) for party in finding.parties)
+    both = tuple(
+        replace(party, position=SourcePosition("/far/away/p15.mojo", 49, 18, 90)) for party in finding.parties
+    )
     message = explain(replace(finding, parties=both))
     assert message.hint.startswith("Both happen in one line")
     assert advice in message.hint

@@ -54,7 +54,7 @@ def test_a_barrier_for_more_threads_than_come_says_how_many_came(schedule: str) 
 def test_one_call_of_a_library_is_one_finding_however_many_barriers_it_holds() -> None:
     body = f"{LATE_ONES}\n.loc 1 7 5\nbar.sync 0;\nbar.sync 0;\n.loc 1 8 5\nbar.sync 0;\nEND:"
     findings = found(body, Check.SYNCHRONISATION, before='.file 1 "lines.mojo"')
-    assert [(finding.parties[0].place.line, finding.count) for finding in findings] == [(7, 2), (8, 1)]
+    assert [(finding.parties[0].position.line, finding.count) for finding in findings] == [(7, 2), (8, 1)]
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -67,7 +67,7 @@ def test_a_lock_that_is_given_back_behind_the_loop_is_told_as_a_waiting_loop(sch
     """
     (finding,) = found(body, Check.SYNCHRONISATION, schedule=schedule)
     assert finding.kind is Kind.ENDLESS_WAIT
-    assert "give a lock back inside the `if`" in explain(finding).hint
+    assert "release a lock inside the `if`" in explain(finding).hint
 
 
 @pytest.mark.parametrize(("blocks", "cluster", "rank"), [(4, 2, 2), (1, 1, 1)])

@@ -165,7 +165,7 @@ def test_shared_memory_is_fresh_for_every_block() -> None:
     assert not check.findings
     hand.load([64], [8])
     assert check.findings[0].parties[0].block == (1, 0, 0)
-    assert "read of 4 bytes of shared memory that nobody has written" in render(check.findings[0])
+    assert "read of 4 bytes of shared memory that was never written" in render(check.findings[0])
 
 
 def test_copying_unwritten_bytes_to_the_host_is_a_warning() -> None:

@@ -42,8 +42,8 @@ def test_names_both_parties_of_a_missing_barrier() -> None:
     (finding,) = check.findings
     assert finding.kind is Kind.READ_AFTER_WRITE
     reader, writer = finding.parties
-    assert (reader.thread, reader.warp, reader.lane, reader.place.line) == ((2, 6, 0), 1, 18, 20)
-    assert (writer.thread, writer.warp, writer.lane, writer.place.line) == ((1, 1, 0), 0, 9, 10)
+    assert (reader.thread, reader.warp, reader.lane, reader.position.line) == ((2, 6, 0), 1, 18, 20)
+    assert (writer.thread, writer.warp, writer.lane, writer.position.line) == ((1, 1, 0), 0, 9, 10)
 
 
 def test_a_barrier_orders_and_the_next_phase_is_open_again() -> None:

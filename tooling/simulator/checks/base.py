@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from msgspec.structs import replace
 
-from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Memory, Party, Place
+from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Memory, Party, SourcePosition
 from tooling.simulator.gpu.code_model import Instruction, SourceLocation
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.hooks import Access, AccessKind, CannotBeParted, Hook, Ints, LaunchContext, Space
@@ -99,7 +99,7 @@ class CheckHook(Hook):
             (block.x, block.y, block.z),
             inside // WARP,
             inside % WARP,
-            place_of(instruction),
+            source_position(instruction),
             count,
         )
 
@@ -161,19 +161,19 @@ def is_strong(instruction: Instruction) -> bool:
     return instruction.opcode in ("atom", "red") or not STRONG.isdisjoint(instruction.modifiers)
 
 
-def place_of(instruction: Instruction | None) -> Place:
+def source_position(instruction: Instruction | None) -> SourcePosition:
     """The author's line of an instruction; (0, 0) where the PTX carries no line table."""
     if instruction is None:
-        return Place("", 0, 0, 0)
+        return SourcePosition("", 0, 0, 0)
     source = instruction.source
     if source is None:
-        return Place("", 0, 0, instruction.ptx_line)
+        return SourcePosition("", 0, 0, instruction.ptx_line)
     source = _authors_own(source)
-    return Place(source.file, source.line, source.column, instruction.ptx_line)
+    return SourcePosition(source.file, source.line, source.column, instruction.ptx_line)
 
 
 def _authors_own(source: SourceLocation) -> SourceLocation:
-    """The innermost place in the kernel's own file: library code inlined there is not the author's.
+    """The innermost position in the kernel's own file: library code inlined there is not the author's.
 
     Of a library's kernel such as that of `elementwise`, the author's is what it inlines from another file.
     """
@@ -182,8 +182,8 @@ def _authors_own(source: SourceLocation) -> SourceLocation:
         chain.append(chain[-1].inlined_at)
     own = chain[-1].file
     if is_packaged(own):
-        own = next((place.file for place in chain if PurePath(place.file).is_absolute()), own)
-    return next(place for place in chain if place.file == own)
+        own = next((one.file for one in chain if PurePath(one.file).is_absolute()), own)
+    return next(one for one in chain if one.file == own)
 
 
 def is_in_library(instruction: Instruction) -> bool:
@@ -195,8 +195,8 @@ def is_in_library(instruction: Instruction) -> bool:
     """
     inner = instruction.source
     outer = inner.inlined_at if inner else None
-    places = [place for place in (inner, outer) if place is not None]
-    return bool(places) and all(is_packaged(place.file) for place in places)
+    positions = [one for one in (inner, outer) if one is not None]
+    return bool(positions) and all(is_packaged(one.file) for one in positions)
 
 
 def is_packaged(file: str) -> bool:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, field, to_builtins
 
 from tooling.simulator.checks import texts
 from tooling.text import Text
@@ -87,7 +87,7 @@ class Kind(StrEnum):
 
 
 class Action(StrEnum):
-    """What a thread was doing at the place that a finding names."""
+    """What a thread was doing at the position that a finding reports."""
 
     READ = "read"
     WRITE = "write"
@@ -109,8 +109,8 @@ class Memory(StrEnum):
     LOCAL = "local"
 
 
-class Place(Struct, frozen=True):
-    """A line of the program: of the Mojo source where line tables know it (`line` > 0), and of the PTX."""
+class SourcePosition(Struct, frozen=True):
+    """A position in the program: of the Mojo source, if line tables give one (`line` > 0), and of the PTX."""
 
     file: str
     line: int
@@ -118,19 +118,19 @@ class Place(Struct, frozen=True):
     ptx_line: int
 
     def __str__(self) -> str:
-        """The place as a terminal can open it."""
+        """`FILE:LINE:COLUMN`, with a path that a terminal can open."""
         return f"{_short_path(self.file)}:{self.line}:{self.column}" if self.line > 0 else self.brief
 
     @property
     def brief(self) -> str:
-        """The place inside a sentence: the file without its folder."""
+        """The position inside a sentence: the file without its folder."""
         if self.line <= 0:
             return f"PTX:{self.ptx_line}"
         return f"{Path(self.file).name}:{self.line}:{self.column}"
 
 
 class Party(Struct, frozen=True):
-    """Threads that took part, all at one place.
+    """Threads that took part, all at one source position.
 
     `thread` and `block` name one of them; `warp` and `lane` are that thread's, inside its block; `count` says
     how many threads did the same (in all blocks together).
@@ -141,7 +141,7 @@ class Party(Struct, frozen=True):
     block: Index3
     warp: int
     lane: int
-    place: Place
+    position: SourcePosition = field(name="place")
     count: int = 1
 
 
@@ -189,7 +189,7 @@ class Finding(Struct, frozen=True):
     one_cluster: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The finding as plain JSON values; the key names are the field names."""
+        """The finding as plain JSON values; the key names are the encoded field names."""
         plain: dict[str, Any] = to_builtins(self)
         return plain
 
@@ -247,7 +247,7 @@ def _index(index: Index3) -> str:
 def _party_line(party: Party) -> Text:
     line = texts.PARTY if party.count == 1 else texts.PARTY_MANY
     return line.of(
-        place=party.place,
+        position=party.position,
         thread=_index(party.thread),
         block=_index(party.block),
         warp=party.warp,
@@ -274,8 +274,8 @@ def _facts(finding: Finding) -> dict[str, str | Text]:
         "alignment": str(finding.size),
         "access": texts.ACCESSES[first.action] if first else "",
         "other_access": texts.ACCESSES[last.action] if last else "",
-        "first_place": first.place.brief if first else "",
-        "last_place": last.place.brief if last else "",
+        "first_position": first.position.brief if first else "",
+        "last_position": last.position.brief if last else "",
         "expected": str(finding.expected),
         "arrived": str(finding.arrived),
         "missing": str(finding.expected - finding.arrived),
@@ -293,7 +293,7 @@ def race_scope(finding: Finding) -> str:
     if one.block != two.block:
         shared = finding.buffer is not None and finding.buffer.memory is Memory.SHARED
         return "cluster" if shared or finding.one_cluster else "grid"
-    if one.place.line == two.place.line > 0:
+    if one.position.line == two.position.line > 0:
         # Of one step all threads read before they write: who reads what was written is a step further on.
         return "step" if finding.kind is Kind.READ_AFTER_WRITE else "line"
     return "warp" if one.warp == two.warp else "block"

@@ -191,7 +191,7 @@ class RaceCheck(CheckHook):
 
     def _report_reused(self, barrier: int, late: Party, early: Party) -> None:
         kind = Kind.BARRIER_REUSED
-        key = (kind, self.context.launch.function.name, str(late.place), str(early.place))
+        key = (kind, self.context.launch.function.name, str(late.position), str(early.position))
         finding = Finding(self.check, kind, Severity.ERROR, self.kernel(), (late, early), arrived=barrier)
         self.note(key, finding)
 

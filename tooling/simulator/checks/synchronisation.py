@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.simulator.checks.base import WARP, CheckHook, place_of, survivors
+from tooling.simulator.checks.base import WARP, CheckHook, source_position, survivors
 from tooling.simulator.checks.cluster_visits import ClusterVisits, Visit
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.gpu.clusters import blocks_of
@@ -336,7 +336,7 @@ class SynchronisationCheck(CheckHook):
         self.note(self._key(kind, at), finding)
 
     def _key(self, kind: Kind, at: Instruction) -> Hashable:
-        return (kind, self.context.launch.function.name, str(place_of(at)))
+        return (kind, self.context.launch.function.name, str(source_position(at)))
 
 
 def _operands(barrier: Instruction) -> tuple[Operand, ...]:

@@ -12,7 +12,7 @@ from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.occupancy import theoretical_occupancy
 from tooling.simulator.counters.page_style import SCRIPT, STYLE
 from tooling.simulator.counters.profile import AccessProfile, KernelProfile, LineProfile, Picture
-from tooling.simulator.counters.sources import place, source_text
+from tooling.simulator.counters.sources import file_and_line, source_text
 from tooling.simulator.counters.table import COLUMNS, conflict_style, use_style
 from tooling.simulator.counters.texts import route_name, say, verdict
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
@@ -106,7 +106,7 @@ def _lines(number: int, kernel: KernelProfile, language: str) -> str:
     heads = "".join(f"<th>{escape(title)}</th>" for title in titles)
     rows = []
     for profile in kernel.in_order():
-        name = escape(place(profile.line) or say("elsewhere", language))
+        name = escape(file_and_line(profile.line) or say("elsewhere", language))
         if profile.accesses:
             name = f'<a href="#{_anchor(number, profile)}">{name}</a>'
         source = escape(source_text(profile.line))
@@ -200,7 +200,7 @@ def _figure(mark: str, profile: LineProfile, access: AccessProfile, picture: Pic
         facts.insert(1, say("buffer", language, n=picture.buffer, size=f"{picture.size:,}"))
     return (
         f'<figure{mark}>\n<figcaption><span class="what">{escape(route_name(access.route, language))}</span>'
-        f'<span class="where">{escape(place(profile.line))}</span>'
+        f'<span class="where">{escape(file_and_line(profile.line))}</span>'
         f"<code>{escape(source_text(profile.line))}</code></figcaption>\n"
         f'<p class="verdict {style}">{escape(sentence.render(language))}</p>\n'
         f'<div class="scroll">{drawing}</div>\n<p class="facts">{escape(" · ".join(facts))}</p>\n</figure>\n'

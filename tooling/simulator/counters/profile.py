@@ -6,7 +6,7 @@ from collections import Counter
 
 from msgspec import Struct, field
 
-from tooling.simulator.checks.base import allocation_number, place_of
+from tooling.simulator.checks.base import allocation_number, source_position
 from tooling.simulator.counters.hook import Sample, Tally
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
 from tooling.simulator.gpu.hooks import LaunchContext, Space
@@ -128,16 +128,16 @@ class Profiles:
 
 
 def _add(kernel: KernelProfile, tally: Tally, context: LaunchContext) -> None:
-    place = place_of(tally.instruction)
-    line = Line(place.file, place.line)
+    position = source_position(tally.instruction)
+    line = Line(position.file, position.line)
     profile = kernel.lines.setdefault(line, LineProfile(line))
     profile.counts.add(tally.counts)
     kernel.counts.add(tally.counts)
     for route, traffic in tally.counts.routes.items():
-        access = profile.accesses.get((place.ptx_line, route))
+        access = profile.accesses.get((position.ptx_line, route))
         if access is None:
-            access = AccessProfile(route, tally.instruction.form, place.column, place.ptx_line)
-            profile.accesses[place.ptx_line, route] = access
+            access = AccessProfile(route, tally.instruction.form, position.column, position.ptx_line)
+            profile.accesses[position.ptx_line, route] = access
         access.traffic.add(traffic)
         sample = tally.samples[route]
         if access.picture is None or sample.cost > access.picture.sample.cost:

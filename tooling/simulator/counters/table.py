@@ -12,7 +12,7 @@ from rich.table import Table
 
 from tooling.simulator.counters.occupancy import theoretical_occupancy
 from tooling.simulator.counters.profile import KernelProfile
-from tooling.simulator.counters.sources import place, source_text
+from tooling.simulator.counters.sources import file_and_line, source_text
 from tooling.simulator.counters.texts import say
 from tooling.simulator.counters.traffic import Counts, Traffic
 from tooling.simulator.gpu.hooks import Space
@@ -114,7 +114,7 @@ def _table(kernel: KernelProfile, language: str, width: int) -> Table:
         table.add_column(_head(column, language), justify="right", no_wrap=True)
     for profile in kernel.in_order():
         text = shortened(source_text(profile.line), room)
-        name = place(profile.line) or say("elsewhere", language)
+        name = file_and_line(profile.line) or say("elsewhere", language)
         cells = [_cell(column, profile.counts) for column in shown]
         table.add_row(escape(name), escape(text), *cells)
     totals = [_cell(column, kernel.counts) for column in shown]

@@ -34,7 +34,7 @@ TOO_FEW_PARAMETERS = Text("{given} bytes of parameters; the kernel takes {taken}
 
 # Faults: what stops a kernel.
 
-STOPPED = Text("error: {kernel} was stopped at {place}\n  why: {why}")
+STOPPED = Text("error: {kernel} was stopped at {position}\n  why: {why}")
 
 NOT_LAUNCHED = Text(
     "error: no kernel was launched, so nothing was checked\n"
