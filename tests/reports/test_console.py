@@ -231,7 +231,7 @@ def test_five_elements_that_differ_are_shown_and_the_others_counted(wrong: int, 
 
 
 def test_warnings_are_shown_with_a_wrong_answer_too() -> None:
-    warning = replace(RACE, severity=Severity.WARNING, kind=Kind.MBARRIER_UNHEEDED)
+    warning = replace(RACE, severity=Severity.WARNING, kind=Kind.MBARRIER_RESULT_IGNORED)
     text = shown(case(findings=(RACE, warning)))
     assert text.count("race on shared memory") == 1
     assert text.count("warning: [races] an mbarrier phase is tested for completion") == 1

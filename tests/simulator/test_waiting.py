@@ -9,7 +9,7 @@ import pytest
 
 from tests.simulator.simulate import kernel, simulate
 from tooling.simulator.gpu.code_model import Instruction
-from tooling.simulator.gpu.hooks import Hook, Meeting, Waiter, WaitsFor
+from tooling.simulator.gpu.hooks import Hook, PartialBarrier, Waiter, WaitsFor
 from tooling.simulator.gpu.launch import FaultKind
 
 SCHEDULES = ("lockstep", "random:1", "random:2", "adversarial")
@@ -22,7 +22,7 @@ def zeros(count: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
 
 class Witness(Hook):
     def __init__(self) -> None:
-        self.meetings: list[Meeting] = []
+        self.meetings: list[PartialBarrier] = []
         self.waiters: list[Waiter] = []
         self.passed: list[tuple[list[int], str]] = []
         self.arrivals: list[tuple[list[int], int]] = []
@@ -35,7 +35,7 @@ class Witness(Hook):
     def barrier_arrive(self, threads: Any, barrier: int, instruction: Instruction) -> None:
         self.arrivals.append((threads.tolist(), barrier))
 
-    def named_barrier(self, meeting: Meeting) -> None:
+    def named_barrier(self, meeting: PartialBarrier) -> None:
         self.meetings.append(meeting)
 
     def threads_exit(self, threads: Any, instruction: Instruction | None) -> None:

@@ -21,8 +21,8 @@ class Step:
 
     blocks: tuple[int, ...]
     addresses: tuple[int, ...]
-    learns: bool
-    publishes: bool
+    acquires: bool
+    releases: bool
 
 
 pairs = st.dictionaries(st.integers(0, BLOCKS - 1), st.integers(0, ADDRESSES - 1), min_size=1).map(
@@ -34,7 +34,7 @@ accesses = st.builds(
     st.sampled_from([(True, False), (False, True), (True, True)]),
 )
 meetings = st.builds(
-    lambda blocks: Step(tuple(sorted(blocks)), (), learns=False, publishes=False),
+    lambda blocks: Step(tuple(sorted(blocks)), (), acquires=False, releases=False),
     st.sets(st.integers(0, BLOCKS - 1), min_size=2),
 )
 
@@ -53,10 +53,10 @@ class Clocks:
             return
         for block, address in zip(step.blocks, step.addresses, strict=True):
             before = self.known[block].copy()
-            if step.learns:
+            if step.acquires:
                 self.known[block] = np.maximum(self.known[block], self.published[address])
-            if step.publishes:
-                told = self.known[block] if step.learns else before
+            if step.releases:
+                told = self.known[block] if step.acquires else before
                 self.published[address] = np.maximum(self.published[address], told)
                 self.published[address, block] = stamp
 
@@ -67,7 +67,7 @@ def test_blocks_know_what_vector_clocks_say(steps: list[Step]) -> None:
     for stamp, step in enumerate(steps, start=2):
         if step.addresses:
             blocks, addresses = np.array(step.blocks), np.array(step.addresses)
-            order.access(blocks, addresses, stamp, learns=step.learns, publishes=step.publishes)
+            order.access(blocks, addresses, stamp, acquires=step.acquires, releases=step.releases)
         else:
             order.meet(np.array(step.blocks))
         clocks.step(step, stamp)
@@ -79,18 +79,18 @@ def test_blocks_know_what_vector_clocks_say(steps: list[Step]) -> None:
         assert (found == (stamps >= clocks.known[later, earlier]))[apart].all()
 
 
-@pytest.mark.parametrize("limit", ["MOST_PAIRS", "MOST_LOGS"])
+@pytest.mark.parametrize("limit", ["MAX_PAIRS", "MAX_LOGS"])
 def test_where_addresses_are_not_followed_no_race_is_invented(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = BlockOrder(BLOCKS, 1)
     monkeypatch.setattr(block_order, limit, 0)
-    order.access(np.array([0, 1]), np.array([5, 6]), 3, learns=False, publishes=True)
+    order.access(np.array([0, 1]), np.array([5, 6]), 3, acquires=False, releases=True)
     monkeypatch.undo()
-    order.access(np.array([2]), np.array([5]), 4, learns=True, publishes=False)
-    order.access(np.array([2]), np.array([7]), 5, learns=False, publishes=True)
+    order.access(np.array([2]), np.array([5]), 4, acquires=True, releases=False)
+    order.access(np.array([2]), np.array([7]), 5, acquires=False, releases=True)
     monkeypatch.setattr(block_order, limit, 0)
-    order.access(np.array([3, 1]), np.array([7, 8]), 6, learns=True, publishes=False)
+    order.access(np.array([3, 1]), np.array([7, 8]), 6, acquires=True, releases=False)
     for later, earlier in ((2, 0), (3, 2), (3, 0)):
         known = order.unordered(np.array([earlier] * 2), np.array([2, 5]), np.array([later] * 2))
         assert known.tolist() == [False, True]
@@ -99,8 +99,8 @@ def test_where_addresses_are_not_followed_no_race_is_invented(
 def test_old_publications_are_folded_and_stay_known() -> None:
     order = BlockOrder(2, 1)
     for stamp in range(2, 6000):
-        order.access(np.array([0]), np.array([9]), stamp, learns=False, publishes=True)
-    order.access(np.array([1]), np.array([9]), 6000, learns=True, publishes=True)
+        order.access(np.array([0]), np.array([9]), stamp, acquires=False, releases=True)
+    order.access(np.array([1]), np.array([9]), 6000, acquires=True, releases=True)
     stamps = np.array([1, 3000, 5998, 5999])
     found = order.unordered(np.zeros(4, np.int64), stamps, np.ones(4, np.int64))
     assert found.tolist() == [False, False, False, True]
@@ -108,8 +108,8 @@ def test_old_publications_are_folded_and_stay_known() -> None:
 
 def test_what_a_block_knows_directly_of_another_has_a_stamp() -> None:
     order = BlockOrder(3, 1)
-    order.learn_of(1, 0, 5)
-    order.learn_of(2, 0, 9)
+    order.acquire_from(1, 0, 5)
+    order.acquire_from(2, 0, 9)
     stamps = np.array([4, 5, 8, 9])
     for block, answers in ((1, [False, True, True, True]), (2, [False, False, False, True])):
         found = order.unordered(np.zeros(4, np.int64), stamps, np.full(4, block))

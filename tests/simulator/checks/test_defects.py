@@ -231,7 +231,7 @@ DEFECTS = (
         (12, 11),
         (64, 0),
         setting=Setting(128),
-        text="come to barrier 1 while other threads may still meet there",
+        text="arrive at barrier 1 while other threads may still be waiting there",
     ),
     Defect("races/stencil_in_place", Kind.WRITE_AFTER_READ, (12, 10), (1, 0), count=63, text="global memory"),
     Defect("races/last_block", Kind.READ_AFTER_WRITE, (14, 10), (0, 0), (3, 0), setting=Setting(32, 4)),
@@ -307,7 +307,7 @@ DEFECTS = (
         (),
         (),
         setting=Setting(8, elements=8, unwritten=True, read_back=True),
-        text="4 bytes of the 32-byte buffer #2 (argument 2 of wrong) were copied to the host although nobody",
+        text="4 bytes of the 32-byte buffer #2 (argument 2 of wrong) were copied to the host although they",
     ),
     # Synchronisation
     Defect(

@@ -16,7 +16,7 @@ from tooling.simulator.checks.findings import Kind
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.races import RaceCheck
 from tooling.simulator.gpu.code_model import Instruction
-from tooling.simulator.gpu.hooks import AccessKind, MBarrierOperation, Meeting, Space
+from tooling.simulator.gpu.hooks import AccessKind, MBarrierOperation, PartialBarrier, Space
 from tooling.simulator.gpu.launch import Dim3
 
 
@@ -126,7 +126,7 @@ def test_a_named_barrier_orders_the_threads_that_met() -> None:
     hand.begin().store([0], [0])
     for one in hand.checks:
         met = np.arange(64)
-        one.named_barrier(Meeting(np.array([0]), met, met[:0], 1, instruction(30, "bar.sync")))
+        one.named_barrier(PartialBarrier(np.array([0]), met, met[:0], 1, instruction(30, "bar.sync")))
     hand.load([33], [0])
     assert not check.findings
     hand.load([70], [0])
@@ -142,7 +142,7 @@ def test_who_only_arrives_at_a_barrier_tells_the_others_and_learns_nothing() -> 
     hand.store([0], [160])
     hand.store([32], [192])
     for one in hand.checks:
-        one.named_barrier(Meeting(np.array([0]), np.arange(32, 64), np.arange(32), 1, sync))
+        one.named_barrier(PartialBarrier(np.array([0]), np.arange(32, 64), np.arange(32), 1, sync))
     hand.load([40], [64])
     hand.load([32], [192])
     assert not check.findings
@@ -342,7 +342,7 @@ def test_readers_of_shared_memory_that_met_at_a_barrier_are_forgotten() -> None:
 
 
 def test_of_very_many_readers_one_of_each_warp_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shadow, "MOST_READERS", 8)
+    monkeypatch.setattr(shadow, "MAX_READERS", 8)
     hand, check = launch(grid=Dim3(2), block=Dim3(96))
     out = hand.buffer(16)
     hand.begin()

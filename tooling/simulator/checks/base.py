@@ -1,4 +1,4 @@
-"""What the checks share: the hook with its notebook of findings, and the way from engine facts to parties."""
+"""The base class of the checks: collects findings, and describes threads and buffers for them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CheckHook(Hook):
 
     @property
     def context(self) -> LaunchContext:
-        """The launch under way, or the last one."""
+        """The current launch, or the last one."""
         if self._context is None:
             raise RuntimeError("no launch has begun")
         return self._context
@@ -56,14 +56,14 @@ class CheckHook(Hook):
         self._context = context
 
     def may_part(self) -> bool:
-        """Not where something was found: the parts would find it as well."""
+        """False after a finding: the parts would find it again."""
         return not self._found
 
     def part_begin(self) -> None:
         self._is_copy = True
 
     def note(self, key: Hashable, finding: Finding) -> None:
-        """Write a finding down; one with a known key only adds to the count of the first."""
+        """Record a finding; one with a known key only adds to the count of the first."""
         if not self.again(key, finding.count):
             self._find(key, replace(finding, launch=self._launches))
 
@@ -77,19 +77,19 @@ class CheckHook(Hook):
 
     def _find(self, key: Hashable, finding: Finding) -> None:
         if self._is_copy:
-            raise CannotBeParted(finding.kind)  # which lane comes first is for a run in order to tell
+            raise CannotBeParted(finding.kind)  # only a run in order knows which lane is first
         self._found = True
         self._findings[key] = finding
 
     def kernel(self) -> str:
-        """The running (or last) kernel's name, as its author wrote it; empty before the first launch."""
+        """The current (or last) kernel's name as in the source; empty before the first launch."""
         if self._context is None:
             return ""
         context = self._context
         return readable_kernel(context.launch.function.name, context.module.files.values())
 
     def party(self, thread: int, action: Action, instruction: Instruction | None, count: int = 1) -> Party:
-        """The thread with this linear number in the launch, doing something at an instruction."""
+        """The thread with this linear number in the launch, at an instruction."""
         launch = self.context.launch
         block, index = launch.position(thread)
         inside = thread % self.context.threads_per_block
@@ -104,9 +104,9 @@ class CheckHook(Hook):
         )
 
     def buffer(self, allocation: Allocation, element: int, memory: DeviceMemory | None = None) -> Buffer:
-        """An allocation as a reader can recognise it: by order, size and kernel argument.
+        """An allocation described by number, size and kernel argument.
 
-        `memory` is needed only where no launch may have begun.
+        `memory` is needed only if no launch may have begun.
         """
         return Buffer(
             Memory.GLOBAL,
@@ -126,7 +126,7 @@ class CheckHook(Hook):
         return Buffer(_MEMORIES[space], size, element=element)
 
     def is_argument(self, allocation: Allocation) -> bool:
-        """Whether the running kernel was given a pointer into this memory."""
+        """Whether the current kernel has a pointer argument into this memory."""
         return self._argument_of(allocation) is not None
 
     def _argument_of(self, allocation: Allocation) -> int | None:
@@ -148,7 +148,7 @@ def action_of(access: Access) -> Action:
 
 
 def by_block(threads: Ints, size: int) -> Iterator[tuple[int, Ints]]:
-    """Numbers of threads in their blocks of so many, block after block."""
+    """(block, thread numbers in the block) for blocks of `size` threads."""
     blocks = threads // size
     order = np.argsort(blocks, kind="stable")
     found, firsts = np.unique(blocks[order], return_index=True)
@@ -156,13 +156,12 @@ def by_block(threads: Ints, size: int) -> Iterator[tuple[int, Ints]]:
 
 
 def is_strong(instruction: Instruction) -> bool:
-    """Whether two of these may meet without a race (PTX ISA 8.5, section 8.7.1: morally strong
-    operations)."""
+    """Whether two of these do not race (PTX ISA 8.5, section 8.7.1: morally strong operations)."""
     return instruction.opcode in ("atom", "red") or not STRONG.isdisjoint(instruction.modifiers)
 
 
 def source_position(instruction: Instruction | None) -> SourcePosition:
-    """The author's line of an instruction; (0, 0) where the PTX carries no line table."""
+    """The author's line of an instruction; line 0 if the PTX has no line table."""
     if instruction is None:
         return SourcePosition("", 0, 0, 0)
     source = instruction.source
@@ -175,7 +174,8 @@ def source_position(instruction: Instruction | None) -> SourcePosition:
 def _authors_own(source: SourceLocation) -> SourceLocation:
     """The innermost position in the kernel's own file: library code inlined there is not the author's.
 
-    Of a library's kernel such as that of `elementwise`, the author's is what it inlines from another file.
+    In a kernel of a library, such as that of `elementwise`, the author's code is what it inlines from a file
+    outside the packages.
     """
     chain = [source]
     while chain[-1].inlined_at is not None:
@@ -187,10 +187,9 @@ def _authors_own(source: SourceLocation) -> SourceLocation:
 
 
 def is_in_library(instruction: Instruction) -> bool:
-    """Whether the instruction was written in one of Mojo's packages, and not inlined straight into the
-    author's text.
+    """Whether the instruction is of one of Mojo's packages, and not inlined directly into the author's code.
 
-    Packages were compiled elsewhere: their line tables have relative paths, such as
+    Packages were compiled on another machine: their line tables have relative paths, such as
     `max/mojo/max/gpu/primitives/block.mojo` or `Mojo/stdlib/std/os/os.mojo`.
     """
     inner = instruction.source
@@ -206,7 +205,7 @@ def is_packaged(file: str) -> bool:
 
 
 def allocation_number(memory: DeviceMemory, allocation: Allocation) -> int:
-    """Which of the program's allocations of device memory it was, from 1; pinned host memory counts apart."""
+    """The number of the allocation, from 1; device memory and pinned host memory are counted separately."""
     return 1 + sum(
         other.host == allocation.host and other.serial < allocation.serial and not other.internal
         for other in memory
@@ -214,7 +213,7 @@ def allocation_number(memory: DeviceMemory, allocation: Allocation) -> int:
 
 
 def survivors(access: Access) -> Access:
-    """The access without the lanes that another check has taken out."""
+    """The access without the lanes that another check has suppressed."""
     if access.suppressed is None:
         return access
     kept = np.flatnonzero(~access.suppressed)
@@ -222,7 +221,7 @@ def survivors(access: Access) -> Access:
 
 
 def lanes_of(access: Access, lanes: np.ndarray) -> Access:
-    """The same access of some of its lanes only."""
+    """The access restricted to some of its lanes."""
     return Access(
         access.space,
         access.kind,

@@ -396,7 +396,7 @@ FINDINGS: Mapping[str, FindingText] = {
         Text("Its count and phase are then whatever the shared memory held before."),
         Text("Let one thread initialise it, then call `barrier()` before any thread arrives or waits."),
     ),
-    "mbarrier-unheeded": FindingText(
+    "mbarrier-result-ignored": FindingText(
         Text("an mbarrier phase is tested for completion, and the result is ignored"),
         Text(
             "`mbarrier_test_wait` does not wait: it returns at once, and here the threads continue whatever "

@@ -105,11 +105,15 @@ class CounterHook(Hook):
         service = service_of(access) if access.space is Space.SHARED else None
         traffic, cost = measure(rows.addresses, width, route, service)
         tally.counts.routes[route].add(traffic)
-        dearest = int(np.argmax(cost))
+        most_expensive = int(np.argmax(cost))
         known = tally.samples.get(route)
-        if known is None or cost[dearest] > known.cost:
+        if known is None or cost[most_expensive] > known.cost:
             tally.samples[route] = Sample(
-                rows.addresses[dearest].copy(), width, int(cost[dearest]), int(rows.warps[dearest]), service
+                rows.addresses[most_expensive].copy(),
+                width,
+                int(cost[most_expensive]),
+                int(rows.warps[most_expensive]),
+                service,
             )
 
     def _tally(self, instruction: Instruction) -> Tally:

@@ -20,7 +20,7 @@ from tooling.simulator.counters.warp_rows import NONE
 from tooling.simulator.gpu.hooks import Space
 
 MOST_PICTURES = 24
-"""Of each kernel; the dearest ones, in the order of the lines."""
+"""Of each kernel; the most expensive ones, in the order of the lines."""
 
 
 def to_html(kernels: Sequence[KernelProfile], program: str, language: str) -> str:

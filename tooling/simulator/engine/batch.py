@@ -66,7 +66,7 @@ class RunningBatch:
         self.watch = LoopWatch(self, is_last=is_last, stop=self.stop_waiting)
         self.waiting = ReadyQueue(self.schedule, self.watch.look)
         self.frames = Frames(self.size)
-        self.meetings = 0
+        self.sync_count = 0
         self.transfers = Transfers(self.spaces, self.hooks, self.schedule.postpones)
         self.first_answers = FirstAnswers(self.schedule.postpones)
 
@@ -194,7 +194,7 @@ class RunningBatch:
             return
         self.stop_waiting([], DEADLOCK)
 
-    def stop_waiting(self, loops: list[Waiter], told: Text) -> None:
+    def stop_waiting(self, loops: list[Waiter], why: Text) -> None:
         """Nothing goes on any more: tell who waits where, besides the lanes in `loops`.
 
         Raises:
@@ -227,7 +227,7 @@ class RunningBatch:
         first = waiters[0] if waiters else None
         raise KernelFault(
             FaultKind.DEADLOCK,
-            told.of(threads=total),
+            why.of(threads=total),
             thread=int(first.threads[0]) if first else -1,
             instruction=first.instruction if first else None,
         )
@@ -312,7 +312,7 @@ class RunningBatch:
         Returns:
             the lanes that may go on (the group itself when it is all of them), or None.
         """
-        self.meetings += 1
+        self.sync_count += 1
         mates = [
             entry for entry in self.parked_warps if entry[0].pc == group.pc and entry[0].stack == group.stack
         ]
@@ -334,14 +334,14 @@ class RunningBatch:
                 self.parked_warps.append((rest, instruction))
                 group = ready
                 masks = group.get(mask).view(U32)
-        self._tell_warps(group, masks, instruction)
+        self._notify_warps(group, masks, instruction)
         return group
 
-    def _tell_warps(self, group: Group, masks: Array, instruction: Instruction) -> None:
+    def _notify_warps(self, group: Group, masks: Array, instruction: Instruction) -> None:
         if self.hooks.warp_sync:
-            told = np.broadcast_to(masks, group.count)
+            wanted = np.broadcast_to(masks, group.count)
             for hook in self.hooks.warp_sync:
-                hook.warp_sync(group.pick(self.spaces.threads), told, instruction)
+                hook.warp_sync(group.pick(self.spaces.threads), wanted, instruction)
         if self.hooks.warp_missing and self.alive_count != self.size:
             warps = self.warps
             absent = np.broadcast_to(masks, group.count) & ~warps.alive[group.pick(warps.warp_of_lane)]

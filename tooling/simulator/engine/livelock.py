@@ -16,7 +16,7 @@ from tooling.text import Text
 
 Array = NDArray[Any]
 State = dict[tuple[Any, ...], list[Array]]
-"""Per place and set of lanes, the registers that are still needed there."""
+"""Per program point and set of lanes, the registers that are still needed there."""
 
 
 class LoopWatch:
@@ -75,8 +75,8 @@ def _needed(batch: Batch, group: Group) -> list[Array]:
 def _same(now: State, before: State) -> bool:
     return now.keys() == before.keys() and all(
         x is y or np.array_equal(_bits(x), _bits(y))
-        for place, registers in now.items()
-        for x, y in zip(registers, before[place], strict=True)
+        for point, registers in now.items()
+        for x, y in zip(registers, before[point], strict=True)
     )
 
 

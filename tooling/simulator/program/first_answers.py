@@ -45,43 +45,43 @@ class FirstAnswers:
         self._running: dict[int, _Phase] = {}
         self._complete: dict[int, _Phase] = {}
 
-    def contribute(self, place: int, lane: int, now: int, *, copied: bool) -> None:
-        """A lane arrives at the mbarrier at this place, or bytes of its copy are counted there.
+    def contribute(self, barrier: int, lane: int, now: int, *, copied: bool) -> None:
+        """A lane arrives at the mbarrier at this barrier, or bytes of its copy are counted there.
 
         Args:
-            now: how many times threads have met (`Batch.meetings`).
+            now: how many times threads have met (`Batch.sync_count`).
         """
-        phase = self._running.setdefault(place, _Phase())
+        phase = self._running.setdefault(barrier, _Phase())
         if copied:
             phase.copied = True
         else:
             phase.arrivals[lane] = now
 
-    def forget(self, place: int) -> None:
-        """An mbarrier is made, or made invalid, at this place."""
-        self._running.pop(place, None)
-        self._complete.pop(place, None)
+    def forget(self, barrier: int) -> None:
+        """An mbarrier is made, or made invalid, at this barrier."""
+        self._running.pop(barrier, None)
+        self._complete.pop(barrier, None)
 
-    def flip(self, place: int) -> None:
+    def flip(self, barrier: int) -> None:
         """The phase under way is complete."""
-        self._complete[place] = self._running.pop(place, _Phase())
+        self._complete[barrier] = self._running.pop(barrier, _Phase())
 
-    def denied(self, places: Array, lanes: Array, now: int) -> NDArray[np.bool_]:
+    def denied(self, barriers: Array, lanes: Array, now: int) -> NDArray[np.bool_]:
         """(n,) which of these lanes, all of which find the phase complete, are told that it is not.
 
         Args:
             now: as for `contribute`.
         """
         denied = np.zeros(len(lanes), np.bool_)
-        for k, (place, lane) in enumerate(zip(places.tolist(), lanes.tolist(), strict=True)):
-            phase = self._complete.get(place)
+        for k, (barrier, lane) in enumerate(zip(barriers.tolist(), lanes.tolist(), strict=True)):
+            phase = self._complete.get(barrier)
             if phase is None or lane in phase.asked:
                 continue
             phase.asked.add(lane)
             if phase.seen in (None, now) and _may_be_early(phase, lane, now):
                 denied[k] = self._postpones()
-        for place in set(places[~denied].tolist()):
-            phase = self._complete.get(place)
+        for barrier in set(barriers[~denied].tolist()):
+            phase = self._complete.get(barrier)
             if phase is not None and phase.seen is None:
                 phase.seen = now
         return denied

@@ -150,7 +150,7 @@ class Program(Struct):
     def order(self) -> list[int]:
         """Per block, its place in an order in which paths that part meet again as soon as they can."""
         if self._order is None:
-            self._order = _meeting_order(self.blocks, self.entries[self.name])
+            self._order = _reconvergence_order(self.blocks, self.entries[self.name])
         return self._order
 
     def live(self, block: int, stack: tuple[int, ...]) -> set[int]:
@@ -163,13 +163,13 @@ class Program(Struct):
                 [block.successors for block in blocks],
             )
         slots = set(self._live[block])
-        for place in stack:
-            slots.update(self._live[place])
+        for block_number in stack:
+            slots.update(self._live[block_number])
         return slots
 
     def callers(self, stack: Sequence[int]) -> tuple[Instruction, ...]:
         """The calls that lanes with these return places are in, the innermost first."""
-        return tuple(self.landings[place].call for place in reversed(stack) if place in self.landings)
+        return tuple(self.landings[block].call for block in reversed(stack) if block in self.landings)
 
     def kept(self, landing: int) -> list[int]:
         """Registers that a call back to `landing` must find as they were: the called may use them itself."""
@@ -184,7 +184,7 @@ class Batch(Protocol):
         parameters: the launch's, as bytes; symbols: device addresses by name; stdout: takes what it prints.
         first_block, blocks: which blocks; size: how many lanes.
         alive: per block, threads that have not exited; alive_count: all of them.
-        meetings: rises whenever threads may learn of what others did.
+        sync_count: rises whenever threads may learn of what others did.
         spaces, barriers, transfers, first_answers, frames: the parts that instructions use.
     """
 
@@ -199,7 +199,7 @@ class Batch(Protocol):
     size: int
     alive: NDArray[np.int64]
     alive_count: int
-    meetings: int
+    sync_count: int
     spaces: Spaces
     transfers: Transfers
     first_answers: FirstAnswers
@@ -270,14 +270,14 @@ class Batch(Protocol):
         ...
 
 
-def _meeting_order(blocks: list[BasicBlock], entry: int) -> list[int]:
+def _reconvergence_order(blocks: list[BasicBlock], entry: int) -> list[int]:
     """Reverse postorder: a block comes after all blocks that lead to it, but for jumps back.
 
     The order of the text would not do: compilers like to put the end of a loop's body before its beginning.
     Of two ways on, the one that stands first in the text comes first, so that loops come before what
     follows them.
     """
-    place = [-1] * len(blocks)
+    position = [-1] * len(blocks)
     after = len(blocks)
     seen = [False] * len(blocks)
     starts = [*range(len(blocks) - 1, -1, -1), entry]
@@ -292,10 +292,10 @@ def _meeting_order(blocks: list[BasicBlock], entry: int) -> list[int]:
             if not ahead:
                 path.pop()
                 after -= 1
-                place[number] = after
+                position[number] = after
                 continue
             following = ahead.pop()
             if not seen[following]:
                 seen[following] = True
                 path.append((following, sorted(blocks[following].successors)))
-    return place
+    return position

@@ -319,7 +319,7 @@ class Context:
         if result.error is None:
             return OK
         if result.error.kind is FaultKind.INVALID_LAUNCH:
-            return self._not_simulated(launch, module, result.error.told, ON_A_REAL_GPU)
+            return self._not_simulated(launch, module, result.error.reason, ON_A_REAL_GPU)
         self.fault = result.error.kind.cuda_result
         return OK
 

@@ -54,7 +54,7 @@ def stopped_kernel(records: Sequence[LaunchRecord]) -> StoppedKernel | None:
             thread,
             block,
             fault.kind,
-            fault.told,
+            fault.reason,
         )
     return None
 

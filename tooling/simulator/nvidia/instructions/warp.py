@@ -76,7 +76,7 @@ def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None
 
     def perform(group: Group, batch: Batch) -> None:
         sources = batch.warps.shuffle(mode, group, group.get(amount).view(U32), group.get(clamp).view(U32))
-        if batch.hooks.shuffle_astray:
+        if batch.hooks.shuffle_from_absent:
             _tell_astray(group, batch, sources, group.get(mask).view(U32), instruction)
         values = group.get(value)
         assign(
@@ -104,8 +104,8 @@ def _tell_astray(
     if astray.any():
         parts = warps.masks(group.indices(batch.size))[warp] & masks
         threads = group.pick(batch.spaces.threads)
-        for hook in batch.hooks.shuffle_astray:
-            hook.shuffle_astray(threads[astray], sources.lanes[astray], parts[astray], instruction)
+        for hook in batch.hooks.shuffle_from_absent:
+            hook.shuffle_from_absent(threads[astray], sources.lanes[astray], parts[astray], instruction)
 
 
 @binds("vote", alone=True)
