@@ -1,4 +1,4 @@
-"""Calls of the CUDA driver API whose answers a stand-in must share with NVIDIA's driver.
+"""Calls of the CUDA driver API to which the stand-in must answer as NVIDIA's driver does.
 
 Run as a program it makes one group of calls through whatever `libcuda.so.1` the loader finds and prints
 the answers as JSON: on an H200 that is how `data/driver_answers.json` was recorded (`python driver_cases.py
@@ -391,7 +391,7 @@ def handles() -> Answers:
 
 
 def bad_ptx() -> Answers:
-    """cuModuleLoadDataEx of a text that is no PTX: the code, and whether the error log says why."""
+    """cuModuleLoadDataEx of a text that is not PTX: the code, and whether the error log says why."""
     driver = Driver().start()
     module = PTR()
     log = ctypes.create_string_buffer(2048)
@@ -435,7 +435,7 @@ def uninitialised() -> Answers:
 
 
 def after_a_fault() -> Answers:
-    """A store to an address nobody owns: accepted, then reported by every later call."""
+    """A store to an unallocated address: accepted, then reported by every later call."""
     driver = Driver().start()
     store, good = driver.function("store"), driver.allocate(64)
     size_t, address = ctypes.c_size_t, U64()
@@ -461,7 +461,7 @@ def after_a_fault() -> Answers:
 
 
 def after_a_misaligned_store() -> Answers:
-    """A store to an address that is no multiple of its size."""
+    """A store to an address that is not a multiple of its size."""
     driver = Driver().start()
     return {
         "launch": driver.launch(driver.function("store"), arguments=(U64(driver.allocate(64) + 2), U32(5))),
@@ -480,7 +480,7 @@ def pools() -> Answers:
 
 
 def virtual_memory() -> Answers:
-    """Memory apart from its addresses."""
+    """Virtual memory management."""
     return work.virtual_memory(Driver().start())
 
 

@@ -54,7 +54,7 @@ REDUCTIONS: dict[str, Callable[[int, int], int]] = {
 
 @dataclass(slots=True)
 class Lane:
-    """A thread: its place in the block, the block's size, and what it holds."""
+    """A thread: its index in the block, the block's size, and its registers."""
 
     thread: int
     threads: int

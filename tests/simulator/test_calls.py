@@ -173,7 +173,7 @@ def test_a_call_of_no_function_stops_the_kernel() -> None:
     result, _ = simulate(program(body + CALL.format("%rd4, (a), form")), [given, given], block=4)
     assert result.error is not None
     assert result.error.kind is FaultKind.ILLEGAL_INSTRUCTION
-    assert "0x1000, where there is no function of this form" in result.error.what
+    assert "0x1000, where there is no function with this prototype" in result.error.what
 
 
 @pytest.mark.parametrize("call", ["nowhere, (a)", "double, (a, a)"])
@@ -191,7 +191,7 @@ def test_lists_after_labels_are_read_and_printed() -> None:
 
 
 @pytest.mark.parametrize("split", ["JT: .branchtargets A, B;", "JT:\n\t.branchtargets\n\t\tA,\n\t\tB;"])
-def test_a_jump_table_may_stand_on_lines_of_its_own(split: str) -> None:
+def test_a_jump_table_may_span_several_lines(split: str) -> None:
     body = f"""{split}
     and.b32 %r2, %r1, 1; brx.idx %r2, JT;
 A: mov.b32 %r9, 10; bra.uni END;

@@ -70,7 +70,7 @@ def test_each_block_reads_the_next_one_of_its_cluster(grid: Dim3, cluster: Dim3,
 
 
 @pytest.mark.parametrize(("grid", "cluster"), SHAPES, ids=str)
-def test_whole_clusters_lie_in_consecutive_blocks(grid: Dim3, cluster: Dim3) -> None:
+def test_whole_clusters_are_in_consecutive_blocks(grid: Dim3, cluster: Dim3) -> None:
     launch = Launch(FUNCTION, grid, Dim3(1), cluster)
     together = blocks_together(launch)
     assert grid.count % together == 0

@@ -120,7 +120,7 @@ def test_initial_addresses_take_their_own_bytes_only() -> None:
     ],
 )
 def test_too_few_bits_for_an_address_are_refused(narrow: str) -> None:
-    """As by the assembler for sm_90, which knows no 32-bit addresses of global memory."""
+    """As by the assembler for sm_90, which does not support 32-bit addresses of global memory."""
     module = parse_module(kernel("\n" + narrow, before=COEFFICIENTS))
     with pytest.raises(PtxError, match="addresses of global memory, of functions and generic ones") as caught:
         decode(module, module.kernels["k"])

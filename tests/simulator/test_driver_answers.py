@@ -1,4 +1,4 @@
-"""The stand-in driver through the C interface: what an H200's driver answered, it answers too."""
+"""The stand-in driver through the C interface: it answers as the driver of an H200 did."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def test_answers_are_those_of_an_h200(group: str) -> None:
         ("block=(64, 32, 1)", "a block of 2048 threads; at most 1024 are possible"),
         ("grid=(0, 1, 1)", "grid (0, 1, 1) and block (1, 1, 1) must be at least 1"),
         ("shared=50000", "50000 bytes of dynamic shared memory besides 0 of the kernel's own; at most 49152"),
-        ("grid=(3, 1, 1), cluster=(2, 1, 1)", "grid (3, 1, 1) is no multiple of the cluster (2, 1, 1)"),
+        ("grid=(3, 1, 1), cluster=(2, 1, 1)", "grid (3, 1, 1) is not a multiple of the cluster (2, 1, 1)"),
     ],
 )
-def test_a_refused_launch_tells_why(shape: str, why: str) -> None:
+def test_a_refused_launch_reports_why(shape: str, why: str) -> None:
     code = f"d = Driver().start()\nprint(d.launch(d.function('store'), {shape}) > 0)"
     with simulation(record_only=True) as gpu:
         done = run_python(gpu, code)
@@ -83,7 +83,7 @@ def test_a_refused_launch_tells_why(shape: str, why: str) -> None:
     assert done.stderr.startswith(f"simulated GPU: store cannot be launched: {why}")
 
 
-def test_a_kernel_that_reserves_too_much_shared_memory_is_told_how_much_there_is() -> None:
+def test_a_kernel_that_reserves_too_much_shared_memory_gets_the_limit() -> None:
     code = """
 text = PTX.replace(b"{", b"{ .shared .align 4 .b8 cells[65536];", 1)
 d = Driver().start()
@@ -96,7 +96,7 @@ print(d.launch(d.function("store")) > 0)
     assert "the kernel reserves 65536 bytes of shared memory; a block has 49152" in done.stderr
 
 
-def test_memory_shown_at_two_places_is_one_memory() -> None:
+def test_memory_mapped_at_two_addresses_is_one_memory() -> None:
     code = """
 import driver_work_cases as work
 d = Driver().start()
@@ -166,7 +166,7 @@ print(json.dumps(found))
     }
 
 
-def test_what_is_not_there_says_so_by_name() -> None:
+def test_an_unsupported_function_is_named() -> None:
     source = (Path(__file__).parents[2] / "tooling/simulator/nvidia/driver/unsupported.mojo").read_text()
     names = [line.split('"')[1] for line in source.splitlines() if line.startswith("@export")]
     assert len(names) > 10
@@ -176,7 +176,7 @@ def test_what_is_not_there_says_so_by_name() -> None:
     assert done.stderr.splitlines() == [f"simulated GPU: {name} is not supported" for name in names]
 
 
-def test_elapsed_time_is_never_told() -> None:
+def test_elapsed_time_is_not_available() -> None:
     code = """
 d = Driver().start()
 one, two, time = PTR(), PTR(), ctypes.c_float(-1)
@@ -206,7 +206,7 @@ print(c.nvPTXCompilerDestroy(ctypes.byref(handle)), handle.value)
     assert done.stdout.splitlines() == ["0", "0", "0 13", r"0 b'.version 8.5\x00'", "0 None"]
 
 
-def test_nvml_tells_the_same_device_as_the_driver() -> None:
+def test_nvml_reports_the_same_device_as_the_driver() -> None:
     code = """
 n, d = ctypes.CDLL("libnvidia-ml.so.1"), Driver()
 print(n.nvmlInit_v2())

@@ -57,7 +57,7 @@ def test_a_kernel_fault_reaches_the_program_when_it_synchronises() -> None:
     assert gpu.launches[-1].error is not None
 
 
-def test_a_benchmark_is_told_that_there_are_no_times() -> None:
+def test_a_benchmark_reports_that_there_are_no_times() -> None:
     done, _ = simulate("times")
     assert done.returncode != 0
     assert "a simulation has no times" in done.stderr

@@ -1,4 +1,4 @@
-"""PTX text becomes a module, and what cannot be read is told with its place."""
+"""PTX text becomes a module; errors are reported with their position."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_what_cannot_be_read_is_reported_at_its_token(
     assert excerpt == [f"  | {shown}", f"  | {' ' * (column - 1)}^"]
 
 
-def test_the_mojo_place_is_told_with_the_line_of_the_ptx() -> None:
+def test_the_mojo_position_is_reported_with_the_line_of_the_ptx() -> None:
     with pytest.raises(PtxError) as caught:
         module_of(".loc 1 7 3\nmov.b32 %r1, 3x;", '.file 1 "a.mojo"\n')
     assert (
@@ -266,7 +266,7 @@ def test_a_kernel_of_fifty_thousand_instructions_is_read_whole() -> None:
 
 
 def places_of(table: str) -> list[str]:
-    """The chain of places of the one instruction, innermost first."""
+    """The chain of positions of the one instruction, innermost first."""
     files = '.file 1 "a.mojo"\n.file 2 "library.mojo"\n'
     (function,) = parse_module(f"{HEAD}{files}.entry k()\n{{\n{table}\nret;\n}}\n").kernels.values()
     (instruction,) = (item for item in function.body if isinstance(item, Instruction))
@@ -295,7 +295,7 @@ INNER = ".loc 2 90 1, function_name $L0, inlined_at 2 50 1"
         (INNER, ["library.mojo:90", "library.mojo:50"]),
     ],
 )
-def test_a_place_tells_the_calls_that_were_inlined(table: str, chain: list[str]) -> None:
+def test_a_position_has_the_calls_that_were_inlined(table: str, chain: list[str]) -> None:
     assert places_of(table) == chain
 
 

@@ -115,11 +115,11 @@ def test_a_launch_that_is_not_simulated(context: Context, told: str) -> None:
 @pytest.mark.parametrize(
     ("language", "told"),
     [
-        ("en", "a grid of 2147483647 blocks; its checks have room for 16777216"),
+        ("en", "a grid of 2147483647 blocks; the checks support at most 16777216"),
         ("ko", "그리드의 블록이 2147483647개이지만, 검사는 16777216개까지만 할 수 있습니다"),
     ],
 )
-def test_a_grid_that_the_checks_have_no_room_for(language: str, told: str) -> None:
+def test_a_grid_too_large_for_the_checks(language: str, told: str) -> None:
     context = introduced(checked=True, language=language)
     _, module = ask(context, Opcode.LOAD_MODULE, tail=READER)
     _, function = ask(context, Opcode.FUNCTION, module, tail=b"reader")
@@ -174,7 +174,7 @@ def test_an_assertion_that_fails_names_the_line_of_the_author(context: Context) 
         ("ko", "endless 함수의 호출이 너무 깊습니다. "),
     ],
 )
-def test_calls_without_end(context: Context, language: str, told: str) -> None:
+def test_infinite_recursion(context: Context, language: str, told: str) -> None:
     launch(context, FROM_MOJO, MANGLED, 1, 1, 0)
     stopped = stopped_kernel(context.gpu.records)
     assert stopped is not None

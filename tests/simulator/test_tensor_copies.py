@@ -86,7 +86,7 @@ def loaded(encoded: bytes, at: tuple[int, ...], count: int, tensor: NDArray[Any]
 
 @pytest.mark.parametrize("at", [(0, 0), (4, 2), (-4, -1), (28, 6), (40, 9)])
 @pytest.mark.parametrize("fill", [0, 1])
-def test_a_box_is_loaded_and_what_lies_outside_is_filled(at: tuple[int, int], fill: int) -> None:
+def test_a_box_is_loaded_and_what_is_outside_is_filled(at: tuple[int, int], fill: int) -> None:
     tensor = np.arange(8 * 32, dtype=np.float32).reshape(8, 32)
     padded = np.full((30, 100), np.nan if fill else 0, np.float32)
     padded[10:18, 40:72] = tensor
@@ -176,12 +176,12 @@ def test_a_multicast_copy_reaches_every_block_named() -> None:
     assert got.tolist() == [9, 9]
 
 
-def test_what_is_no_tensor_map_is_told() -> None:
+def test_an_invalid_tensor_map_is_reported() -> None:
     text = program(LOAD.format(bytes=64, rank=1, at="0"))
     result, _ = simulate(text, [np.zeros(16, np.float32)] * 2, block=16, extra=bytes(128))
     assert result.error is not None
     assert result.error.kind is FaultKind.ILLEGAL_ADDRESS
-    assert "there is no tensor map at 0x" in result.error.what
+    assert "no valid tensor map at 0x" in result.error.what
     assert "cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col" in result.error.what
     assert "nvvm.grid_constant" in result.error.what
 

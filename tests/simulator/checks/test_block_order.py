@@ -1,4 +1,4 @@
-"""What blocks know of each other, against vector clocks that are kept for every block and address."""
+"""`BlockOrder` against vector clocks that are kept for every block and address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BLOCKS, ADDRESSES = 4, 3
 
 @dataclass(frozen=True)
 class Step:
-    """A strong access of some blocks, each to an address, or blocks that meet (without addresses)."""
+    """A strong access of some blocks, each to an address, or a barrier of blocks (without addresses)."""
 
     blocks: tuple[int, ...]
     addresses: tuple[int, ...]
@@ -62,7 +62,7 @@ class Clocks:
 
 
 @given(st.lists(st.one_of(accesses, accesses, meetings), max_size=14))
-def test_blocks_know_what_vector_clocks_say(steps: list[Step]) -> None:
+def test_block_order_equals_vector_clocks(steps: list[Step]) -> None:
     order, clocks = BlockOrder(BLOCKS, 1), Clocks()
     for stamp, step in enumerate(steps, start=2):
         if step.addresses:
@@ -80,9 +80,7 @@ def test_blocks_know_what_vector_clocks_say(steps: list[Step]) -> None:
 
 
 @pytest.mark.parametrize("limit", ["MAX_PAIRS", "MAX_LOGS"])
-def test_where_addresses_are_not_followed_no_race_is_invented(
-    limit: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_addresses_no_false_race_is_reported(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     order = BlockOrder(BLOCKS, 1)
     monkeypatch.setattr(block_order, limit, 0)
     order.access(np.array([0, 1]), np.array([5, 6]), 3, acquires=False, releases=True)
@@ -96,7 +94,7 @@ def test_where_addresses_are_not_followed_no_race_is_invented(
         assert known.tolist() == [False, True]
 
 
-def test_old_publications_are_folded_and_stay_known() -> None:
+def test_old_releases_are_folded_and_stay_ordered() -> None:
     order = BlockOrder(2, 1)
     for stamp in range(2, 6000):
         order.access(np.array([0]), np.array([9]), stamp, acquires=False, releases=True)
@@ -106,7 +104,7 @@ def test_old_publications_are_folded_and_stay_known() -> None:
     assert found.tolist() == [False, False, False, True]
 
 
-def test_what_a_block_knows_directly_of_another_has_a_stamp() -> None:
+def test_a_direct_acquire_from_another_block_has_a_stamp() -> None:
     order = BlockOrder(3, 1)
     order.acquire_from(1, 0, 5)
     order.acquire_from(2, 0, 9)

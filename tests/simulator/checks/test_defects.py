@@ -16,7 +16,7 @@ from tooling.simulator.checks.findings import Finding, Index3, Kind, Severity, r
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """What the first finding of its kind must say.
+    """The expected first finding of its kind.
 
     Attributes:
         lines: Mojo line of each party; `threads`, `blocks`: x index of each party's thread and block.

@@ -1,4 +1,4 @@
-"""Laws of the race check, against an oracle that remembers every access."""
+"""Properties of the race check, against an oracle that records every access."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THREADS_PER_BLOCK, BLOCKS, CELLS = 3, 3, 3
 
 @dataclass(frozen=True)
 class Step:
-    """An access of some threads, each to a cell, or (without places) a barrier of one block."""
+    """An access of some threads, each to an element, or (without accesses) a barrier of one block."""
 
     writes: bool
     places: tuple[tuple[int, int], ...]
@@ -39,7 +39,7 @@ barriers = st.builds(Step, st.just(False), st.just(()), st.integers(0, BLOCKS - 
 
 @dataclass(frozen=True)
 class Row:
-    """Neighbouring threads of one or both blocks, each at its own cell of its block's shared memory."""
+    """Consecutive threads of one or both blocks, each at its own element of its block's shared memory."""
 
     writes: bool
     blocks: tuple[int, ...]
@@ -68,7 +68,7 @@ rows = st.builds(
 
 
 def races(steps: list[Step]) -> bool:
-    """Whether two threads touch one cell, one of them writing, with no barrier of a common block between."""
+    """Whether two threads access one element, one of them writing, without a barrier between."""
     history: list[tuple[int, int, int, bool]] = []
     epochs = [0] * BLOCKS
     found = False

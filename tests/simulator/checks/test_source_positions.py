@@ -35,6 +35,6 @@ def chain(*places: tuple[str, int]) -> SourceLocation | None:
         ([(OWN, 9), (STANDARD, 661)], OWN, 9),
     ],
 )
-def test_the_place_is_the_authors(places: list[tuple[str, int]], file: str, line: int) -> None:
+def test_the_source_position_is_the_authors(places: list[tuple[str, int]], file: str, line: int) -> None:
     place = source_position(Instruction("ld", ("global", "b32"), None, (), 1, chain(*places)))
     assert (place.file, place.line) == (file, line)

@@ -1,4 +1,4 @@
-"""Pictures of one request: which lane touches which word of memory, and which bank serves whom when."""
+"""Drawings of one request: the lanes that access each word, and the lanes that each bank serves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_WAVEFRONTS = 32
 
 
 class Form(Struct, frozen=True):
-    """How broad a map is.
+    """The width of a map.
 
     Attributes:
         cell: width of a word in pixels.
@@ -45,12 +45,12 @@ class Form(Struct, frozen=True):
         return self.left + column * self.cell + column // _SECTOR_WORDS * _GAP
 
     def y(self, word: int) -> int:
-        """How far below the top of its memory row a word stands."""
+        """The distance of a word from the top of its memory row."""
         return word // self.line * (_HIGH + 1)
 
 
 BROAD = Form(cell=26, left=76, line=BANKS, most_rows=12)
-"""Everything side by side, for a page as broad as a screen."""
+"""Everything side by side, for a page as wide as a screen."""
 
 
 class Cell(Struct, frozen=True):

@@ -135,7 +135,7 @@ def _pictures(number: int, kernel: KernelProfile, language: str) -> str:
     chosen = [
         (profile, access, access.picture)
         for profile in kernel.in_order()
-        for access in _dearest(profile)
+        for access in _most_expensive(profile)
         if access.picture is not None
     ]
     kept = sorted(chosen, key=lambda entry: -_excess(entry[1], entry[2]))[:MOST_PICTURES]
@@ -155,8 +155,8 @@ def _pictures(number: int, kernel: KernelProfile, language: str) -> str:
     return f"<h3>{escape(say('pictures', language))}</h3>\n{_legend(spaces, language)}{''.join(figures)}"
 
 
-def _dearest(profile: LineProfile) -> list[AccessProfile]:
-    """One access for each route of a line: the one whose dearest request costs most."""
+def _most_expensive(profile: LineProfile) -> list[AccessProfile]:
+    """One access for each route of a line: the one with the most expensive request."""
     best: dict[Route, AccessProfile] = {}
     for access in profile.accesses.values():
         known = best.get(access.route)

@@ -1,4 +1,4 @@
-"""Counts by kernel and by Mojo line: what the reports show."""
+"""Counts by kernel and by Mojo line, for the reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tooling.simulator.nvidia.launch_rules import static_shared_bytes
 
 
 class Line(Struct, frozen=True):
-    """A line of the author's source; number 0 where the PTX carries no line table."""
+    """A source line; number 0 if the PTX has no line table."""
 
     file: str
     number: int
@@ -29,12 +29,12 @@ ELSEWHERE = Line("", 0)
 
 
 class Picture(Struct, frozen=True, eq=False):
-    """One request worth showing.
+    """A request to draw.
 
     Attributes:
         block, warp: block index, and the warp's number inside its block.
         buffer, size, base: number (from 1), bytes and first address of the allocation that the lowest
-            address lies in; 0 where there is none.
+            address is in; 0 if there is none.
     """
 
     sample: Sample

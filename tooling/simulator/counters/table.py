@@ -19,11 +19,11 @@ from tooling.simulator.gpu.hooks import Space
 
 
 class Column(Struct, frozen=True):
-    """A column of numbers; it is left out where it would stay empty.
+    """A column of numbers; left out if it would be empty.
 
     Attributes:
         title: key of its title.
-        number: the cell's text, empty for nothing to say.
+        number: the cell's text, or empty.
         style: `good`, `warn`, `bad`, or empty for a number that is neither.
     """
 
@@ -56,12 +56,12 @@ def _lanes(counts: Counts) -> str:
 
 
 def use_style(traffic: Traffic) -> str:
-    """How good it is that this share of the moved bytes is used."""
+    """The style for the used share of the moved bytes."""
     return "good" if traffic.use > 0.99 else "warn" if traffic.use > 0.5 else "bad"
 
 
 def conflict_style(traffic: Traffic) -> str:
-    """How good these bank conflicts are."""
+    """The style for these bank conflicts."""
     return "good" if not traffic.conflicts else "warn" if traffic.ways <= 2 else "bad"
 
 
@@ -80,7 +80,7 @@ _COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
 
 
 def show(kernels: Sequence[KernelProfile], console: Console, language: str) -> None:
-    """Print a table for each kernel, and what the numbers are not."""
+    """Print a table for each kernel, and notes on the numbers."""
     if not kernels:
         console.print(say("no_launch", language))
         return

@@ -1,7 +1,7 @@
-"""The groups of lanes that can run, by point: found at once, however many there are.
+"""The ready queue: the groups of lanes that can run, by program point.
 
-Lanes that go many ways are as many groups, and each turn takes one point's. So the points are kept in heaps,
-by their rank in the order of running; entries of points that are empty by now are dropped when they come up.
+Divergent lanes form many groups, and each turn runs those at one program point. The points are kept in heaps,
+by their rank in the schedule; entries of points without groups are removed when they reach the top.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ ProgramPoint: TypeAlias = tuple[int, tuple[int, ...]]
 
 
 class ReadyQueue:
-    """Groups in the order in which they came, and which of them run next.
+    """Groups in order of arrival, and which of them run next.
 
     Args:
-        schedule: decides about order.
-        look: is told of all groups when each had its turn since the last time.
+        schedule: the order of groups.
+        look: called with all groups when each had its turn since the last call.
     """
 
     def __init__(self, schedule: Schedule, look: Callable[[Sequence[Group]], None]) -> None:
@@ -38,11 +38,11 @@ class ReadyQueue:
         return len(self._groups)
 
     def __iter__(self) -> Iterator[Group]:
-        """In the order in which they came."""
+        """In order of arrival."""
         return iter(self._groups.values())
 
     def add(self, group: Group) -> None:
-        """A group that can run when its turn comes."""
+        """Add a group that can run."""
         number = self._arrivals
         self._arrivals += 1
         self._groups[number] = group
@@ -60,13 +60,13 @@ class ReadyQueue:
             heappush(self._patient, (rank, number, point))
 
     def first_rank(self) -> int:
-        """The rank of the point that comes first; 0 where there is no order, or no group."""
+        """The lowest rank; 0 without an order, or without groups."""
         while self._ranks and self._ranks[0][1] not in self._by_point:
             heappop(self._ranks)
         return self._ranks[0][0] if self._ranks else 0
 
     def take(self) -> list[Group]:
-        """The groups that run next: all at one point, which are no longer here afterwards."""
+        """Remove and return the groups that run next: all at one program point."""
         turn = self._schedule.turn
         point = self._choose()
         if self._schedule.turn != turn:

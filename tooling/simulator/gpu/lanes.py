@@ -1,4 +1,4 @@
-"""Lanes that execute together: the register file of a batch of blocks, and groups of lanes at one program point.
+"""Lanes that execute together: the register file of a batch of blocks, and groups at one program point.
 
 A register holds an array: one value per lane of its group, or a single value (length 1) if it is uniform, so
 that uniform instructions are cheap. Arrays in registers are never modified, only replaced.

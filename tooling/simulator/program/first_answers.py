@@ -1,8 +1,8 @@
-"""First answers of `mbarrier.test_wait`: it does not wait, so that it may ask too early.
+"""First results of `mbarrier.test_wait`, which does not wait and so may test before the phase is complete.
 
-Here threads mostly arrive together before the first of them asks, which no hardware promises. Where nothing
-orders the asking thread after all that completed the phase, its first question is answered as if it had come
-too early: a kernel that does not ask again then goes on without having waited, and the checks see it.
+In the simulator threads usually arrive together before the first of them tests, which hardware does not
+guarantee. If a testing thread is not ordered after all arrivals that completed the phase, its first test
+returns false: a kernel that does not test again then continues without having waited, and the checks see it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class _Phase(Struct):
     """A phase of an mbarrier.
 
     Attributes:
-        arrivals: per lane that arrived, how many times threads had met by then.
+        arrivals: per lane that arrived, the batch's `sync_count` at that time.
         copied: bytes of copies were counted, which no barrier orders.
-        asked: lanes that have asked before; those are told the truth.
-        seen: how many times threads had met when the first lane was told that it is complete.
+        asked: lanes that have tested before; they get the true result.
+        seen: the batch's `sync_count` when the first lane got true.
     """
 
     arrivals: dict[int, int] = field(default_factory=dict)
@@ -34,10 +34,10 @@ class _Phase(Struct):
 
 
 class FirstAnswers:
-    """What a batch's mbarriers may still deny.
+    """The first test results of a batch's mbarriers.
 
     Args:
-        postpones: whether an answer that may be denied is denied (`Schedule.postpones`).
+        postpones: whether a result that may be false is false (`Schedule.postpones`).
     """
 
     def __init__(self, postpones: Callable[[], bool]) -> None:
@@ -46,10 +46,10 @@ class FirstAnswers:
         self._complete: dict[int, _Phase] = {}
 
     def contribute(self, barrier: int, lane: int, now: int, *, copied: bool) -> None:
-        """A lane arrives at the mbarrier at this barrier, or bytes of its copy are counted there.
+        """A lane arrives at the mbarrier at this offset, or bytes of its copy are counted there.
 
         Args:
-            now: how many times threads have met (`Batch.sync_count`).
+            now: the batch's `Batch.sync_count`.
         """
         phase = self._running.setdefault(barrier, _Phase())
         if copied:
@@ -58,16 +58,16 @@ class FirstAnswers:
             phase.arrivals[lane] = now
 
     def forget(self, barrier: int) -> None:
-        """An mbarrier is made, or made invalid, at this barrier."""
+        """An mbarrier is initialised or invalidated at this offset."""
         self._running.pop(barrier, None)
         self._complete.pop(barrier, None)
 
     def flip(self, barrier: int) -> None:
-        """The phase under way is complete."""
+        """The current phase is complete."""
         self._complete[barrier] = self._running.pop(barrier, _Phase())
 
     def denied(self, barriers: Array, lanes: Array, now: int) -> NDArray[np.bool_]:
-        """(n,) which of these lanes, all of which find the phase complete, are told that it is not.
+        """(n,) which of these lanes get false although the phase is complete.
 
         Args:
             now: as for `contribute`.
@@ -88,5 +88,5 @@ class FirstAnswers:
 
 
 def _may_be_early(phase: _Phase, lane: int, now: int) -> bool:
-    """Whether something that completed the phase is not known to be over when the lane asks."""
+    """Whether an arrival that completed the phase is not ordered before the lane's test."""
     return phase.copied or any(met == now for other, met in phase.arrivals.items() if other != lane)

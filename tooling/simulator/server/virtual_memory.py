@@ -169,7 +169,7 @@ class VirtualMemory:
         if not reservation.holds(address, size) or self._inside(address, size):
             return INVALID
         try:
-            self._arena.show(address, size, physical.offset)
+            self._arena.map(address, size, physical.offset)
         except ArenaUnavailable:
             return CudaResult.OUT_OF_MEMORY, b""
         physical.mappings += 1
