@@ -78,7 +78,9 @@ def test_an_instruction_that_cannot_be_is_refused(text: str, why: str) -> None:
 
 def test_more_local_memory_than_a_thread_can_have_is_refused() -> None:
     module = parse_module(kernel(".local .align 4 .b8 depot[1000000000000];"))
-    with pytest.raises(PtxError, match="takes 1000000000000 bytes of local memory for each thread; 524288"):
+    with pytest.raises(
+        PtxError, match="uses 1000000000000 bytes of local memory for each thread; at most 524288"
+    ):
         decode(module, module.kernels["k"])
 
 

@@ -3,8 +3,8 @@
 `COMPARABLE` ones equal what `ncu --metrics` prints on an H200 for the same launch, as long as the assembler
 (ptxas) keeps the accesses of the PTX: it may merge adjacent loads of an unrolled loop into one wider load,
 remove unused accesses, and keep local arrays in registers. Where the simulator counts PTX and the hardware
-machine code (SASS), the numbers cannot be compared and the names differ: `smsp__inst_executed.sum` is left out
-on purpose, and replaced by `ptx.instructions`.
+machine code (SASS), the numbers cannot be compared and the names differ: `ptx.instructions` replaces
+`smsp__inst_executed.sum`.
 """
 
 from __future__ import annotations
