@@ -31,7 +31,7 @@ class MemoryCheck(CheckHook):
     at the end."""
 
     check = Check.MEMORY
-    takes_strays = True
+    suppresses_faults = True
 
     def __init__(self, footprints: Footprints) -> None:
         super().__init__()

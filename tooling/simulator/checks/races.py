@@ -9,7 +9,6 @@ that is already there, and pairs of atomic operations, are not races. Models: co
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import combinations
 
 import numpy as np
 from msgspec import Struct
@@ -31,7 +30,6 @@ from tooling.simulator.checks.shadow import (
     Keys,
     Panel,
     Shadow,
-    Touched,
     gather,
     scatter,
     stamps_of,
@@ -44,7 +42,6 @@ from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.hooks import (
     Access,
     AccessKind,
-    CannotBeParted,
     Ints,
     LaunchContext,
     MBarrierOperation,
@@ -76,7 +73,6 @@ class RaceCheck(CheckHook):
     """
 
     check = Check.RACES
-    tells_parts_apart = True
 
     def __init__(self, footprints: Footprints, bulk_copies: BulkCopyCheck) -> None:
         super().__init__()
@@ -93,7 +89,6 @@ class RaceCheck(CheckHook):
         self._committed: Ints = np.zeros(0, np.int64)
         self._granules = {Space.GLOBAL: 4, Space.SHARED: 4}
         self._written: frozenset[int] | None = None
-        self._part_start = 0
 
     # Events of a launch
 
@@ -123,26 +118,6 @@ class RaceCheck(CheckHook):
 
     def batch_end(self, first_block: int, blocks: int) -> None:
         self._clocks.batch_ends()
-
-    def part_begin(self) -> None:
-        super().part_begin()
-        self._part_start = self._now
-
-    def part_end(self) -> dict[int, Touched]:
-        """What the part touched of each buffer, by physical address."""
-        return {
-            place: shadow.touched_since(self._part_start)
-            for place, shadow in self._global.items()
-            if shadow.was_written(0, shadow.count) or shadow.was_read(0, shadow.count)
-        }
-
-    def parts_meet(self, parts: Sequence[dict[int, Touched]]) -> bool:
-        """Whether two parts conflict; conflicts with accesses before the parts are found in each part."""
-        return any(
-            one[place].conflicts(other[place])
-            for one, other in combinations(parts, 2)
-            for place in one.keys() & other.keys()
-        )
 
     def free(self, allocation: Allocation) -> None:
         self.drop(allocation.physical_address)
@@ -308,11 +283,8 @@ class RaceCheck(CheckHook):
         writes = access.kind is not AccessKind.LOAD
         for piece in self._footprints.of(access, self.context.memory).pieces:
             home, part = piece.allocation, piece.access
-            if self._written is not None and home.serial not in self._written:
-                if not writes:
-                    continue
-                if self._is_copy:
-                    raise CannotBeParted("a write to memory whose readers are not tracked")
+            if not writes and self._written is not None and home.serial not in self._written:
+                continue
             shadow = self._global.get(home.physical_address)
             if shadow is None:
                 shadow = self._global[home.physical_address] = Shadow(home.size, self._granules[Space.GLOBAL])

@@ -114,18 +114,6 @@ class Strip(NamedTuple):
         )
 
 
-class Touched(NamedTuple):
-    """The granules that some accesses wrote and read, as packed bits."""
-
-    written: NDArray[np.uint8]
-    read: NDArray[np.uint8]
-
-    def conflicts(self, other: Touched) -> bool:
-        """Whether a granule is in both, and written in at least one."""
-        both = self.written & (other.written | other.read) | self.read & other.written
-        return bool(both.any())
-
-
 class _Touched:
     """The granules that reads, or writes, touched in this launch: strips, and bounds of the rest."""
 
@@ -226,24 +214,6 @@ class Shadow:
     def was_read(self, low: int, high: int) -> bool:
         """Whether a granule of [low, high) may have been read in this launch."""
         return self._read.overlaps(low, high)
-
-    def touched_since(self, stamp: int) -> Touched:
-        """The granules that accesses with this stamp or a later one touched.
-
-        Reads of granules that were read before as well may be missing.
-        """
-        oldest = stamp << STAMP_SHIFT
-        written, read = (
-            np.zeros(self.count, np.bool_) if array is None else array >= oldest for array in self._arrays[:2]
-        )
-        for touched, granules in ((self._written, written), (self._read, read)):
-            for strip in touched.strips:
-                if strip.mark >= oldest:
-                    granules[strip.low : strip.high] = True
-        for where, threads, mark in self._later:
-            if mark >= oldest:
-                scatter(read, where, np.ones(len(threads), np.bool_))
-        return Touched(np.packbits(written), np.packbits(read))
 
     def take(self, strip: Strip, *, writes: bool) -> bool:
         """Record a dense access as a strip, unless it may conflict with another thread's.

@@ -37,7 +37,7 @@ class Spaces:
         observers: hooks that receive every access.
 
     Attributes:
-        hooks_suppress_faults: a hook suppresses the lanes whose address is illegal.
+        suppresses_faults: a hook suppresses the lanes whose address is illegal.
         watching: whether `changes` is counted: it increases whenever memory, or a clock that was read,
             changes.
         reservations: some addresses are reserved, and may not be mapped.
@@ -50,7 +50,7 @@ class Spaces:
         self.context = context
         self.first_block = first_block
         self.observers = observers
-        self.hooks_suppress_faults = any(hook.takes_strays for hook in observers)
+        self.suppresses_faults = any(hook.suppresses_faults for hook in observers)
         self.shape = shape
         self.lanes = shape.lanes
         self.block_of_lane = shape.block_of_lane
@@ -201,7 +201,7 @@ class Spaces:
         Raises:
             KernelFault: illegal or misaligned address, if no hook suppresses such lanes.
         """
-        if not self.hooks_suppress_faults:
+        if not self.suppresses_faults:
             self.offsets(space, request, address, kind)
         threads = request.pick(self.threads)
         count = len(threads)

@@ -174,26 +174,15 @@ class MBarrierOperation(Struct, frozen=True, eq=False):
     values: Ints | None = None
 
 
-class CannotBeParted(Exception):
-    """Raised by a hook in a parallel part of a launch: this launch must run serially."""
-
-
 class Hook:
     """A check or an observer. Override the events of interest; each call is for many lanes.
 
-    The last batches of a long launch may run as parallel parts, on several cores. Each part has a copy of the
-    hook, with the state from before the parts; when all parts have succeeded, the hook merges the results of
-    the copies (`join`). A hook that must see all batches does not override `may_part`.
-
     Attributes:
-        takes_strays: `access` suppresses every lane whose address is illegal or misaligned. If no hook does,
+        suppresses_faults: `access` suppresses every lane whose address is illegal or misaligned. If no hook does,
             such an access stops the kernel before any hook is called.
-        tells_parts_apart: `parts_meet` detects conflicts, and the copy in a part raises before a write to
-            memory that `written_allocations` does not contain.
     """
 
-    takes_strays: ClassVar[bool] = False
-    tells_parts_apart: ClassVar[bool] = False
+    suppresses_faults: ClassVar[bool] = False
 
     def launch_begin(self, context: LaunchContext) -> None:
         """A launch starts."""
@@ -311,26 +300,3 @@ class Hook:
 
     def end(self, memory: DeviceMemory) -> None:
         """The program ended."""
-
-    # A launch in parallel parts.
-
-    def may_part(self) -> bool:
-        """Whether copies of this hook may each observe a part of the rest of the launch."""
-        return False
-
-    def part_begin(self) -> None:
-        """A part begins, observed by this copy. From here on every method may raise CannotBeParted."""
-
-    def part_end(self) -> Any:
-        """The part has ended: the results of the copy, which must be picklable."""
-
-    def parts_meet(self, parts: Sequence[Any]) -> bool:
-        """Whether a part may have accessed memory that another one wrote.
-
-        Args:
-            parts: the results of `part_end`, in the order of the blocks.
-        """
-        return False
-
-    def join(self, parts: Sequence[Any]) -> None:
-        """Merge the results of the copies; `parts` is as for `parts_meet`."""

@@ -114,6 +114,8 @@ class Program(Struct):
         frame_start: offset of the first frame; frame_slot: the register with a frame's distance from it.
         framed_slots: registers of such functions.
         functions: the kernel and every function that it calls; shared_arrays: by name.
+        live_in: per block, the slots that may be read before they are written, see `find_live_slots`.
+        order: per block, its rank in an order in which divergent paths reconverge as early as possible.
     """
 
     name: str
@@ -129,8 +131,8 @@ class Program(Struct):
     framed_slots: frozenset[int] = frozenset()
     functions: tuple[Function, ...] = ()
     shared_arrays: dict[str, SharedArray] = field(default_factory=dict)
-    _live: list[tuple[int, ...]] | None = None
-    _order: list[int] | None = None
+    live_in: list[tuple[int, ...]] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
     _arrays_meant: dict[int, SharedArray] | None = None
 
     @property
@@ -146,25 +148,11 @@ class Program(Struct):
             }
         return self._arrays_meant
 
-    @property
-    def order(self) -> list[int]:
-        """Per block, its rank in an order in which divergent paths reconverge as early as possible."""
-        if self._order is None:
-            self._order = _reconvergence_order(self.blocks, self.entries[self.name])
-        return self._order
-
     def live(self, block: int, stack: tuple[int, ...]) -> set[int]:
         """Slots that are live before `block` inside the calls of `stack`."""
-        if self._live is None:
-            blocks = self.blocks
-            self._live = liveness(
-                [block.uses for block in blocks],
-                [block.defines for block in blocks],
-                [block.successors for block in blocks],
-            )
-        slots = set(self._live[block])
-        for block_number in stack:
-            slots.update(self._live[block_number])
+        slots = set(self.live_in[block])
+        for number in stack:
+            slots.update(self.live_in[number])
         return slots
 
     def callers(self, stack: Sequence[int]) -> tuple[Instruction, ...]:
@@ -270,12 +258,23 @@ class Batch(Protocol):
         ...
 
 
-def _reconvergence_order(blocks: list[BasicBlock], entry: int) -> list[int]:
-    """Reverse postorder: a block comes after all its predecessors, except by back edges.
+def find_live_slots(program: Program) -> None:
+    """A pass: the slots that are live at the start of each block."""
+    blocks = program.blocks
+    program.live_in = liveness(
+        [block.uses for block in blocks],
+        [block.defines for block in blocks],
+        [block.successors for block in blocks],
+    )
+
+
+def order_blocks(program: Program) -> None:
+    """A pass, reverse postorder: a block comes after all its predecessors, except by back edges.
 
     The order of the text is not sufficient: compilers may place the end of a loop's body before its start.
     Of two successors, the first in the text comes first, so that loops come before the code after them.
     """
+    blocks, entry = program.blocks, program.entries[program.name]
     position = [-1] * len(blocks)
     after = len(blocks)
     seen = [False] * len(blocks)
@@ -297,4 +296,4 @@ def _reconvergence_order(blocks: list[BasicBlock], entry: int) -> list[int]:
             if not seen[following]:
                 seen[following] = True
                 path.append((following, sorted(blocks[following].successors)))
-    return position
+    program.order = position
