@@ -661,27 +661,27 @@ def test_memory_separates_allocations_and_keeps_freed_ones() -> None:
 
 
 class Watcher(Hook):
-    """Prints its events, and raises where it is asked to."""
+    """Records its events, and raises at the chosen one."""
 
     def __init__(self, breaks_at: str = "") -> None:
-        self.told: list[str] = []
+        self.events: list[str] = []
         self.breaks_at = breaks_at
         self.context: LaunchContext | None = None
 
-    def _tell(self, event: str) -> None:
-        self.told.append(event)
+    def _record(self, event: str) -> None:
+        self.events.append(event)
         if event == self.breaks_at:
             raise RuntimeError(event)
 
     def launch_begin(self, context: LaunchContext) -> None:
         self.context = context
-        self._tell("begin")
+        self._record("begin")
 
     def access(self, access: Access) -> None:
-        self._tell("access")
+        self._record("access")
 
     def launch_end(self, context: LaunchContext) -> None:
-        self._tell("end")
+        self._record("end")
 
     def parameter_blocks(self) -> list[bool]:
         """Whether each parameter block of the launch is still allocated."""
@@ -698,7 +698,7 @@ def test_a_launch_leaves_nothing_allocated_however_it_ends(body: str) -> None:
     watcher = Watcher()
     result, _ = simulate(kernel(PARAMETER_ADDRESS + body), [zeros(1)], hooks=[watcher])
     assert (result.error is None) == (body == "")
-    assert watcher.told[-1] == "end"
+    assert watcher.events[-1] == "end"
     assert watcher.parameter_blocks() == [False]
 
 
@@ -708,7 +708,7 @@ def test_a_hook_that_breaks_keeps_no_other_one_from_its_end(breaks_at: str) -> N
     text = kernel(PARAMETER_ADDRESS + STORE.format("%r30"))
     with pytest.raises(RuntimeError, match=breaks_at):
         simulate(text, [zeros(32)], hooks=[first, second])
-    assert first.told[-1] == "end"
+    assert first.events[-1] == "end"
     assert first.parameter_blocks() == [False]
 
 

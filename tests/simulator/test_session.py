@@ -151,19 +151,19 @@ class Talkative(RecordOnly):
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "message"),
     [
         ("en", "[14 earlier prints are lost: a GPU keeps the last 8650752 bytes that kernels print"),
         ("ko", "[앞서 출력한 14건은 사라졌습니다."),
     ],
 )
-def test_the_last_output_of_kernels_is_kept_as_on_hardware(language: str, told: str) -> None:
+def test_the_last_output_of_kernels_is_kept_as_on_hardware(language: str, message: str) -> None:
     options = SimulationOptions(language=language)
     with Simulation(options, libraries=NO_LIBRARIES, executor=Talkative()) as gpu:
         client = Client(gpu).hello()
         launch(client, load(client))
         head, *prints, end = client.ask(Opcode.SYNCHRONISE)[2].split(b"\n")
-        assert head.decode().startswith(told)
+        assert head.decode().startswith(message)
         assert [int(text[:2]) for text in prints] == list(range(14, 100))
         assert end == b""
         assert client.ask(Opcode.SYNCHRONISE)[2] == b""

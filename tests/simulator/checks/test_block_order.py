@@ -33,7 +33,7 @@ accesses = st.builds(
     pairs,
     st.sampled_from([(True, False), (False, True), (True, True)]),
 )
-meetings = st.builds(
+barriers = st.builds(
     lambda blocks: Step(tuple(sorted(blocks)), (), acquires=False, releases=False),
     st.sets(st.integers(0, BLOCKS - 1), min_size=2),
 )
@@ -56,12 +56,12 @@ class Clocks:
             if step.acquires:
                 self.known[block] = np.maximum(self.known[block], self.published[address])
             if step.releases:
-                told = self.known[block] if step.acquires else before
-                self.published[address] = np.maximum(self.published[address], told)
+                released = self.known[block] if step.acquires else before
+                self.published[address] = np.maximum(self.published[address], released)
                 self.published[address, block] = stamp
 
 
-@given(st.lists(st.one_of(accesses, accesses, meetings), max_size=14))
+@given(st.lists(st.one_of(accesses, accesses, barriers), max_size=14))
 def test_block_order_equals_vector_clocks(steps: list[Step]) -> None:
     order, clocks = BlockOrder(BLOCKS, 1), Clocks()
     for stamp, step in enumerate(steps, start=2):
@@ -69,7 +69,7 @@ def test_block_order_equals_vector_clocks(steps: list[Step]) -> None:
             blocks, addresses = np.array(step.blocks), np.array(step.addresses)
             order.access(blocks, addresses, stamp, acquires=step.acquires, releases=step.releases)
         else:
-            order.meet(np.array(step.blocks))
+            order.join(np.array(step.blocks))
         clocks.step(step, stamp)
     later, earlier = (side.ravel() for side in np.indices((BLOCKS, BLOCKS)))
     apart = later != earlier

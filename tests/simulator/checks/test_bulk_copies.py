@@ -55,7 +55,7 @@ def found(body: str, schedule: str = "lockstep") -> set[Kind]:
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize(
-    "told",
+    "release",
     [
         BARRIER,
         "bar.sync 1, 64;",
@@ -66,8 +66,8 @@ def found(body: str, schedule: str = "lockstep") -> set[Kind]:
         "SPIN: ld.acquire.cta.shared.b32 %r9, [flag]; setp.eq.u32 %p3, %r9, 0; @%p3 bra SPIN; SEEN:",
     ],
 )
-def test_a_thread_that_waited_passes_completion_on(told: str, schedule: str) -> None:
-    assert found(LOAD + FIRST_WARP_WAITS + told + READ, schedule) == set()
+def test_a_thread_that_waited_passes_completion_on(release: str, schedule: str) -> None:
+    assert found(LOAD + FIRST_WARP_WAITS + release + READ, schedule) == set()
 
 
 def test_a_thread_that_did_not_observe_completion_may_not_read() -> None:

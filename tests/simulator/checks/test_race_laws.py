@@ -118,11 +118,11 @@ def test_neighbours_in_the_shared_memory_of_blocks_race_if_and_only_if_lanes_do(
 ) -> None:
     check = RaceCheck(Footprints(), BulkCopyCheck())
     hand = HandLaunch([check], grid=Dim3(BLOCKS), block=Dim3(THREADS_PER_BLOCK)).begin()
-    told: list[Step] = []
+    performed: list[Step] = []
     for number, step in enumerate(steps):
         if isinstance(step, Step):
             hand.barrier(step.block)
-            told.append(step)
+            performed.append(step)
             continue
         who = step.threads
         where = [4 * cell for cell in step.cells]
@@ -133,5 +133,5 @@ def test_neighbours_in_the_shared_memory_of_blocks_race_if_and_only_if_lanes_do(
         cells = [
             thread // THREADS_PER_BLOCK * CELLS + cell for thread, cell in zip(who, step.cells, strict=True)
         ]
-        told.append(Step(step.writes, tuple(zip(who, cells, strict=True))))
-    assert bool(check.findings) == races(told)
+        performed.append(Step(step.writes, tuple(zip(who, cells, strict=True))))
+    assert bool(check.findings) == races(performed)

@@ -102,8 +102,8 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> str:
         banks = range(first, first + form.line)
         parts.append(_note(form.left - 6, top + 14, say("bank", language), "end"))
         parts += [
-            f'<text class="axis" x="{form.left + (place + 0.5) * form.cell:g}" y="{top + 14}">{bank}</text>'
-            for place, bank in enumerate(banks)
+            f'<text class="axis" x="{form.left + (column + 0.5) * form.cell:g}" y="{top + 14}">{bank}</text>'
+            for column, bank in enumerate(banks)
         ]
         top += 20
         for number, front, depth in shown:
@@ -195,8 +195,8 @@ def _wavefront(
     width = len(banks) * form.cell
     parts = [f'<rect class="{style}" x="{form.left}" y="{top}" width="{width}" height="{_HIGH}" rx="3"/>']
     parts += [
-        _cell(form.left + place * form.cell, top, form.cell, front[bank])
-        for place, bank in enumerate(banks)
+        _cell(form.left + column * form.cell, top, form.cell, front[bank])
+        for column, bank in enumerate(banks)
         if bank in front
     ]
     return "".join(parts)

@@ -110,8 +110,8 @@ def _lines(number: int, kernel: KernelProfile, language: str) -> str:
         if profile.accesses:
             name = f'<a href="#{_anchor(number, profile)}">{name}</a>'
         source = escape(source_text(profile.line))
-        places = f'<td class="where">{name}</td><td class="source">{source}</td>'
-        rows.append(f"<tr>{places}{cells(profile.counts)}</tr>")
+        names = f'<td class="where">{name}</td><td class="source">{source}</td>'
+        rows.append(f"<tr>{names}{cells(profile.counts)}</tr>")
     total = f"<tr><td>{escape(say('total', language))}</td><td></td>{cells(kernel.counts)}</tr>"
     return (
         f'<h3>{escape(say("lines", language))}</h3>\n<div class="scroll"><table>\n'

@@ -20,7 +20,7 @@ def illegal_address(
     return KernelFault(
         FaultKind.ILLEGAL_ADDRESS,
         stop_texts.ILLEGAL_ADDRESS.of(
-            who=_thread_text(launch, thread),
+            thread=_thread_text(launch, thread),
             bytes=request.width.bytes,
             space=stop_texts.SPACES[space],
             address=address,
@@ -35,7 +35,9 @@ def read_only(launch: Launch, request: MemoryRequest, thread: int, address: int)
     """A write to memory that is mapped read-only at this address."""
     return KernelFault(
         FaultKind.ILLEGAL_ADDRESS,
-        stop_texts.READ_ONLY.of(who=_thread_text(launch, thread), bytes=request.width.bytes, address=address),
+        stop_texts.READ_ONLY.of(
+            thread=_thread_text(launch, thread), bytes=request.width.bytes, address=address
+        ),
         thread=thread,
         address=address,
         instruction=request.instruction,
@@ -47,7 +49,7 @@ def misaligned(launch: Launch, request: MemoryRequest, thread: int, address: int
     return KernelFault(
         FaultKind.MISALIGNED_ADDRESS,
         stop_texts.MISALIGNED.of(
-            who=_thread_text(launch, thread),
+            thread=_thread_text(launch, thread),
             space=stop_texts.SPACES[space],
             address=address,
             bytes=request.width.bytes,
@@ -64,7 +66,7 @@ def trapped(
     """A `trap` instruction: an assertion or abort in the kernel."""
     return KernelFault(
         FaultKind.TRAP,
-        stop_texts.TRAPPED.of(who=_thread_text(launch, thread)),
+        stop_texts.TRAPPED.of(thread=_thread_text(launch, thread)),
         thread=thread,
         instruction=instruction,
         callers=callers,
@@ -75,7 +77,7 @@ def broken_warp(launch: Launch, instruction: Instruction, thread: int) -> Kernel
     """A warp-wide instruction in a warp with exited or missing lanes."""
     return KernelFault(
         FaultKind.ILLEGAL_INSTRUCTION,
-        stop_texts.BROKEN_WARP.of(who=_thread_text(launch, thread), opcode=instruction.opcode),
+        stop_texts.BROKEN_WARP.of(thread=_thread_text(launch, thread), opcode=instruction.opcode),
         thread=thread,
         instruction=instruction,
     )

@@ -178,8 +178,8 @@ class Hook:
     """A check or an observer. Override the events of interest; each call is for many lanes.
 
     Attributes:
-        suppresses_faults: `access` suppresses every lane whose address is illegal or misaligned. If no hook does,
-            such an access stops the kernel before any hook is called.
+        suppresses_faults: `access` suppresses every lane whose address is illegal or misaligned.
+            If no hook does, such an access stops the kernel before any hook is called.
     """
 
     suppresses_faults: ClassVar[bool] = False

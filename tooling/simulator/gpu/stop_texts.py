@@ -56,14 +56,14 @@ SPACES = {
     "parameter": Text("parameter"),
 }
 ILLEGAL_ADDRESS = Text(
-    "{who} accessed {bytes} bytes at {space} address {address:#x}, where there is no {space} memory"
+    "{thread} accessed {bytes} bytes at {space} address {address:#x}, where there is no {space} memory"
 )
 READ_ONLY = Text(
-    "{who} wrote {bytes} bytes at global address {address:#x}, where the memory is mapped read-only"
+    "{thread} wrote {bytes} bytes at global address {address:#x}, where the memory is mapped read-only"
 )
-MISALIGNED = Text("{who} accessed {space} address {address:#x}, which is not a multiple of {bytes}")
-TRAPPED = Text("{who} stopped the kernel itself (trap)")
-BROKEN_WARP = Text("{who} executed {opcode} without all 32 lanes of its warp")
+MISALIGNED = Text("{thread} accessed {space} address {address:#x}, which is not a multiple of {bytes}")
+TRAPPED = Text("{thread} stopped the kernel itself (trap)")
+BROKEN_WARP = Text("{thread} executed {opcode} without all 32 lanes of its warp")
 NO_END = Text("the kernel did not end within its limit")
 DEADLOCK = Text("{threads} threads wait for each other and none can continue")
 ENDLESS_WAIT = Text("{threads} threads wait for a value that no thread will write")

@@ -89,4 +89,4 @@ class FirstAnswers:
 
 def _may_be_early(phase: _Phase, lane: int, now: int) -> bool:
     """Whether an arrival that completed the phase is not ordered before the lane's test."""
-    return phase.copied or any(met == now for other, met in phase.arrivals.items() if other != lane)
+    return phase.copied or any(count == now for other, count in phase.arrivals.items() if other != lane)

@@ -116,7 +116,7 @@ REQUESTS: dict[Opcode, Shape] = {
     Opcode.CREATE: _shape("Q", "Q", "bytes -> memory"),
     Opcode.RELEASE: _shape("Q", "", "memory ->"),
     Opcode.RETAIN: _shape("Q", "Q", "address -> memory"),
-    Opcode.MAP: _shape("QQQ", "Q", "address, bytes, memory -> place in the arena's file"),
+    Opcode.MAP: _shape("QQQ", "Q", "address, bytes, memory -> offset in the arena's file"),
     Opcode.UNMAP: _shape("QQ", "", "address, bytes ->"),
     Opcode.SET_ACCESS: _shape("QQI", "", "address, bytes, MemoryAccess ->"),
     Opcode.ACCESS: _shape("Q", "I", "address -> MemoryAccess"),

@@ -82,13 +82,13 @@ class Clocks:
 
     def cluster_barrier(self, clusters: Ints, now: int) -> None:
         """All threads of these clusters have arrived."""
-        blocks, least = self._cluster_order().meet(clusters, now)
+        blocks, least = self._cluster_order().complete(clusters, now)
         even = least == now
         self.block_barrier(blocks[even], now)
         self._block[blocks] = np.maximum(self._block[blocks], least)
         self._uneven |= not even.all()
         for members in np.split(blocks, len(clusters)):
-            self._block_order.meet(members)
+            self._block_order.join(members)
 
     def fence(self, threads: Ints, instruction: Instruction, now: int) -> None:
         """These threads executed a fence."""

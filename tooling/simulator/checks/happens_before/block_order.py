@@ -163,7 +163,7 @@ class BlockOrder:
         """The blocks that ran have ended: their clocks are dropped, what they released is kept."""
         self._known.clear()
 
-    def meet(self, blocks: Ints) -> None:
+    def join(self, blocks: Ints) -> None:
         """Each of these blocks acquires what one of them has acquired."""
         merged: dict[int, int] = {}
         for block in blocks.tolist():

@@ -58,7 +58,7 @@ class ClusterOrder:
             release(self._released, threads)
         self._arrived.reshape(-1)[threads] = True
 
-    def meet(self, clusters: Ints, now: int) -> tuple[Ints, Ints]:
+    def complete(self, clusters: Ints, now: int) -> tuple[Ints, Ints]:
         """All threads of these clusters have arrived or exited.
 
         Returns:
