@@ -152,7 +152,7 @@ def test_where_an_access_has_spoilt_values_nobody_guesses_at_the_sum(
 ) -> None:
     text = shown(case(wrong(name), findings=(finding,)))
     assert (f"it looks {name}" in text) is told
-    assert ("mend the line above first" in text) is not told
+    assert ("fix the line reported above first" in text) is not told
     assert "1 of 4 elements differ:" in text
 
 

@@ -37,7 +37,7 @@ def test_both_languages_have_the_same_figures(name: str) -> None:
 
 def test_a_phrase_inside_a_phrase_is_said_in_the_same_language() -> None:
     inner = stop_texts.THREAD.of(thread=Dim3(1, 2, 3), block=Dim3(0, 0, 0))
-    outer = stop_texts.TRAPPED.of(who=inner)
+    outer = stop_texts.TRAPPED.of(thread=inner)
     assert outer.render("en") == "thread (1, 2, 3) of block (0, 0, 0) stopped the kernel itself (trap)"
     assert outer.render("ko") == "블록 (0, 0, 0)의 스레드 (1, 2, 3)가 스스로 커널을 중단했습니다 (trap)"
 
