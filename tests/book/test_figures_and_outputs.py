@@ -10,7 +10,7 @@ import pytest
 
 from tooling.book.directives.pictures import figure as show_figure
 from tooling.book.directives.runs import Shown, shown_outputs
-from tooling.book.directives.verdicts import answer, verdict_path
+from tooling.book.directives.verdicts import answer, verdict_path, without_machine
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure, find_figure
@@ -281,6 +281,18 @@ def test_a_wrong_answer_may_lie_in_any_file_of_a_program(real: Project) -> None:
     assert list(judged) == ["p17.py", "op/__init__.mojo", "op/conv1d.mojo"]
     assert edit.with_ in judged["op/conv1d.mojo"]
     assert edit.replace not in judged["op/conv1d.mojo"]
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("  where: /home/me/book/problems/p01/p01.mojo:21:54: error", "  where: p01.mojo:21:54: error"),
+        ("  found 2 times in mojo_pkg:b0ee0a15", "  found 2 times in mojo_pkg:…"),
+        ("  found 2 times in axis_sum", "  found 2 times in axis_sum"),
+    ],
+)
+def test_a_verdict_is_recorded_without_what_differs_between_machines(said: str, shown: str) -> None:
+    assert without_machine(said) == shown
 
 
 def test_each_output_of_the_book_is_listed_once(real: Project) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
-from tooling.catalog.model import Vendor
+from tooling.catalog.model import Extra, ProgramLanguage, Vendor
 from tooling.errors import ToolingError
 from tooling.mdbook.markup import Fence
 
@@ -24,12 +24,13 @@ _COMMAND_START = re.compile(r"^(?:pixi|uv|poe|tooling)\s")
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """What the two task runners, and uv's groups of packages, are called."""
+    """What the two task runners, and uv's groups of packages and extras, are called."""
 
     poe: frozenset[str]
     pixi: frozenset[str]
     environments: frozenset[str]
     groups: frozenset[str]
+    extras: frozenset[str]
 
     @classmethod
     def of(cls, desk: CheckContext) -> Tasks:
@@ -40,6 +41,7 @@ class Tasks:
             frozenset(pixi["tasks"]),
             frozenset(pixi["environments"]),
             frozenset(pyproject["dependency-groups"]),
+            frozenset(pyproject["project"]["optional-dependencies"]),
         )
 
 
@@ -59,7 +61,9 @@ def check_commands(desk: CheckContext) -> Iterator[BookFinding]:
                     yield desk.finding(chapter, code.line, rule, message)
 
 
-def _problems(desk: CheckContext, tasks: Tasks, line: str, *, strict: bool) -> Iterator[tuple[str, str]]:
+def _problems(
+    desk: CheckContext, tasks: Tasks, line: str, *, strict: bool, extra: str = ""
+) -> Iterator[tuple[str, str]]:
     line = line.removeprefix("$ ").strip()
     if not line or line.startswith("#"):
         return
@@ -75,15 +79,19 @@ def _problems(desk: CheckContext, tasks: Tasks, line: str, *, strict: bool) -> I
             if environment not in tasks.environments:
                 known = ", ".join(sorted(tasks.environments))
                 yield "command", f"pixi has no environment `{environment}` (it has {known})"
-            yield from _task(desk, tasks, "pixi", rest, _ENVIRONMENTS.get(environment))
+            yield from _task(desk, tasks, "pixi", rest, _ENVIRONMENTS.get(environment), environment)
         case ["pixi", "run", *rest] if rest:
-            yield from _task(desk, tasks, "pixi", rest, Vendor.NVIDIA)
+            yield from _task(desk, tasks, "pixi", rest, Vendor.NVIDIA, extra)
         case ["uv", "run", "--group", group, *rest]:
             if group not in tasks.groups:
                 yield "command", f"pyproject.toml has no group `{group}`"
-            yield from _problems(desk, tasks, shlex.join(["uv", "run", *rest]), strict=strict)
+            yield from _problems(desk, tasks, shlex.join(["uv", "run", *rest]), strict=strict, extra=extra)
+        case ["uv", "run", "--extra", named, *rest]:
+            if named not in tasks.extras:
+                yield "command", f"pyproject.toml has no extra `{named}`"
+            yield from _problems(desk, tasks, shlex.join(["uv", "run", *rest]), strict=strict, extra=named)
         case ["uv", "run", "poe", *rest] | ["poe", *rest] if rest:
-            yield from _task(desk, tasks, "poe", rest, None)
+            yield from _task(desk, tasks, "poe", rest, None, extra)
         case ["uv", "run", "tooling", *rest] | ["tooling", *rest]:
             yield from _tooling(desk, rest)
         case ["uv", ("sync" | "pip" | "python" | "self"), *_] | ["pixi", ("install" | "shell" | "list"), *_]:
@@ -94,17 +102,23 @@ def _problems(desk: CheckContext, tasks: Tasks, line: str, *, strict: bool) -> I
             yield "command", f"`{line}` is not a way to run something here"
 
 
-def _task(
-    desk: CheckContext, tasks: Tasks, runner: str, words: list[str], vendor: Vendor | None
+def _task(  # noqa: PLR0917 - the parts of a command
+    desk: CheckContext, tasks: Tasks, runner: str, words: list[str], vendor: Vendor | None, extra: str
 ) -> Iterator[tuple[str, str]]:
     task, *rest = words
     if task not in (tasks.pixi if runner == "pixi" else tasks.poe):
         yield "command", f"{runner} has no task `{task}`"
         return
     try:
-        desk.shelf.program(task)
+        _, program = desk.shelf.program(task)
     except ToolingError:
         return  # a task of the repository itself, such as `test`
+    if program.language is ProgramLanguage.PYTHON and extra not in {program.extra.value, Extra.TORCH.value}:
+        option = "--extra" if runner == "poe" else "-e"
+        yield (
+            "command",
+            f"`{task}` drives a MAX graph: without `{option} {program.extra.value}` it cannot run",
+        )
     yield from _program(desk, task, rest, vendor)
 
 
