@@ -8,7 +8,7 @@ from functools import partial
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 _MARKED = 4  # the position whose score is followed
 _KERNELS = ("transpose_kernel", "matmul_tiled", "softmax_gpu_kernel", "matmul_tiled")
@@ -99,8 +99,6 @@ FIGURES = (
         Text(
             "The operation launches four kernels. Marked is position 4: its row of K, its column of Kᵀ, its "
             "score, its weight, and its row of V.",
-            "연산은 커널을 네 번 실행합니다. 위치 4를 표시했습니다. K의 행, Kᵀ의 열, 점수, 가중치, V의 "
-            "행입니다.",
         ),
         Text(
             "From top to bottom: the matrix K, 16 × 16. The first launch, transpose_kernel, makes Kᵀ of it. "
@@ -109,11 +107,6 @@ FIGURES = (
             "multiplies the weights by the matrix V, 16 × 16, and gives the output, 1 × 16. Row 4 of K is "
             "column 4 of Kᵀ; it determines element 4 of the scores and of the weights, with which row 4 of "
             "V is multiplied.",
-            "위에서 아래로 진행합니다. 맨 위에는 16 × 16 행렬 K가 있습니다. 첫 번째 커널 transpose_kernel은 "
-            "K로 Kᵀ를 만듭니다. 두 번째 커널 matmul_tiled는 1 × 16 벡터 q와 Kᵀ를 곱해 1 × 16 점수 scores를 "
-            "구합니다. 세 번째 커널 softmax_gpu_kernel은 점수로 가중치 weights를 구합니다. 네 번째 커널은 "
-            "다시 matmul_tiled이며, 가중치와 16 × 16 행렬 V를 곱해 1 × 16 출력 output을 구합니다. K의 4행은 "
-            "Kᵀ의 4열이고, 점수와 가중치의 4번 원소를 정합니다. 이 가중치를 V의 4행에 곱합니다.",
         ),
         draw_launches,
         narrow=partial(draw_launches, narrow=True),
