@@ -32,6 +32,14 @@ PHRASES = {
     "compute": Text("compute {compute} or later", "compute {compute} 이상"),
     "unsupported": Text("not supported", "지원 안 함"),
     "yes": Text("yes", "가능"),
+    # What a program in Python needs; the names of `Extra` in tooling/catalog/model.py.
+    "extra-max": Text(
+        "Needs MAX, the extra <code>max</code>.", "MAX가 필요합니다(선택 패키지 <code>max</code>)."
+    ),
+    "extra-torch": Text(
+        "Needs MAX and PyTorch, the extra <code>torch</code>.",
+        "MAX와 PyTorch가 필요합니다(선택 패키지 <code>torch</code>).",
+    ),
     "mode": Text("Run", "실행"),
     "untranslated": Text(
         "This page has not been translated yet. It is shown in another language of the book.",
