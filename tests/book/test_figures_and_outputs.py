@@ -288,6 +288,7 @@ def test_a_wrong_answer_may_lie_in_any_file_of_a_program(real: Project) -> None:
     [
         ("  where: /home/me/book/problems/p01/p01.mojo:21:54: error", "  where: p01.mojo:21:54: error"),
         ("  found 2 times in mojo_pkg:b0ee0a15", "  found 2 times in mojo_pkg:…"),
+        ("  mojo_pkg:b0ee0a15에서 모두 2회 발견", "  mojo_pkg:…에서 모두 2회 발견"),
         ("  found 2 times in axis_sum", "  found 2 times in axis_sum"),
     ],
 )
