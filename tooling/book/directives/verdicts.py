@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 _UNSOLVED = "unsolved"
 _MACHINES_OWN = (
     (re.compile(r"\S*/(?=[\w.]+\.(?:mojo|py):)"), ""),  # where the file is
-    (re.compile(r"\bmojo_pkg:[0-9a-f]{8}(?![0-9a-f])"), "mojo_pkg:…"),  # a kernel of a graph: a hash of that, too
+    (
+        re.compile(r"\bmojo_pkg:[0-9a-f]{8}(?![0-9a-f])"),
+        "mojo_pkg:…",
+    ),  # a kernel of a graph: a hash of that, too
 )
 """What differs between machines in a judge's line, and what a page shows instead."""
 _HANG = 2  # how many columns further in a line goes on that is too long for the page
