@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.exit_codes import ExitCode
-from tooling.record import Record
 
 
-class Location(Record):
+class Location(Struct, frozen=True):
     """A place in a file; line and column count from 1, as editors do."""
 
     path: Path

@@ -251,6 +251,11 @@ def test_a_short_matrix_and_a_long_list_stay_in_their_line(line: str) -> None:
     assert list(fold([line])) == [line]
 
 
+def test_of_a_very_long_list_the_ends_are_shown() -> None:
+    numbers = ", ".join(f"{number}.0" for number in range(65))
+    assert list(fold([f"out: HostBuffer([{numbers}])"])) == ["out: HostBuffer([0.0, 1.0, 2.0, ..., 64.0])"]
+
+
 def test_a_comment_does_not_make_a_recording_old(checkout: Project) -> None:
     program = checkout.problems / "p15" / "p15.mojo"
     before = digest(program)

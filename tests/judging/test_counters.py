@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.judging.test_judge import CASE, MODE, RIGHT, USED
 from tooling.catalog.model import Bound, CounterMetric, Criterion, Text
@@ -15,7 +16,6 @@ from tooling.judging.counter_texts import ADVICE, FOUND
 from tooling.judging.counters import COUNTS, judge_counters
 from tooling.judging.judge import judge_case, outcome_of
 from tooling.judging.verdict import Outcome
-from tooling.record import replace
 from tooling.simulator.counters.profile import KernelProfile, Line, LineProfile
 from tooling.simulator.counters.traffic import Route, Traffic
 from tooling.simulator.gpu.launch import Dim3

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tooling.catalog.model import Mode, ModeKind, Output
 from tooling.execution.channel import Buffer
@@ -13,7 +12,6 @@ from tooling.execution.program import Ending, Transcript
 from tooling.judging.judge import as_told, judge_case, judge_unjudged
 from tooling.judging.reference import ReferenceCase
 from tooling.judging.verdict import CaseVerdict
-from tooling.record import replace
 from tooling.simulator.checks.findings import Place
 from tooling.simulator.gpu.launch import FaultKind
 from tooling.simulator.server.stopped import StoppedKernel
@@ -162,7 +160,7 @@ def test_a_write_beyond_the_end_is_seen_in_the_cells_behind_the_result() -> None
     poison = np.full(2, -777.25, np.float32)
     guard = Output("guard", "float32", (2,))
     mode = replace(MODE, outputs=(*MODE.outputs, guard))
-    case = dataclasses.replace(CASE, expected={**CASE.expected, "guard": poison})
+    case = replace(CASE, expected={**CASE.expected, "guard": poison})
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     for behind, found in ((poison, []), (np.array([5, -777.25], np.float32), ["written-beyond-the-end"])):
         submitted = {"out": RIGHT, "guard": Buffer("float32", behind.tobytes())}
@@ -213,7 +211,7 @@ def test_printed_text_may_differ_from_the_buffer_by_four_units_of_precision(
     mode, case = case_of([value], dtype)
     used = {name: Buffer(dtype, array.tobytes()) for name, array in case.inputs.items()}
     submitted = {"out": Buffer(dtype, case.expected["out"].tobytes())}
-    transcript = dataclasses.replace(ENDED, stdout=f"first line\nout: [{printed}]\n")
+    transcript = replace(ENDED, stdout=f"first line\nout: [{printed}]\n")
     problems = judge_case(mode, case, transcript, used, submitted).problems
     assert [(problem.name, problem.what) for problem in problems] == (
         []
@@ -254,7 +252,7 @@ def test_another_output_or_an_output_without_values_does_not_contradict_a_missin
     case = judged(RIGHT_EIGHT, LAST_WRONG)
     wrong = judged(RIGHT_EIGHT, SEVERAL_WRONG, dataset="probe")
     (problem,) = wrong.problems
-    elsewhere = dataclasses.replace(wrong, problems=(dataclasses.replace(problem, output="other"),))
+    elsewhere = replace(wrong, problems=(replace(problem, output="other"),))
     mode, reference = case_of(RIGHT_EIGHT, dataset="probe")
     used = {"out": Buffer("float32", reference.inputs["out"].tobytes())}
     absent = judge_case(mode, reference, ENDED, used, {})

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.judging.test_judge import MODE
 from tooling.catalog.catalogue import Selection
@@ -15,7 +16,6 @@ from tooling.execution.program import Ending, Transcript
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
-from tooling.record import replace
 from tooling.reports.console import headline, mismatch_table, show_verdict
 from tooling.reports.terminal import Terminal
 from tooling.simulator.checks.findings import (

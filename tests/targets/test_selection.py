@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.judging.test_judge import MODE
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program, Puzzle, Requirement, TensorApi, Text, Vendor
-from tooling.record import replace
 from tooling.targets.model import Absence, Target, TargetKind
 from tooling.targets.selection import ModeGated, choose, gate
 

@@ -12,21 +12,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from tooling.catalog.catalogue import manifest_paths
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Puzzle, Requirement, Text, Vendor
 from tooling.project import Project
-from tooling.record import Record
 
 
-class ModeNeeds(Record):
+class ModeNeeds(Struct, frozen=True):
     """The flags of a mode, and what it needs of each vendor's GPUs."""
 
     flags: tuple[str, ...]
     requirements: tuple[Requirement, ...]  # as many as there are vendors, in their order
 
 
-class Needs(Record):
+class Needs(Struct, frozen=True):
     """What a table says of one puzzle."""
 
     id: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from tooling.catalog.model import Mode, ModeKind, Output
 from tooling.execution.channel import Buffer, Fault, element_bytes

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tooling.catalog.catalogue import Selection
 from tooling.execution.program import Transcript
@@ -34,8 +35,7 @@ class Outcome(Enum):
         }.get(self, ExitCode.PASSED)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One thing that is wrong, in words."""
 
     name: str  # a diagnosis, `mismatch`, `counters`, `crash`, `time-limit` or `program-error`
@@ -47,8 +47,7 @@ class Problem:
     also: tuple[str, ...] = ()  # further diagnoses that fit
 
 
-@dataclass(frozen=True, slots=True)
-class CaseVerdict:
+class CaseVerdict(Struct, frozen=True):
     """The verdict on one data set."""
 
     dataset: str
@@ -67,8 +66,7 @@ class CaseVerdict:
         return not self.problems and not self.errors
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The verdict on one mode of one program."""
 
     selection: Selection

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from tooling.catalog.catalogue import Selection
 from tooling.matrix.accelerators import Accelerator
@@ -27,8 +28,7 @@ class Standing(Enum):
         return self in (Standing.BUILDS, Standing.GATED, Standing.BUILDS_ONLY)
 
 
-@dataclass(frozen=True, slots=True)
-class Standpoint:
+class Standpoint(Struct, frozen=True):
     """One mode of one program on one accelerator."""
 
     selection: Selection

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 
@@ -36,8 +37,7 @@ COMMANDS = tuple(f"::{level}" for level in Level)
 """How the line of an annotation begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(Struct, frozen=True):
     """One message, beside a line of a file where it names one."""
 
     title: str

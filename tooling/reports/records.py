@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 from tooling.judging.comparison import Comparison
@@ -14,8 +15,7 @@ VERSION = 1
 """Of the JSON report: raised when a field changes its meaning or goes away."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRecord:
+class ReportRecord(Struct, frozen=True):
     """One line of a report: a program in a mode, what was expected of it, what came of it."""
 
     suite: str  # the puzzle

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TextIO
 from unicodedata import east_asian_width
 
-from tooling.record import Record
+from msgspec import Struct
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
 _PLAIN_SIGNS = {
@@ -25,7 +25,7 @@ _PLAIN_SIGNS = {
 _NARROWEST, _WIDEST = 30, 110  # columns that texts are broken to
 
 
-class Terminal(Record):
+class Terminal(Struct, frozen=True):
     """One output stream and what it can show."""
 
     stream: TextIO

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from tooling.catalog.model import Text
 from tooling.errors import Location
@@ -27,8 +28,7 @@ _USES_LAYOUT_TENSOR = Text(
 _TAB_WIDTH = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One message of the compiler; notes that explain it follow it."""
 
     kind: str  # error, warning, note

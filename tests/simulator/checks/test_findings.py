@@ -6,8 +6,8 @@ import json
 import string
 
 import pytest
+from msgspec.structs import replace
 
-from tooling.record import replace
 from tooling.simulator.checks.findings import (
     Action,
     Buffer,

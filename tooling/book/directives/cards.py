@@ -19,7 +19,7 @@ _SYLLABLES_A_MINUTE = 420  # Korean
 def puzzle(page: PageContext, words: Words) -> str:
     """`{{#puzzle pNN}}`: number, part, reading time, the GPUs that can run it, the extra it needs."""
     (name,) = words
-    found, main = page.shelf.program(name)
+    found, main = page.puzzle_index.program(name)
     language = page.language
     facts = " · ".join(
         (
@@ -53,9 +53,9 @@ def puzzle(page: PageContext, words: Words) -> str:
 def compatibility(page: PageContext, words: Words) -> str:
     """`{{#compatibility pNN …|all}}`: a table of modes and vendors."""
     if words == ["all"]:
-        puzzles = page.shelf.needs()
+        puzzles = page.puzzle_index.needs()
     else:
-        puzzles = tuple(Needs.of(page.shelf.program(name)[0]) for name in words)
+        puzzles = tuple(Needs.of(page.puzzle_index.program(name)[0]) for name in words)
     if not puzzles:
         raise BookError("there is no puzzle to show in a table")
     language = page.language
@@ -72,7 +72,7 @@ def compatibility(page: PageContext, words: Words) -> str:
 def hints(page: PageContext, words: Words) -> str:
     """`{{#hints PROGRAM [FLAGS]}}`: the hints of a mode, folded, from a nudge to nearly the answer."""
     name, *flags = words
-    selection = page.shelf.selection(name, flags)
+    selection = page.puzzle_index.selection(name, flags)
     items = "\n".join(
         f"{number}. {pick(hint, page.language).strip()}"
         for number, hint in enumerate(selection.mode.hints, 1)

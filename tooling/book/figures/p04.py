@@ -123,7 +123,7 @@ def _span(canvas: Canvas, x: float, width: float, cells: float, name: Text) -> N
 
 def draw_layouts(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Two layouts of the same six cells, as the demonstration beside the page has printed them."""
-    path = facts.shelf.project.recordings / "outputs" / facts.puzzle / "layouts.demo.json"
+    path = facts.puzzle_index.project.recordings / "outputs" / facts.puzzle / "layouts.demo.json"
     printed = dict(line.split(": ", 1) for line in recordings.load(path).lines)
     views = (
         (Text("row-major", "행 우선"), json.loads(printed["by rows"])),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import BARRIER, SHARED, Access, Trace
 from tooling.catalog.model import Text
-from tooling.record import Record
 
 Sheet = Callable[[int, int], Canvas]
 
@@ -17,7 +18,7 @@ _OUTPUT, _A = 0, 1  # the kernel's arguments
 _GLOBAL = Text("global memory", "전역 메모리")
 
 
-class Way(Record):
+class Way(Struct, frozen=True):
     """The way of one number.
 
     Attributes:

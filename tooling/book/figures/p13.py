@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from msgspec import Struct
+
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Access, Trace
 from tooling.catalog.model import Text
-from tooling.record import Record
 
 Sheet = Callable[[int, int], Canvas]
 
@@ -19,7 +20,7 @@ _SIMPLE = "p13_tile_tensor --simple"
 _BOUNDARY = "p13_tile_tensor --block-boundary"
 
 
-class Cell(Record):
+class Cell(Struct, frozen=True):
     """One cell of shared memory after the loads.
 
     Attributes:
@@ -54,7 +55,7 @@ def cells_of(trace: Trace, block: int, buffer: int) -> list[Cell]:
     return found
 
 
-class Block(Record):
+class Block(Struct, frozen=True):
     """One block of the second kernel.
 
     Attributes:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from msgspec import Struct
+
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import Access, Move, shared_moves
 from tooling.catalog.model import Text
-from tooling.record import Record
 
 Sheet = Callable[[int, int], Canvas]
 
@@ -54,7 +55,7 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-class Slots(Record):
+class Slots(Struct, frozen=True):
     """Neighbouring elements of shared memory at one moment.
 
     Attributes:

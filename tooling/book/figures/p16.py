@@ -7,13 +7,14 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from msgspec import Struct
+
 from tooling.book.errors import malformed
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Access, Trace
 from tooling.catalog.model import Text
-from tooling.record import Record
 
 Sheet = Callable[[int, int], Canvas]
 
@@ -318,7 +319,7 @@ def draw_roofline(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
     return canvas
 
 
-class Point(Record):
+class Point(Struct, frozen=True):
     """One measured kernel.
 
     Attributes:
@@ -333,7 +334,7 @@ class Point(Record):
     speed: float
 
 
-class Roof(Record):
+class Roof(Struct, frozen=True):
     """What limits a kernel on the machine that was measured.
 
     Attributes:
@@ -353,7 +354,7 @@ def measured_roof(facts: Facts) -> Roof:
     Raises:
         BookError: the file is missing, or has no such measurements.
     """
-    path = facts.shelf.project.recordings / "h200" / "benchmarks.json"
+    path = facts.puzzle_index.project.recordings / "h200" / "benchmarks.json"
     try:
         measured = json.loads(path.read_text(encoding="utf-8"))
         clock = measured["clocks"]["sm_mhz"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from msgspec import Struct
+
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.catalog.model import Text
-from tooling.record import Record
 
 Sheet = Callable[[int, int], Canvas]
 
@@ -62,7 +63,7 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-class Request(Record):
+class Request(Struct, frozen=True):
     """What the first warp of a kernel reads of the table.
 
     Attributes:

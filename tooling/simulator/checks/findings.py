@@ -11,7 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from tooling.record import Record, as_plain
+from msgspec import Struct, to_builtins
+
 from tooling.simulator.checks.texts import language_named
 from tooling.simulator.checks.texts.language import FindingLanguage, FindingText
 
@@ -107,7 +108,7 @@ class Memory(StrEnum):
     LOCAL = "local"
 
 
-class Place(Record):
+class Place(Struct, frozen=True):
     """A line of the program: of the Mojo source where line tables know it (`line` > 0), and of the PTX."""
 
     file: str
@@ -127,7 +128,7 @@ class Place(Record):
         return f"{Path(self.file).name}:{self.line}:{self.column}"
 
 
-class Party(Record):
+class Party(Struct, frozen=True):
     """Threads that took part, all at one place.
 
     `thread` and `block` name one of them; `warp` and `lane` are that thread's, inside its block; `count` says
@@ -143,7 +144,7 @@ class Party(Record):
     count: int = 1
 
 
-class Buffer(Record):
+class Buffer(Struct, frozen=True):
     """The memory a finding speaks of: an allocation, or a block's or thread's own window.
 
     `number` counts the program's allocations, or the kernel's shared arrays, from 1 (0: the whole window, or
@@ -160,7 +161,7 @@ class Buffer(Record):
     element: int = 0
 
 
-class Finding(Record):
+class Finding(Struct, frozen=True):
     """One broken rule, reported once; `count` says how many lanes broke it in the same way.
 
     `parties[0]` is the thread that broke the rule (of a race: the later access). `offset` is where the access
@@ -188,11 +189,11 @@ class Finding(Record):
 
     def to_json(self) -> dict[str, Any]:
         """The finding as plain JSON values; the key names are the field names."""
-        plain: dict[str, Any] = as_plain(self)
+        plain: dict[str, Any] = to_builtins(self)
         return plain
 
 
-class Message(Record):
+class Message(Struct, frozen=True):
     """A finding in one language: the four answers."""
 
     what: str

@@ -12,9 +12,10 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from tooling.record import Record, replace
 from tooling.simulator.checks.barrier_uses import BarrierUses
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, is_strong, lanes_of, survivors
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
@@ -53,7 +54,7 @@ from tooling.simulator.gpu.hooks import (
 )
 
 
-class _Copy(Record, frozen=False):
+class _Copy(Struct):
     """An asynchronous copy on its way into shared memory."""
 
     instruction: Instruction

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from tooling.record import Record
+from msgspec import Struct
+
 from tooling.simulator.gpu.code_model import Function, Instruction, SourceLocation
 from tooling.simulator.gpu.phrases import Phrase
 
@@ -33,7 +34,7 @@ class Dim3(NamedTuple):
 SINGLE = Dim3(1, 1, 1)
 
 
-class Launch(Record):
+class Launch(Struct, frozen=True):
     """One kernel launch as the driver received it.
 
     Attributes:
@@ -135,7 +136,7 @@ class KernelFault(Exception):
         return self.instruction.source if self.instruction else None
 
 
-class LaunchResult(Record):
+class LaunchResult(Struct, frozen=True):
     """What a launch did.
 
     Attributes:

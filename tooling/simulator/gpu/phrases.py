@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tooling.record import Record
+from msgspec import Struct
 
 
-class Phrase(Record):
+class Phrase(Struct, frozen=True):
     """A sentence in both languages, mostly with places for figures (`{name}`)."""
 
     en: str

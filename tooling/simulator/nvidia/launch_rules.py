@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import re
 
-from tooling.record import Record
+from msgspec import Struct
+
 from tooling.simulator.gpu import stop_texts
 from tooling.simulator.gpu.code_model import Function, Module
 from tooling.simulator.gpu.launch import Dim3
@@ -31,7 +32,7 @@ _DIRECTIVE = re.compile(r"\.(maxntid|reqntid|reqnctapercluster)\s+([\d,\s]+)")
 _TARGET = re.compile(r"sm_(\d+)")
 
 
-class Kernel(Record, frozen=False):
+class Kernel(Struct):
     """A function handle: the kernel, its module, and its attributes as the program has set them."""
 
     module: Module
@@ -93,7 +94,7 @@ def set_attribute(kernel: Kernel, attribute: int, value: int) -> CudaResult:
     return CudaResult.SUCCESS
 
 
-class Refusal(Record):
+class Refusal(Struct, frozen=True):
     """A launch that the driver does not take: its answer, and the reason, which a driver does not tell."""
 
     result: CudaResult

@@ -13,9 +13,10 @@ import struct
 import threading
 from collections.abc import Callable, Sequence
 
+from msgspec import Struct, field
+
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
-from tooling.record import Record, made
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.findings import Finding
 from tooling.simulator.engine.executor import Executor, Job
@@ -59,7 +60,7 @@ class LaunchNotSimulated(ToolingError):
     exit_code = ExitCode.NOT_POSSIBLE
 
 
-class LaunchRecord(Record):
+class LaunchRecord(Struct, frozen=True):
     """A launch that was accepted, and how it ended."""
 
     launch: Launch
@@ -67,7 +68,7 @@ class LaunchRecord(Record):
     result: LaunchResult
 
 
-class Gpu(Record, frozen=False):
+class Gpu(Struct):
     """What the programs of a simulation share: the way to run kernels, and what came of it.
 
     Attributes:
@@ -81,12 +82,12 @@ class Gpu(Record, frozen=False):
     executor: Executor
     make_checks: Callable[[], Sequence[CheckHook]]
     language: str = "en"
-    lock: threading.Lock = made(default_factory=threading.Lock)
-    records: list[LaunchRecord] = made(default_factory=list)
-    contexts: list[Context] = made(default_factory=list)
-    errors: list[ToolingError] = made(default_factory=list)
-    failures: list[Exception] = made(default_factory=list)
-    modules: dict[bytes, Module] = made(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    records: list[LaunchRecord] = field(default_factory=list)
+    contexts: list[Context] = field(default_factory=list)
+    errors: list[ToolingError] = field(default_factory=list)
+    failures: list[Exception] = field(default_factory=list)
+    modules: dict[bytes, Module] = field(default_factory=dict)
 
     def parse(self, text: bytes) -> Module:
         """The module of a PTX text, parsed once.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tooling.record import Record
+from msgspec import Struct
+
 from tooling.simulator.checks.base import is_packaged, place_of
 from tooling.simulator.checks.findings import Index3, Place
 from tooling.simulator.counters.profile import Line
@@ -14,7 +15,7 @@ from tooling.simulator.gpu.launch import FaultKind, KernelFault
 from tooling.simulator.server.context import LaunchRecord
 
 
-class StoppedKernel(Record):
+class StoppedKernel(Struct, frozen=True):
     """A kernel that did not come to its end.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from tooling.record import Record
+from msgspec import Struct
 
 
 class FindingText(NamedTuple):
@@ -16,7 +16,7 @@ class FindingText(NamedTuple):
     hint: str
 
 
-class FindingLanguage(Record):
+class FindingLanguage(Struct, frozen=True):
     """Everything a rendered finding needs in one language.
 
     `where`, `why` and `hint` are the labels of the parts, `where_width` the columns that the first takes.

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from msgspec import Struct
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import (
     Arguments,
     Function,
@@ -119,7 +119,7 @@ def _callee(instruction: Instruction) -> Operand | None:
     return next((o for o in instruction.operands if not isinstance(o, Arguments)), None)
 
 
-class Site(Record):
+class Site(Struct, frozen=True):
     """One place of a call, for one function that may be called there.
 
     Attributes:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import Address, Instruction, Integer, Operand, Register, Symbol, Vector
 from tooling.simulator.gpu.faults import illegal_address
 from tooling.simulator.gpu.generic_addresses import LOCAL_WINDOW, SHARED_WINDOW, by_space
@@ -59,7 +59,7 @@ def vector_count(instruction: Instruction) -> int:
     return 1
 
 
-class Pointer(Record, frozen=False):
+class Pointer(Struct):
     """An address operand: `slot` plus a constant, or a constant alone.
 
     Attributes:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import Address, Instruction, Operand, Vector
 from tooling.simulator.gpu.generic_addresses import CLUSTER_SHIFT
 from tooling.simulator.gpu.hooks import Space, Transfer
@@ -57,7 +57,7 @@ _ALIGNMENT = 16
 """Bytes: an H200 copies a box only from or to such places of the innermost dimension."""
 
 
-class Box(Record, frozen=False):
+class Box(Struct):
     """The operand `[map, {coordinates}]`: slots of the map's address and of the coordinates.
 
     `offsets` are the slots of an im2col copy's other operand.
@@ -148,7 +148,7 @@ def _bind_load(decoder: Decoder, instruction: Instruction, operands: list[Operan
     decoder.block.steps.append(step)
 
 
-class Pieces(Record, eq=False):
+class Pieces(Struct, frozen=True, eq=False):
     """The accesses that move a box: as wide as all of them can be.
 
     Attributes:

@@ -9,8 +9,9 @@ import hashlib
 import re
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from tooling.gc_pause import paused_gc
-from tooling.record import replace
 from tooling.simulator.gpu.code_model import Function, Module, Parameter, Variable
 from tooling.simulator.gpu.stop_texts import NEVER_GUESSES, UNKNOWN_VARIABLE
 from tooling.simulator.nvidia.ptx.body import BodyParser
