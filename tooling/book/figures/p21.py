@@ -54,12 +54,12 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.label(third + values * cell / 2, 18, "output", "middle", mono=True, bold=True, size=size)
     start = top + (len(rows) - 2 * shown) / 2 * (high + 2)
     for place, token in enumerate(tokens):
-        y = start + 2 * place * (high + 2)
-        canvas.cell(first, y, side, high, str(token), size=size)
-        numbers(third, y, token, Ink.RESULT)
+        level = start + 2 * place * (high + 2)
+        canvas.cell(first, level, side, high, str(token), size=size)
+        numbers(third, level, token, Ink.RESULT)
         edge = second + offset - (40 if narrow else 50)
-        canvas.arrow(first + side + 2, y + high / 2, edge, middle_of[token])
-        canvas.arrow(second + offset + values * cell + 26, middle_of[token], third - 3, y + high / 2)
+        canvas.arrow(first + side + 2, level + high / 2, edge, middle_of[token])
+        canvas.arrow(second + offset + values * cell + 26, middle_of[token], third - 3, level + high / 2)
     return canvas
 
 
