@@ -200,7 +200,6 @@ def _run_case(
             run.findings,
             launches=run.launches,
             stopped=run.stopped,
-            language=trial.language,
         )
     return judge_case(
         mode,
@@ -212,7 +211,6 @@ def _run_case(
         launches=run.launches,
         kernels=run.kernels,
         stopped=run.stopped,
-        language=trial.language,
     )
 
 
@@ -277,7 +275,7 @@ def run_on_target(
         raise simulation.errors[0]
     findings = tuple(relevant_findings(simulation.findings, transcript))
     kernels = tuple(profiler.profiles.kernels) if profiler else None
-    stopped = stopped_kernel(simulation.records, language)
+    stopped = stopped_kernel(simulation.records)
     return TargetRun(transcript, findings, len(simulation.launches), kernels, stopped)
 
 

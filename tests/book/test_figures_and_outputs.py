@@ -54,7 +54,7 @@ def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure
         assert re.fullmatch(r"\d\d(-[a-z-]+)?-[wb]\.svg", path.name)
         korean = "i18n/ko" in path.as_posix()
         assert korean == bool(re.search("[가-힣]", text))
-        described = figure.description.in_language("ko" if korean else "en")
+        described = figure.description.render("ko" if korean else "en")
         assert picture.findtext(f"{svg}desc") == described  # where it is opened by itself, too
 
 

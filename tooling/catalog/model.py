@@ -9,6 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tooling.text import LocalText
+
 
 class TensorApi(Enum):
     """How the kernels of a program address its buffers; `tooling list` shows it."""
@@ -49,17 +51,6 @@ class Vendor(Enum):
     APPLE = "apple"
 
 
-class Text(Struct, frozen=True):
-    """One sentence in both languages of the book."""
-
-    en: str
-    ko: str
-
-    def in_language(self, language: str) -> str:
-        """The sentence in a language; in English where there is none."""
-        return self.ko if language == "ko" else self.en
-
-
 class Requirement(Struct, frozen=True):
     """What a mode needs of one vendor's GPUs.
 
@@ -70,7 +61,7 @@ class Requirement(Struct, frozen=True):
     compute: tuple[int, int] | None = None  # lowest NVIDIA compute capability, e.g. (9, 0)
     unsupported: bool = False
     builds: bool = False  # of an unsupported one: the compiler accepts it, and yet it cannot run there
-    because: Text | None = None  # stated wherever there is a limit
+    because: LocalText | None = None  # stated wherever there is a limit
 
 
 LANES = 32
@@ -126,7 +117,7 @@ class Criterion(Struct, frozen=True):
     metric: CounterMetric
     bound: Bound
     value: float
-    because: Text
+    because: LocalText
 
     def met_by(self, counted: float) -> bool:
         """Whether this count is good enough."""
@@ -182,7 +173,7 @@ class Mode(Struct, frozen=True):
     outputs: tuple[Output, ...]
     datasets: tuple[str, ...]
     requirements: tuple[Requirement, ...]
-    hints: tuple[Text, ...]
+    hints: tuple[LocalText, ...]
     time_limit: float  # seconds
     counters: tuple[Criterion, ...] = ()  # judged where the target counts
 
@@ -217,7 +208,7 @@ class Puzzle(Struct, frozen=True):
 
     id: str
     number: int
-    title: Text
+    title: LocalText
     part: str
     chapters: tuple[str, ...]
     programs: tuple[Program, ...]

@@ -12,6 +12,7 @@ from tooling.execution.program import Transcript
 from tooling.exit_codes import ExitCode
 from tooling.judging.comparison import Comparison
 from tooling.targets.model import Choice
+from tooling.text import Sentence
 
 if TYPE_CHECKING:
     from tooling.simulator.checks.findings import Finding
@@ -36,12 +37,12 @@ class Outcome(Enum):
 
 
 class Problem(Struct, frozen=True):
-    """One thing that is wrong, in words."""
+    """One thing that is wrong."""
 
     name: str  # a diagnosis, `mismatch`, `counters`, `crash`, `time-limit` or `program-error`
-    what: str
-    cause: str
-    advice: str
+    what: Sentence
+    cause: Sentence
+    advice: Sentence
     output: str = ""  # of `counters`: the kernel
     comparison: Comparison | None = None
     also: tuple[str, ...] = ()  # further diagnoses that fit

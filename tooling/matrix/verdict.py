@@ -11,6 +11,7 @@ from tooling.matrix.accelerators import Accelerator
 from tooling.matrix.building import Cell, Result
 from tooling.matrix.messages import explain_refusal
 from tooling.targets.selection import gate
+from tooling.text import ENGLISH
 
 
 class Standing(Enum):
@@ -55,7 +56,8 @@ def judge(selection: Selection, cell: Cell) -> Standpoint:
     built = cell.result is Result.BUILT
     requirement = selection.mode.requirement(accelerator.vendor)
     target = accelerator.target
-    reason = gate(selection, target.kind, target) or ""
+    gated = gate(selection, target.kind, target)
+    reason = gated.render(ENGLISH) if gated else ""
     if not reason:
         if built:
             return Standpoint(selection, accelerator, Standing.BUILDS)

@@ -8,9 +8,10 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from typing import TextIO
-from unicodedata import east_asian_width
 
 from msgspec import Struct
+
+from tooling.text.width import columns
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
 _PLAIN_SIGNS = {
@@ -93,13 +94,6 @@ def broken(line: str, width: int) -> Iterator[str]:
         yield line[:cut]
         line = indent + line[cut + 1 :]
     yield line
-
-
-def columns(text: str) -> int:
-    """Columns on a terminal: Hangul takes two each."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def open_terminal(stream: TextIO | None = None) -> Terminal:

@@ -7,6 +7,7 @@ from enum import Enum
 from msgspec import Struct
 
 from tooling.catalog.model import LANES, Mode, Vendor
+from tooling.text import Sentence
 
 
 class TargetKind(Enum):
@@ -57,4 +58,4 @@ class Choice(Struct, frozen=True):
     """The target of a run, and why it is this one."""
 
     target: Target
-    reason: str
+    reason: str | Sentence

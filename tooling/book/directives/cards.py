@@ -24,7 +24,7 @@ def puzzle(page: PageContext, words: Words) -> str:
     facts = " · ".join(
         (
             say("puzzle", language, number=found.number),
-            say("part", language, roman=found.part, number=_arabic(found.part)),
+            say("part", language, number=_PartNumber(found.part)),
             say("minutes", language, minutes=reading_minutes(page.text)),
         )
     )
@@ -91,10 +91,23 @@ def reading_minutes(text: str) -> int:
     return max(1, round(syllables / _SYLLABLES_A_MINUTE + words / _WORDS_A_MINUTE))
 
 
-def _arabic(part: str) -> int:
-    """The number that `XI` stands for: Korean counts its parts in Arabic numerals."""
-    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in part]
-    return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
+class _PartNumber(int):
+    """The number of a part, made from the Roman numeral of a manifest.
+
+    As `{number:roman}` it is that numeral, else the Arabic one, with which Korean counts parts.
+    """
+
+    def __new__(cls, numeral: str) -> _PartNumber:
+        values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in numeral]
+        signed = (-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
+        number = super().__new__(cls, sum(signed))
+        number._numeral = numeral
+        return number
+
+    def __format__(self, form: str) -> str:
+        return self._numeral if form == "roman" else super().__format__(form)
+
+    _numeral: str
 
 
 def _rows(found: Needs, language: str) -> list[str]:

@@ -7,7 +7,7 @@ from html import escape
 
 from msgspec import Struct, field
 
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 FONT = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', "
@@ -87,7 +87,7 @@ class Canvas(Struct):
         """The label in the canvas's language; a plain string is the same in all of them."""
         if isinstance(text, str):
             return text
-        return text.in_language(self.language)
+        return text.render(self.language)
 
     def cell(
         self,

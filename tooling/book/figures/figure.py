@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 if TYPE_CHECKING:  # pages ask for the names of pictures only, and drawing brings a lot
     from tooling.book.figures.canvas import Canvas

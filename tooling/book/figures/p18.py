@@ -8,7 +8,7 @@ from functools import partial
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 
 def draw_bars(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
@@ -64,17 +64,12 @@ FIGURES = (
         Text(
             "The 128 numbers of the input, and their softmax. All results are positive, their sum is 1, and "
             "the larger a number, the larger its share.",
-            "입력의 값 128개와 그 소프트맥스입니다. 결과는 모두 양수이고 합은 1이며, 입력의 값이 클수록 "
-            "결과도 큽니다.",
         ),
         Text(
             "Above, a bar for each of the 128 elements of x, upwards for positive and downwards for negative "
             "numbers. Two are marked: the smallest, x[4] = -1.95, and the largest, x[30] = 2.14. Below, a "
             "bar for the softmax of each element, all of them upwards. The smallest is 0.0009 at index 4, "
             "the largest 0.0510 at index 30.",
-            "위에는 x의 원소 128개가 막대로 있습니다. 양수는 위로, 음수는 아래로 그립니다. 가장 작은 x[4] = "
-            "-1.95와 가장 큰 x[30] = 2.14를 표시했습니다. 아래에는 원소마다 소프트맥스의 막대가 있고, 모두 "
-            "위를 향합니다. 가장 작은 값은 인덱스 4의 0.0009, 가장 큰 값은 인덱스 30의 0.0510입니다.",
         ),
         draw_bars,
         narrow=partial(draw_bars, narrow=True),

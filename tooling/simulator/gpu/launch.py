@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from tooling.simulator.gpu.code_model import Function, Instruction, SourceLocation
-from tooling.simulator.gpu.phrases import Phrase
+from tooling.text import ENGLISH, Text
 
 
 class Dim3(NamedTuple):
@@ -110,14 +110,14 @@ class KernelFault(Exception):
     def __init__(
         self,
         kind: FaultKind,
-        told: Phrase,
+        told: Text,
         *,
         thread: int = -1,
         address: int | None = None,
         instruction: Instruction | None = None,
         callers: tuple[Instruction, ...] = (),
     ) -> None:
-        super().__init__(told.en)
+        super().__init__(told.render(ENGLISH))
         self.kind = kind
         self.told = told
         self.thread = thread
@@ -128,7 +128,7 @@ class KernelFault(Exception):
     @property
     def what(self) -> str:
         """One line for the reader, in English."""
-        return self.told.en
+        return self.told.render(ENGLISH)
 
     @property
     def source(self) -> SourceLocation | None:

@@ -24,7 +24,6 @@ from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3, FaultKind, Launch, LaunchResult
-from tooling.simulator.gpu.phrases import Phrase
 from tooling.simulator.gpu.stop_texts import (
     NOT_SIMULATED,
     ON_A_REAL_GPU,
@@ -49,6 +48,7 @@ from tooling.simulator.server.protocol import (
     ProtocolError,
 )
 from tooling.simulator.server.virtual_memory import VirtualMemory
+from tooling.text import Text
 
 MOST_CHECKED_BLOCKS = 1 << 24
 """The checks keep some sixty bytes of every block of a launch: 1 GB of so many."""
@@ -206,7 +206,7 @@ class Context:
         try:
             module = self.gpu.parse(request.tail)
         except PtxError as error:
-            error.say_in(self.gpu.language)
+            error.speak(self.gpu.language)
             self.gpu.errors.append(error)
             return CudaResult.INVALID_PTX, str(error).encode()
         try:
@@ -285,7 +285,7 @@ class Context:
         refusal = judge_launch(kernel, grid, block, named if clustered else None, dynamic_shared)
         if refusal is not None:
             name = readable_kernel(kernel.function.name, kernel.module.files.values())
-            return refusal.result, REFUSED.say(self.gpu.language, kernel=name, why=refusal.why).encode()
+            return refusal.result, REFUSED.of(kernel=name, why=refusal.why).render(self.gpu.language).encode()
         if len(request.tail) != kernel.function.parameter_bytes:
             return INVALID
         launch = Launch(
@@ -299,7 +299,7 @@ class Context:
             explicit_cluster=bool(clustered) or kernel.required_cluster is not None,
         )
         if self.checks and launch.blocks > MOST_CHECKED_BLOCKS:
-            why = TOO_MANY_BLOCKS.filled(blocks=launch.blocks, most=MOST_CHECKED_BLOCKS)
+            why = TOO_MANY_BLOCKS.of(blocks=launch.blocks, most=MOST_CHECKED_BLOCKS)
             return self._not_simulated(launch, kernel.module, why, WITHOUT_CHECKS)
         return self._run(launch, kernel.module)
 
@@ -323,16 +323,11 @@ class Context:
         self.fault = result.error.kind.cuda_result
         return OK
 
-    def _not_simulated(self, launch: Launch, module: Module, why: Phrase, hint: Phrase) -> Reply:
-        language = self.gpu.language
+    def _not_simulated(self, launch: Launch, module: Module, why: Text, hint: Text) -> Reply:
         name = readable_kernel(launch.function.name, module.files.values())
-        self.gpu.errors.append(
-            LaunchNotSimulated(
-                NOT_SIMULATED.say(language, kernel=name),
-                why=why.in_language(language),
-                hint=hint.in_language(language),
-            )
-        )
+        error = LaunchNotSimulated(NOT_SIMULATED.of(kernel=name), why=why, hint=hint)
+        error.speak(self.gpu.language)
+        self.gpu.errors.append(error)
         return INVALID
 
     def _synchronise(self, request: DriverRequest) -> Reply:

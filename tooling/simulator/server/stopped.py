@@ -13,6 +13,7 @@ from tooling.simulator.counters.sources import source_text
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import FaultKind, KernelFault
 from tooling.simulator.server.context import LaunchRecord
+from tooling.text import Text
 
 
 class StoppedKernel(Struct, frozen=True):
@@ -32,11 +33,11 @@ class StoppedKernel(Struct, frozen=True):
     thread: Index3 | None
     block: Index3 | None
     kind: FaultKind
-    why: str
+    why: Text
 
 
-def stopped_kernel(records: Sequence[LaunchRecord], language: str = "en") -> StoppedKernel | None:
-    """The first of these launches that was stopped, or None; the reason in a language (`en` or `ko`)."""
+def stopped_kernel(records: Sequence[LaunchRecord]) -> StoppedKernel | None:
+    """The first of these launches that was stopped, or None."""
     for record in records:
         fault = record.result.error
         if fault is None:
@@ -53,7 +54,7 @@ def stopped_kernel(records: Sequence[LaunchRecord], language: str = "en") -> Sto
             thread,
             block,
             fault.kind,
-            fault.told.in_language(language),
+            fault.told,
         )
     return None
 

@@ -118,7 +118,7 @@ def pointer(
     # Shared and local variables have generic addresses, in their windows; constants by name have none.
     generic = _WINDOWS.get(home) if space == "" else None
     if space is not None and home not in (space, "") and not (space == "" and home in _GENERIC):
-        raise decoder.unknown(instruction, OTHER_SPACE.filled(name=base.name, space=home))
+        raise decoder.unknown(instruction, OTHER_SPACE.of(name=base.name, space=home))
     return Pointer(decoder.symbol(symbol, U64, instruction), generic, window)
 
 
@@ -273,7 +273,7 @@ def _load_parameter(
     unsigned = np.dtype(f"u{DTYPES[instruction.modifiers[-1]].itemsize}")
     size = decoder.kernel.parameter_bytes
     if not 0 <= start <= size - len(elements) * unsigned.itemsize:
-        raise decoder.unknown(instruction, OUTSIDE_PARAMETERS.filled(bytes=size))
+        raise decoder.unknown(instruction, OUTSIDE_PARAMETERS.of(bytes=size))
     guarding = guard(decoder, instruction)
     for index, (element, change) in enumerate(zip(elements, extend, strict=True)):
         slot = decoder.parameter(start + index * unsigned.itemsize, unsigned)

@@ -101,7 +101,7 @@ class _ModuleParser:
             for reference in variable.references:
                 name = reference.symbol.name
                 if name not in known:
-                    what = UNKNOWN_VARIABLE.filled(name=name)
+                    what = UNKNOWN_VARIABLE.of(name=name)
                     raise PtxError(what, line=self.variable_lines[variable.name], hint=NEVER_GUESSES)
 
     def _directive(self, line: str) -> None:

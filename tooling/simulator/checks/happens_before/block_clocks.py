@@ -20,8 +20,8 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP, by_block
-from tooling.simulator.checks.block_order import MOST_PAIRS, BlockOrder
-from tooling.simulator.checks.cluster_order import ClusterOrder, announces
+from tooling.simulator.checks.happens_before.block_order import MOST_PAIRS, BlockOrder
+from tooling.simulator.checks.happens_before.cluster_order import ClusterOrder, announces
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Ints, LaunchContext
 
