@@ -2,7 +2,7 @@
 
     python benchmarks/book_build.py [--rounds N] [--copies N]
 
-Plain mdBook gets the pages as the press sets them (every include and directive carried out), with its own
+Plain mdBook gets the pages as the renderer sets them (every include and directive carried out), with its own
 theme, search index and preprocessors; our build has its search index in it, too. Processor time is compared
 with both of its editions together. Wall time is compared twice: with plain editions built one after another,
 as mdBook builds them, and with both started at the same time, each on a processor of its own.
@@ -83,13 +83,13 @@ def copy_book(origin: Project, folder: Path, copies: int) -> Project:
 def plain_book(project: Project, edition: Edition, folder: Path) -> Path:
     """The pages of an edition as a book that mdBook can build by itself."""
     states = None if edition.prefix == "" else banner.States({})
-    press = ChapterRenderer(edition, PuzzleIndex(project), states, Files(project.root))
+    renderer = ChapterRenderer(edition, PuzzleIndex(project), states, Files(project.root))
     for chapter in chapter_files(edition):
         page = folder / "src" / chapter.path
         page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(press.set(chapter.path, chapter.text), encoding="utf-8")
-    if press.problems:
-        raise press.problems[0]
+        page.write_text(renderer.render(chapter.path, chapter.text), encoding="utf-8")
+    if renderer.problems:
+        raise renderer.problems[0]
     shutil.copyfile(edition.page("SUMMARY.md"), folder / "src" / "SUMMARY.md")
     (folder / "book.toml").write_text(_CONFIG.format(language=edition.language), encoding="utf-8")
     return folder

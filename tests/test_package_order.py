@@ -9,9 +9,10 @@ import pytest
 from tests.test_imports import ROOT, Graph, import_graph, modules_of
 
 ORDER: tuple[tuple[str, ...], ...] = (
+    ("tooling.text",),
     # Modules without a domain: errors, files, processes.
     (
-        "tooling.exit_codes", "tooling.pins", "tooling.gc_pause", "tooling.atomic_write", "tooling.record",
+        "tooling.exit_codes", "tooling.pins", "tooling.gc_pause", "tooling.atomic_write",
         "tooling.errors", "tooling.regular_files", "tooling.output_folder", "tooling.git_command",
         "tooling.forks", "tooling.processes", "tooling.project", "tooling.cores",
     ),
@@ -31,7 +32,6 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.simulator.nvidia.lowering",),
     ("tooling.simulator.nvidia.instructions",),
     ("tooling.simulator.engine",),
-    ("tooling.simulator.checks.texts",),
     ("tooling.simulator.checks",),
     ("tooling.simulator.counters",),
     ("tooling.simulator.server",),

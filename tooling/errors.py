@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.exit_codes import ExitCode
-from tooling.record import Record
+from tooling.text import ENGLISH, Sentence
+from tooling.text.sentences import in_language
 
 
-class Location(Record):
+class Location(Struct, frozen=True):
     """A place in a file; line and column count from 1, as editors do."""
 
     path: Path
@@ -32,23 +35,33 @@ class ToolingError(Exception):
         where: the file, line and column it concerns, where there is one.
         why: the reason, or the rule that was broken.
         hint: what to try next, as a command or an edit.
+
+    Attributes:
+        what, why, hint: in English, or in the language chosen by `speak`.
     """
 
     exit_code: ExitCode = ExitCode.USAGE
 
     def __init__(
         self,
-        what: str,
+        what: str | Sentence,
         *,
         where: Location | None = None,
-        why: str | None = None,
-        hint: str | None = None,
+        why: str | Sentence | None = None,
+        hint: str | Sentence | None = None,
     ) -> None:
-        super().__init__(what)
-        self.what = what
         self.where = where
-        self.why = why
-        self.hint = hint
+        self._answers = what, why, hint
+        self.speak(ENGLISH)
+        super().__init__(self.what)
+
+    def speak(self, language: str) -> None:
+        """Choose the language of its answers; those that are plain text stay as they are."""
+        answers = (in_language(answer, language) for answer in self._answers)
+        self.what: str
+        self.why: str | None
+        self.hint: str | None
+        self.what, self.why, self.hint = answers
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copied to another process without `__init__`, whose arguments differ from class to class."""

@@ -17,8 +17,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.errors import Location, ToolingError
-from tooling.record import Record
 
 MARKER = ".tooling-output.json"
 _LOCK = "lock"
@@ -30,7 +31,7 @@ class OutputFolderRefused(ToolingError):
     """The folder holds something that the command did not write, or it cannot be replaced."""
 
 
-class OutputFolder(Record):
+class OutputFolder(Struct, frozen=True):
     """A folder that a command may replace, as checked by `claim`.
 
     Attributes:

@@ -9,16 +9,16 @@ import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _KILL_AGAIN = 0.05  # seconds
 _running: set[subprocess.Popen[bytes]] = set()
 _lock = threading.RLock()
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(Struct, frozen=True):
     """What a short helper process left behind."""
 
     status: int  # as subprocess has it: negative is the signal

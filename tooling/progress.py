@@ -15,8 +15,9 @@ import fcntl
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.atomic_write import write_atomically
 from tooling.catalog.model import ModeKind, Puzzle
@@ -25,8 +26,7 @@ VERSION = 1
 _NAME = "progress.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """What was solved in one checkout.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.errors import ToolingError
-from tooling.record import Record
 
 TOOL = Path(__file__).resolve().parent
 """The folder of the tool that is running, whichever checkout it works on."""
@@ -18,7 +19,7 @@ class ProjectNotFound(ToolingError):
     """No folder upwards of the current one holds the puzzles."""
 
 
-class Project(Record):
+class Project(Struct, frozen=True):
     """The checkout: the folder that holds `problems/`, `solutions/` and `pyproject.toml`."""
 
     root: Path

@@ -7,8 +7,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from tooling.exit_codes import ExitCode
 from tooling.processes import program_pool, run_captured
@@ -18,8 +19,7 @@ from tooling.reports.annotations import COMMANDS
 _TIME_LIMIT = 900.0  # seconds; the checks take seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One command of this tool that finds something or does not."""
 
     name: str
@@ -46,8 +46,7 @@ class CheckResult(Enum):
     NOT_RUN = "could not run"  # which is no pass
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """A check with what it said."""
 
     check: Check

@@ -9,9 +9,10 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, ProgramLanguage
@@ -38,8 +39,7 @@ SIMULATED_TIME_FACTOR = 3.0
 """How much longer than a mode's limit a program may run on the simulated GPU, which interprets kernels."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """What is tried, and where."""
 
     selection: Selection
@@ -59,8 +59,7 @@ class Trial:
         return self.selection.mode.time_limit * factor
 
 
-@dataclass(frozen=True, slots=True)
-class TargetRun:
+class TargetRun(Struct, frozen=True):
     """A program's run on a target with what the target itself noticed."""
 
     transcript: Transcript
@@ -201,7 +200,6 @@ def _run_case(
             run.findings,
             launches=run.launches,
             stopped=run.stopped,
-            language=trial.language,
         )
     return judge_case(
         mode,
@@ -213,7 +211,6 @@ def _run_case(
         launches=run.launches,
         kernels=run.kernels,
         stopped=run.stopped,
-        language=trial.language,
     )
 
 
@@ -278,7 +275,7 @@ def run_on_target(
         raise simulation.errors[0]
     findings = tuple(relevant_findings(simulation.findings, transcript))
     kernels = tuple(profiler.profiles.kernels) if profiler else None
-    stopped = stopped_kernel(simulation.records, language)
+    stopped = stopped_kernel(simulation.records)
     return TargetRun(transcript, findings, len(simulation.launches), kernels, stopped)
 
 

@@ -21,6 +21,7 @@ from tooling.book.figures.figure import Figure
 from tooling.book.figures.p13 import blocks_of
 from tooling.book.figures.p14 import offset
 from tooling.book.figures.p16 import measured_roof
+from tooling.book.figures.p21 import first_requests
 from tooling.book.figures.reduction import stride
 from tooling.book.figures.requests import draw_request, request
 from tooling.book.figures.traces import (
@@ -53,7 +54,7 @@ def test_a_figure_is_drawn_in_two_languages_and_two_shades(real: Project, figure
         assert re.fullmatch(r"\d\d(-[a-z-]+)?-[wb]\.svg", path.name)
         korean = "i18n/ko" in path.as_posix()
         assert korean == bool(re.search("[가-힣]", text))
-        described = figure.description.in_language("ko" if korean else "en")
+        described = figure.description.render("ko" if korean else "en")
         assert picture.findtext(f"{svg}desc") == described  # where it is opened by itself, too
 
 
@@ -134,6 +135,15 @@ def test_the_roofline_is_drawn_from_what_was_measured(real: Project) -> None:
     assert (round(roof.peak, 1), round(roof.bandwidth, 2)) == (66.9, 4.23)
     rates = [(point.intensity, round(point.speed, 2)) for point in roof.points]
     assert rates == [(1 / 12, 0.36), (8, 8.42)]
+
+
+def test_the_sectors_of_an_embedding_are_those_of_its_first_tokens(real: Project) -> None:
+    facts = Facts(PuzzleIndex(real), "p21")
+    tokens = facts.inputs("default")["tokens"].tolist()
+    linear, square = first_requests(facts)
+    assert (linear.rows, linear.all_sectors()) == ((tokens[0],), 4)
+    assert (square.rows, square.all_sectors()) == (tuple(tokens[:16]), 16)
+    assert square.lanes[15:17] == ((tokens[15], 0), (tokens[0], 1))
 
 
 def test_a_roofline_without_its_measurements_is_refused(checkout: Project) -> None:
@@ -249,6 +259,11 @@ def test_every_row_of_a_wide_matrix_gets_a_line() -> None:
 )
 def test_a_short_matrix_and_a_long_list_stay_in_their_line(line: str) -> None:
     assert list(fold([line])) == [line]
+
+
+def test_of_a_very_long_list_the_ends_are_shown() -> None:
+    numbers = ", ".join(f"{number}.0" for number in range(65))
+    assert list(fold([f"out: HostBuffer([{numbers}])"])) == ["out: HostBuffer([0.0, 1.0, 2.0, ..., 64.0])"]
 
 
 def test_a_comment_does_not_make_a_recording_old(checkout: Project) -> None:

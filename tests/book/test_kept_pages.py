@@ -19,16 +19,16 @@ PAGE = "puzzle_15/puzzle_15.md"
 
 
 @pytest.fixture
-def pages_set(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The pages that are set from now on, each with its language."""
+def rendered_pages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The pages that are rendered from now on, each with its language."""
     names: list[str] = []
-    original = ChapterRenderer.set
+    original = ChapterRenderer.render
 
     def remember(self: ChapterRenderer, path: str, text: str) -> str:
         names.append(f"{self.edition.language} {path}")
         return original(self, path, text)
 
-    monkeypatch.setattr(ChapterRenderer, "set", remember)
+    monkeypatch.setattr(ChapterRenderer, "render", remember)
     return names
 
 
@@ -43,22 +43,24 @@ def _tree(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_second_build_sets_no_page_and_makes_the_same_site(
-    checkout: Project, tmp_path: Path, pages_set: list[str], monkeypatch: pytest.MonkeyPatch
+    checkout: Project, tmp_path: Path, rendered_pages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = _tree(build(checkout, tmp_path / "first", ADDRESS).folder)
-    pages_set.clear()
+    rendered_pages.clear()
     # Started, it would not be found.
     monkeypatch.setattr("tooling.book.site.build.find_mdbook", lambda: tmp_path / "no-mdbook")
     assert _tree(build(checkout, tmp_path / "second", ADDRESS).folder) == first
-    assert pages_set == []
+    assert rendered_pages == []
 
 
-def test_a_changed_page_alone_is_set_again(checkout: Project, tmp_path: Path, pages_set: list[str]) -> None:
+def test_a_changed_page_alone_is_set_again(
+    checkout: Project, tmp_path: Path, rendered_pages: list[str]
+) -> None:
     build(checkout, tmp_path / "site", ADDRESS)
-    pages_set.clear()
+    rendered_pages.clear()
     _append(editions(checkout)[1].page(PAGE), "\n새 문장입니다.\n")
     site = build(checkout, tmp_path / "site", ADDRESS).folder
-    assert pages_set == [f"ko {PAGE}"]
+    assert rendered_pages == [f"ko {PAGE}"]
     assert "새 문장입니다." in (site / "ko" / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
 
 
@@ -78,13 +80,13 @@ CHANGES: dict[str, Callable[[Project], None]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_a_page_is_set_again_after_a_change_of(
-    checkout: Project, tmp_path: Path, pages_set: list[str], change: Callable[[Project], None]
+    checkout: Project, tmp_path: Path, rendered_pages: list[str], change: Callable[[Project], None]
 ) -> None:
     build(checkout, tmp_path / "site", ADDRESS)
-    pages_set.clear()
+    rendered_pages.clear()
     change(checkout)
     build(checkout, tmp_path / "site", ADDRESS)
-    assert f"ko {PAGE}" in pages_set
+    assert f"ko {PAGE}" in rendered_pages
 
 
 def test_a_page_knows_at_once_that_another_language_has_it_too(checkout: Project, tmp_path: Path) -> None:
@@ -102,24 +104,24 @@ def test_a_page_knows_at_once_that_another_language_has_it_too(checkout: Project
 
 
 def test_a_page_that_includes_another_one_is_always_set(
-    checkout: Project, tmp_path: Path, pages_set: list[str]
+    checkout: Project, tmp_path: Path, rendered_pages: list[str]
 ) -> None:
     english = editions(checkout)[0]
     _append(english.page("puzzle_12/raw.md"), "\n{{#include ../puzzle_15/puzzle_15.md:4:5}}\n")
     build(checkout, tmp_path / "site", ADDRESS)
-    pages_set.clear()
+    rendered_pages.clear()
     build(checkout, tmp_path / "site", ADDRESS)
-    assert pages_set == ["en puzzle_12/raw.md"]
+    assert rendered_pages == ["en puzzle_12/raw.md"]
 
 
 def test_a_page_that_somebody_changed_in_the_build_folder_is_set_again(
-    checkout: Project, tmp_path: Path, pages_set: list[str]
+    checkout: Project, tmp_path: Path, rendered_pages: list[str]
 ) -> None:
     before = _tree(build(checkout, tmp_path / "site", ADDRESS).folder)
-    pages_set.clear()
+    rendered_pages.clear()
     _append(checkout.root / "build" / "book" / "ko-pages" / "src" / PAGE, "\nnot from here\n")
     assert _tree(build(checkout, tmp_path / "site", ADDRESS).folder) == before
-    assert pages_set == [f"ko {PAGE}"]
+    assert rendered_pages == [f"ko {PAGE}"]
 
 
 def test_two_builds_at_the_same_time_make_the_same_site(checkout: Project, tmp_path: Path) -> None:

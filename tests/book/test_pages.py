@@ -23,14 +23,14 @@ from tooling.project import Project
 PAGE = "puzzle_15/puzzle_15.md"
 
 
-def press(project: Project, language: str = "en", states: States | None = None) -> ChapterRenderer:
+def renderer(project: Project, language: str = "en", states: States | None = None) -> ChapterRenderer:
     edition = next(each for each in editions(project) if each.language == language)
     return ChapterRenderer(edition, PuzzleIndex(project), states, Files(project.root))
 
 
 def test_run_tabs_follow_the_manifest(real: Project) -> None:
-    at_work = press(real)
-    text = at_work.set("puzzle_34/puzzle_34.md", "# x\n\n{{#run p34 --coordination}}\n")
+    at_work = renderer(real)
+    text = at_work.render("puzzle_34/puzzle_34.md", "# x\n\n{{#run p34 --coordination}}\n")
     assert at_work.problems == []
     for command in (
         "pixi run p34 --coordination",
@@ -43,15 +43,15 @@ def test_run_tabs_follow_the_manifest(real: Project) -> None:
 
 
 def test_constants_of_a_graph_are_those_of_all_its_files(real: Project) -> None:
-    at_work = press(real)
+    at_work = renderer(real)
     written = "{{#constant p17 INPUT_SIZE}} {{#constant p17 TPB}} {{#constant p17 BLOCKS_PER_GRID}}"
-    assert at_work.set("puzzle_17/puzzle_17.md", written) == "15 15 (2, 1)"
+    assert at_work.render("puzzle_17/puzzle_17.md", written) == "15 15 (2, 1)"
     assert at_work.problems == []
 
 
 def test_run_tabs_of_a_graph_bring_its_extra(real: Project) -> None:
-    at_work = press(real)
-    text = at_work.set("puzzle_15/puzzle_15.md", "# x\n\n{{#run p17 solution}}\n")
+    at_work = renderer(real)
+    text = at_work.render("puzzle_15/puzzle_15.md", "# x\n\n{{#run p17 solution}}\n")
     assert at_work.problems == []
     assert re.findall(r"```bash\n(.*)\n```", text) == [
         "pixi run -e max p17 --solution",
@@ -71,25 +71,25 @@ def test_run_tabs_of_a_graph_bring_its_extra(real: Project) -> None:
     ],
 )
 def test_a_card_names_the_extra(real: Project, language: str, puzzle: str, told: str) -> None:
-    card = press(real, language).set(PAGE, f"{{{{#puzzle {puzzle}}}}}")
+    card = renderer(real, language).render(PAGE, f"{{{{#puzzle {puzzle}}}}}")
     assert f'<p class="chip-why">{told}</p>' in card
 
 
 def test_a_card_of_a_program_in_mojo_names_no_extra(real: Project) -> None:
-    assert "<code>" not in press(real).set(PAGE, "{{#puzzle p15}}")
+    assert "<code>" not in renderer(real).render(PAGE, "{{#puzzle p15}}")
 
 
 def test_a_message_may_leave_out_what_differs(real: Project) -> None:
-    at_work = press(real)
-    text = at_work.set(PAGE, "{{#says catalog/catalogue.py there is no puzzle `…`}} {{#version mojo}}")
+    at_work = renderer(real)
+    text = at_work.render(PAGE, "{{#says catalog/catalogue.py there is no puzzle `…`}} {{#version mojo}}")
     assert at_work.problems == []
     assert text.startswith('<code class="message">there is no puzzle `…`</code> 1.')
 
 
 @pytest.mark.parametrize(("language", "shown"), [("en", "its time limit"), ("ko", "시간 제한을 넘었습니다")])
 def test_a_message_is_shown_in_the_language_of_the_page(real: Project, language: str, shown: str) -> None:
-    at_work = press(real, language)
-    text = at_work.set(PAGE, "{{#says reports/console.py its time limit | 시간 제한을 넘었습니다}}")
+    at_work = renderer(real, language)
+    text = at_work.render(PAGE, "{{#says reports/console.py its time limit | 시간 제한을 넘었습니다}}")
     assert at_work.problems == []
     assert f">{shown}</code>" in text
 
@@ -108,9 +108,9 @@ def test_a_message_is_shown_in_the_language_of_the_page(real: Project, language:
 def test_a_constant_is_worked_out_as_the_compiler_does(checkout: Project, written: str, shown: str) -> None:
     program = checkout.problems / "p15" / "p15.mojo"
     program.write_text(f"{program.read_text(encoding='utf-8')}\ncomptime NEW = {written}\n", encoding="utf-8")
-    assert press(checkout).set(PAGE, "{{#constant p15 NEW}}") == shown
+    assert renderer(checkout).render(PAGE, "{{#constant p15 NEW}}") == shown
     if "," in shown:
-        assert press(checkout).set(PAGE, "{{#constant p15 NEW[1]}}") == "4"
+        assert renderer(checkout).render(PAGE, "{{#constant p15 NEW[1]}}") == "4"
 
 
 @pytest.mark.parametrize(
@@ -119,13 +119,13 @@ def test_a_constant_is_worked_out_as_the_compiler_does(checkout: Project, writte
 def test_what_is_no_whole_number_is_no_constant(checkout: Project, written: str) -> None:
     program = checkout.problems / "p15" / "p15.mojo"
     program.write_text(f"{program.read_text(encoding='utf-8')}\ncomptime NEW = {written}\n", encoding="utf-8")
-    at_work = press(checkout)
-    at_work.set(PAGE, "{{#constant p15 NEW}}")
+    at_work = renderer(checkout)
+    at_work.render(PAGE, "{{#constant p15 NEW}}")
     assert "has no constant `NEW`" in at_work.problems[0].what
 
 
 def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
-    text = press(real, "ko").set(PAGE, "{{#run p15}}")
+    text = renderer(real, "ko").render(PAGE, "{{#run p15}}")
     assert 'data-tab="no GPU">GPU 없음<' in text
 
 
@@ -154,8 +154,8 @@ def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
     ],
 )
 def test_a_mistake_is_told_with_its_line(real: Project, written: str, complaint: str) -> None:
-    at_work = press(real)
-    at_work.set(PAGE, written)
+    at_work = renderer(real)
+    at_work.render(PAGE, written)
     assert complaint in at_work.problems[0].what
     where = at_work.problems[0].where
     assert where is not None
@@ -163,25 +163,27 @@ def test_a_mistake_is_told_with_its_line(real: Project, written: str, complaint:
 
 
 def test_every_mistake_of_a_page_is_told(real: Project) -> None:
-    at_work = press(real)
-    at_work.set(PAGE, "{{#run nothing}}\n\n{{#figure nothing}}\n\n{{#include nothing}}\n")
+    at_work = renderer(real)
+    at_work.render(PAGE, "{{#run nothing}}\n\n{{#figure nothing}}\n\n{{#include nothing}}\n")
     assert len(at_work.problems) == 3
 
 
 def test_an_escaped_directive_is_shown(real: Project) -> None:
-    at_work = press(real)
-    assert at_work.set(PAGE, "\\{{#run p15}}\n") == "{{#run p15}}\n"
+    at_work = renderer(real)
+    assert at_work.render(PAGE, "\\{{#run p15}}\n") == "{{#run p15}}\n"
     assert at_work.problems == []
 
 
 def test_marks_for_generating_skeletons_are_not_shown(real: Project) -> None:
-    text = press(real).set(PAGE, "{{#include ../../../solutions/p15/p15.mojo:axis_sum_solution}}")
+    text = renderer(real).render(PAGE, "{{#include ../../../solutions/p15/p15.mojo:axis_sum_solution}}")
     assert "def axis_sum" in text
     assert "FILL" not in text
 
 
 def test_an_empty_summary_of_a_solution_gets_its_name(real: Project) -> None:
-    assert "<summary>풀이</summary>" in press(real, "ko").set(PAGE, "<details><summary></summary></details>")
+    assert "<summary>풀이</summary>" in renderer(real, "ko").render(
+        PAGE, "<details><summary></summary></details>"
+    )
 
 
 @pytest.mark.parametrize(
@@ -194,7 +196,7 @@ def test_an_empty_summary_of_a_solution_gets_its_name(real: Project) -> None:
     ],
 )
 def test_a_page_that_may_be_old_says_so(real: Project, state: State, sentence: str) -> None:
-    text = press(real, "ko", States({PAGE: state})).set(PAGE, "# 제목\n\n본문\n")
+    text = renderer(real, "ko", States({PAGE: state})).render(PAGE, "# 제목\n\n본문\n")
     assert sentence in text
     assert 'href="../../puzzle_15/puzzle_15.html"' in text
     assert text.startswith("# 제목\n")
@@ -202,11 +204,11 @@ def test_a_page_that_may_be_old_says_so(real: Project, state: State, sentence: s
 
 @pytest.mark.parametrize("state", [State("current"), State("stale", ("x",), settled=True)])
 def test_a_page_that_needs_no_translation_is_quiet(real: Project, state: State) -> None:
-    assert "banner" not in press(real, "ko", States({PAGE: state})).set(PAGE, "# 제목\n\n본문\n")
+    assert "banner" not in renderer(real, "ko", States({PAGE: state})).render(PAGE, "# 제목\n\n본문\n")
 
 
 def test_without_a_report_every_page_says_unknown(real: Project) -> None:
-    assert "banner-unknown" in press(real, "ko", States(None)).set(PAGE, "# 제목\n\n본문\n")
+    assert "banner-unknown" in renderer(real, "ko", States(None)).render(PAGE, "# 제목\n\n본문\n")
 
 
 def test_a_broken_report_is_an_error(checkout: Project) -> None:

@@ -60,7 +60,7 @@ def test_counters_and_the_simulated_shape(tmp_path: Path) -> None:
         Bound.AT_LEAST,
         1.0,
     )
-    assert criterion.because.ko == "빠름"
+    assert criterion.because.render("ko") == "빠름"
     assert criterion.met_by(1.0)
     assert not criterion.met_by(0.8)
     assert mode.scaled

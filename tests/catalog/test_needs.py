@@ -47,7 +47,7 @@ def test_a_manifest_that_has_changed_is_read(project: Project) -> None:
     manifest = project.problems / "p01" / "puzzle.yaml"
     manifest.write_text(manifest.read_text("utf-8").replace("Map", "Another title"), "utf-8")
     first, _ = all_needs(project)
-    assert first.title.en == "Another title"
+    assert first.title.render("en") == "Another title"
     assert all_needs(project) == from_manifests(project)
 
 

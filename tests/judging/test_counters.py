@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.judging.test_judge import CASE, MODE, RIGHT, USED
-from tooling.catalog.model import Bound, CounterMetric, Criterion, Text
+from tooling.catalog.model import Bound, CounterMetric, Criterion
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
 from tooling.exit_codes import ExitCode
@@ -15,12 +16,12 @@ from tooling.judging.counter_texts import ADVICE, FOUND
 from tooling.judging.counters import COUNTS, judge_counters
 from tooling.judging.judge import judge_case, outcome_of
 from tooling.judging.verdict import Outcome
-from tooling.record import replace
 from tooling.simulator.counters.profile import KernelProfile, Line, LineProfile
 from tooling.simulator.counters.traffic import Route, Traffic
 from tooling.simulator.gpu.launch import Dim3
+from tooling.text import LocalText, languages
 
-BECAUSE = Text("lanes lie far apart", "레인이 멀리 떨어져 있습니다")
+BECAUSE = LocalText.of(en="lanes lie far apart", ko="레인이 멀리 떨어져 있습니다")
 RAN = Transcript("", "", Ending.EXITED, 0, 0.1)
 
 
@@ -59,12 +60,12 @@ def test_each_metric_holds_up_to_its_bound(
 ) -> None:
     criteria = (criterion(*wanted),)
     assert judge_counters(criteria, [profile(tmp_path, **good)]) == ()
-    for language in ("en", "ko"):
-        (problem,) = judge_counters(criteria, [profile(tmp_path, **bad)], language)
-        assert (problem.name, problem.output) == ("counters", "add")
-        assert "`add`" in problem.what
-        assert problem.cause == getattr(BECAUSE, language)
-        assert problem.advice
+    (problem,) = judge_counters(criteria, [profile(tmp_path, **bad)])
+    assert (problem.name, problem.output) == ("counters", "add")
+    assert problem.cause == BECAUSE
+    for language in languages():
+        assert "`add`" in problem.what.render(language)
+        assert problem.advice.render(language)
 
 
 def test_a_verdict_says_what_was_counted_where_and_what_was_wanted(tmp_path: Path) -> None:
@@ -76,24 +77,24 @@ def test_a_verdict_says_what_was_counted_where_and_what_was_wanted(tmp_path: Pat
         criterion("shared_bytes", "at_most", 49152),
     ]
     place = " (mostly at p99.mojo:2: `output[i] = shared[2 * i]`)"
-    assert [problem.what for problem in judge_counters(wanted, [kernel])] == [
+    assert [problem.what.render("en") for problem in judge_counters(wanted, [kernel])] == [
         f"`add` uses 12.5% of the bytes that it moves, 32 sectors per request{place}; wanted: 100%",
         f"`add` has 1 bank conflicts: 2 passes over the banks where 1 would do{place}; wanted: 0",
         "`add` fills a multiprocessor to 50% at most: 1 × 1,024 threads fit, and the limit is shared memory; "
         "wanted: 100%",
         "a block of `add` takes 131,072 bytes of shared memory; wanted: at most 49,152",
     ]
-    assert judge_counters(wanted, [kernel], "ko")[3].what.endswith("기준: 49,152 이하")
+    assert judge_counters(wanted, [kernel])[3].what.render("ko").endswith("기준: 49,152 이하")
 
 
 def test_a_kernel_that_never_ran_or_was_stopped_meets_nothing(tmp_path: Path) -> None:
     easy = (criterion("bank_conflicts", "at_most", 1e9),)
     (missing,) = judge_counters(easy, [])
-    assert "was never launched" in missing.what
+    assert "was never launched" in missing.what.render("en")
     stopped = profile(tmp_path)
     stopped.faults = 1
     (problem,) = judge_counters(easy, [stopped])
-    assert "stopped by an error" in problem.what
+    assert "stopped by an error" in problem.what.render("en")
 
 
 def test_a_kernel_that_moves_nothing_does_not_use_all_of_it() -> None:

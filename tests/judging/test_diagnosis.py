@@ -151,8 +151,9 @@ def test_cells_behind_a_result_tell_of_nothing_but_a_write_beyond_the_end() -> N
     (diagnosis,) = diagnose(evidence)
     assert (diagnosis.name, diagnosis.detail) == ("written-beyond-the-end", {"count": 2, "place": 3})
     for language, words in (("en", "2 of the cells behind it"), ("ko", "칸 2개")):
-        what, cause, advice = EXPLANATIONS[diagnosis.name].render(
-            language, {"output": "guard", **diagnosis.detail}
+        what, cause, advice = (
+            sentence.render(language)
+            for sentence in EXPLANATIONS[diagnosis.name].of({"output": "guard", **diagnosis.detail})
         )
         assert words in what
         assert "3" in cause
@@ -166,6 +167,6 @@ def test_cells_behind_a_result_tell_of_nothing_but_a_write_beyond_the_end() -> N
 def test_a_right_beginning_is_explained_for_several_blocks_and_for_one(
     language: str, several: str, single: str
 ) -> None:
-    _, cause, _ = EXPLANATIONS["first-block-only"].render(language, {"output": "out", "count": 4})
-    assert several in cause
-    assert single in cause
+    _, cause, _ = EXPLANATIONS["first-block-only"].of({"output": "out", "count": 4})
+    assert several in cause.render(language)
+    assert single in cause.render(language)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tooling.catalog.model import Mode, ModeKind, Output
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
-from tooling.judging.judge import as_told, judge_case, judge_unjudged
+from tooling.judging.judge import confirmed_problem, judge_case, judge_unjudged
 from tooling.judging.reference import ReferenceCase
-from tooling.judging.verdict import CaseVerdict
-from tooling.record import replace
+from tooling.judging.verdict import CaseVerdict, Problem
 from tooling.simulator.checks.findings import Place
 from tooling.simulator.gpu.launch import FaultKind
 from tooling.simulator.server.stopped import StoppedKernel
+from tooling.text import Text
 
 A = np.arange(4, dtype=np.float32)
 CASE = ReferenceCase("book", {"a": A, "out": np.zeros(4, np.float32)}, {"out": A + 1})
@@ -70,7 +69,7 @@ def test_what_is_wrong_with_a_buffer_as_such_is_named(submitted: Buffer | None, 
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     buffers = {"out": submitted} if submitted else {}
     (problem,) = judge_case(MODE, CASE, transcript, USED, buffers).problems
-    assert (problem.name, problem.what) == ("not-submitted", says)
+    assert (problem.name, problem.what.render("en")) == ("not-submitted", says)
 
 
 def test_an_input_of_another_type_is_named() -> None:
@@ -78,8 +77,12 @@ def test_an_input_of_another_type_is_named() -> None:
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     (problem,) = judge_case(MODE, CASE, transcript, used, {"out": RIGHT}).problems
     assert problem.name == "input-changed"
-    assert problem.what == "`a` has elements of float64, and the puzzle's are float32"
-    assert "`dtype`" in problem.advice
+    assert problem.what.render("en") == "`a` has elements of float64, and the puzzle's are float32"
+    assert "`dtype`" in problem.advice.render("en")
+
+
+def sentences(problem: Problem) -> str:
+    return "; ".join(each.render("en") for each in (problem.what, problem.cause, problem.advice))
 
 
 LOOP = StoppedKernel(
@@ -89,7 +92,7 @@ LOOP = StoppedKernel(
     thread=(3, 0, 0),
     block=(0, 0, 0),
     kind=FaultKind.TIME_LIMIT,
-    why="the kernel did not end within its limit",
+    why=Text("the kernel did not end within its limit"),
 )
 HUNG = Transcript("", "", Ending.TIME_LIMIT, 9, 20.0)
 TRAPPED = Transcript("", "CUDA_ERROR_LAUNCH_FAILED", Ending.EXITED, 1, 0.1)
@@ -121,9 +124,9 @@ def test_a_program_that_did_not_come_to_its_end_is_told_where(
     ]
     for verdict in verdicts:
         (problem,) = verdict.problems
-        assert says in f"{problem.what}; {problem.cause}; {problem.advice}"
+        assert says in sentences(problem)
         on_simulator = launches is not None
-        assert not (on_simulator and "--target sim" in problem.advice)
+        assert not (on_simulator and "--target sim" in problem.advice.render("en"))
 
 
 @pytest.mark.parametrize(
@@ -147,10 +150,10 @@ def test_a_refused_launch_is_told_in_the_simulators_words() -> None:
     said = "simulated GPU: add_10 cannot be launched: too large\nUnhandled exception caught during execution:"
     transcript = Transcript("", said, Ending.EXITED, 1, 0.1)
     (problem,) = judge_case(MODE, CASE, transcript, USED, {}).problems
-    assert problem.what == "the program failed: add_10 cannot be launched: too large"
-    assert problem.cause == "it ended with an error before it had handed in a result"
+    assert problem.what.render("en") == "the program failed: add_10 cannot be launched: too large"
+    assert problem.cause.render("en") == "it ended with an error before it had handed in a result"
     (problem,) = judge_case(MODE, CASE, transcript, USED, {"out": RIGHT}).problems
-    assert "handed in are right" in problem.cause
+    assert "handed in are right" in problem.cause.render("en")
 
 
 def test_a_mismatch_explains_the_programs_own_failure() -> None:
@@ -162,7 +165,7 @@ def test_a_write_beyond_the_end_is_seen_in_the_cells_behind_the_result() -> None
     poison = np.full(2, -777.25, np.float32)
     guard = Output("guard", "float32", (2,))
     mode = replace(MODE, outputs=(*MODE.outputs, guard))
-    case = dataclasses.replace(CASE, expected={**CASE.expected, "guard": poison})
+    case = replace(CASE, expected={**CASE.expected, "guard": poison})
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     for behind, found in ((poison, []), (np.array([5, -777.25], np.float32), ["written-beyond-the-end"])):
         submitted = {"out": RIGHT, "guard": Buffer("float32", behind.tobytes())}
@@ -213,9 +216,9 @@ def test_printed_text_may_differ_from_the_buffer_by_four_units_of_precision(
     mode, case = case_of([value], dtype)
     used = {name: Buffer(dtype, array.tobytes()) for name, array in case.inputs.items()}
     submitted = {"out": Buffer(dtype, case.expected["out"].tobytes())}
-    transcript = dataclasses.replace(ENDED, stdout=f"first line\nout: [{printed}]\n")
+    transcript = replace(ENDED, stdout=f"first line\nout: [{printed}]\n")
     problems = judge_case(mode, case, transcript, used, submitted).problems
-    assert [(problem.name, problem.what) for problem in problems] == (
+    assert [(problem.name, problem.what.render("en")) for problem in problems] == (
         []
         if agrees
         else [("text-disagrees", "what is printed as `out` (line 2) is not what the buffer holds")]
@@ -243,8 +246,8 @@ def test_a_missing_last_element_is_told_only_where_no_data_set_contradicts_it(
     book: list[int], probe: list[int], told: list[tuple[str, str]]
 ) -> None:
     cases = [judged(RIGHT_EIGHT, book), judged(RIGHT_EIGHT, probe, dataset="probe")]
-    shown = [as_told(problem, case, cases, "en") for case in cases for problem in case.problems]
-    assert [(problem.name, problem.what) for problem in shown] == told
+    shown = [confirmed_problem(problem, case, cases) for case in cases for problem in case.problems]
+    assert [(problem.name, problem.what.render("en")) for problem in shown] == told
     differing = [problem.comparison.differing for problem in shown if problem.comparison]
     counts = {tuple(LAST_WRONG): 1, tuple(SEVERAL_WRONG): 3}
     assert differing == [counts[tuple(got)] for got in (book, probe) if got != RIGHT_EIGHT]
@@ -254,9 +257,9 @@ def test_another_output_or_an_output_without_values_does_not_contradict_a_missin
     case = judged(RIGHT_EIGHT, LAST_WRONG)
     wrong = judged(RIGHT_EIGHT, SEVERAL_WRONG, dataset="probe")
     (problem,) = wrong.problems
-    elsewhere = dataclasses.replace(wrong, problems=(dataclasses.replace(problem, output="other"),))
+    elsewhere = replace(wrong, problems=(replace(problem, output="other"),))
     mode, reference = case_of(RIGHT_EIGHT, dataset="probe")
     used = {"out": Buffer("float32", reference.inputs["out"].tobytes())}
     absent = judge_case(mode, reference, ENDED, used, {})
     for other in (elsewhere, absent):
-        assert as_told(case.problems[0], case, [case, other], "en") == case.problems[0]
+        assert confirmed_problem(case.problems[0], case, [case, other]) == case.problems[0]

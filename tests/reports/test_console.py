@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.judging.test_judge import MODE
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import Program, Puzzle, TensorApi, Text
+from tooling.catalog.model import Program, Puzzle, TensorApi
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
-from tooling.record import replace
 from tooling.reports.console import headline, mismatch_table, show_verdict
 from tooling.reports.terminal import Terminal
 from tooling.simulator.checks.findings import (
@@ -31,6 +31,7 @@ from tooling.simulator.checks.findings import (
 )
 from tooling.targets.model import Choice
 from tooling.targets.probing import SIMULATED
+from tooling.text import LocalText, Text
 
 RACE = Finding(
     check=Check.RACES,
@@ -43,14 +44,17 @@ RACE = Finding(
     ),
     buffer=Buffer(Memory.SHARED, 32),
 )
+SENTENCES = Text("what"), Text("cause"), Text("advice")
 BEFORE = np.full(4, -777.25, np.float32)
 AFTER = np.array([10, -777.25, -777.25, -777.25], np.float32)
-WRITTEN_BEHIND = Problem("written-beyond-the-end", "what", "cause", "advice", GUARD, compare(AFTER, BEFORE))
+WRITTEN_BEHIND = Problem("written-beyond-the-end", *SENTENCES, GUARD, compare(AFTER, BEFORE))
 
 
 def shown(*cases: CaseVerdict, language: str = "en", width: int | None = None) -> str:
     program = Program("p01", TensorApi.RAW, Path("p01.mojo"), Path("p01.mojo"))
-    puzzle = Puzzle("p01", 1, Text("Map", "맵"), "I", (), (program,), (MODE,), Path("puzzle.yaml"))
+    puzzle = Puzzle(
+        "p01", 1, LocalText.of(en="Map", ko="맵"), "I", (), (program,), (MODE,), Path("puzzle.yaml")
+    )
     verdict = Verdict(
         Selection(puzzle, program, MODE),
         Choice(SIMULATED, "the test's"),
@@ -102,7 +106,7 @@ def test_no_line_is_longer_than_the_terminal_is_wide() -> None:
 
 def wrong(name: str, *also: str) -> Problem:
     comparison = compare(np.array([4, 6, 12, 18.0]), np.array([4, 6, 12, 22.0]))
-    return Problem(name, f"it looks {name}", "cause", "advice", "out", comparison, also)
+    return Problem(name, Text("it looks {name}").of(name=name), *SENTENCES[1:], "out", comparison, also)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +124,7 @@ def test_a_pattern_that_the_other_data_does_not_show_is_not_told(
     book: Problem, probe: Problem, believed: bool
 ) -> None:
     text = shown(case(book), CaseVerdict("probe", case().transcript, (probe,)))
-    assert (book.what in text) is believed
+    assert (book.what.render("en") in text) is believed
     assert ("`out` is wrong" in text) is not believed
     assert "1 of 4 elements differ:" in text
 
@@ -174,7 +178,7 @@ def test_six_findings_are_shown_and_the_others_counted(count: int, rest: list[st
 
 def failed(stderr: str) -> CaseVerdict:
     """A program that ended with status 1 before it handed in anything."""
-    problem = Problem("program-error", "it failed", "cause", "advice")
+    problem = Problem("program-error", Text("it failed"), *SENTENCES[1:])
     return CaseVerdict("book", Transcript("", stderr, Ending.EXITED, 1, 0.1), (problem,))
 
 

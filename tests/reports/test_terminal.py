@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 
-from tooling.reports.terminal import Terminal, broken, columns
+from tooling.reports.terminal import Terminal, broken
+from tooling.text.width import columns
 
 
 def test_a_line_is_broken_at_spaces_and_goes_on_further_in() -> None:

@@ -5,7 +5,6 @@ They need the extra `max`: uv run --extra max --group dev poe test-max
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.machine import needs_simulated_gpu
 from tooling.toolchain import BuildCache, BuildRequest, build, find_toolchain, open_cache
@@ -47,7 +47,7 @@ def test_a_graph_takes_the_package_that_is_built(tmp_path: Path, monkeypatch: py
     folder = ROOT / "solutions" / "p17" / "op"
     toolchain = find_toolchain()
     built = build(BuildRequest(folder / "__init__.mojo", emit="package"), toolchain, open_cache())
-    no_compiler = dataclasses.replace(toolchain, mojo=tmp_path / "none")
+    no_compiler = replace(toolchain, mojo=tmp_path / "none")
     monkeypatch.setenv(DRIVER_VARIABLE, str(make_driver([built.path], no_compiler, BuildCache(tmp_path))))
     library = KernelLibrary()
     library.load_paths([folder])

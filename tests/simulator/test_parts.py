@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from tests.machine import is_alive, needs_simulated_gpu
@@ -29,7 +30,6 @@ from tests.simulator.helpers import findings_of
 from tests.simulator.simulate import kernel
 from tests.simulator.test_program_laws import BRANCHES
 from tooling.forks import Fork, fork
-from tooling.record import replace
 from tooling.simulator.checks.findings import Finding
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.engine import engine, parallel_chunks

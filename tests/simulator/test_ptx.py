@@ -255,7 +255,7 @@ def test_a_caret_shows_the_column(text: str, column: int, shown: str, caret: str
     error = PtxError("what", line=3, column=column, text=text)
     assert str(error).splitlines() == [f"PTX line 3, column {column}: what", shown, caret]
     assert str(PtxError("what", line=3, column=column)) == f"PTX line 3, column {column}: what"
-    error.say_in("ko")
+    error.speak("ko")
     assert str(error).splitlines() == [f"PTX 3번째 줄 {column}번째 열: what", shown, caret]
 
 

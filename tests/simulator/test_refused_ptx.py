@@ -86,8 +86,8 @@ def test_a_parameter_read_far_outside_stops_the_kernel_in_both_languages() -> No
     result, _ = simulate(kernel("ld.param.u64 %rd1, [%ntid.x];"), [np.zeros(1, np.uint32)], block=32)
     assert result.error is not None
     assert result.error.kind is FaultKind.ILLEGAL_ADDRESS
-    assert result.error.told.en == (
+    assert result.error.told.render("en") == (
         "thread (0, 0, 0) of block (0, 0, 0) accessed 8 bytes at parameter address 0x20, where there is no "
         "parameter memory"
     )
-    assert "인자 메모리가 없는 인자 주소 0x20" in result.error.told.ko
+    assert "인자 메모리가 없는 인자 주소 0x20" in result.error.told.render("ko")

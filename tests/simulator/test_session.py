@@ -19,10 +19,10 @@ from tests.simulator.driver_lab import NO_LIBRARIES, Client
 from tests.simulator.helpers import RecordOnly
 from tooling.simulator.engine.executor import Job
 from tooling.simulator.gpu.launch import Dim3, FaultKind, KernelFault, LaunchResult
-from tooling.simulator.gpu.phrases import Phrase
 from tooling.simulator.nvidia.ptx.errors import PtxError
 from tooling.simulator.server.protocol import MemoryKind, Opcode
 from tooling.simulator.server.session import Simulation, SimulationOptions
+from tooling.text import Text
 
 pytestmark = needs_simulated_gpu  # its server and its arena are Linux's
 
@@ -170,7 +170,7 @@ def test_of_what_kernels_print_the_last_is_kept_as_on_hardware(language: str, to
 
 
 def test_a_fault_stays_and_its_output_is_still_shown() -> None:
-    fault = KernelFault(FaultKind.ILLEGAL_ADDRESS, Phrase("a wild store", "엉뚱한 저장"))
+    fault = KernelFault(FaultKind.ILLEGAL_ADDRESS, Text("a wild store", "엉뚱한 저장"))
     with simulation(Scripted(output=b"last words\n", raises=fault)) as gpu:
         client = Client(gpu).hello()
         assert launch(client, load(client))[0] == 0

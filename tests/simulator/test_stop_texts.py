@@ -11,14 +11,14 @@ import pytest
 from tests.simulator.asking import READER, ask, introduced, launch, read_by_a_kernel
 from tooling.simulator.gpu import stop_texts
 from tooling.simulator.gpu.launch import Dim3
-from tooling.simulator.gpu.phrases import Phrase
 from tooling.simulator.nvidia import device
 from tooling.simulator.nvidia.launch_rules import MAX_DYNAMIC_SHARED
 from tooling.simulator.server.context import Context
 from tooling.simulator.server.protocol import DriverRequest, Opcode
 from tooling.simulator.server.stopped import stopped_kernel
+from tooling.text import Text
 
-PHRASES = {name: phrase for name, phrase in vars(stop_texts).items() if isinstance(phrase, Phrase)}
+PHRASES = {name: phrase for name, phrase in vars(stop_texts).items() if isinstance(phrase, Text)}
 PHRASES |= {f"SPACES {name}": phrase for name, phrase in stop_texts.SPACES.items()}
 HANGUL = re.compile("[가-힣]")
 
@@ -30,16 +30,16 @@ def places(text: str) -> set[str | None]:
 @pytest.mark.parametrize("name", sorted(set(PHRASES) - {"FROM"}))
 def test_both_languages_have_the_same_figures(name: str) -> None:
     phrase = PHRASES[name]
-    assert places(phrase.en) == places(phrase.ko)
-    assert HANGUL.search(phrase.ko)
-    assert not HANGUL.search(phrase.en)
+    assert places(phrase.english) == places(phrase.render("ko"))
+    assert HANGUL.search(phrase.render("ko"))
+    assert not HANGUL.search(phrase.english)
 
 
 def test_a_phrase_inside_a_phrase_is_said_in_the_same_language() -> None:
-    inner = stop_texts.THREAD.filled(thread=Dim3(1, 2, 3), block=Dim3(0, 0, 0))
-    outer = stop_texts.TRAPPED.filled(who=inner)
-    assert outer.en == "thread (1, 2, 3) of block (0, 0, 0) stopped the kernel itself (trap)"
-    assert outer.ko == "블록 (0, 0, 0)의 스레드 (1, 2, 3)가 스스로 커널을 중단했습니다 (trap)"
+    inner = stop_texts.THREAD.of(thread=Dim3(1, 2, 3), block=Dim3(0, 0, 0))
+    outer = stop_texts.TRAPPED.of(who=inner)
+    assert outer.render("en") == "thread (1, 2, 3) of block (0, 0, 0) stopped the kernel itself (trap)"
+    assert outer.render("ko") == "블록 (0, 0, 0)의 스레드 (1, 2, 3)가 스스로 커널을 중단했습니다 (trap)"
 
 
 @pytest.fixture
@@ -176,10 +176,10 @@ def test_an_assertion_that_fails_names_the_line_of_the_author(context: Context) 
 )
 def test_calls_without_end(context: Context, language: str, told: str) -> None:
     launch(context, FROM_MOJO, MANGLED, 1, 1, 0)
-    stopped = stopped_kernel(context.gpu.records, language)
+    stopped = stopped_kernel(context.gpu.records)
     assert stopped is not None
     assert stopped.name == "reader"
-    assert stopped.why.startswith(told)
+    assert stopped.why.render(language).startswith(told)
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_calls_without_end(context: Context, language: str, told: str) -> None:
 )
 def test_a_stopped_kernel(context: Context, language: str, told: str) -> None:
     read_by_a_kernel(context, 64)
-    stopped = stopped_kernel(context.gpu.records, language)
+    stopped = stopped_kernel(context.gpu.records)
     assert stopped is not None
-    assert stopped.why == told
+    assert stopped.why.render(language) == told
 
 
 @pytest.mark.parametrize(

@@ -232,8 +232,8 @@ def test_a_change_of_what_may_only_be_read_stops_a_kernel_that_nobody_checks(cha
     (error,) = (record.result.error for record in context.gpu.records)
     assert error is not None
     why = f"wrote 4 bytes at global address {here:#x}, where the memory is mapped read-only"
-    assert error.told.en.endswith(why)
-    assert f"읽기 전용으로 매핑된 전역 주소 {here:#x}에 4바이트를 썼습니다" in error.told.ko
+    assert error.told.render("en").endswith(why)
+    assert f"읽기 전용으로 매핑된 전역 주소 {here:#x}에 4바이트를 썼습니다" in error.told.render("ko")
     assert words(context, here).tolist() == [1, 7, 3, 4]
     context.close()
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.judging.test_judge import MODE
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import Program, Puzzle, Requirement, TensorApi, Text, Vendor
-from tooling.record import replace
+from tooling.catalog.model import Program, Puzzle, Requirement, TensorApi, Vendor
 from tooling.targets.model import Absence, Target, TargetKind
 from tooling.targets.selection import ModeGated, choose, gate
+from tooling.text import LocalText
+from tooling.text.sentences import in_language
 
 
 def needing(compute: tuple[int, int]) -> Selection:
     """A mode that needs at least this compute capability of NVIDIA GPUs."""
-    because = Text("clusters", "클러스터")
+    because = LocalText.of(en="clusters", ko="클러스터")
     mode = replace(MODE, requirements=(Requirement(Vendor.NVIDIA, compute=compute, because=because),))
     program = Program("p01", TensorApi.RAW, Path("p01.mojo"), Path("p01.mojo"))
-    puzzle = Puzzle("p01", 1, Text("Map", "맵"), "I", (), (program,), (mode,), Path("puzzle.yaml"))
+    puzzle = Puzzle(
+        "p01", 1, LocalText.of(en="Map", ko="맵"), "I", (), (program,), (mode,), Path("puzzle.yaml")
+    )
     return Selection(puzzle, program, mode)
 
 
@@ -54,8 +58,9 @@ def test_a_gpu_with_a_lower_one_is_refused_with_both_numbers(
     selection, (needs, has) = needing(wanted), numbers
     english = f"clusters: it needs {needs}, and GPU of the test has {has}"
     korean = f"클러스터: {needs} 이상이 필요한데 GPU of the test은(는) {has}입니다"
-    assert gate(selection, TargetKind.NVIDIA, gpu(have)) == english
-    assert gate(selection, TargetKind.NVIDIA, gpu(have), "ko") == korean
+    reason = gate(selection, TargetKind.NVIDIA, gpu(have))
+    assert reason is not None
+    assert (reason.render("en"), reason.render("ko")) == (english, korean)
     monkeypatch.setattr("tooling.targets.selection.probe", lambda kind: gpu(have))
     with pytest.raises(ModeGated) as caught:
         choose(selection, "nvidia")
@@ -75,7 +80,7 @@ def test_without_a_gpu_that_may_run_it_a_mode_runs_on_the_simulated_one(
     )
     choice = choose(needing((9, 0)))
     assert choice.target == simulated
-    assert choice.reason == (
+    assert in_language(choice.reason, "en") == (
         "GPU of the test cannot run it: clusters: it needs 9.0, and GPU of the test has 8.9"
     )
     assert choose(needing((8, 9))).target == gpu((8, 9))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.book.editions import Edition
 from tooling.book.summary import read_summary
-from tooling.record import Record
 
 NOT_FOUND = "404.md"  # mdBook renders it although no SUMMARY names it
 
 
-class ChapterFile(Record):
+class ChapterFile(Struct, frozen=True):
     """One chapter file that exists.
 
     Attributes:

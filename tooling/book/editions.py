@@ -6,16 +6,17 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.book.errors import BookError, malformed
 from tooling.errors import Location
 from tooling.project import Project
-from tooling.record import Record
 
 LANGUAGES = "i18n/languages.toml"
 _CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 
 
-class Edition(Record):
+class Edition(Struct, frozen=True):
     """One language of the book.
 
     Attributes:

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from tooling.book.editions import Edition
 from tooling.book.puzzle_index import PuzzleIndex
-from tooling.record import Record
 
 
-class PageContext(Record, frozen=False):
+class PageContext(Struct):
     """What a directive may ask about the page around it.
 
     Attributes:
         edition: the language that is being built.
         path: the chapter file, relative to `src`.
         text: the chapter as written.
-        shelf: the puzzles.
+        puzzle_index: the puzzles.
         groups: how many groups of tabs the page has so far.
     """
 
     edition: Edition
     path: str
     text: str
-    shelf: PuzzleIndex
+    puzzle_index: PuzzleIndex
     groups: int = 0
 
     @property

@@ -8,26 +8,27 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from msgspec import Struct, field
+
 from tooling.book.errors import BookError
 from tooling.catalog.catalogue import Selection, find_mode, load_catalogue
 from tooling.catalog.catalogue import find_program as find_program_in
 from tooling.catalog.model import Program, Puzzle
 from tooling.catalog.needs import Needs, all_needs
 from tooling.project import Project
-from tooling.record import Record, made
 
 _CONSTANT = re.compile(r"^(?:comptime\s+)?(\w+)\s*=\s*(.+?)\s*(?:#.*)?$", re.MULTILINE)
 
 
-class PuzzleIndex(Record, frozen=False):
+class PuzzleIndex(Struct):
     """Remembers puzzles and the constants of their programs."""
 
     project: Project
-    _programs: dict[str, tuple[Puzzle, Program]] = made(default_factory=dict)
-    _puzzles: dict[str, Puzzle] = made(default_factory=dict)
+    _programs: dict[str, tuple[Puzzle, Program]] = field(default_factory=dict)
+    _puzzles: dict[str, Puzzle] = field(default_factory=dict)
     _catalogue: tuple[Puzzle, ...] | None = None
     _needs: tuple[Needs, ...] | None = None
-    _constants: dict[Path, dict[str, int]] = made(default_factory=dict)
+    _constants: dict[Path, dict[str, int]] = field(default_factory=dict)
 
     def program(self, name: str) -> tuple[Puzzle, Program]:
         """The puzzle and the program of a name such as `p15_tile_tensor`.

@@ -13,19 +13,22 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from msgspec import Struct, to_builtins
+
 from tooling.book.errors import BookError, malformed
 from tooling.book.page import PageContext, Words
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program
 from tooling.project import Project
-from tooling.record import Record, as_plain
 
 STATES = ("unsolved", "solved")
 _LONG_COUNT = 8  # so many lines that only count up are folded
+_LONG_LIST = 64  # numbers; of more, a page shows the first three and the last
 _LONG_LINE = 80  # characters; about as many stand side by side on a page
+_LIST = re.compile(r"\[([^\[\]]+)\]")
 
 
-class Recording(Record):
+class Recording(Struct, frozen=True):
     """One recorded run.
 
     Attributes:
@@ -96,14 +99,14 @@ def load(path: Path) -> Recording:
 def save(path: Path, recording: Recording) -> None:
     """Writes one recording."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(as_plain(recording), ensure_ascii=False, indent=2)
+    text = json.dumps(to_builtins(recording), ensure_ascii=False, indent=2)
     path.write_text(text + "\n", encoding="utf-8")
 
 
 def output(page: PageContext, words: Words) -> str:
     """`{{#output PROGRAM [FLAGS] unsolved|solved}}`: what the program printed, in a fence."""
     selection, state = parse_words(page, words)
-    recording = load(recording_path(page.shelf.project, selection, state))
+    recording = load(recording_path(page.puzzle_index.project, selection, state))
     return "```text\n" + "\n".join(fold(recording.lines)) + "\n```\n"
 
 
@@ -119,14 +122,14 @@ def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
             f"{{{{#output {' '.join(words)}}}}} does not say which run",
             hint="end it with `unsolved` or `solved`",
         )
-    return page.shelf.selection(command[0], command[1:]), state
+    return page.puzzle_index.selection(command[0], command[1:]), state
 
 
 def fold(lines: Sequence[str]) -> Iterator[str]:
     """What a page shows of the lines of a run, so that nothing has to be scrolled.
 
-    A long run of lines that only count up is shortened: the first three, `...`, the last. A matrix that
-    stands in one long line gets a line for each of its rows.
+    A long run of lines that only count up is shortened: the first three, `...`, the last. So is a long list.
+    A matrix that stands in one long line gets a line for each of its rows.
     """
     index = 0
     while index < len(lines):
@@ -135,8 +138,13 @@ def fold(lines: Sequence[str]) -> Iterator[str]:
             yield from (*lines[index : index + 3], "...", lines[index + count - 1])
             index += count
         else:
-            yield from _rows(lines[index])
+            yield from _rows(_LIST.sub(_shorten, lines[index]))
             index += 1
+
+
+def _shorten(found: re.Match[str]) -> str:
+    numbers = found[1].split(", ")
+    return found[0] if len(numbers) <= _LONG_LIST else f"[{', '.join((*numbers[:3], '...', numbers[-1]))}]"
 
 
 def _rows(line: str) -> list[str]:

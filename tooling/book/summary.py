@@ -6,9 +6,10 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.book.errors import BookError
 from tooling.errors import Location
-from tooling.record import Record
 
 _ENTRY = re.compile(
     r"^(?P<indent>\s*)(?:[-*+]\s+)?\[(?P<title>(?:[^\]\\]|\\.)*)\]\(<?(?P<path>[^)>]*)>?\)\s*$"
@@ -16,7 +17,7 @@ _ENTRY = re.compile(
 _PART = re.compile(r"^#\s+(?P<title>.+?)\s*$")
 
 
-class Entry(Record):
+class Entry(Struct, frozen=True):
     """One chapter of the contents.
 
     Attributes:

@@ -8,10 +8,10 @@ import json
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.catalog.model import Mode, ModeKind, Output, ProgramLanguage, Puzzle
@@ -39,8 +39,7 @@ class ResultsUnreadable(ToolingError):
     """A results file is missing, damaged or of another version."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """One trial of the bundle with its verdict; None where the results do not have it, or not all of it."""
 
     trial: PlannedTrial
@@ -138,8 +137,7 @@ def _judge(trial: PlannedTrial, results: Sequence[dict[str, Any]], choice: Choic
     return Judged(trial, verdict, complaint)
 
 
-@dataclass(frozen=True, slots=True)
-class _Brought:
+class _Brought(Struct, frozen=True):
     """What came back of a run on one data set."""
 
     verdict: CaseVerdict

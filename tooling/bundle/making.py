@@ -7,9 +7,10 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from tooling.bundle.scripts import store_script
 from tooling.catalog.model import Extra, ModeKind, Program, ProgramLanguage
@@ -41,8 +42,7 @@ class RuntimeLibraryMissing(ToolingError):
     exit_code = ExitCode.NOT_POSSIBLE
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(Struct, frozen=True):
     """What was made."""
 
     folder: Path

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Mode, Program, Puzzle
 from tooling.catalog.nodes import did_you_mean
 from tooling.errors import ToolingError
 from tooling.project import Project
-from tooling.record import Record
 
 
 class UnknownPuzzle(ToolingError):
@@ -21,7 +22,7 @@ class UnknownMode(ToolingError):
     """The program has no mode with these flags."""
 
 
-class Selection(Record):
+class Selection(Struct, frozen=True):
     """What is to be run: one mode of one program."""
 
     puzzle: Puzzle

@@ -23,11 +23,11 @@ from tooling.catalog.model import (
     Requirement,
     SourceFile,
     TensorApi,
-    Text,
     Vendor,
 )
 from tooling.catalog.nodes import Value, did_you_mean, read_document
 from tooling.project import Project
+from tooling.text import LocalText, languages
 
 DEFAULT_TIME_LIMIT = 20.0
 _VENDORS = tuple(vendor.value for vendor in Vendor)
@@ -99,9 +99,9 @@ def _chapters(value: Value, number: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _sentence(value: Value) -> Text:
-    keys = value.mapping(["en", "ko"])
-    return Text(en=keys["en"].text().strip(), ko=keys["ko"].text().strip())
+def _sentence(value: Value) -> LocalText:
+    keys = value.mapping(["en", "ko"], languages())
+    return LocalText.of(**{language: text.text().strip() for language, text in keys.items()})
 
 
 def _programs(value: Value, identity: str, project: Project) -> tuple[Program, ...]:

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 
-from tooling.record import Record, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tooling.text import LocalText
 
 
 class TensorApi(Enum):
@@ -48,18 +51,7 @@ class Vendor(Enum):
     APPLE = "apple"
 
 
-class Text(Record):
-    """One sentence in both languages of the book."""
-
-    en: str
-    ko: str
-
-    def in_language(self, language: str) -> str:
-        """The sentence in a language; in English where there is none."""
-        return self.ko if language == "ko" else self.en
-
-
-class Requirement(Record):
+class Requirement(Struct, frozen=True):
     """What a mode needs of one vendor's GPUs.
 
     Exactly one of the three holds: no limit, a lowest compute capability, or not supported at all.
@@ -69,14 +61,14 @@ class Requirement(Record):
     compute: tuple[int, int] | None = None  # lowest NVIDIA compute capability, e.g. (9, 0)
     unsupported: bool = False
     builds: bool = False  # of an unsupported one: the compiler accepts it, and yet it cannot run there
-    because: Text | None = None  # stated wherever there is a limit
+    because: LocalText | None = None  # stated wherever there is a limit
 
 
 LANES = 32
 """Threads of a warp, of every GPU but AMD's CDNA ones, whose warps have 64."""
 
 
-class Output(Record):
+class Output(Struct, frozen=True):
     """A buffer that the program hands over to the judge."""
 
     name: str
@@ -118,14 +110,14 @@ class Bound(Enum):
     EQUALS = "equals"
 
 
-class Criterion(Record):
+class Criterion(Struct, frozen=True):
     """What a counter of one kernel must come to for a mode to be solved."""
 
     kernel: str  # as its author wrote it
     metric: CounterMetric
     bound: Bound
     value: float
-    because: Text
+    because: LocalText
 
     def met_by(self, counted: float) -> bool:
         """Whether this count is good enough."""
@@ -134,7 +126,7 @@ class Criterion(Record):
         return counted >= self.value if self.bound is Bound.AT_LEAST else counted <= self.value
 
 
-class SourceFile(Record):
+class SourceFile(Struct, frozen=True):
     """A problem file and the solution file that it is generated from."""
 
     name: str  # below the puzzle's folder: p15.mojo, op/conv1d.mojo
@@ -142,7 +134,7 @@ class SourceFile(Record):
     solution: Path
 
 
-class Program(Record):
+class Program(Struct, frozen=True):
     """One `pXX….mojo` or `pXX….py`: a problem file and a solution file of the same name."""
 
     name: str  # what `tooling run` takes, and (unless the manifest names a file) the file's stem
@@ -170,7 +162,7 @@ class Program(Record):
         return tuple(path.parent.as_posix() for path in inits)
 
 
-class Mode(Record):
+class Mode(Struct, frozen=True):
     """One thing a program does, chosen by its flags (none for a program with one mode)."""
 
     name: str
@@ -181,7 +173,7 @@ class Mode(Record):
     outputs: tuple[Output, ...]
     datasets: tuple[str, ...]
     requirements: tuple[Requirement, ...]
-    hints: tuple[Text, ...]
+    hints: tuple[LocalText, ...]
     time_limit: float  # seconds
     counters: tuple[Criterion, ...] = ()  # judged where the target counts
 
@@ -211,12 +203,12 @@ class Mode(Record):
         return Requirement(vendor)
 
 
-class Puzzle(Record):
+class Puzzle(Struct, frozen=True):
     """One puzzle.yaml."""
 
     id: str
     number: int
-    title: Text
+    title: LocalText
     part: str
     chapters: tuple[str, ...]
     programs: tuple[Program, ...]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.catalog.model import ModeKind, Program, Puzzle
 from tooling.catalog.nodes import Value, read_document
 from tooling.errors import Location, ToolingError
 from tooling.project import Project
-from tooling.record import Record
 
 SIMULATOR_CHECKS = ("memory", "races", "initialisation", "synchronisation")
 PROGRAM_FAILURES = ("crash", "time-limit", "program-error")
@@ -38,7 +39,7 @@ class MutantError(ToolingError):
     """A mutant does not apply to the solution it is written for."""
 
 
-class Edit(Record):
+class Edit(Struct, frozen=True):
     """One exact replacement; `count` times the text must occur."""
 
     replace: str
@@ -48,7 +49,7 @@ class Edit(Record):
     file: str = ""  # below the puzzle's folder; empty: the program's main file
 
 
-class Mutant(Record):
+class Mutant(Struct, frozen=True):
     """One wrong answer."""
 
     name: str

@@ -10,27 +10,29 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+import msgspec
+from msgspec import Struct, to_builtins
 
 from tooling.catalog.catalogue import manifest_paths
 from tooling.catalog.manifest import load_puzzle
-from tooling.catalog.model import Puzzle, Requirement, Text, Vendor
+from tooling.catalog.model import Puzzle, Requirement, Vendor
 from tooling.project import Project
-from tooling.record import Record
+from tooling.text import LocalText
 
 
-class ModeNeeds(Record):
+class ModeNeeds(Struct, frozen=True):
     """The flags of a mode, and what it needs of each vendor's GPUs."""
 
     flags: tuple[str, ...]
     requirements: tuple[Requirement, ...]  # as many as there are vendors, in their order
 
 
-class Needs(Record):
+class Needs(Struct, frozen=True):
     """What a table says of one puzzle."""
 
     id: str
-    title: Text
+    title: LocalText
     modes: tuple[ModeNeeds, ...]
 
     @staticmethod
@@ -51,7 +53,7 @@ def record_path(project: Project) -> Path:
 def needs_text(puzzles: Sequence[Puzzle]) -> str:
     """What that file should say."""
     lines = [
-        json.dumps([puzzle.id, _digest(puzzle.manifest), _packed(Needs.of(puzzle))], ensure_ascii=False)
+        json.dumps([puzzle.id, _digest(puzzle.manifest), to_builtins(Needs.of(puzzle))], ensure_ascii=False)
         for puzzle in puzzles
     ]
     return "[\n" + ",\n".join(lines) + "\n]\n"
@@ -66,44 +68,21 @@ def all_needs(project: Project) -> tuple[Needs, ...]:
     recorded = _recorded(record_path(project))
     found = []
     for path in manifest_paths(project):
-        digest, packed = recorded.get(path.parent.name, ("", None))
-        current = packed is not None and digest == _digest(path)
-        found.append(_unpacked(path.parent.name, packed) if current else Needs.of(load_puzzle(path, project)))
+        digest, needs = recorded.get(path.parent.name, ("", None))
+        current = digest == _digest(path)
+        found.append(needs if needs and current else Needs.of(load_puzzle(path, project)))
     return tuple(found)
 
 
-def _recorded(path: Path) -> dict[str, tuple[str, Any]]:
+def _recorded(path: Path) -> dict[str, tuple[str, Needs]]:
     """By puzzle, the digest of its manifest and its needs; nothing where the file is no such record, as after
     a merge: the manifests are there."""
     try:
-        return {name: (digest, packed) for name, digest, packed in json.loads(path.read_text("utf-8"))}
-    except (OSError, ValueError, TypeError):
+        found = msgspec.json.decode(path.read_bytes(), type=list[tuple[str, str, Needs]])
+    except (OSError, msgspec.DecodeError):
         return {}
+    return {name: (digest, needs) for name, digest, needs in found}
 
 
 def _digest(manifest: Path) -> str:
     return hashlib.sha256(manifest.read_bytes()).hexdigest()[:16]
-
-
-def _packed(needs: Needs) -> list[Any]:
-    modes = [[mode.flags, [_requirement(each) for each in mode.requirements]] for mode in needs.modes]
-    return [needs.title.en, needs.title.ko, modes]
-
-
-def _requirement(requirement: Requirement) -> list[Any]:
-    because = requirement.because
-    told = because and [because.en, because.ko]
-    return [requirement.compute, requirement.unsupported, requirement.builds, told]
-
-
-def _unpacked(name: str, packed: list[Any]) -> Needs:
-    english, korean, modes = packed
-    return Needs(name, Text(english, korean), tuple(_mode(flags, needed) for flags, needed in modes))
-
-
-def _mode(flags: list[str], packed: list[Any]) -> ModeNeeds:
-    requirements = [
-        Requirement(vendor, compute and (compute[0], compute[1]), unsupported, builds, told and Text(*told))
-        for vendor, (compute, unsupported, builds, told) in zip(Vendor, packed, strict=True)
-    ]
-    return ModeNeeds(tuple(flags), tuple(requirements))

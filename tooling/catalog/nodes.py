@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import yaml
+from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
-from tooling.record import Record
 
 _Choice = TypeVar("_Choice", bound=Enum)
 _NULL = "tag:yaml.org,2002:null"
@@ -36,7 +36,7 @@ class ManifestError(ToolingError):
         self.key = key
 
 
-class Value(Record):
+class Value(Struct, frozen=True):
     """One node of the file with the key that leads to it, such as `modes[1].hints`."""
 
     path: Path

@@ -100,18 +100,18 @@ def _annotation(finding: BookFinding) -> Annotation:
 
 def _formulas(arguments: argparse.Namespace) -> int:
     from tooling.book.directives import formulas
-    from tooling.book.directives.chapter_renderer import set_everything
+    from tooling.book.directives.chapter_renderer import render_everything
     from tooling.book.errors import BookErrors
     from tooling.book.puzzle_index import PuzzleIndex
     from tooling.project import find_project
 
     project = find_project()
-    presses = set_everything(project, PuzzleIndex(project))
-    problems = [problem for press in presses for problem in press.problems]
+    renderers = render_everything(project, PuzzleIndex(project))
+    problems = [problem for renderer in renderers for problem in renderer.problems]
     if problems:
         raise BookErrors(problems)
-    formulas.save(project, presses[0].formulas)
-    print(f"{len(presses[0].formulas)} formulas in {formulas.record_path(project)}")
+    formulas.save(project, renderers[0].formulas)
+    print(f"{len(renderers[0].formulas)} formulas in {formulas.record_path(project)}")
     return ExitCode.PASSED
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tooling.record import Record
+from msgspec import Struct
 
 
-class Command(Record):
+class Command(Struct, frozen=True):
     """One row of the command table."""
 
     name: str

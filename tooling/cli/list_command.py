@@ -49,7 +49,7 @@ def command(arguments: argparse.Namespace) -> int:
     for column in ("part", "puzzle", "command", "tensor API", "kind", "runs on"):
         table.add_column(column, overflow="fold", no_wrap=column in ("part", "tensor API", "kind"))
     for puzzle in puzzles:
-        title = puzzle.title.in_language(arguments.lang)
+        title = puzzle.title.render(arguments.lang)
         for mode in puzzle.modes:
             vendors = []
             for vendor in Vendor:
@@ -76,7 +76,7 @@ def _write_json(path: str, puzzles: Sequence[Puzzle]) -> None:
         {
             "id": puzzle.id,
             "part": puzzle.part,
-            "title": {"en": puzzle.title.en, "ko": puzzle.title.ko},
+            "title": dict(puzzle.title.versions),
             "programs": [
                 {
                     "name": program.name,

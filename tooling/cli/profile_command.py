@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tooling.cli.options import add_language, seconds
 from tooling.exit_codes import ExitCode
@@ -71,8 +72,7 @@ def command(arguments: argparse.Namespace) -> int:
     return code
 
 
-@dataclass(frozen=True, slots=True)
-class _Subject:
+class _Subject(Struct, frozen=True):
     """What is profiled."""
 
     source: Path

@@ -57,6 +57,7 @@ def command(arguments: argparse.Namespace) -> int:
     try:
         verdict = _judged(arguments, project, selection, terminal)
     except ToolingError as error:
+        error.speak(arguments.lang)
         _write(arguments, [error_record(selection.puzzle.id, selection.command, error)])
         raise
     from tooling.reports.annotations import annotation_lines, in_workflow, verdict_annotations
@@ -66,10 +67,10 @@ def command(arguments: argparse.Namespace) -> int:
     show_verdict(verdict, terminal, arguments.lang)
     if arguments.check is None:  # with fewer checks than all, a race may have gone unseen
         _keep_progress(verdict, project, terminal)
-    record = verdict_record(verdict)
+    record = verdict_record(verdict, arguments.lang)
     if in_workflow():
         source = selection.program.solution if arguments.solution else selection.program.problem
-        for line in annotation_lines(verdict_annotations(verdict, source), project.root):
+        for line in annotation_lines(verdict_annotations(verdict, source, arguments.lang), project.root):
             terminal.line(line)
         add_to_summary(records_markdown("tooling run", [record]))
     _write(arguments, [record])
@@ -87,7 +88,7 @@ def _judged(
     from tooling.toolchain.diagnostics import render_warnings
     from tooling.trials import Trial, build_trial, run_trial
 
-    choice = choose(selection, arguments.target, arguments.lang)
+    choice = choose(selection, arguments.target)
     if arguments.check is not None and not choice.target.simulated:
         raise UsageError(
             f"{choice.target.device} has no checks to choose from",

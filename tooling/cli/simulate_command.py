@@ -82,9 +82,9 @@ def command(arguments: argparse.Namespace) -> int:
     for finding in findings:
         terminal.line(render(finding, arguments.lang))
     errors = [finding for finding in findings if finding.severity.value == "error"]
-    stopped = stopped_kernel(simulation.records, arguments.lang)
+    stopped = stopped_kernel(simulation.records)
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
-        told = STOPPED.say(arguments.lang, kernel=stopped.name, place=stopped.place, why=stopped.why)
+        told = STOPPED.of(kernel=stopped.name, place=stopped.place, why=stopped.why).render(arguments.lang)
         terminal.line(told)
     ended = {
         Ending.EXITED: f"the program ended with status {transcript.status}",
@@ -102,7 +102,7 @@ def command(arguments: argparse.Namespace) -> int:
     if errors or failed:
         return ExitCode.WRONG
     if not simulation.launches:  # a check that could not run has not passed
-        terminal.line(NOT_LAUNCHED.in_language(arguments.lang))
+        terminal.line(NOT_LAUNCHED.render(arguments.lang))
         return ExitCode.NOT_POSSIBLE
     return ExitCode.PASSED
 

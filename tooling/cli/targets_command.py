@@ -21,6 +21,8 @@ def command(_arguments: argparse.Namespace) -> int:
     from tooling.targets.model import Absence, TargetKind
     from tooling.targets.probing import probe
     from tooling.targets.selection import choose
+    from tooling.text import ENGLISH
+    from tooling.text.sentences import in_language
 
     terminal = open_terminal()
     for kind in TargetKind:
@@ -33,5 +35,5 @@ def command(_arguments: argparse.Namespace) -> int:
             details += f", compute capability {found.compute[0]}.{found.compute[1]}"
         terminal.line(f"{kind.value:7} {terminal.paint('yes', 'green')} {found.device} ({details})")
     choice = choose(None)
-    terminal.line(f"a run takes `{choice.target.kind.value}`: {choice.reason}")
+    terminal.line(f"a run takes `{choice.target.kind.value}`: {in_language(choice.reason, ENGLISH)}")
     return ExitCode.PASSED

@@ -9,10 +9,11 @@ a pipe, a link to a device, of any size.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tooling.regular_files import WrongSize, read_regular
 
@@ -37,8 +38,7 @@ class Fault(Enum):
     TOO_LARGE = "too large"
 
 
-@dataclass(frozen=True, slots=True)
-class Buffer:
+class Buffer(Struct, frozen=True):
     """The bytes of one buffer with the element type that the program gave it.
 
     Attributes:
@@ -65,8 +65,7 @@ class Buffer:
         return numpy.frombuffer(self.content, dtype=numpy.dtype(self.dtype).newbyteorder("<"))
 
 
-@dataclass(frozen=True, slots=True)
-class LabFolder:
+class LabFolder(Struct, frozen=True):
     """One run's folder."""
 
     root: Path

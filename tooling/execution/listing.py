@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _START = re.compile(
     r"^[ \t]*(?P<label>[^\n:\[\]()]{1,80}?):[ \t]*(?:(?P<kind>HostBuffer|DeviceBuffer)\()?(?=\[)", re.M
@@ -25,13 +26,11 @@ _TOKEN = re.compile(
 _MOST_ITEMS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Elision:
+class Elision(Struct, frozen=True):
     """The `...` that stands for the elements of a long buffer that are not printed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """One printed buffer."""
 
     label: str

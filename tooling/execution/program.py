@@ -8,9 +8,10 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
@@ -36,8 +37,7 @@ class Ending(Enum):
     OUTPUT_LIMIT = "output-limit"
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+class Transcript(Struct, frozen=True):
     """What a program did, as seen from outside."""
 
     stdout: str

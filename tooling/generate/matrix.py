@@ -131,7 +131,7 @@ def _vendor_part(selections: Sequence[Selection], vendor: Vendor) -> Mapping[str
         requirement = selection.mode.requirement(vendor)
         entry = {"command": selection.command}
         if requirement.unsupported:
-            skip.append({**entry, "because": requirement.because.en if requirement.because else ""})
+            skip.append({**entry, "because": requirement.because.render("en") if requirement.because else ""})
             continue
         if requirement.compute:
             entry["compute"] = f"{requirement.compute[0]}.{requirement.compute[1]}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.catalog.catalogue import programs_named
 from tooling.catalog.model import Puzzle
@@ -24,8 +25,7 @@ class EditedFiles(ToolingError):
     """Generating would overwrite somebody's work."""
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
+class Generated(Struct, frozen=True):
     """One file that is generated, whole or in part."""
 
     path: Path

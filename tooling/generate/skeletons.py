@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 
@@ -29,8 +30,7 @@ class AnnotationError(ToolingError):
     """The annotations of a solution do not fit together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Skeleton:
+class Skeleton(Struct, frozen=True):
     """A problem file."""
 
     text: str

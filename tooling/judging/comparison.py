@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.judging.reference import Array
@@ -12,8 +11,7 @@ from tooling.judging.reference import Array
 SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
+class Mismatch(Struct, frozen=True):
     """One element that differs."""
 
     index: tuple[int, ...]
@@ -21,14 +19,13 @@ class Mismatch:
     expected: float
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True, eq=False):
     """How two buffers of the same shape compare."""
 
     total: int
     differing: int
     first: tuple[Mismatch, ...]  # at most SHOWN
-    wrong: NDArray[np.bool_] = field(repr=False, compare=False)
+    wrong: NDArray[np.bool_]
 
     @property
     def equal(self) -> bool:

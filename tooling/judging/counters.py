@@ -16,6 +16,7 @@ from tooling.judging.verdict import Problem
 from tooling.simulator.counters.occupancy import H200, theoretical_occupancy
 from tooling.simulator.counters.sources import place, source_text
 from tooling.simulator.gpu.hooks import Space
+from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.simulator.counters.profile import KernelProfile, LineProfile
@@ -24,25 +25,22 @@ NAME = "counters"
 """What such a problem is called, in reports and in the `expect` of a mutant."""
 
 
-def judge_counters(
-    criteria: Sequence[Criterion], kernels: Sequence[KernelProfile], language: str = "en"
-) -> tuple[Problem, ...]:
+def judge_counters(criteria: Sequence[Criterion], kernels: Sequence[KernelProfile]) -> tuple[Problem, ...]:
     """What is not as the criteria want it, in their order; a kernel that never ran meets none.
 
     Args:
         kernels: what the run launched.
-        language: `en` or `ko`.
     """
     problems = []
     for criterion in criteria:
         own = [kernel for kernel in kernels if kernel.name == criterion.kernel]
         if not own:
-            problems.append(_problem(criterion, MISSING.say(language, kernel=criterion.kernel), language))
+            problems.append(_problem(criterion, MISSING.of(kernel=criterion.kernel)))
         for kernel in own:
             if kernel.faults:
-                problems.append(_problem(criterion, STOPPED.say(language, kernel=kernel.name), language))
+                problems.append(_problem(criterion, STOPPED.of(kernel=kernel.name)))
             elif not criterion.met_by(COUNTS[criterion.metric](kernel)):
-                problems.append(_problem(criterion, _sentence(criterion, kernel, language), language))
+                problems.append(_problem(criterion, _sentence(criterion, kernel)))
                 break  # other shapes of the same kernel would say the same
     return tuple(problems)
 
@@ -73,7 +71,7 @@ COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
 """How each metric is read off a kernel's profile."""
 
 
-def _sentence(criterion: Criterion, kernel: KernelProfile, language: str) -> str:
+def _sentence(criterion: Criterion, kernel: KernelProfile) -> Text:
     """What was counted, where most of it, and what was wanted."""
     share = criterion.metric in (CounterMetric.BYTES_USED, CounterMetric.OCCUPANCY)
     occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
@@ -86,20 +84,20 @@ def _sentence(criterion: Criterion, kernel: KernelProfile, language: str) -> str
         "available": H200.shared_bytes,
         "threads": kernel.block.count,
         "blocks": occupancy.blocks,
-        "limit": LIMITS[occupancy.limited_by].say(language),
-        "place": _place(criterion.metric, kernel, language),
+        "limit": LIMITS[occupancy.limited_by],
+        "place": _place(criterion.metric, kernel),
     }
-    found = FOUND[criterion.metric].say(language, **figures)
+    found = FOUND[criterion.metric].of(**figures)
     value = f"{criterion.value:.0%}" if share else f"{criterion.value:,.6g}"
     exact = share and criterion.bound is Bound.AT_LEAST and criterion.value >= 1
-    wanted = value if exact else WANTED[criterion.bound].say(language, value=value)
-    return f"{found}; {WANTED_HEAD[language]}: {wanted}"
+    wanted = value if exact else WANTED[criterion.bound].of(value=value)
+    return _FOUND_AND_WANTED.of(found=found, wanted=wanted)
 
 
-WANTED_HEAD = {"en": "wanted", "ko": "기준"}
+_FOUND_AND_WANTED = Text("{found}; wanted: {wanted}")
 
 
-def _place(metric: CounterMetric, kernel: KernelProfile, language: str) -> str:
+def _place(metric: CounterMetric, kernel: KernelProfile) -> Text | str:
     """The line that costs most by this metric, with its text; empty where no line is at fault."""
     cost = _COSTS.get(metric)
     lines = [line for line in kernel.in_order() if line.line.number]
@@ -108,7 +106,7 @@ def _place(metric: CounterMetric, kernel: KernelProfile, language: str) -> str:
     worst = max(lines, key=cost)
     if cost(worst) <= 0:
         return ""
-    return PLACE.say(language, place=place(worst.line), source=source_text(worst.line))
+    return PLACE.of(place=place(worst.line), source=source_text(worst.line))
 
 
 def _wasted_bytes(line: LineProfile) -> float:
@@ -123,6 +121,6 @@ _COSTS: Mapping[CounterMetric, Callable[[LineProfile], float]] = {
 }
 
 
-def _problem(criterion: Criterion, what: str, language: str) -> Problem:
-    cause = criterion.because.in_language(language)
-    return Problem(NAME, what, cause, ADVICE[criterion.metric].say(language), criterion.kernel)
+def _problem(criterion: Criterion, what: Text) -> Problem:
+    cause = criterion.because
+    return Problem(NAME, what, cause, ADVICE[criterion.metric], criterion.kernel)

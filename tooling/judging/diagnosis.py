@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.judging.comparison import Comparison, compare
@@ -18,8 +18,7 @@ _MOST_SHIFT = 64
 _PATTERN_LIMIT = 1 << 22  # elements; sorting and shifting more than this takes longer than it helps
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """A wrong output with everything that may explain it."""
 
     got: Array
@@ -42,8 +41,7 @@ class Evidence:
         return compare(got, expected, self.rtol, self.atol).equal
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """A pattern that fits, with the figures that its sentence names."""
 
     name: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from tooling.catalog.model import Mode, ModeKind, Output
 from tooling.execution.channel import Buffer, Fault, element_bytes
@@ -18,6 +18,7 @@ from tooling.judging.diagnosis import GUARD, Evidence, diagnose
 from tooling.judging.reference import Array, ReferenceCase
 from tooling.judging.texts import EXPLANATIONS
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem
+from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.simulator.checks.findings import Finding
@@ -35,6 +36,13 @@ _REFUSED = re.compile(r"^simulated GPU: (.+)$", re.MULTILINE)
 _UNCAUGHT = re.compile(r"Unhandled exception caught during execution: (.*)")
 
 
+_STOPPED_AFTER = Text("stopped after {seconds:.0f} s")
+_PRINTED_WITHOUT_END = Text("it printed without end")
+_NEVER_STAGED = Text("was never staged")
+_NOT_REGULAR = Text("is not in a regular file")
+_OTHER_VALUES = Text("holds other values")
+
+
 def judge_case(
     mode: Mode,
     case: ReferenceCase,
@@ -46,7 +54,6 @@ def judge_case(
     launches: int | None = None,
     kernels: Sequence[KernelProfile] | None = None,
     stopped: StoppedKernel | None = None,
-    language: str = "en",
 ) -> CaseVerdict:
     """The verdict on one data set of a judged mode.
 
@@ -60,32 +67,31 @@ def judge_case(
         launches: how many kernels were launched, where that is known.
         kernels: what they did to memory; None where nobody counted.
         stopped: the kernel that the simulated GPU stopped.
-        language: `en` or `ko`.
     """
-    problems = [*_ending_problems(transcript, launches, stopped, language)]
+    problems = [*_ending_problems(transcript, launches, stopped)]
     stopped_early = bool(problems)
     if not stopped_early or used:
-        problems += _input_problems(case, used, language, complete=not stopped_early)
+        problems += _input_problems(case, used, complete=not stopped_early)
     wrong_before = len(problems)
     listings = parse_listings(transcript.stdout)
     for output in mode.outputs:
         if stopped_early and output.name not in submitted:
             continue  # that it ended early is the reason; one message is enough
-        problems += _output_problems(output, case, submitted, listings, language)
+        problems += _output_problems(output, case, submitted, listings)
     failed = transcript.ending is Ending.EXITED and transcript.status != 0
     if failed and not stopped_early:
         never_submitted = all(output.name not in submitted for output in mode.outputs)
         if never_submitted:
-            problems = [_early(transcript, language)]
+            problems = [_early(transcript)]
         elif len(problems) == wrong_before:
-            problems.append(_problem("program-error", language, detail=_failure(transcript)))
+            problems.append(_problem("program-error", detail=_failure(transcript)))
     if launches == 0 and not problems:
-        problems.append(_problem("not-launched", language))
+        problems.append(_problem("not-launched"))
     uncounted = bool(mode.counters) and kernels is None
     if mode.counters and kernels is not None and not problems:
         from tooling.judging.counters import judge_counters  # noqa: PLC0415 - brings the simulator
 
-        problems += judge_counters(mode.counters, kernels, language)
+        problems += judge_counters(mode.counters, kernels)
     return CaseVerdict(case.dataset, transcript, tuple(problems), tuple(findings), uncounted)
 
 
@@ -96,12 +102,11 @@ def judge_unjudged(
     *,
     launches: int | None = None,
     stopped: StoppedKernel | None = None,
-    language: str = "en",
 ) -> CaseVerdict:
     """The verdict on a demo or a benchmark: only how it ended counts. Arguments as of `judge_case`."""
-    problems = list(_ending_problems(transcript, launches, stopped, language))
+    problems = list(_ending_problems(transcript, launches, stopped))
     if transcript.ending is Ending.EXITED and transcript.status != 0 and not problems:
-        problems.append(_early(transcript, language))
+        problems.append(_early(transcript))
     return CaseVerdict(dataset, transcript, tuple(problems), tuple(findings))
 
 
@@ -117,15 +122,15 @@ def outcome_of(mode: Mode, cases: Sequence[CaseVerdict]) -> Outcome:
     return Outcome.PASSED if judged else Outcome.UNJUDGED
 
 
-def as_told(problem: Problem, case: CaseVerdict, cases: Sequence[CaseVerdict], language: str) -> Problem:
-    """A problem as its reader is told of it: with the pattern that values follow, where that says something.
+def confirmed_problem(problem: Problem, case: CaseVerdict, cases: Sequence[CaseVerdict]) -> Problem:
+    """The problem with the pattern that its values follow only where both data sets confirm the pattern.
 
     What few elements, or many equal ones, can show by accident must be seen with the other data too; and a
     kernel may have written just what stood there before, but hardly with both. Where the simulated GPU has
     found accesses that spoil values, a guess at the algorithm would lead astray.
     """
     if problem.name == "partial-sum" and any(finding.check.value in _SPOILING for finding in case.errors):
-        return _plain(problem, "spoilt", language)
+        return _plain(problem, "spoilt")
     like = _UNWRITTEN if problem.name in _UNWRITTEN else {problem.name}
     by_accident = problem.name in _ACCIDENTAL | _UNWRITTEN and any(
         like.isdisjoint((other.name, *other.also))
@@ -133,33 +138,29 @@ def as_told(problem: Problem, case: CaseVerdict, cases: Sequence[CaseVerdict], l
         for other in each.problems
         if other.output == problem.output and other.comparison
     )
-    return _plain(problem, "mismatch", language) if by_accident else problem
+    return _plain(problem, "mismatch") if by_accident else problem
 
 
-def _plain(problem: Problem, text: str, language: str) -> Problem:
-    plain = _problem("mismatch", language, text=text, output=problem.output)
+def _plain(problem: Problem, text: str) -> Problem:
+    plain = _problem("mismatch", text=text, output=problem.output)
     return replace(plain, comparison=problem.comparison)
 
 
-def _early(transcript: Transcript, language: str) -> Problem:
-    return _problem("program-error", language, text="program-ended-early", detail=_failure(transcript))
+def _early(transcript: Transcript) -> Problem:
+    return _problem("program-error", text="program-ended-early", detail=_failure(transcript))
 
 
 def _ending_problems(
-    transcript: Transcript, launches: int | None, stopped: StoppedKernel | None, language: str
+    transcript: Transcript, launches: int | None, stopped: StoppedKernel | None
 ) -> list[Problem]:
     if transcript.ending is Ending.TIME_LIMIT:
-        detail = {
-            "en": f"stopped after {transcript.seconds:.0f} s",
-            "ko": f"{transcript.seconds:.0f}초 뒤에 중단했습니다",
-        }
+        detail = _STOPPED_AFTER.of(seconds=transcript.seconds)
         if stopped and stopped.kind.name == "TIME_LIMIT":
-            told = _facts(stopped, detail[language])
-            return [_problem("time-limit", language, text="kernel-endless", **told)]
-        return [_problem("time-limit", language, detail=detail[language])]
+            facts = _facts(stopped, detail)
+            return [_problem("time-limit", text="kernel-endless", **facts)]
+        return [_problem("time-limit", detail=detail)]
     if transcript.ending is Ending.OUTPUT_LIMIT:
-        detail = {"en": "it printed without end", "ko": "출력이 끝없이 이어졌습니다"}
-        return [_problem("time-limit", language, detail=detail[language])]
+        return [_problem("time-limit", detail=_PRINTED_WITHOUT_END)]
     gpu_failure = _GPU_FAILURE.search(transcript.stderr)
     if transcript.ending is Ending.SIGNALLED:
         detail_of_crash = transcript.signal_name
@@ -168,38 +169,33 @@ def _ending_problems(
     else:
         return []
     if stopped:
-        told = _facts(stopped, stopped.why)
-        return [_problem("crash", language, text="kernel-stopped", **told)]
+        facts = _facts(stopped, stopped.why)
+        return [_problem("crash", text="kernel-stopped", **facts)]
     on_host = launches is not None  # the simulated GPU would know of a kernel
-    return [_problem("crash", language, text="crash-on-host" if on_host else "", detail=detail_of_crash)]
+    return [_problem("crash", text="crash-on-host" if on_host else "", detail=detail_of_crash)]
 
 
-def _facts(stopped: StoppedKernel, detail: str) -> dict[str, str]:
+def _facts(stopped: StoppedKernel, detail: Text) -> dict[str, Any]:
     """What a sentence about a kernel that was stopped may name."""
     place = f"{stopped.place} (`{stopped.text}`)" if stopped.text else str(stopped.place)
     thread, block = str(stopped.thread), str(stopped.block)
     return {"kernel": stopped.name, "place": place, "thread": thread, "block": block, "detail": detail}
 
 
-def _input_problems(
-    case: ReferenceCase, used: Mapping[str, Buffer], language: str, *, complete: bool
-) -> list[Problem]:
+def _input_problems(case: ReferenceCase, used: Mapping[str, Buffer], *, complete: bool) -> list[Problem]:
     for name, wanted in case.inputs.items():
         buffer = used.get(name)
         if buffer is None:
             if complete:
-                detail = {"en": "was never staged", "ko": "가 stage 되지 않았습니다"}
-                return [_problem("input-changed", language, output=name, detail=detail[language])]
+                return [_problem("input-changed", output=name, detail=_NEVER_STAGED)]
             continue
         if buffer.fault is Fault.IRREGULAR:
-            detail = {"en": "is not in a regular file", "ko": "가 일반 파일에 들어 있지 않습니다"}
-            return [_problem("input-changed", language, output=name, detail=detail[language])]
+            return [_problem("input-changed", output=name, detail=_NOT_REGULAR)]
         if buffer.dtype not in (wanted.dtype.name, "bfloat16"):
             types = {"got": buffer.dtype, "wanted": wanted.dtype.name}
-            return [_problem("input-changed", language, text="other-type", output=name, **types)]
+            return [_problem("input-changed", text="other-type", output=name, **types)]
         if buffer.content != np.ascontiguousarray(wanted).tobytes():
-            detail = {"en": "holds other values", "ko": "의 값이 다릅니다"}
-            return [_problem("input-changed", language, output=name, detail=detail[language])]
+            return [_problem("input-changed", output=name, detail=_OTHER_VALUES)]
     return []
 
 
@@ -208,28 +204,27 @@ def _output_problems(
     case: ReferenceCase,
     submitted: Mapping[str, Buffer],
     listings: Sequence[Listing],
-    language: str,
 ) -> list[Problem]:
     expected = case.expected[output.name]
     buffer = submitted.get(output.name)
     if buffer is None:
-        return [_problem("not-submitted", language, output=output.name)]
+        return [_problem("not-submitted", output=output.name)]
     if buffer.fault is Fault.IRREGULAR:
-        return [_problem("not-submitted", language, text="irregular-file", output=output.name)]
+        return [_problem("not-submitted", text="irregular-file", output=output.name)]
     if buffer.dtype != output.dtype:
         types = {"got": buffer.dtype, "wanted": output.dtype}
-        return [_problem("not-submitted", language, text="other-type", output=output.name, **types)]
+        return [_problem("not-submitted", text="other-type", output=output.name, **types)]
     width = element_bytes(output.dtype)
     got_elements, rest = divmod(len(buffer.content), width)
     if buffer.fault is Fault.TOO_LARGE:
         most = {"wanted": expected.size * width}
-        return [_problem("not-submitted", language, text="too-large", output=output.name, **most)]
+        return [_problem("not-submitted", text="too-large", output=output.name, **most)]
     if rest:
         sizes = {"got": len(buffer.content), "wanted": expected.size * width, "width": width}
-        return [_problem("not-submitted", language, text="broken-element", output=output.name, **sizes)]
+        return [_problem("not-submitted", text="broken-element", output=output.name, **sizes)]
     if got_elements != expected.size:
         sizes = {"got": got_elements, "wanted": expected.size}
-        return [_problem("not-submitted", language, text="other-size", output=output.name, **sizes)]
+        return [_problem("not-submitted", text="other-size", output=output.name, **sizes)]
     got = buffer.array().reshape(output.shape)
     comparison = compare(got, expected, output.rtol, output.atol)
     if not comparison.equal:
@@ -248,12 +243,12 @@ def _output_problems(
         found = diagnose(evidence)
         name = found[0].name if found else "mismatch"
         detail_of = found[0].detail if found else {}
-        what, cause, advice = EXPLANATIONS[name].render(language, {"output": output.name, **detail_of})
+        what, cause, advice = EXPLANATIONS[name].of({"output": output.name, **detail_of})
         also = tuple(diagnosis.name for diagnosis in found[1:])
         return [Problem(name, what, cause, advice, output.name, comparison, also)]
     printed = [listing for listing in listings if listing.label == output.name]
     if printed and not _agrees(printed[-1].items, got):
-        return [_problem("text-disagrees", language, output=output.name, line=printed[-1].line)]
+        return [_problem("text-disagrees", output=output.name, line=printed[-1].line)]
     return []
 
 
@@ -303,7 +298,7 @@ def _failure(transcript: Transcript) -> str:
     return f"exit status {transcript.status}" + (f": {lines[-1].strip()}" if lines else "")
 
 
-def _problem(name: str, language: str, *, text: str = "", output: str = "", **detail: object) -> Problem:
+def _problem(name: str, *, text: str = "", output: str = "", **facts: Any) -> Problem:
     """A problem with the sentences of its name, or with those of `text`."""
-    what, cause, advice = EXPLANATIONS[text or name].render(language, {"output": output, **detail})
+    what, cause, advice = EXPLANATIONS[text or name].of({"output": output, **facts})
     return Problem(name, what, cause, advice, output)

@@ -13,11 +13,11 @@ import inspect
 import math
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.catalog.model import LANES, Mode, Puzzle
@@ -30,8 +30,7 @@ class ReferenceUnusable(ToolingError):
     """A reference is missing, fails, or contradicts its manifest."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceCase:
+class ReferenceCase(Struct, frozen=True):
     """What one data set holds and what must come out."""
 
     dataset: str
@@ -39,8 +38,7 @@ class ReferenceCase:
     expected: Mapping[str, Array]  # in the shapes and types of the manifest
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """The two functions of a loaded reference."""
 
     path: Path

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tooling.catalog.catalogue import Selection
 from tooling.execution.program import Transcript
 from tooling.exit_codes import ExitCode
 from tooling.judging.comparison import Comparison
 from tooling.targets.model import Choice
+from tooling.text import Sentence
 
 if TYPE_CHECKING:
     from tooling.simulator.checks.findings import Finding
@@ -34,21 +36,19 @@ class Outcome(Enum):
         }.get(self, ExitCode.PASSED)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing that is wrong, in words."""
+class Problem(Struct, frozen=True):
+    """One thing that is wrong."""
 
     name: str  # a diagnosis, `mismatch`, `counters`, `crash`, `time-limit` or `program-error`
-    what: str
-    cause: str
-    advice: str
+    what: Sentence
+    cause: Sentence
+    advice: Sentence
     output: str = ""  # of `counters`: the kernel
     comparison: Comparison | None = None
     also: tuple[str, ...] = ()  # further diagnoses that fit
 
 
-@dataclass(frozen=True, slots=True)
-class CaseVerdict:
+class CaseVerdict(Struct, frozen=True):
     """The verdict on one data set."""
 
     dataset: str
@@ -67,8 +67,7 @@ class CaseVerdict:
         return not self.problems and not self.errors
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The verdict on one mode of one program."""
 
     selection: Selection

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.catalog.model import Vendor
 from tooling.catalog.nodes import did_you_mean
@@ -17,8 +18,7 @@ class UnknownAccelerator(ToolingError):
     """The matrix has no such column."""
 
 
-@dataclass(frozen=True, slots=True)
-class Accelerator:
+class Accelerator(Struct, frozen=True):
     """One column of the matrix."""
 
     name: str  # as `mojo build --target-accelerator` has it
@@ -35,8 +35,7 @@ class Accelerator:
         return self.target.kind.vendor
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """What "builds" means for a vendor on this machine."""
 
     emit: str  # as `mojo build --emit` has it

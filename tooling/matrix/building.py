@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.catalog.model import Program
 from tooling.errors import ToolingError
@@ -34,8 +35,7 @@ class Result(Enum):
     UNCHECKED = "unchecked"  # nobody can say
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One program for one accelerator."""
 
     program: Program

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.errors import Location
 from tooling.matrix.accelerators import Accelerator
@@ -20,8 +21,7 @@ _STATUS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """Modes of one program that stand alike on every accelerator."""
 
     program: str

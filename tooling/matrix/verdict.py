@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from tooling.catalog.catalogue import Selection
 from tooling.matrix.accelerators import Accelerator
 from tooling.matrix.building import Cell, Result
 from tooling.matrix.messages import explain_refusal
 from tooling.targets.selection import gate
+from tooling.text import ENGLISH
 
 
 class Standing(Enum):
@@ -27,8 +29,7 @@ class Standing(Enum):
         return self in (Standing.BUILDS, Standing.GATED, Standing.BUILDS_ONLY)
 
 
-@dataclass(frozen=True, slots=True)
-class Standpoint:
+class Standpoint(Struct, frozen=True):
     """One mode of one program on one accelerator."""
 
     selection: Selection
@@ -55,7 +56,8 @@ def judge(selection: Selection, cell: Cell) -> Standpoint:
     built = cell.result is Result.BUILT
     requirement = selection.mode.requirement(accelerator.vendor)
     target = accelerator.target
-    reason = gate(selection, target.kind, target) or ""
+    gated = gate(selection, target.kind, target)
+    reason = gated.render(ENGLISH) if gated else ""
     if not reason:
         if built:
             return Standpoint(selection, accelerator, Standing.BUILDS)

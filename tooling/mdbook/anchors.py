@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from tooling.mdbook import rust
-from tooling.record import Record
 
 _OPENING = "ANCHOR:"
 _CLOSING = "ANCHOR_END:"
 
 
-class Region(Record):
+class Region(Struct, frozen=True):
     """One region of a file, as mdBook would cut it.
 
     Attributes:

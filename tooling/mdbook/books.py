@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from tooling.mdbook.expansion import expand
 from tooling.mdbook.files import Files
@@ -29,8 +30,7 @@ class LinkFault(StrEnum):
     MISSING_IMAGE = "missing-image"
 
 
-@dataclass(frozen=True, slots=True)
-class LinkProblem:
+class LinkProblem(Struct, frozen=True):
     """A link or picture of a page that leads nowhere."""
 
     fault: LinkFault
@@ -40,8 +40,7 @@ class LinkProblem:
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(Struct, frozen=True):
     """Where a link leads.
 
     Attributes:

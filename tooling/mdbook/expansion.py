@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 
+from msgspec import Struct, field
+
 from tooling.errors import Location
 from tooling.mdbook import rust
 from tooling.mdbook.anchors import Region
@@ -25,7 +27,6 @@ from tooling.mdbook.includes import (
     find_directives,
     take,
 )
-from tooling.record import Record, made
 from tooling.regular_files import NotRegular, OutsideRoot
 
 DEPTH_LIMIT = 10
@@ -45,7 +46,7 @@ class Fault(StrEnum):
     OLD_NAME = "old-name"
 
 
-class IncludeProblem(Record):
+class IncludeProblem(Struct, frozen=True):
     """A directive that will not show what its author meant.
 
     Attributes:
@@ -66,14 +67,14 @@ class IncludeProblem(Record):
         return f"{self.where}: {self.message}\n  try: {self.hint}"
 
 
-class Use(Record):
+class Use(Struct, frozen=True):
     """One file, or one anchor of a file, that a page shows."""
 
     path: str  # real path
     anchor: str | None
 
 
-class Expansion(Record):
+class Expansion(Struct, frozen=True):
     """A page as mdBook's `links` preprocessor leaves it.
 
     Attributes:
@@ -89,7 +90,7 @@ class Expansion(Record):
     uses: frozenset[Use]
 
 
-class _Frame(Record):
+class _Frame(Struct, frozen=True):
     """The text at hand, and where its lines come from."""
 
     text: str
@@ -108,11 +109,11 @@ class _Frame(Record):
         return Location(self.file, self.numbers[row], column + 1 - (2 if hidden else 0))
 
 
-class _Expander(Record, frozen=False):
+class _Expander(Struct):
     files: Files
     only_check: bool = False  # then the texts of files without directives are not put together
-    problems: list[IncludeProblem] = made(default_factory=list)
-    uses: set[Use] = made(default_factory=set)
+    problems: list[IncludeProblem] = field(default_factory=list)
+    uses: set[Use] = field(default_factory=set)
     title: str | None = None
 
     def expand(self, frame: _Frame) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from tooling.mdbook.markup import Active, Image, Link, Mark, Prose, Tag
 
@@ -33,8 +34,7 @@ _SKIPPED = re.compile(r"[\x00-\x1f]+")
 _READ_ATTRIBUTES = frozenset({"alt", "title", "aria-label", "aria-description", "placeholder"})
 
 
-@dataclass(slots=True)
-class Html:
+class Html(Struct):
     """Adds what raw HTML holds to the lists of a page."""
 
     marks: list[Mark]

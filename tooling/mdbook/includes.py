@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from enum import Enum
 from functools import lru_cache
 
+from msgspec import Struct
+
 from tooling.mdbook import anchors, rust
-from tooling.record import Record
 
 _DIRECTIVE = re.compile(
     r"\\\{\{\#.*\}\}"
@@ -45,7 +46,7 @@ _KINDS = {
 }
 
 
-class LineRange(Record):
+class LineRange(Struct, frozen=True):
     """Lines `start` to `stop` (exclusive), counted from 0; None is the end of the file."""
 
     start: int = 0
@@ -58,7 +59,7 @@ class LineRange(Record):
 WHOLE_FILE = LineRange()
 
 
-class Directive(Record):
+class Directive(Struct, frozen=True):
     """One directive of a page.
 
     Attributes:
@@ -129,7 +130,7 @@ def _find(text: str) -> tuple[Directive, ...]:
     return tuple(map(_parse, _DIRECTIVE.finditer(text)))
 
 
-class Excerpt(Record):
+class Excerpt(Struct, frozen=True):
     """What a directive takes from a file.
 
     Attributes:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tooling.mdbook.includes import Kind, find_directives
 
@@ -29,8 +30,7 @@ _FIRST, _LAST = 0xF0000, 0xFFFFD
 _STAND_IN = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]0*")
 
 
-@dataclass(frozen=True, slots=True)
-class StandIn:
+class StandIn(Struct, frozen=True):
     """What a stand-in stands for.
 
     Attributes:
@@ -46,8 +46,7 @@ class StandIn:
     display: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A parsed page.
 
     Attributes:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     """A heading.
 
     Attributes:
@@ -23,8 +22,7 @@ class Heading:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(Struct, frozen=True):
     """A code block; `language` is the first word of its info string, `fenced` False for an indented one."""
 
     language: str
@@ -34,8 +32,7 @@ class Fence:
     fenced: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A table: the number of cells of each row, the head first. `alignment` has one of `-<>^` per column."""
 
     cells: tuple[int, ...]
@@ -43,8 +40,7 @@ class Table:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(Struct, frozen=True):
     """An HTML tag of a block of HTML."""
 
     name: str
@@ -57,16 +53,14 @@ class Tag:
         return next((value for key, value in self.attributes if key == name), "")
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     """A picture, `![…](target)` or `<img src=target>`."""
 
     target: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Alert:
+class Alert(Struct, frozen=True):
     """`> [!NOTE]`; `known` where mdBook makes a box of it."""
 
     name: str
@@ -74,8 +68,7 @@ class Alert:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(Struct, frozen=True):
     """A paragraph that is nothing but a directive, such as `{{#run p15}}`."""
 
     text: str
@@ -85,24 +78,21 @@ class Marker:
 Mark = Heading | Fence | Table | Tag | Image | Alert | Marker
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A link of any form: inline, by reference, `<https://…>`, or `<a href=…>`."""
 
     target: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """A code span in a paragraph."""
 
     text: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
+class Formula(Struct, frozen=True):
     r"""A formula between `\\(` and `\\)`, `\\[` and `\\]`, or `$$` and `$$`."""
 
     text: str
@@ -110,16 +100,14 @@ class Formula:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Active:
+class Active(Struct, frozen=True):
     """What a browser runs, loads or applies: a script, a style sheet, a handler, a `javascript:` address."""
 
     text: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Prose:
+class Prose(Struct, frozen=True):
     """Text for readers, free of code, formulas, tags and targets of links.
 
     Each removed code span or formula leaves one `OBJECT`, so that words on its sides do not grow together.
@@ -134,8 +122,7 @@ class Prose:
 OBJECT = "\ufffc"
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
+class Structure(Struct, frozen=True):
     """What one page is made of.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from tooling.mdbook import slugs
 from tooling.mdbook.html import Html
@@ -53,8 +54,7 @@ def scan(text: str) -> Structure:
     return scanner.result(titles)
 
 
-@dataclass(slots=True)
-class _Text:
+class _Text(Struct):
     """The paragraph, heading or table row being read.
 
     Attributes:
@@ -81,8 +81,7 @@ class _Text:
     plain: bool = True
 
 
-@dataclass(slots=True)
-class _Title:
+class _Title(Struct):
     """A heading, or a term of a definition list, whose id is made when the page has been read."""
 
     explicit: str | None

@@ -9,16 +9,18 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 
 if TYPE_CHECKING:  # they bring NumPy, which a check of texts need not load
     from tooling.judging.verdict import Verdict
     from tooling.reports.records import ReportRecord
+from tooling.text import ENGLISH
 
 PER_LEVEL = 10
 PER_STEP = 50
@@ -36,8 +38,7 @@ COMMANDS = tuple(f"::{level}" for level in Level)
 """How the line of an annotation begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(Struct, frozen=True):
     """One message, beside a line of a file where it names one."""
 
     title: str
@@ -88,7 +89,7 @@ def annotation_lines(annotations: Iterable[Annotation], root: Path | None) -> li
     return [*lines, f"{left_out} more findings are in the step summary"] if left_out else lines
 
 
-def verdict_annotations(verdict: Verdict, source: Path) -> list[Annotation]:
+def verdict_annotations(verdict: Verdict, source: Path, language: str = ENGLISH) -> list[Annotation]:
     """One for each problem and each finding of a verdict that is not right."""
     found = []
     for case in verdict.cases:
@@ -98,10 +99,11 @@ def verdict_annotations(verdict: Verdict, source: Path) -> list[Annotation]:
 
             place = finding.parties[0].place if finding.parties else None
             where = Location(Path(place.file), place.line, place.column) if place and place.line else None
-            message = explain(finding)
+            message = explain(finding, language)
             found.append(Annotation(title, f"{message.what}\n{message.why}\n{message.hint}", where))
         for problem in case.problems:
-            text = f"{problem.what}\n{problem.cause}\n{problem.advice}"
+            sentences = (problem.what, problem.cause, problem.advice)
+            text = "\n".join(sentence.render(language) for sentence in sentences)
             found.append(Annotation(title, text, Location(source)))
     return found
 

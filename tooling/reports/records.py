@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 from tooling.judging.comparison import Comparison
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
+from tooling.text import ENGLISH
+from tooling.text.sentences import in_language
 
 VERSION = 1
 """Of the JSON report: raised when a field changes its meaning or goes away."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRecord:
+class ReportRecord(Struct, frozen=True):
     """One line of a report: a program in a mode, what was expected of it, what came of it."""
 
     suite: str  # the puzzle
@@ -28,24 +30,24 @@ class ReportRecord:
     where: Location | None = None  # the file that a failure concerns
 
 
-def verdict_record(verdict: Verdict) -> ReportRecord:
-    """The record of a judged program."""
+def verdict_record(verdict: Verdict, language: str = ENGLISH) -> ReportRecord:
+    """The record of a judged program, its sentences in a language."""
     if verdict.outcome is Outcome.UNDECIDED:
-        return _undecided(verdict)
+        return _undecided(verdict, language)
     right = verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED)
-    message = "" if right else _summary(verdict)
+    message = "" if right else _summary(verdict, language)
     return ReportRecord(
         suite=verdict.selection.puzzle.id,
         name=verdict.selection.command,
         status="passed" if right else "failed",
         seconds=verdict.seconds,
         message=message,
-        details="" if right else _details(verdict),
-        data=verdict_data(verdict),
+        details="" if right else _details(verdict, language),
+        data=verdict_data(verdict, language),
     )
 
 
-def _undecided(verdict: Verdict) -> ReportRecord:
+def _undecided(verdict: Verdict, language: str) -> ReportRecord:
     from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - brings the simulator
 
     return ReportRecord(
@@ -53,12 +55,12 @@ def _undecided(verdict: Verdict) -> ReportRecord:
         name=verdict.selection.command,
         status="skipped",
         seconds=verdict.seconds,
-        message=NOT_JUDGED.say("en", device=verdict.choice.target.device),
-        data=verdict_data(verdict),
+        message=NOT_JUDGED.of(device=verdict.choice.target.device).render(language),
+        data=verdict_data(verdict, language),
     )
 
 
-def verdict_data(verdict: Verdict) -> dict[str, Any]:
+def verdict_data(verdict: Verdict, language: str = ENGLISH) -> dict[str, Any]:
     """The fields of a verdict in the JSON report."""
     return {
         "puzzle": verdict.selection.puzzle.id,
@@ -67,12 +69,12 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         "solution": verdict.solution,
         "target": verdict.choice.target.kind.value,
         "device": verdict.choice.target.device,
-        "target_because": verdict.choice.reason,
+        "target_because": in_language(verdict.choice.reason, language),
         "outcome": verdict.outcome.value,
         "exit_code": int(verdict.outcome.exit_code),
         "names": sorted(verdict.names),
         "notes": list(verdict.notes),
-        "cases": [_case_data(case) for case in verdict.cases],
+        "cases": [_case_data(case, language) for case in verdict.cases],
     }
 
 
@@ -117,7 +119,7 @@ def report_data(command: str, records: list[ReportRecord]) -> dict[str, Any]:
 _STATUSES = ("passed", "failed", "error", "skipped")
 
 
-def _case_data(case: CaseVerdict) -> dict[str, Any]:
+def _case_data(case: CaseVerdict, language: str) -> dict[str, Any]:
     return {
         "dataset": case.dataset,
         "right": case.right,
@@ -131,9 +133,9 @@ def _case_data(case: CaseVerdict) -> dict[str, Any]:
             {
                 "name": problem.name,
                 "also": list(problem.also),
-                "what": problem.what,
-                "why": problem.cause,
-                "try": problem.advice,
+                "what": problem.what.render(language),
+                "why": problem.cause.render(language),
+                "try": problem.advice.render(language),
                 "output": problem.output or None,
                 "mismatch": _comparison_data(problem.comparison) if problem.comparison else None,
             }
@@ -155,20 +157,22 @@ def _comparison_data(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _summary(verdict: Verdict) -> str:
+def _summary(verdict: Verdict, language: str) -> str:
     for case in verdict.cases:
         for finding in case.errors:
             return f"{finding.check.value}: {finding.kind.value} in {finding.kernel}"
         for problem in case.problems:
-            return f"{problem.name}: {problem.what}"
+            return f"{problem.name}: {problem.what.render(language)}"
     return verdict.outcome.value
 
 
-def _details(verdict: Verdict) -> str:
+def _details(verdict: Verdict, language: str) -> str:
     lines = []
     for case in verdict.cases:
         for problem in case.problems:
-            lines.append(f"[{case.dataset}] {problem.what}: {problem.cause}; {problem.advice}")
+            sentences = (problem.what, problem.cause, problem.advice)
+            what, cause, advice = (sentence.render(language) for sentence in sentences)
+            lines.append(f"[{case.dataset}] {what}: {cause}; {advice}")
             if problem.comparison:
                 lines.append(
                     f"  {problem.comparison.differing} of {problem.comparison.total} elements differ"
@@ -180,5 +184,5 @@ def _details(verdict: Verdict) -> str:
         for finding in case.errors:
             from tooling.simulator.checks.findings import render  # noqa: PLC0415 - only simulated runs have any
 
-            lines.append(f"[{case.dataset}] {render(finding)}")
+            lines.append(f"[{case.dataset}] {render(finding, language)}")
     return "\n".join(lines)

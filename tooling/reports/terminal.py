@@ -8,9 +8,10 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from typing import TextIO
-from unicodedata import east_asian_width
 
-from tooling.record import Record
+from msgspec import Struct
+
+from tooling.text.width import columns
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
 _PLAIN_SIGNS = {
@@ -25,7 +26,7 @@ _PLAIN_SIGNS = {
 _NARROWEST, _WIDEST = 30, 110  # columns that texts are broken to
 
 
-class Terminal(Record):
+class Terminal(Struct, frozen=True):
     """One output stream and what it can show."""
 
     stream: TextIO
@@ -93,13 +94,6 @@ def broken(line: str, width: int) -> Iterator[str]:
         yield line[:cut]
         line = indent + line[cut + 1 :]
     yield line
-
-
-def columns(text: str) -> int:
-    """Columns on a terminal: Hangul takes two each."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def open_terminal(stream: TextIO | None = None) -> Terminal:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from msgspec import Struct
+
 from tooling.catalog.model import LANES, Mode, Vendor
+from tooling.text import Sentence
 
 
 class TargetKind(Enum):
@@ -22,8 +24,7 @@ class TargetKind(Enum):
         return Vendor.NVIDIA if self is TargetKind.SIM else Vendor(self.value)
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """One GPU that programs can run on."""
 
     kind: TargetKind
@@ -45,8 +46,7 @@ class Target:
         return mode.sized(simulated=self.simulated, lanes=self.lanes)
 
 
-@dataclass(frozen=True, slots=True)
-class Absence:
+class Absence(Struct, frozen=True):
     """Why a target is not there."""
 
     kind: TargetKind
@@ -54,9 +54,8 @@ class Absence:
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """The target of a run, and why it is this one."""
 
     target: Target
-    reason: str
+    reason: str | Sentence

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import hashlib
 import json
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
@@ -60,8 +61,7 @@ class BuildTimeout(ToolingError):
     exit_code = ExitCode.BUILD_FAILED
 
 
-@dataclass(frozen=True, slots=True)
-class BuildRequest:
+class BuildRequest(Struct, frozen=True):
     """Everything that decides what a build produces, besides the toolchain."""
 
     source: Path
@@ -99,8 +99,7 @@ class BuildRequest:
         return stem + _SUFFIX.get(self.emit, "")
 
 
-@dataclass(frozen=True, slots=True)
-class Executable:
+class Executable(Struct, frozen=True):
     """A built program (or library) in the cache."""
 
     path: Path
@@ -170,7 +169,7 @@ def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Exe
         NoLinker: this machine can link nothing.
         CacheUnusable: no folder can be written.
     """
-    request = dataclasses.replace(request, source=request.source.absolute())
+    request = replace(request, source=request.source.absolute())
     note = None
     for _ in range(_ATTEMPTS):
         key = build_key(request, toolchain)
@@ -199,7 +198,7 @@ def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Exe
             cache = fallback
             continue
         if executable:
-            return dataclasses.replace(executable, note=note)
+            return replace(executable, note=note)
         # The file was edited while the compiler read it: what was built is neither version for sure.
     raise BuildTimeout(
         f"{request.source.name} changes faster than it can be built",

@@ -16,8 +16,9 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.atomic_write import write_atomically
 from tooling.errors import Location, ToolingError
@@ -35,8 +36,7 @@ class CacheUnusable(ToolingError):
     exit_code = ExitCode.NOT_POSSIBLE
 
 
-@dataclass(frozen=True, slots=True)
-class BuildCache:
+class BuildCache(Struct, frozen=True):
     """A folder of finished builds, addressed by the hash of everything that went into them."""
 
     root: Path

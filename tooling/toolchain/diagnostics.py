@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tooling.catalog.model import Text
+from msgspec import Struct
+
 from tooling.errors import Location
+from tooling.text import Text
 from tooling.toolchain.renamed import hint_for
 
 _NOISE = "Failed to initialize Crashpad"
@@ -19,16 +20,15 @@ _SUMMARIES = (
 )
 _LAYOUT_TENSOR_WARNING = "Use TileTensor instead"
 _USES_LAYOUT_TENSOR = Text(
-    "note: this program uses LayoutTensor ({times}), which Mojo deprecates in favour of TileTensor;"
-    " that is no mistake of yours",
-    "참고: 이 프로그램은 LayoutTensor를 {count}번 씁니다."
-    " Mojo는 LayoutTensor 대신 TileTensor를 권합니다. 잘못한 것은 없습니다",
+    "note: this program uses LayoutTensor (once), which Mojo deprecates in favour of TileTensor; your code "
+    "is not at fault",
+    plural="note: this program uses LayoutTensor ({count} times), which Mojo deprecates in favour of "
+    "TileTensor; your code is not at fault",
 )
 _TAB_WIDTH = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One message of the compiler; notes that explain it follow it."""
 
     kind: str  # error, warning, note
@@ -174,7 +174,5 @@ def render_warnings(
     if others > most:
         shown.append(f"... and {others - most} more warnings")
     if folded:
-        times = "once" if folded == 1 else f"{folded} times"
-        told = _USES_LAYOUT_TENSOR.in_language(language)
-        shown.append(told.format(times=times, count=folded))
+        shown.append(_USES_LAYOUT_TENSOR.of(count=folded).render(language))
     return "\n".join(shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from tooling.catalog.model import Extra
 from tooling.errors import ToolingError
@@ -18,8 +18,7 @@ class ExtraMissing(ToolingError):
     exit_code = ExitCode.NOT_POSSIBLE
 
 
-@dataclass(frozen=True, slots=True)
-class _Package:
+class _Package(Struct, frozen=True):
     distribution: str
     name: str
     because: str

@@ -6,8 +6,9 @@ import os
 import re
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
@@ -41,8 +42,7 @@ class MojoVersionMismatch(ToolingError):
         self.wanted = wanted
 
 
-@dataclass(frozen=True, slots=True)
-class Toolchain:
+class Toolchain(Struct, frozen=True):
     """An installed Mojo compiler."""
 
     mojo: Path  # the command

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from tooling.translations.model import ChangeClass, Freshness, FreshnessSeverity, PageStatus, SectionChange
 
 
-@dataclass(frozen=True, slots=True)
-class TranslationFinding:
+class TranslationFinding(Struct, frozen=True):
     """One thing to look at.
 
     Attributes:

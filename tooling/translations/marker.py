@@ -11,7 +11,8 @@ does not lose it. (64 digits in a SHA-256 repository.)
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.translations.model import Pin
 
@@ -22,8 +23,7 @@ _BOM = b"\xef\xbb\xbf"
 _HEAD_LINES = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(Struct, frozen=True):
     """The marker as found in a page.
 
     Attributes:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 
 class Freshness(StrEnum):
@@ -56,8 +57,7 @@ def heaviest(classes: frozenset[ChangeClass]) -> ChangeClass | None:
     return next((kind for kind in ChangeClass if kind in classes), None)
 
 
-@dataclass(frozen=True, slots=True)
-class LineRange:
+class LineRange(Struct, frozen=True):
     """Lines of a file, both ends included, counted from 1."""
 
     first: int
@@ -70,8 +70,7 @@ class LineRange:
         return LineRange(min(self.first, other.first), max(self.last, other.last))
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(Struct, frozen=True):
     """What a marker says: the source text this page was translated from.
 
     The blob is the truth, the commit a pointer for people; old markers have the commit alone.
@@ -81,8 +80,7 @@ class Pin:
     blob: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SectionChange:
+class SectionChange(Struct, frozen=True):
     """One section of the source that changed, and where its translation stands.
 
     Attributes:
@@ -110,8 +108,7 @@ class SectionChange:
     moved: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TreePage:
+class TreePage(Struct, frozen=True):
     """A page of either tree.
 
     Attributes:
@@ -125,8 +122,7 @@ class TreePage:
     blobs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PageStatus:
+class PageStatus(Struct, frozen=True):
     """Everything known about one page pair.
 
     Attributes:
@@ -187,8 +183,7 @@ class PageStatus:
         return sum(section.blocks for section in self.sections)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something that could not be done, so that a part of the answer is missing: exit status 2."""
 
     what: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import unicodedata
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 from tooling.translations.marker import Marker, read_marker
@@ -17,8 +18,7 @@ class RootNotFound(ToolingError):
     """A root given or implied is no folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class TranslatedPage:
+class TranslatedPage(Struct, frozen=True):
     """A page of the translation with its marker."""
 
     page: TreePage

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct
 
 SOURCE = "book/src"
 TRANSLATION = "i18n/{lang}/book/src"
@@ -19,8 +20,7 @@ def _relative(path: Path, base: Path) -> str:
     return Path(os.path.relpath(path, base)).as_posix()
 
 
-@dataclass(frozen=True, slots=True)
-class Roots:
+class Roots(Struct, frozen=True):
     """Where the pages lie.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 # Letters as the inside of a regular expression's brackets. Greek stands in formulas of every language.
 _SCRIPTS = {
@@ -77,8 +78,7 @@ _OWN = {
 _UNSPACED = frozenset({"ja", "th", "zh"})
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
+class Foreign(Struct, frozen=True):
     """Letters or signs that do not belong into a text of the language.
 
     Attributes:
@@ -94,8 +94,7 @@ class Foreign:
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class WritingSystem:
+class WritingSystem(Struct, frozen=True):
     """How a language is written.
 
     Attributes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, Puzzle
@@ -28,8 +29,7 @@ class Subject(Enum):
     MUTANT = "mutant"
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedTrial:
+class PlannedTrial(Struct, frozen=True):
     """One program text in one mode, and what must come of it."""
 
     subject: Subject
@@ -49,8 +49,7 @@ class PlannedTrial:
         return self.subject is Subject.SOLUTION or (self.subject is Subject.SKELETON and given)
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """One program text: built once, run in each of its modes."""
 
     source: Path
@@ -58,8 +57,7 @@ class Task:
     error: MutantError | None = None  # the text could not be made
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """Which part of everything is wanted; empty means all."""
 
     puzzles: tuple[str, ...] = ()  # p15, or a program such as p15_tile_tensor

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooling.simulator.checks import block_order
-from tooling.simulator.checks.block_order import BlockOrder
+from tooling.simulator.checks.happens_before import block_order
+from tooling.simulator.checks.happens_before.block_order import BlockOrder
 
 BLOCKS, ADDRESSES = 4, 3
 

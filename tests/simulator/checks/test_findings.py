@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import string
 
 import pytest
+from msgspec.structs import replace
 
-from tooling.record import replace
+from tooling.simulator.checks import texts
 from tooling.simulator.checks.findings import (
     Action,
     Buffer,
@@ -21,8 +21,8 @@ from tooling.simulator.checks.findings import (
     explain,
     render,
 )
-from tooling.simulator.checks.texts import LANGUAGES, language_named
 from tooling.simulator.gpu.kernel_names import readable_kernel
+from tooling.text import languages
 
 
 def race(kind: Kind = Kind.READ_AFTER_WRITE, block: int = 0) -> Finding:
@@ -125,24 +125,13 @@ def test_blocks_of_one_cluster_that_race_on_global_memory_are_told_of_its_barrie
     assert wrong not in hint
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("kind", list(Kind))
 def test_every_kind_has_four_answers_in_every_language(kind: Kind, language: str) -> None:
     message = explain(race(kind), language)
     assert message.what and message.where and message.why and message.hint
     assert "{" not in message.what + message.why + message.hint
-    unknown = language_named(language)
-    assert set(Action) == set(unknown.actions) == set(unknown.accesses)
-
-
-@pytest.mark.parametrize("kind", list(Kind))
-def test_languages_name_the_same_facts(kind: Kind) -> None:
-    def facts(language: str) -> set[str | None]:
-        return {
-            name for _, name, _, _ in string.Formatter().parse("".join(language_named(language).texts[kind]))
-        }
-
-    assert facts("en") - {"access"} == facts("ko") - {"access"}
+    assert set(Action) == set(texts.ACTIONS) == set(texts.ACCESSES)
 
 
 def test_a_finding_is_plain_json() -> None:

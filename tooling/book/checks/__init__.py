@@ -58,17 +58,17 @@ def check(project: Project, *, build_pages: bool = True) -> Report:
         BookError: an input is not a regular file of the checkout.
     """
     find_inputs(project, editions(project))  # refuses what the checks could not read
-    desk = CheckContext(project)
-    found = {finding for each in CHECKS for finding in each(desk)}
+    context = CheckContext(project)
+    found = {finding for each in CHECKS for finding in each(context)}
     count = 0
     if build_pages:
         with tempfile.TemporaryDirectory(prefix="book-") as folder:
             site = Path(folder) / "site"
             try:
                 count = build(project, site).pages
-                found |= set(pages.check_pages(desk, site))
+                found |= set(pages.check_pages(context, site))
             except BuildFailed as error:
                 if not {finding.rule for finding in found} & {"include", "directive", "summary"}:
                     # Otherwise the checks have said it already, and better.
                     found.add(BookFinding("book", 0, "html", f"{error.what}: {error.why}"))
-    return Report(tuple(sorted(found)), len(desk.chapters), count)
+    return Report(tuple(sorted(found)), len(context.chapters), count)

@@ -6,7 +6,8 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
@@ -22,8 +23,7 @@ _ENVIRONMENTS = {"amd": Vendor.AMD, "apple": Vendor.APPLE, None: Vendor.NVIDIA}
 _COMMAND_START = re.compile(r"^(?:pixi|uv|poe|tooling)\s")
 
 
-@dataclass(frozen=True, slots=True)
-class Tasks:
+class Tasks(Struct, frozen=True):
     """What the two task runners, and uv's groups of packages and extras, are called."""
 
     poe: frozenset[str]
@@ -33,9 +33,9 @@ class Tasks:
     extras: frozenset[str]
 
     @classmethod
-    def of(cls, desk: CheckContext) -> Tasks:
-        pyproject = tomllib.loads((desk.project.root / "pyproject.toml").read_text(encoding="utf-8"))
-        pixi = tomllib.loads((desk.project.root / "pixi.toml").read_text(encoding="utf-8"))
+    def of(cls, context: CheckContext) -> Tasks:
+        pyproject = tomllib.loads((context.project.root / "pyproject.toml").read_text(encoding="utf-8"))
+        pixi = tomllib.loads((context.project.root / "pixi.toml").read_text(encoding="utf-8"))
         return cls(
             frozenset(pyproject["tool"]["poe"]["tasks"]),
             frozenset(pixi["tasks"]),
@@ -45,24 +45,24 @@ class Tasks:
         )
 
 
-def check_commands(desk: CheckContext) -> Iterator[BookFinding]:
+def check_commands(context: CheckContext) -> Iterator[BookFinding]:
     """Shell blocks, and commands in the text."""
-    tasks = Tasks.of(desk)
-    for chapter in desk.chapters:
+    tasks = Tasks.of(context)
+    for chapter in context.chapters:
         structure = chapter.page.structure
         for mark in structure.marks:
             if isinstance(mark, Fence) and mark.language in _SHELLS:
                 for offset, line in enumerate(mark.code.splitlines(), 1):
-                    for rule, message in _problems(desk, tasks, line, strict=True):
-                        yield desk.finding(chapter, mark.line + offset, rule, message)
+                    for rule, message in _problems(context, tasks, line, strict=True):
+                        yield context.finding(chapter, mark.line + offset, rule, message)
         for code in structure.codes:
             if _COMMAND_START.match(code.text):
-                for rule, message in _problems(desk, tasks, code.text, strict=False):
-                    yield desk.finding(chapter, code.line, rule, message)
+                for rule, message in _problems(context, tasks, code.text, strict=False):
+                    yield context.finding(chapter, code.line, rule, message)
 
 
 def _problems(
-    desk: CheckContext, tasks: Tasks, line: str, *, strict: bool, extra: str = ""
+    context: CheckContext, tasks: Tasks, line: str, *, strict: bool, extra: str = ""
 ) -> Iterator[tuple[str, str]]:
     line = line.removeprefix("$ ").strip()
     if not line or line.startswith("#"):
@@ -79,21 +79,21 @@ def _problems(
             if environment not in tasks.environments:
                 known = ", ".join(sorted(tasks.environments))
                 yield "command", f"pixi has no environment `{environment}` (it has {known})"
-            yield from _task(desk, tasks, "pixi", rest, _ENVIRONMENTS.get(environment), environment)
+            yield from _task(context, tasks, "pixi", rest, _ENVIRONMENTS.get(environment), environment)
         case ["pixi", "run", *rest] if rest:
-            yield from _task(desk, tasks, "pixi", rest, Vendor.NVIDIA, extra)
+            yield from _task(context, tasks, "pixi", rest, Vendor.NVIDIA, extra)
         case ["uv", "run", "--group", group, *rest]:
             if group not in tasks.groups:
                 yield "command", f"pyproject.toml has no group `{group}`"
-            yield from _problems(desk, tasks, shlex.join(["uv", "run", *rest]), strict=strict, extra=extra)
+            yield from _problems(context, tasks, shlex.join(["uv", "run", *rest]), strict=strict, extra=extra)
         case ["uv", "run", "--extra", named, *rest]:
             if named not in tasks.extras:
                 yield "command", f"pyproject.toml has no extra `{named}`"
-            yield from _problems(desk, tasks, shlex.join(["uv", "run", *rest]), strict=strict, extra=named)
+            yield from _problems(context, tasks, shlex.join(["uv", "run", *rest]), strict=strict, extra=named)
         case ["uv", "run", "poe", *rest] | ["poe", *rest] if rest:
-            yield from _task(desk, tasks, "poe", rest, None, extra)
+            yield from _task(context, tasks, "poe", rest, None, extra)
         case ["uv", "run", "tooling", *rest] | ["tooling", *rest]:
-            yield from _tooling(desk, rest)
+            yield from _tooling(context, rest)
         case ["uv", ("sync" | "pip" | "python" | "self"), *_] | ["pixi", ("install" | "shell" | "list"), *_]:
             return
         case [program, *_] if program not in _HARMLESS and strict:
@@ -103,14 +103,14 @@ def _problems(
 
 
 def _task(  # noqa: PLR0917 - the parts of a command
-    desk: CheckContext, tasks: Tasks, runner: str, words: list[str], vendor: Vendor | None, extra: str
+    context: CheckContext, tasks: Tasks, runner: str, words: list[str], vendor: Vendor | None, extra: str
 ) -> Iterator[tuple[str, str]]:
     task, *rest = words
     if task not in (tasks.pixi if runner == "pixi" else tasks.poe):
         yield "command", f"{runner} has no task `{task}`"
         return
     try:
-        _, program = desk.shelf.program(task)
+        _, program = context.puzzle_index.program(task)
     except ToolingError:
         return  # a task of the repository itself, such as `test`
     if program.language is ProgramLanguage.PYTHON and extra not in {program.extra.value, Extra.TORCH.value}:
@@ -119,11 +119,11 @@ def _task(  # noqa: PLR0917 - the parts of a command
             "command",
             f"`{task}` drives a MAX graph: without `{option} {program.extra.value}` it cannot run",
         )
-    yield from _program(desk, task, rest, vendor)
+    yield from _program(context, task, rest, vendor)
 
 
 def _program(
-    desk: CheckContext, name: str, words: list[str], vendor: Vendor | None
+    context: CheckContext, name: str, words: list[str], vendor: Vendor | None
 ) -> Iterator[tuple[str, str]]:
     flags: list[str] = []
     waiting = iter(words)
@@ -136,7 +136,7 @@ def _program(
         elif option not in _RUN_OPTIONS:
             flags.append(word)
     try:
-        selection = desk.shelf.selection(name, flags)
+        selection = context.puzzle_index.selection(name, flags)
     except ToolingError as error:
         yield "command", error.what
         return
@@ -144,15 +144,15 @@ def _program(
         yield "vendor", f"`{selection.command}` does not run on {vendor.value}"
 
 
-def _tooling(desk: CheckContext, words: list[str]) -> Iterator[tuple[str, str]]:
+def _tooling(context: CheckContext, words: list[str]) -> Iterator[tuple[str, str]]:
     from tooling.cli.commands import COMMANDS  # noqa: PLC0415 - needed for this one kind of command
 
     if not words or words[0] not in {command.name for command in COMMANDS}:
         yield "command", f"`tooling` has no command `{words[0] if words else ''}`"
     elif words[0] == "run" and len(words) > 1:
         try:
-            desk.shelf.program(words[1])
+            context.puzzle_index.program(words[1])
         except ToolingError as error:
             yield "command", error.what
             return
-        yield from _program(desk, words[1], words[2:], None)
+        yield from _program(context, words[1], words[2:], None)

@@ -17,14 +17,14 @@ _INTERNAL = ("_includes",)
 _NUMBER = re.compile(r"\d+")
 
 
-def check_summary(desk: CheckContext) -> Iterator[BookFinding]:
+def check_summary(context: CheckContext) -> Iterator[BookFinding]:
     """Both SUMMARY files list the same files at the same depth, and every file exists once."""
-    source, *others = desk.editions
-    wanted = desk.summaries[source.language]
-    for edition in desk.editions:
-        path = desk.name(edition.source / "SUMMARY.md")
+    source, *others = context.editions
+    wanted = context.summaries[source.language]
+    for edition in context.editions:
+        path = context.name(edition.source / "SUMMARY.md")
         seen: set[str] = set()
-        for entry in desk.summaries[edition.language]:
+        for entry in context.summaries[edition.language]:
             # A page that nobody has translated yet is shown in the source language.
             if edition is source and entry.path and not edition.page(entry.path).is_file():
                 yield BookFinding(path, entry.line, "summary", f"there is no chapter {entry.path}")
@@ -32,8 +32,8 @@ def check_summary(desk: CheckContext) -> Iterator[BookFinding]:
                 yield BookFinding(path, entry.line, "summary", f"{entry.path} is listed twice")
             seen.add(entry.path)
     for edition in others:
-        path = desk.name(edition.source / "SUMMARY.md")
-        for one, other in zip_longest(wanted, desk.summaries[edition.language]):
+        path = context.name(edition.source / "SUMMARY.md")
+        for one, other in zip_longest(wanted, context.summaries[edition.language]):
             if one is None:
                 yield BookFinding(
                     path, other.line, "summary", f"{other.path} is not in the {source.name} contents"
@@ -47,7 +47,8 @@ def check_summary(desk: CheckContext) -> Iterator[BookFinding]:
                 yield BookFinding(path, other.line, "summary", message)
                 break
         parts = [
-            len({entry.part for entry in entries}) for entries in (wanted, desk.summaries[edition.language])
+            len({entry.part for entry in entries})
+            for entries in (wanted, context.summaries[edition.language])
         ]
         if parts[0] != parts[1]:
             yield BookFinding(
@@ -55,22 +56,22 @@ def check_summary(desk: CheckContext) -> Iterator[BookFinding]:
             )
 
 
-def check_titles(desk: CheckContext) -> Iterator[BookFinding]:
+def check_titles(context: CheckContext) -> Iterator[BookFinding]:
     """A puzzle's first page carries its number and title; every page's heading fits the contents."""
-    for edition in desk.editions:
+    for edition in context.editions:
         language = edition.language
-        chapters = desk.chapters_of(language)
-        path = desk.name(edition.source / "SUMMARY.md")
-        for entry in desk.summaries[language]:
+        chapters = context.chapters_of(language)
+        path = context.name(edition.source / "SUMMARY.md")
+        for entry in context.summaries[language]:
             chapter = chapters.get(entry.path)
             if chapter is None or not chapter.page.structure.headings:
                 continue
             heading = chapter.page.structure.headings[0]
-            puzzle = desk.puzzle_of(entry.path)
+            puzzle = context.puzzle_of(entry.path)
             if puzzle is None:
                 if heading.text != entry.title:
                     message = f"the contents call it `{entry.title}`, the page `{heading.text}`"
-                    yield desk.finding(chapter, heading.line, "title", message)
+                    yield context.finding(chapter, heading.line, "title", message)
                 continue
             number = say("puzzle", language, number=puzzle.number)
             if entry.path not in puzzle.chapters:
@@ -87,54 +88,56 @@ def check_titles(desk: CheckContext) -> Iterator[BookFinding]:
                 yield BookFinding(path, entry.line, "title", f"`{entry.title}` should be `{wanted}`")
             if heading.text != wanted:
                 message = f"the heading is `{heading.text}`, by the contents and the manifest `{wanted}`"
-                yield desk.finding(chapter, heading.line, "title", message)
+                yield context.finding(chapter, heading.line, "title", message)
 
 
-def check_orphans(desk: CheckContext) -> Iterator[BookFinding]:
+def check_orphans(context: CheckContext) -> Iterator[BookFinding]:
     """Chapter files that no SUMMARY names."""
-    for edition in desk.editions:
-        listed = {entry.path for entry in desk.summaries[edition.language]} | {"SUMMARY.md", NOT_FOUND}
+    for edition in context.editions:
+        listed = {entry.path for entry in context.summaries[edition.language]} | {"SUMMARY.md", NOT_FOUND}
         for file in sorted(edition.source.rglob("*.md")):
             path = file.relative_to(edition.source)
             if path.as_posix() not in listed and path.parts[0] not in _INTERNAL:
-                yield BookFinding(desk.name(file), 0, "orphan", "no SUMMARY.md names this chapter")
+                yield BookFinding(context.name(file), 0, "orphan", "no SUMMARY.md names this chapter")
 
 
-def check_headings(desk: CheckContext) -> Iterator[BookFinding]:
+def check_headings(context: CheckContext) -> Iterator[BookFinding]:
     """One heading of level 1, at the top, and no level skipped on the way down."""
-    for chapter in desk.chapters:
+    for chapter in context.chapters:
         headings = chapter.page.structure.headings
         if not headings or headings[0].level != 1:
             line = headings[0].line if headings else 1
-            yield desk.finding(chapter, line, "headings", "the page does not begin with a heading of level 1")
+            yield context.finding(
+                chapter, line, "headings", "the page does not begin with a heading of level 1"
+            )
             continue
         for before, heading in pairwise(headings):
             if heading.level == 1:
-                yield desk.finding(chapter, heading.line, "headings", "a second heading of level 1")
+                yield context.finding(chapter, heading.line, "headings", "a second heading of level 1")
             elif heading.level > before.level + 1:
-                yield desk.finding(
+                yield context.finding(
                     chapter, heading.line, "headings", f"level {heading.level} below level {before.level}"
                 )
 
 
-def check_fences(desk: CheckContext) -> Iterator[BookFinding]:
+def check_fences(context: CheckContext) -> Iterator[BookFinding]:
     """Code blocks name their language and are closed."""
-    for chapter in desk.chapters:
+    for chapter in context.chapters:
         for mark in chapter.page.structure.marks:
             if isinstance(mark, Fence) and mark.fenced and not mark.language:
-                yield desk.finding(
+                yield context.finding(
                     chapter, mark.line, "fence", "the code block names no language", "`text` if it is none"
                 )
         if len(re.findall(r"^ {0,3}```", chapter.text, re.MULTILINE)) % 2:
-            yield desk.finding(chapter, 0, "fence", "a code block is never closed")
+            yield context.finding(chapter, 0, "fence", "a code block is never closed")
 
 
-def check_markers(desk: CheckContext) -> Iterator[BookFinding]:
+def check_markers(context: CheckContext) -> Iterator[BookFinding]:
     """Translated pages begin with what they translate; source pages carry no such mark."""
-    for chapter in desk.chapters:
+    for chapter in context.chapters:
         translated = chapter.edition.prefix != ""
         if translated and not _MARKER.match(chapter.text):
-            yield desk.finding(
+            yield context.finding(
                 chapter,
                 1,
                 "marker",
@@ -142,13 +145,13 @@ def check_markers(desk: CheckContext) -> Iterator[BookFinding]:
                 "tooling check-translations stamp",
             )
         if not translated and "i18n-source-" in chapter.text:
-            yield desk.finding(chapter, 1, "marker", "a source page carries the mark of a translation")
+            yield context.finding(chapter, 1, "marker", "a source page carries the mark of a translation")
 
 
-def check_parts(desk: CheckContext) -> Iterator[BookFinding]:
+def check_parts(context: CheckContext) -> Iterator[BookFinding]:
     """A page with code to complete has everything that a reader needs to complete it."""
-    for chapter in desk.real_chapters():
-        if not _shows_code_to_complete(desk, chapter):
+    for chapter in context.real_chapters():
+        if not _shows_code_to_complete(context, chapter):
             continue
         for mark, meaning in (
             ("{{#puzzle ", "what the puzzle needs"),
@@ -160,24 +163,26 @@ def check_parts(desk: CheckContext) -> Iterator[BookFinding]:
             ('class="filename"', "link to the full file"),
         ):
             if mark not in chapter.text:
-                yield desk.finding(chapter, 0, "parts", f"the page has no {meaning}", f"add {mark.strip()} …")
+                yield context.finding(
+                    chapter, 0, "parts", f"the page has no {meaning}", f"add {mark.strip()} …"
+                )
         _, _, rest = chapter.text.partition('<details class="solution-details">')
-        yield from _open_solutions(desk, chapter, len(chapter.text) - len(rest))
+        yield from _open_solutions(context, chapter, len(chapter.text) - len(rest))
 
 
-def _shows_code_to_complete(desk: CheckContext, chapter: Chapter) -> bool:
+def _shows_code_to_complete(context: CheckContext, chapter: Chapter) -> bool:
     """Whether a page includes a region that its puzzle's manifest names, not only the program around it."""
     shown = set(re.findall(r"\{\{#include \S*/problems/[^\s:}]+:(\w+)", chapter.text))
-    puzzle = desk.puzzle_of(chapter.path)
+    puzzle = context.puzzle_of(chapter.path)
     if puzzle is None:
         return bool(shown)
     named = {anchor for mode in puzzle.modes for anchors in mode.anchors.values() for anchor in anchors}
     return bool(shown & named)
 
 
-def _open_solutions(desk: CheckContext, chapter: Chapter, folded_from: int) -> Iterator[BookFinding]:
+def _open_solutions(context: CheckContext, chapter: Chapter, folded_from: int) -> Iterator[BookFinding]:
     """A solution that stands in the open spoils the puzzle."""
     for match in re.finditer(r"\{\{#include \S*/solutions/", chapter.text):
         if match.start() < folded_from:
             line = chapter.line_of(match.start())
-            yield desk.finding(chapter, line, "parts", "a solution stands in the open", "fold it")
+            yield context.finding(chapter, line, "parts", "a solution stands in the open", "fold it")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.book.chapters import NOT_FOUND, chapter_files
 from tooling.book.checks.finding import BookFinding
-from tooling.book.directives.chapter_renderer import ChapterRenderer, set_everything
+from tooling.book.directives.chapter_renderer import ChapterRenderer, render_everything
 from tooling.book.editions import Edition, editions
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.summary import Entry, read_summary
@@ -19,8 +20,7 @@ from tooling.mdbook.pages import Page
 from tooling.project import Project
 
 
-@dataclass(frozen=True, slots=True)
-class Chapter:
+class Chapter(Struct, frozen=True):
     """One chapter file.
 
     Attributes:
@@ -42,16 +42,12 @@ class Chapter:
         return self.text.count("\n", 0, offset) + 1
 
 
-@dataclass
 class CheckContext:
-    """The book on the desk of a check."""
+    """What the checks of the book look at, each part read once."""
 
-    project: Project
-    shelf: PuzzleIndex = field(init=False)
-    library: Library = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.shelf = PuzzleIndex(self.project)
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.puzzle_index = PuzzleIndex(self.project)
         self.library = Library(tuple(edition.source for edition in self.editions), self.project.root)
 
     @cached_property
@@ -73,13 +69,13 @@ class CheckContext:
         )
 
     @cached_property
-    def presses(self) -> tuple[ChapterRenderer, ...]:
-        """The press of each edition after it has set every chapter as a build would."""
-        return set_everything(self.project, self.shelf)
+    def renderers(self) -> tuple[ChapterRenderer, ...]:
+        """The renderer of each edition after it has rendered every chapter, as a build would."""
+        return render_everything(self.project, self.puzzle_index)
 
     @cached_property
     def puzzles(self) -> tuple[Puzzle, ...]:
-        return self.shelf.puzzles()
+        return self.puzzle_index.puzzles()
 
     def chapters_of(self, language: str) -> dict[str, Chapter]:
         """The chapters of one edition by path."""

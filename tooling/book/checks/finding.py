@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.errors import Location
 
@@ -44,8 +45,7 @@ RULES = {
 }
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class BookFinding:
+class BookFinding(Struct, frozen=True, order=True):
     """One thing that is wrong.
 
     Attributes:
@@ -68,8 +68,7 @@ class BookFinding:
         return f"{place}: [{self.rule}] {self.message}{hint}"
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """All findings of a run.
 
     Attributes:

@@ -24,27 +24,27 @@ _FLAGS_OF_ALL = {
 }
 
 
-def check_identifiers(desk: CheckContext) -> Iterator[BookFinding]:
+def check_identifiers(context: CheckContext) -> Iterator[BookFinding]:
     """Names in code spans are names of the puzzle's programs, or of the list that needs no proof."""
-    allowed = _allowed(desk.project.root / "book" / "identifiers.txt")
-    for chapter in desk.real_chapters():
-        known = allowed | _known(desk, chapter)
+    allowed = _allowed(context.project.root / "book" / "identifiers.txt")
+    for chapter in context.real_chapters():
+        known = allowed | _known(context, chapter)
         for code in chapter.page.structure.codes:
             if code.text in allowed:
                 continue
             if _PATH.fullmatch(code.text):
                 if (
-                    not (desk.project.root / code.text).exists()
+                    not (context.project.root / code.text).exists()
                     and not (chapter.page.path.parent / code.text).exists()
                 ):
-                    yield desk.finding(chapter, code.line, "identifier", f"there is no file `{code.text}`")
+                    yield context.finding(chapter, code.line, "identifier", f"there is no file `{code.text}`")
                 continue
             if code.text.split(" ", 1)[0] in _NEAR or code.text.startswith("--"):
-                yield from _flag(desk, chapter, code.text, code.line)
+                yield from _flag(context, chapter, code.text, code.line)
                 continue
             for name in _NAME.findall(code.text):
                 if name not in known:
-                    yield desk.finding(
+                    yield context.finding(
                         chapter,
                         code.line,
                         "identifier",
@@ -53,20 +53,20 @@ def check_identifiers(desk: CheckContext) -> Iterator[BookFinding]:
                     )
 
 
-def _flag(desk: CheckContext, chapter: Chapter, text: str, line: int) -> Iterator[BookFinding]:
+def _flag(context: CheckContext, chapter: Chapter, text: str, line: int) -> Iterator[BookFinding]:
     """A lone flag such as `--tiled` is one of the puzzle's; commands are checked by `commands`."""
     if not text.startswith("--") or text in _FLAGS_OF_ALL:
         return
-    puzzle = desk.puzzle_of(chapter.path)
+    puzzle = context.puzzle_of(chapter.path)
     flags = {flag for mode in puzzle.modes for flag in mode.flags} if puzzle else set()
     if text not in flags:
-        yield desk.finding(chapter, line, "identifier", f"`{text}` is no flag of this puzzle")
+        yield context.finding(chapter, line, "identifier", f"`{text}` is no flag of this puzzle")
 
 
-def _known(desk: CheckContext, chapter: Chapter) -> frozenset[str]:
+def _known(context: CheckContext, chapter: Chapter) -> frozenset[str]:
     """The words of the puzzle's programs and demos; of all programs, for pages outside the puzzles."""
-    puzzle = desk.puzzle_of(chapter.path)
-    puzzles = [puzzle] if puzzle else desk.puzzles
+    puzzle = context.puzzle_of(chapter.path)
+    puzzles = [puzzle] if puzzle else context.puzzles
     words: set[str] = set()
     for each in puzzles:
         for program in each.programs:
@@ -74,7 +74,7 @@ def _known(desk: CheckContext, chapter: Chapter) -> frozenset[str]:
             for source in program.sources:
                 words |= _words(source.problem) | _words(source.solution)
     if puzzle:
-        for demo in desk.editions[0].page(chapter.path).parent.glob("*.mojo"):
+        for demo in context.editions[0].page(chapter.path).parent.glob("*.mojo"):
             words |= _words(demo)
     return frozenset(words)
 

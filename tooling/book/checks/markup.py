@@ -7,8 +7,9 @@ no blocks, and lists and tables hold only their own parts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from html.parser import HTMLParser
+
+from msgspec import Struct
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
@@ -68,30 +69,24 @@ PHRASING_ONLY = {
 REFERENCES = ("aria-controls", "aria-labelledby", "aria-describedby", "for")
 
 
-@dataclass(frozen=True, slots=True)
-class Flaw:
+class Flaw(Struct, frozen=True):
     """One breach of the rules."""
 
     line: int
     message: str
 
 
-@dataclass
 class Validator(HTMLParser):
     """Reads one page; what is wrong gathers in `flaws`."""
 
-    flaws: list[Flaw] = field(default_factory=list)
-    ids: dict[str, int] = field(default_factory=dict)
-    links: list[tuple[int, str]] = field(default_factory=list)  # href and src values
-    _open: list[tuple[str, int]] = field(default_factory=list)
-    _references: list[tuple[int, str, str]] = field(default_factory=list)
-    _names: dict[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-
-    def __hash__(self) -> int:
-        return id(self)
+        self.flaws: list[Flaw] = []
+        self.ids: dict[str, int] = {}
+        self.links: list[tuple[int, str]] = []  # values of href and src
+        self._open: list[tuple[str, int]] = []
+        self._references: list[tuple[int, str, str]] = []
+        self._names: dict[str, int] = {}
 
     def flaw(self, message: str) -> None:
         self.flaws.append(Flaw(self.getpos()[0], message))

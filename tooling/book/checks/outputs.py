@@ -17,21 +17,21 @@ from tooling.mdbook.markup import Fence
 _PRINTED = re.compile(r"(?:Host|Device)Buffer\(\[|^(?:out|expected): |^Puzzle \d+ complete", re.MULTILINE)
 
 
-def check_outputs(desk: CheckContext) -> Iterator[BookFinding]:
+def check_outputs(context: CheckContext) -> Iterator[BookFinding]:
     """Every recording is there, whole, and made with today's program."""
     try:
-        every = list(shown_outputs(desk.project))
+        every = list(shown_outputs(context.project))
     except ToolingError:
         return  # a directive that names no run: `check_directives` says so, with its line
     for shown in every:
-        path = desk.name(shown.path)
+        path = context.name(shown.path)
         try:
             recording = recordings.load(shown.path)
         except BookError as error:
             if error.where is not None:  # a missing one is reported where it is asked for
                 yield BookFinding(path, 0, "output", f"{error.what} ({error.why})", _update(shown))
             continue
-        if recording.program != shown.program(desk.project):
+        if recording.program != shown.program(context.project):
             yield BookFinding(
                 path, 0, "output", "the program has changed since this was recorded", _update(shown)
             )
@@ -57,16 +57,16 @@ def _update(shown: Shown) -> str:
     return f"tooling book outputs --update {shown.selection.program.name}"
 
 
-def check_pasted(desk: CheckContext) -> Iterator[BookFinding]:
+def check_pasted(context: CheckContext) -> Iterator[BookFinding]:
     """Text that only a program can print stands in a page."""
-    for chapter in desk.chapters:
+    for chapter in context.chapters:
         for mark in chapter.page.structure.marks:
             if (
                 isinstance(mark, Fence)
                 and mark.language in ("text", "", "console")
                 and _PRINTED.search(mark.code)
             ):
-                yield desk.finding(
+                yield context.finding(
                     chapter,
                     mark.line,
                     "pasted-output",
@@ -75,12 +75,14 @@ def check_pasted(desk: CheckContext) -> Iterator[BookFinding]:
                 )
 
 
-def check_unused_recordings(desk: CheckContext) -> Iterator[BookFinding]:
+def check_unused_recordings(context: CheckContext) -> Iterator[BookFinding]:
     """Recordings that no page shows."""
     try:
-        shown = {each.path for each in shown_outputs(desk.project)}
+        shown = {each.path for each in shown_outputs(context.project)}
     except ToolingError:
         return
-    for path in sorted((desk.project.recordings / "outputs").rglob("*.json")):
+    for path in sorted((context.project.recordings / "outputs").rglob("*.json")):
         if path not in shown:
-            yield BookFinding(desk.name(path), 0, "unused-file", "no page shows this recording", "delete it")
+            yield BookFinding(
+                context.name(path), 0, "unused-file", "no page shows this recording", "delete it"
+            )

@@ -17,7 +17,7 @@ _ASTERISK = re.compile(r"\*\*|(?<!\S)\*\S|\S\*(?=[가-힣])")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 
 
-def check_pages(desk: CheckContext, site: Path) -> Iterator[BookFinding]:
+def check_pages(context: CheckContext, site: Path) -> Iterator[BookFinding]:
     """Validates every page, then follows its links inside the site."""
     read: dict[Path, Validator] = {}
     for file in sorted(site.rglob("*.html")):

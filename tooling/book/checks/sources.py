@@ -29,51 +29,53 @@ _IMAGE = re.compile(r"!\[(?P<alt>[^\]]*)\]\(|<img\b(?P<attributes>[^>]*)>")
 _SHADE = re.compile(r'<img class="(?P<class>light-mode-img|dark-mode-img)" src="(?P<source>[^"]+)"')
 
 
-def check_directives(desk: CheckContext) -> Iterator[BookFinding]:
+def check_directives(context: CheckContext) -> Iterator[BookFinding]:
     """Passes on what goes wrong when the chapters are set."""
-    for press in desk.presses:
-        for problem in press.problems:
+    for renderer in context.renderers:
+        for problem in renderer.problems:
             rule = "include" if isinstance(problem, IncludeError) else "directive"
-            path = desk.name(problem.where.path) if problem.where else ""
+            path = context.name(problem.where.path) if problem.where else ""
             line = (problem.where.line if problem.where else 0) or 0
             message = f"{problem.what} ({problem.why})" if problem.why else problem.what
             yield BookFinding(path, line, rule, message, problem.hint or "")
 
 
-def check_links(desk: CheckContext) -> Iterator[BookFinding]:
+def check_links(context: CheckContext) -> Iterator[BookFinding]:
     """Links, fragments and pictures as written."""
-    for chapter in desk.chapters:
-        for problem in desk.library.check(chapter.page):
+    for chapter in context.chapters:
+        for problem in context.library.check(chapter.page):
             if problem.fault is LinkFault.UNTRANSLATED_PAGE:
                 continue  # the site has a stand-in there
-            yield desk.finding(chapter, problem.line, _RULE_OF[problem.fault], problem.message, problem.hint)
+            yield context.finding(
+                chapter, problem.line, _RULE_OF[problem.fault], problem.message, problem.hint
+            )
         for link in chapter.page.structure.links:
             if link.target.startswith("http://"):
-                yield desk.finding(
+                yield context.finding(
                     chapter, link.line, "link", f"{link.target} is not encrypted", "write https://"
                 )
 
 
-def check_full_files(desk: CheckContext) -> Iterator[BookFinding]:
+def check_full_files(context: CheckContext) -> Iterator[BookFinding]:
     """`View full file`: link, label and the include above it name the same file, which exists."""
-    for chapter in desk.chapters:
+    for chapter in context.chapters:
         text = chapter.text
         for match in _FULL_FILE.finditer(text):
             line = chapter.line_of(match.start())
             path, label = match["path"], match["label"].rpartition(": ")[2]
-            if not (desk.project.root / path).is_file():
-                yield desk.finding(chapter, line, "full-file", f"there is no file {path}")
+            if not (context.project.root / path).is_file():
+                yield context.finding(chapter, line, "full-file", f"there is no file {path}")
             if label != path:
-                yield desk.finding(
+                yield context.finding(
                     chapter, line, "full-file", f"the link leads to {path}, its label says {label}"
                 )
             shown = _last_include(chapter, match.start())
-            if shown is not None and shown != (desk.project.root / path).resolve():
-                yield desk.finding(
+            if shown is not None and shown != (context.project.root / path).resolve():
+                yield context.finding(
                     chapter,
                     line,
                     "full-file",
-                    f"the code above is from {desk.name(shown)}, the link leads to {path}",
+                    f"the code above is from {context.name(shown)}, the link leads to {path}",
                 )
 
 
@@ -84,18 +86,18 @@ def _last_include(chapter: Chapter, offset: int) -> Path | None:
     return None
 
 
-def check_repository(desk: CheckContext) -> Iterator[BookFinding]:
+def check_repository(context: CheckContext) -> Iterator[BookFinding]:
     """The address stands in `_includes/repo_url.md` alone, and is the same in every edition."""
-    source, *others = desk.editions
+    source, *others = context.editions
     address = repository_address(source)
     for other in others:
         path = other.source / "_includes" / "repo_url.md"
         if not path.is_file() or repository_address(other) != address:
             message = f"the address is not that of the {source.name} edition, {address}"
-            yield BookFinding(desk.name(path), 1, "repository", message)
-    for chapter in desk.chapters:
+            yield BookFinding(context.name(path), 1, "repository", message)
+    for chapter in context.chapters:
         for match in re.finditer(re.escape(address) + r"|(?<=href=\")[^\"{]*(?=/blob/main/)", chapter.text):
-            yield desk.finding(
+            yield context.finding(
                 chapter,
                 chapter.line_of(match.start()),
                 "repository",
@@ -104,9 +106,9 @@ def check_repository(desk: CheckContext) -> Iterator[BookFinding]:
             )
 
 
-def check_images(desk: CheckContext) -> Iterator[BookFinding]:
+def check_images(context: CheckContext) -> Iterator[BookFinding]:
     """Alternative texts, and a dark picture for each light one."""
-    for chapter in desk.chapters:
+    for chapter in context.chapters:
         for match in _IMAGE.finditer(chapter.text):
             if match["attributes"] is not None:
                 described = re.search(r'alt="[^"]*\S[^"]*"', match["attributes"])
@@ -114,7 +116,7 @@ def check_images(desk: CheckContext) -> Iterator[BookFinding]:
                 described = re.search(r"\S", match["alt"])
             if not described:
                 line = chapter.line_of(match.start())
-                yield desk.finding(
+                yield context.finding(
                     chapter, line, "alt", "the picture has no description", "say what it shows"
                 )
         shades: dict[str, list[str]] = {"light-mode-img": [], "dark-mode-img": []}
@@ -123,21 +125,21 @@ def check_images(desk: CheckContext) -> Iterator[BookFinding]:
         light = {source.replace("-w.", "-?.") for source in shades["light-mode-img"]}
         dark = {source.replace("-b.", "-?.") for source in shades["dark-mode-img"]}
         for source in sorted(light ^ dark):
-            yield desk.finding(chapter, 0, "image", f"{source} has no twin for the other theme")
+            yield context.finding(chapter, 0, "image", f"{source} has no twin for the other theme")
 
 
-def check_figures(desk: CheckContext) -> Iterator[BookFinding]:
+def check_figures(context: CheckContext) -> Iterator[BookFinding]:
     """Generated figures are as they would be drawn now."""
     for figure in every_figure():
         try:
-            stale = outdated(desk.shelf, figure)
+            stale = outdated(context.puzzle_index, figure)
         except BookError as error:
-            file = desk.name(error.where.path) if error.where else figure.name
+            file = context.name(error.where.path) if error.where else figure.name
             yield BookFinding(file, 0, "figure", error.what, error.hint or "")
             continue
         for path, _ in stale:
             yield BookFinding(
-                desk.name(path),
+                context.name(path),
                 0,
                 "figure",
                 "the picture is not what its data say",
@@ -145,18 +147,18 @@ def check_figures(desk: CheckContext) -> Iterator[BookFinding]:
             )
 
 
-def check_formulas(desk: CheckContext) -> Iterator[BookFinding]:
+def check_formulas(context: CheckContext) -> Iterator[BookFinding]:
     """Recorded formulas are as they would be drawn now."""
-    path, update = desk.name(formulas.record_path(desk.project)), "tooling book formulas"
+    path, update = context.name(formulas.record_path(context.project)), "tooling book formulas"
     try:
-        recorded = formulas.load(desk.project)
+        recorded = formulas.load(context.project)
     except BookError as error:
         yield BookFinding(path, 0, "formula", f"{error.what} ({error.why})", update)
         return
-    drawn = {key: picture for press in desk.presses for key, picture in press.formulas.items()}
+    drawn = {key: picture for renderer in context.renderers for key, picture in renderer.formulas.items()}
     for key, picture in drawn.items():
         if recorded.get(key) != picture:
             yield BookFinding(path, 0, "formula", f"not recorded as it would be drawn: {key}", update)
-    if not any(press.problems for press in desk.presses):
+    if not any(renderer.problems for renderer in context.renderers):
         for key in recorded.keys() - drawn:
             yield BookFinding(path, 0, "formula", f"no page shows this formula: {key}", update)

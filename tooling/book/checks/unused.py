@@ -17,25 +17,25 @@ from tooling.mdbook.markup import Image
 _PICTURES = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp"}
 
 
-def check_unused_pictures(desk: CheckContext) -> Iterator[BookFinding]:
+def check_unused_pictures(context: CheckContext) -> Iterator[BookFinding]:
     """Pictures of an edition that none of its pages shows."""
-    for edition in desk.editions:
+    for edition in context.editions:
         used: set[str] = set()
-        for chapter in desk.chapters:
+        for chapter in context.chapters:
             if chapter.edition is not edition:
                 continue
             page = chapter.page
             folder = page.path.parent
             for mark in page.structure.marks:
                 if isinstance(mark, Image):
-                    used.add(desk.library.destination(page, mark.target).path or "")
+                    used.add(context.library.destination(page, mark.target).path or "")
             for directive in find_directives(chapter.text):
                 if directive.name == "figure":
                     used |= {str((folder / file).resolve()) for file in _files(directive.argument.strip())}
         for file in sorted(edition.source.rglob("*")):
             if file.suffix in _PICTURES and str(file.resolve()) not in used:
                 yield BookFinding(
-                    desk.name(file), 0, "unused-file", "no page shows this picture", "delete it"
+                    context.name(file), 0, "unused-file", "no page shows this picture", "delete it"
                 )
 
 
@@ -47,7 +47,7 @@ def _files(figure: str) -> Iterator[str]:
     yield from drawn.every_file()
 
 
-def check_unused_anchors(desk: CheckContext) -> Iterator[BookFinding]:
+def check_unused_anchors(context: CheckContext) -> Iterator[BookFinding]:
     """Anchors of a puzzle's programs that no page includes.
 
     An anchor that the manifest names may wait for its page as long as a chapter of the manifest is not yet in
@@ -55,10 +55,10 @@ def check_unused_anchors(desk: CheckContext) -> Iterator[BookFinding]:
     solution need not be shown, whether it is called the same or ends in `_solution`.
     """
     uses: set[expansion.Use] = set()
-    for chapter in desk.chapters:
-        uses |= expansion.check(chapter.text, chapter.page.path, desk.library.files)[1]
-    listed = {entry.path for entries in desk.summaries.values() for entry in entries}
-    for puzzle in desk.puzzles:
+    for chapter in context.chapters:
+        uses |= expansion.check(chapter.text, chapter.page.path, context.library.files)[1]
+    listed = {entry.path for entries in context.summaries.values() for entry in entries}
+    for puzzle in context.puzzles:
         if not listed.intersection(puzzle.chapters):
             continue  # its pages are still to be written
         finished = set(puzzle.chapters) <= listed
@@ -70,11 +70,11 @@ def check_unused_anchors(desk: CheckContext) -> Iterator[BookFinding]:
         waiting |= {name for anchor in shown for name in (anchor, f"{anchor}_solution")} - named
         files = [path for source in sources for path in (source.problem, source.solution)]
         for path, region in expansion.unused_anchors(
-            uses, [path for path in files if path.is_file()], desk.library.files
+            uses, [path for path in files if path.is_file()], context.library.files
         ):
             if region.name not in waiting:
                 yield BookFinding(
-                    desk.name(path), region.opening, "unused-anchor", f"no page shows `{region.name}`"
+                    context.name(path), region.opening, "unused-anchor", f"no page shows `{region.name}`"
                 )
 
 

@@ -54,50 +54,56 @@ _ENDINGS = {
 _SHOWN_KINDS = {"glossary-rival", "glossary-missing"}
 
 
-def check_spelling(desk: CheckContext) -> Iterator[BookFinding]:
+def check_spelling(context: CheckContext) -> Iterator[BookFinding]:
     """Names in the text of both editions."""
-    for chapter in desk.chapters:
+    for chapter in context.chapters:
         for prose in chapter.page.structure.prose:
             text = _EXCEPTIONS.sub(lambda match: " " * len(match[0]), prose.text)
             for match in _WRONG.finditer(text):
                 line = prose.line + text.count("\n", 0, match.start())
                 right = SPELLINGS[match[0]]
-                yield desk.finding(chapter, line, "spelling", f"`{match[0]}`", f"write `{right}`")
+                yield context.finding(chapter, line, "spelling", f"`{match[0]}`", f"write `{right}`")
 
 
-def check_register(desk: CheckContext) -> Iterator[BookFinding]:
+def check_register(context: CheckContext) -> Iterator[BookFinding]:
     """Sentences end as the style guide of their language says."""
-    for chapter in desk.chapters:
+    for chapter in context.chapters:
         if chapter.edition.language not in _ENDINGS:
             continue
         ending, right = _ENDINGS[chapter.edition.language]
         for prose in chapter.page.structure.prose:
             for match in ending.finditer(prose.text):
                 line = prose.line + prose.text.count("\n", 0, match.start())
-                yield desk.finding(chapter, line, "register", f"`{match[0]}`", f"write {right}")
+                yield context.finding(chapter, line, "register", f"`{match[0]}`", f"write {right}")
 
 
-def check_translations(desk: CheckContext) -> Iterator[BookFinding]:
+def check_translations(context: CheckContext) -> Iterator[BookFinding]:
     """Each translated page beside its source: shape, and terms of the glossary."""
-    source, *others = desk.editions
-    originals = desk.chapters_of(source.language)
+    source, *others = context.editions
+    originals = context.chapters_of(source.language)
     for edition in others:
-        translated = desk.chapters_of(edition.language)
+        translated = context.chapters_of(edition.language)
         if not translated:
             continue  # a language that was only just added has no terms yet
         path = edition.folder.parent / "glossary.yaml"
         try:
             terms = glossary.load(path)
         except ToolingError as error:
-            yield BookFinding(desk.name(path), 0, "glossary", f"{error.what} ({error.why})", error.hint or "")
+            yield BookFinding(
+                context.name(path), 0, "glossary", f"{error.what} ({error.why})", error.hint or ""
+            )
             continue
         for name, chapter in translated.items():
             original = originals.get(name)
             if original is None:
                 continue
-            for found in comparison.compare(original.page, chapter.page, desk.library):
+            for found in comparison.compare(original.page, chapter.page, context.library):
                 if found.severity is ParitySeverity.ERROR:
-                    yield desk.finding(chapter, found.line_target or 0, "parity", found.message, found.hint)
+                    yield context.finding(
+                        chapter, found.line_target or 0, "parity", found.message, found.hint
+                    )
             for found in glossary.check(original.page, chapter.page, terms):
                 if found.kind in _SHOWN_KINDS:
-                    yield desk.finding(chapter, found.line_target or 0, "glossary", found.message, found.hint)
+                    yield context.finding(
+                        chapter, found.line_target or 0, "glossary", found.message, found.hint
+                    )

@@ -12,11 +12,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from tooling.book.editions import Edition
 from tooling.book.errors import malformed
 from tooling.book.phrases import say
 from tooling.project import Project
-from tooling.record import Record
 
 if TYPE_CHECKING:
     from tooling.book.page import (
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     )
 
 
-class State(Record):
+class State(Struct, frozen=True):
     """What the report says of one page.
 
     Attributes:
@@ -38,7 +39,7 @@ class State(Record):
     settled: bool = False
 
 
-class States(Record):
+class States(Struct, frozen=True):
     """The report; None where there is none."""
 
     pages: dict[str, State] | None

@@ -19,12 +19,12 @@ _SYLLABLES_A_MINUTE = 420  # Korean
 def puzzle(page: PageContext, words: Words) -> str:
     """`{{#puzzle pNN}}`: number, part, reading time, the GPUs that can run it, the extra it needs."""
     (name,) = words
-    found, main = page.shelf.program(name)
+    found, main = page.puzzle_index.program(name)
     language = page.language
     facts = " · ".join(
         (
             say("puzzle", language, number=found.number),
-            say("part", language, roman=found.part, number=_arabic(found.part)),
+            say("part", language, number=_PartNumber(found.part)),
             say("minutes", language, minutes=reading_minutes(page.text)),
         )
     )
@@ -53,9 +53,9 @@ def puzzle(page: PageContext, words: Words) -> str:
 def compatibility(page: PageContext, words: Words) -> str:
     """`{{#compatibility pNN …|all}}`: a table of modes and vendors."""
     if words == ["all"]:
-        puzzles = page.shelf.needs()
+        puzzles = page.puzzle_index.needs()
     else:
-        puzzles = tuple(Needs.of(page.shelf.program(name)[0]) for name in words)
+        puzzles = tuple(Needs.of(page.puzzle_index.program(name)[0]) for name in words)
     if not puzzles:
         raise BookError("there is no puzzle to show in a table")
     language = page.language
@@ -72,7 +72,7 @@ def compatibility(page: PageContext, words: Words) -> str:
 def hints(page: PageContext, words: Words) -> str:
     """`{{#hints PROGRAM [FLAGS]}}`: the hints of a mode, folded, from a nudge to nearly the answer."""
     name, *flags = words
-    selection = page.shelf.selection(name, flags)
+    selection = page.puzzle_index.selection(name, flags)
     items = "\n".join(
         f"{number}. {pick(hint, page.language).strip()}"
         for number, hint in enumerate(selection.mode.hints, 1)
@@ -91,10 +91,23 @@ def reading_minutes(text: str) -> int:
     return max(1, round(syllables / _SYLLABLES_A_MINUTE + words / _WORDS_A_MINUTE))
 
 
-def _arabic(part: str) -> int:
-    """The number that `XI` stands for: Korean counts its parts in Arabic numerals."""
-    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in part]
-    return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
+class _PartNumber(int):
+    """The number of a part, made from the Roman numeral of a manifest.
+
+    As `{number:roman}` it is that numeral, else the Arabic one, with which Korean counts parts.
+    """
+
+    def __new__(cls, numeral: str) -> _PartNumber:
+        values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in numeral]
+        signed = (-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
+        number = super().__new__(cls, sum(signed))
+        number._numeral = numeral
+        return number
+
+    def __format__(self, form: str) -> str:
+        return self._numeral if form == "roman" else super().__format__(form)
+
+    _numeral: str
 
 
 def _rows(found: Needs, language: str) -> list[str]:

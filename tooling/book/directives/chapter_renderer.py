@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from msgspec import Struct, field
+
 from tooling.book import recordings
 from tooling.book.chapters import chapter_files
 from tooling.book.directives import banner, cards, commands, demos, messages, pictures, verdicts
@@ -25,13 +27,12 @@ from tooling.mdbook.expansion import expand
 from tooling.mdbook.files import Files
 from tooling.mdbook.includes import Directive, Kind, find_directives
 from tooling.project import Project
-from tooling.record import Record, made
 
 
 def constant(page: PageContext, words: Words) -> str:
     """`{{#constant PROGRAM NAME}}`: a whole number, or a tuple of them, that the program fixes."""
     program, name = words
-    return page.shelf.shown_constant(program, name)
+    return page.puzzle_index.shown_constant(program, name)
 
 
 DIRECTIVES: dict[str, Renderer] = {
@@ -62,12 +63,12 @@ _SEAT = "\x02{}\x03"
 _SEATS = re.compile("\x02(\\d+)\x03")
 
 
-class ChapterRenderer(Record, frozen=False):
+class ChapterRenderer(Struct):
     """Sets the chapters of one edition.
 
     Attributes:
         edition: the language.
-        shelf: the puzzles.
+        puzzle_index: the puzzles.
         states: how fresh each translated page is; None for the source language.
         files: what the pages include, as read so far; its root is the checkout.
         formulas: as drawn so far, see `formulas.render_formulas`.
@@ -76,16 +77,16 @@ class ChapterRenderer(Record, frozen=False):
     """
 
     edition: Edition
-    shelf: PuzzleIndex
+    puzzle_index: PuzzleIndex
     states: banner.States | None
     files: Files
-    formulas: dict[str, str] = made(default_factory=dict)
-    problems: list[ToolingError] = made(default_factory=list)
+    formulas: dict[str, str] = field(default_factory=dict)
+    problems: list[ToolingError] = field(default_factory=list)
     included: frozenset[str] = frozenset()
 
-    def set(self, path: str, text: str) -> str:
+    def render(self, path: str, text: str) -> str:
         """The chapter ready for mdBook; what is wrong in it is added to `problems`."""
-        page = PageContext(self.edition, path, text, self.shelf)
+        page = PageContext(self.edition, path, text, self.puzzle_index)
         source = self.edition.page(path)
         seated, pieces = self._seat(page)
         expansion = expand(seated, source, self.files)
@@ -161,15 +162,17 @@ class ChapterRenderer(Record, frozen=False):
         )
 
 
-def set_everything(project: Project, shelf: PuzzleIndex) -> tuple[ChapterRenderer, ...]:
-    """The presses of all editions, every chapter set. They share files and formulas, which are drawn anew."""
+def render_everything(project: Project, puzzle_index: PuzzleIndex) -> tuple[ChapterRenderer, ...]:
+    """Renders every chapter of all editions. The renderers share files and formulas, which are drawn anew."""
     drawn: dict[str, str] = {}
     files = Files(project.root)
-    presses = tuple(ChapterRenderer(edition, shelf, None, files, drawn) for edition in editions(project))
-    for press in presses:
-        for chapter in chapter_files(press.edition):
-            press.set(chapter.path, chapter.text)
-    return presses
+    renderers = tuple(
+        ChapterRenderer(edition, puzzle_index, None, files, drawn) for edition in editions(project)
+    )
+    for renderer in renderers:
+        for chapter in chapter_files(renderer.edition):
+            renderer.render(chapter.path, chapter.text)
+    return renderers
 
 
 def _place(page: PageContext, offset: int) -> Location:

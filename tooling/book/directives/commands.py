@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from tooling.book.directives.tabs import Tab, render_tabs
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import say
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ProgramLanguage, Vendor
-from tooling.record import Record
 
 SIMULATED = "--target sim"
 
 
-class Way(Record):
+class Way(Struct, frozen=True):
     """One way to run a mode.
 
     Attributes:
@@ -63,7 +64,7 @@ def run(page: PageContext, words: Words) -> str:
     """`{{#run PROGRAM [FLAGS] [solution]}}`: tabs with one command each."""
     solution = words[-1] == "solution"
     name, *flags = words[:-1] if solution else words
-    selection = page.shelf.selection(name, flags)
+    selection = page.puzzle_index.selection(name, flags)
     tabs = [
         Tab(way.key, _label(way.key, page.language), f"```bash\n{way.command}\n```")
         for way in ways_to_run(selection, solution)

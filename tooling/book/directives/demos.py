@@ -17,7 +17,7 @@ _TIME_LIMIT = 120.0  # seconds
 
 def demo(page: PageContext, words: Words) -> str:
     """`{{#demo FILE}}`: what the program FILE beside the source page printed, in a fence."""
-    recording = recordings.load(demo_recording(page.shelf.project, demo_file(page, words)))
+    recording = recordings.load(demo_recording(page.puzzle_index.project, demo_file(page, words)))
     return "```text\n" + "\n".join(recording.lines) + "\n```\n"
 
 
@@ -28,7 +28,7 @@ def demo_file(page: PageContext, words: Words) -> Path:
         BookError: there is none of that name.
     """
     (name,) = words
-    path = editions(page.shelf.project)[0].page(page.path).parent / name
+    path = editions(page.puzzle_index.project)[0].page(page.path).parent / name
     if not path.is_file():
         raise BookError(f"there is no program `{name}` beside the page", why=str(path))
     return path

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import pick
-from tooling.catalog.model import Text
 from tooling.errors import Location
 from tooling.pins import MOJO_VERSION
 from tooling.project import TOOL
+from tooling.text import LocalText
+from tooling.text.catalogues import catalogue_files, translations
 
 _GAP = "…"  # what differs from case to case, such as a name
 
@@ -43,14 +46,20 @@ def says(page: PageContext, words: Words) -> str:
             f"{{{{#says {' '.join(words)}}}}} does not say which message",
             hint="write {{#says FILE MESSAGE}}, the file below tooling/",
         )
-    told, source = Text(english, korean or english), path.read_text(encoding="utf-8")
-    for message in dict.fromkeys((told.en, told.ko)):
-        pieces = (re.escape(piece.strip()) for piece in message.split(_GAP))
-        if not re.search(".*".join(pieces), source):  # `.` ends with the line
-            raise BookError(
-                f"the tool never says “{message}”",
-                where=Location(path),
-                why="readers would look for a message that they cannot get",
-                hint=f"copy it from there, and write {_GAP} for what differs from case to case",
-            )
-    return f'<code class="message">{escape(pick(told, page.language))}</code>'
+    _require(english, path.read_text(encoding="utf-8").splitlines(), path)
+    if korean:
+        _require(korean, translations("ko"), catalogue_files()["ko"])
+    message = LocalText.of(en=english, ko=korean or english)
+    return f'<code class="message">{escape(pick(message, page.language))}</code>'
+
+
+def _require(message: str, texts: Sequence[str], file: Path) -> None:
+    pieces = (re.escape(piece.strip()) for piece in message.split(_GAP))
+    pattern = re.compile(".*".join(pieces))
+    if not any(pattern.search(text) for text in texts):
+        raise BookError(
+            f"the tool never says “{message}”",
+            where=Location(file),
+            why="readers would look for a message that they cannot get",
+            hint=f"copy it from there, and write {_GAP} for what differs from case to case",
+        )

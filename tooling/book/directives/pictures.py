@@ -8,17 +8,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.book.errors import BookError
 from tooling.book.figures.figure import picture_file
 from tooling.book.page import PageContext, Words
-from tooling.record import Record
 
 _HEAD = re.compile(
     r'\A<svg [^>]*?width="(\d+)" height="(\d+)"[^>]*>\s*<title>(.*?)</title>\s*<desc>(.*?)</desc>', re.DOTALL
 )
 
 
-class Picture(Record):
+class Picture(Struct, frozen=True):
     """What the head of a picture's file says; its words are HTML."""
 
     width: str

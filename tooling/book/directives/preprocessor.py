@@ -25,12 +25,12 @@ def main(arguments: list[str]) -> int:
         return ExitCode.PASSED if arguments[1:] == ["html"] else ExitCode.WRONG
     try:
         context, book = protocol.read(sys.stdin)
-        press = _press(context)
+        renderer = _renderer(context)
         for chapter in book.chapters():
             if chapter.path:
-                chapter.content = press.set(chapter.path, chapter.content)
-        if press.problems:
-            raise BookErrors(press.problems)
+                chapter.content = renderer.render(chapter.path, chapter.content)
+        if renderer.problems:
+            raise BookErrors(renderer.problems)
         book.write(sys.stdout)
     except ToolingError as error:
         sys.stderr.write(f"{error}\n")
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
     return ExitCode.PASSED
 
 
-def _press(context: protocol.Context) -> ChapterRenderer:
+def _renderer(context: protocol.Context) -> ChapterRenderer:
     project = find_project(context.root)
     for edition in editions(project):
         if edition.folder.resolve() == Path(context.root).resolve():

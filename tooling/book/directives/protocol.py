@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
+
+from msgspec import Struct
 
 from tooling.book.errors import BookError
 
@@ -21,8 +22,7 @@ class ProtocolError(BookError):
     """mdBook sent something that this program does not understand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """What mdBook says of the book it is building.
 
     Attributes:
@@ -65,8 +65,7 @@ class Chapter:
         return children
 
 
-@dataclass(frozen=True, slots=True)
-class Book:
+class Book(Struct, frozen=True):
     """The chapters of one edition, on their way through the preprocessor."""
 
     document: dict[str, Any]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.book import recordings
 from tooling.book.chapters import chapter_files
@@ -28,8 +29,7 @@ Say = Callable[[str], None]
 _TIME_LIMIT = 300.0  # seconds; a graph is compiled for each device first
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """One output that a page shows.
 
     Attributes:
@@ -70,11 +70,11 @@ def shown_outputs(project: Project) -> Iterator[Shown]:
     Raises:
         BookError: a directive names no run.
     """
-    shelf = PuzzleIndex(project)
+    puzzle_index = PuzzleIndex(project)
     seen: set[Path] = set()
     for edition in editions(project):
         for chapter in chapter_files(edition):
-            page = PageContext(edition, chapter.path, chapter.text, shelf)
+            page = PageContext(edition, chapter.path, chapter.text, puzzle_index)
             for directive in find_directives(chapter.text):
                 shown = _shown(page, directive)
                 if shown is not None and shown.path not in seen:
@@ -83,7 +83,7 @@ def shown_outputs(project: Project) -> Iterator[Shown]:
 
 
 def _shown(page: PageContext, directive: Directive) -> Shown | None:
-    words, project = directive.argument.split(), page.shelf.project
+    words, project = directive.argument.split(), page.puzzle_index.project
     if directive.name == "output":
         selection, state = recordings.parse_words(page, words)
         return Shown(selection, state, recordings.recording_path(project, selection, state))
@@ -93,7 +93,7 @@ def _shown(page: PageContext, directive: Directive) -> Shown | None:
         return Shown(selection, state, path, page.language)
     if directive.name == "demo":
         program = demos.demo_file(page, words)
-        puzzle, main = page.shelf.program(program.parent.name.replace("puzzle_", "p"))
+        puzzle, main = page.puzzle_index.program(program.parent.name.replace("puzzle_", "p"))
         selection = Selection(puzzle, main, puzzle.modes[0])
         return Shown(selection, "demo", demos.demo_recording(project, program), demo=program)
     return None

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from msgspec import Struct
+
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import say
-from tooling.record import Record
 
 GROUPS = {"package-manager": "ways-to-run", "api": "tensor-api"}
 
 
-class Tab(Record):
+class Tab(Struct, frozen=True):
     """One tab.
 
     Attributes:
@@ -60,7 +61,7 @@ def open_panel(group: int, index: int, key: str, label: str) -> str:
     )
 
 
-class OpenTabs(Record, frozen=False):
+class OpenTabs(Struct):
     """`{{#tabs GROUP}}` … `{{#tab LABEL}}` … `{{#end tabs}}`: collects which labels a group will have.
 
     The labels must be known before the first panel, so the directives of one page are read twice: `labels`

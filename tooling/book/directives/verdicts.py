@@ -36,7 +36,7 @@ _HANG = 2  # how many columns further in a line goes on that is too long for the
 def verdict(page: PageContext, words: Words) -> str:
     """`{{#verdict PROGRAM [FLAGS] unsolved|MUTANT}}`: what `tooling run` says of that answer."""
     selection, answer = _split_words(page, words)
-    path = verdict_path(page.shelf.project, selection, answer, page.language)
+    path = verdict_path(page.puzzle_index.project, selection, answer, page.language)
     if not path.is_file():
         parse_words(page, words)  # is there such an answer at all?
     recording = recordings.load(path)
@@ -58,7 +58,7 @@ def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
     """
     selection, answer = _split_words(page, words)
     if answer != _UNSOLVED:
-        find_mutant(page.shelf.project, selection, answer)
+        find_mutant(page.puzzle_index.project, selection, answer)
     return selection, answer
 
 
@@ -69,7 +69,7 @@ def _split_words(page: PageContext, words: Words) -> tuple[Selection, str]:
             f"{{{{#verdict {answer}}}}} does not say which answer",
             hint="end it with `unsolved` or the name of a mutant",
         )
-    return page.shelf.selection(command[0], command[1:]), answer
+    return page.puzzle_index.selection(command[0], command[1:]), answer
 
 
 def find_mutant(project: Project, selection: Selection, name: str) -> Mutant:

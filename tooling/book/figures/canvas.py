@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import Enum
 from html import escape
 
-from tooling.catalog.model import Text
-from tooling.record import Record, made
+from msgspec import Struct, field
+
+from tooling.text import Text
 
 FONT = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', "
@@ -25,7 +26,7 @@ class Ink(Enum):
     FRAME = "frame"  # blocks, clusters: what holds others
 
 
-class Shade(Record):
+class Shade(Struct, frozen=True):
     """One palette. `marks` gives fill, line and text colour for each ink; `paper` is the page's colour."""
 
     name: str
@@ -67,7 +68,7 @@ DARK = Shade(
 SHADES = (LIGHT, DARK)
 
 
-class Canvas(Record, frozen=False):
+class Canvas(Struct):
     """One picture in the making.
 
     Attributes:
@@ -80,13 +81,13 @@ class Canvas(Record, frozen=False):
     height: int
     shade: Shade
     language: str
-    _parts: list[str] = made(default_factory=list)
+    _parts: list[str] = field(default_factory=list)
 
     def say(self, text: Text | str) -> str:
         """The label in the canvas's language; a plain string is the same in all of them."""
         if isinstance(text, str):
             return text
-        return text.in_language(self.language)
+        return text.render(self.language)
 
     def cell(
         self,

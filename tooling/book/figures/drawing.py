@@ -13,14 +13,14 @@ from tooling.book.figures.figure import Figure, picture_file
 from tooling.book.puzzle_index import PuzzleIndex
 
 
-def pictures(shelf: PuzzleIndex, figure: Figure) -> Iterator[tuple[Path, str]]:
+def pictures(puzzle_index: PuzzleIndex, figure: Figure) -> Iterator[tuple[Path, str]]:
     """Every picture of a figure: the file it belongs in, and its text. One for each language and shade.
 
     A figure with a narrow form has as many of those again.
     """
-    facts = Facts(shelf, figure.puzzle)
+    facts = Facts(puzzle_index, figure.puzzle)
     number = figure.puzzle.removeprefix("p")
-    for edition in editions(shelf.project):
+    for edition in editions(puzzle_index.project):
         folder = edition.source / f"puzzle_{number}"
         if edition.prefix and not any(folder.glob("*.md")):
             continue  # nobody has translated a page that could show it
@@ -35,10 +35,10 @@ def pictures(shelf: PuzzleIndex, figure: Figure) -> Iterator[tuple[Path, str]]:
                     )
 
 
-def outdated(shelf: PuzzleIndex, figure: Figure) -> list[tuple[Path, str]]:
+def outdated(puzzle_index: PuzzleIndex, figure: Figure) -> list[tuple[Path, str]]:
     """The pictures whose file is missing or differs from what would be drawn now."""
     return [
         (path, text)
-        for path, text in pictures(shelf, figure)
+        for path, text in pictures(puzzle_index, figure)
         if not path.is_file() or path.read_text(encoding="utf-8") != text
     ]

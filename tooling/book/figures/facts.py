@@ -6,12 +6,13 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from tooling.book.errors import BookError
 from tooling.book.figures.traces import Trace, load, trace_path, traced_run
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import digest, program_files
 from tooling.errors import Location, ToolingError
-from tooling.record import Record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,15 +20,15 @@ if TYPE_CHECKING:
     from tooling.judging.reference import Reference
 
 
-class Facts(Record):
+class Facts(Struct, frozen=True):
     """The facts of one puzzle."""
 
-    shelf: PuzzleIndex
+    puzzle_index: PuzzleIndex
     puzzle: str
 
     def constant(self, name: str, program: str | None = None) -> int:
         """A whole number that the program fixes, such as TPB."""
-        return self.shelf.constant(program or self.puzzle, name)
+        return self.puzzle_index.constant(program or self.puzzle, name)
 
     def inputs(self, mode: str) -> dict[str, np.ndarray]:
         """The book's data of a mode, by buffer.
@@ -49,8 +50,8 @@ class Facts(Record):
         Raises:
             BookError: it was never traced, or the program has changed since.
         """
-        selection, state = traced_run(self.shelf, run)
-        path = trace_path(self.shelf.project, selection, state)
+        selection, state = traced_run(self.puzzle_index, run)
+        path = trace_path(self.puzzle_index.project, selection, state)
         trace = load(path)
         if trace.program != digest(*program_files(selection.program, state)):
             raise BookError(
@@ -64,7 +65,7 @@ class Facts(Record):
         # Figures are mostly shown without being drawn, and this brings NumPy.
         from tooling.judging.reference import read_reference  # noqa: PLC0415
 
-        return read_reference(self.shelf.project.solutions / self.puzzle / "reference.py")
+        return read_reference(self.puzzle_index.project.solutions / self.puzzle / "reference.py")
 
 
 @contextlib.contextmanager

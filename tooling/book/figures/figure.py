@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from tooling.catalog.model import Text
-from tooling.record import Record
+from msgspec import Struct
+
+from tooling.text import Text
 
 if TYPE_CHECKING:  # pages ask for the names of pictures only, and drawing brings a lot
     from tooling.book.figures.canvas import Canvas
@@ -26,7 +27,7 @@ def picture_file(figure: str, shade: str, *, narrow: bool = False) -> str:
     return f"media/{figure.removeprefix('p')}-{'narrow-' if narrow else ''}{shade}.svg"
 
 
-class Figure(Record):
+class Figure(Struct, frozen=True):
     """One figure of a puzzle.
 
     Attributes:

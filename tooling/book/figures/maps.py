@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import number
 from tooling.book.figures.traces import Trace
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 CELL = 62
 NARROW_CELL = 38
@@ -86,7 +86,7 @@ def draw_map(
     for thread, element in pairs:
         canvas.arrow(middle(element), end + 3, middle(thread), below - 4)
     busy = {thread for event in trace.of_block(0) for thread in event.threads}
-    name(Text("threads", "스레드"), below, threads, mono=False)
+    name(Text("threads"), below, threads, mono=False)
     for thread in range(threads):
         label = f"{index}={thread}" if narrow else f"{index} = {thread}"
         cell(thread, below, label, Ink.LIVE if thread in busy else Ink.SPARE)

@@ -8,7 +8,7 @@ from tooling.book.figures.canvas import Canvas
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.maps import draw_map
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 
 def draw_add_ten(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
@@ -20,17 +20,11 @@ def draw_add_ten(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
 FIGURES = (
     Figure(
         "p01",
-        Text(
-            "Four threads at the same time: each reads the element of its number and writes ten more.",
-            "스레드 네 개가 동시에 일합니다. 저마다 제 번호의 원소를 읽어 10을 더해 씁니다.",
-        ),
+        Text("Four threads at the same time: each reads the element of its number and writes ten more."),
         Text(
             "Three rows. Above, the elements of a: 0, 1, 2, 3. In the middle four threads with i = 0 to "
             "i = 3. Below, the elements of output: 10, 11, 12, 13. An arrow leads from each element straight "
-            "down through the thread of its number to the element of output with the same number.",
-            "세 줄로 된 그림. 위에는 a의 원소 0, 1, 2, 3. 가운데에는 i = 0부터 i = 3까지 스레드 네 개. "
-            "아래에는 output의 원소 10, 11, 12, 13. 화살표가 원소마다 번호가 같은 스레드를 지나 번호가 같은 "
-            "output 원소로 곧게 내려갑니다.",
+            "down through the thread of its number to the element of output with the same number."
         ),
         draw_add_ten,
         traces=("p01",),

@@ -9,7 +9,7 @@ from tooling.book.figures.canvas import Canvas
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.maps import draw_map
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 
 def draw_guarded(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
@@ -21,20 +21,13 @@ def draw_guarded(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: b
 FIGURES = (
     Figure(
         "p03",
-        Text(
-            "Eight threads, four elements: threads 4 to 7 have none, and do nothing.",
-            "스레드는 여덟, 원소는 넷입니다. 스레드 4에서 7까지는 맡을 원소가 없어 아무 일도 하지 않습니다.",
-        ),
+        Text("Eight threads, four elements: threads 4 to 7 have none, and do nothing."),
         Text(
             "Three rows. Above, the elements of a: 0, 1, 2, 3. In the middle eight threads with i = 0 "
             "to i = 7. Below, the elements of output: 10, 11, 12, 13. An arrow leads from each element "
             "straight down through the thread of its number to the element of output with the same "
             "number. Threads 4 to 7 are pale: no element stands above or below them, and no arrow "
-            "touches them.",
-            "세 줄로 된 그림. 위에는 a의 원소 0, 1, 2, 3. 가운데에는 i = 0부터 i = 7까지 스레드 여덟 "
-            "개. 아래에는 output의 원소 10, 11, 12, 13. 화살표가 원소마다 번호가 같은 스레드를 지나 "
-            "번호가 같은 output 원소로 곧게 내려갑니다. 스레드 4에서 7까지는 흐립니다. 위아래에 원소가 "
-            "없고 닿는 화살표도 없습니다.",
+            "touches them."
         ),
         draw_guarded,
         traces=("p03",),

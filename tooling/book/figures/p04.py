@@ -11,7 +11,7 @@ from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import Trace
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
 Place = tuple[int, int]  # row and column
@@ -37,7 +37,7 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         given = {(row, col): float(a[row, col]) for row in range(size) for col in range(size)}
         _matrix(canvas, 34, "a", given, Ink.PLAIN)
     _matrix(canvas, output, "output", written, Ink.RESULT)
-    canvas.label(block + across * wide / 2, 14, Text("threads", "스레드"), "middle", bold=True)
+    canvas.label(block + across * wide / 2, 14, Text("threads"), "middle", bold=True)
     for col in range(across):
         canvas.label(
             block + col * wide + wide / 2, 42, f"x = {col}", "middle", size=12, quiet=True, mono=True
@@ -88,12 +88,12 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for col in range(across):
             over[row * size + col].append((row, col))
     if narrow:
-        canvas.label(left, 12, Text("threads: row, col", "스레드: row, col"), size=12, quiet=True)
+        canvas.label(left, 12, Text("threads: row, col"), size=12, quiet=True)
     else:
-        canvas.label(left - 12, 66, Text("threads", "스레드"), "end")
+        canvas.label(left - 12, 66, Text("threads"), "end")
         canvas.label(left - 12, 86, "row, col", "end", size=12, quiet=True, mono=True)
         canvas.label(left - 12, cells + _SIDE / 2, "output", "end", mono=True)
-        canvas.label(left - 12, cells + _SIDE + 18, Text("place", "자리"), "end", size=12, quiet=True)
+        canvas.label(left - 12, cells + _SIDE + 18, Text("place"), "end", size=12, quiet=True)
     for place, threads in over.items():
         x = left + place * wide
         threads.sort(key=lambda one: one not in live)
@@ -108,8 +108,8 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.cell(x + 2, cells, wide - 4, _SIDE, text, ink=ink)
         canvas.label(x + wide / 2, cells + _SIDE + 18, str(place), "middle", size=12, quiet=True)
     for row in range(size):
-        _span(canvas, left + row * size * wide, size * wide, cells, Text(f"row {row}", f"{row}행"))
-    beyond = Text("behind the matrix", "행렬 뒤")
+        _span(canvas, left + row * size * wide, size * wide, cells, Text("row {row}").of(row=row))
+    beyond = Text("behind the matrix")
     _span(canvas, left + len(values) * wide, behind * wide, cells, beyond)
     return canvas
 
@@ -123,11 +123,11 @@ def _span(canvas: Canvas, x: float, width: float, cells: float, name: Text) -> N
 
 def draw_layouts(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """Two layouts of the same six cells, as the demonstration beside the page has printed them."""
-    path = facts.shelf.project.recordings / "outputs" / facts.puzzle / "layouts.demo.json"
+    path = facts.puzzle_index.project.recordings / "outputs" / facts.puzzle / "layouts.demo.json"
     printed = dict(line.split(": ", 1) for line in recordings.load(path).lines)
     views = (
-        (Text("row-major", "행 우선"), json.loads(printed["by rows"])),
-        (Text("column-major", "열 우선"), json.loads(printed["by columns"])),
+        (Text("row-major"), json.loads(printed["by rows"])),
+        (Text("column-major"), json.loads(printed["by columns"])),
     )
     wide, side, block = 53, 40, 240 if narrow else 148
     height, width = len(views[0][1]), len(views[0][1][0])
@@ -167,7 +167,7 @@ def _view(
     else:
         y = cells + side / 2
         canvas.arrow(left + width * side + 10, y, line - 10, y)
-        canvas.label(line, cells - 16, Text("in memory", "메모리에서"), size=12, quiet=True)
+        canvas.label(line, cells - 16, Text("in memory"), size=12, quiet=True)
 
 
 FIGURES = (
@@ -175,20 +175,14 @@ FIGURES = (
         "p04",
         Text(
             "Nine threads over four elements. x counts the columns and y the rows; the pale threads have "
-            "no element.",
-            "원소 네 개에 스레드 아홉 개. x는 열을, y는 행을 셉니다. 흐린 스레드에는 원소가 없습니다.",
+            "no element."
         ),
         Text(
             "Three squares side by side. Left, the matrix a of 2 rows and 2 columns: 0 1 and 2 3. In the "
             "middle a block of 3 rows and 3 columns of threads, each with its row and column; columns are "
             "headed x = 0 to x = 2, rows y = 0 to y = 2. Threads 0, 0 and 0, 1 and 1, 0 and 1, 1 are "
             "marked, the five threads with a row or column of 2 are pale. Right, the matrix output: 10 11 "
-            "and 12 13. Arrows lead from rows 0 and 1 of a through the threads to the same rows of output.",
-            "나란히 놓인 정사각형 셋. 왼쪽은 2행 2열 행렬 a로 0 1과 2 3. 가운데는 3행 3열로 놓인 스레드 "
-            "블록이고 스레드마다 행과 열이 적혀 있습니다. 열 위에는 x = 0부터 x = 2, 행 옆에는 y = 0부터 y "
-            "= 2. 스레드 0, 0과 0, 1과 1, 0과 1, 1은 칠해져 있고, 행이나 열이 2인 스레드 다섯 개는 "
-            "흐립니다. 오른쪽은 행렬 output으로 10 11과 12 13. 화살표가 a의 0행과 1행에서 스레드를 지나 "
-            "output의 같은 행으로 갑니다.",
+            "and 12 13. Arrows lead from rows 0 and 1 of a through the threads to the same rows of output."
         ),
         draw_threads,
         traces=("p04",),
@@ -198,19 +192,13 @@ FIGURES = (
         "p04-line",
         Text(
             "The matrix in memory, and over each cell the threads whose row * 2 + col leads there. The "
-            "pale ones must not get through: column 2 runs on into the next row, row 2 behind the matrix.",
-            "메모리에 놓인 행렬과, row * 2 + col이 그 칸을 가리키는 스레드. 흐린 스레드는 막아야 합니다. "
-            "2번 열은 다음 행으로, 2번 행은 행렬 뒤로 넘어갑니다.",
+            "pale ones must not get through: column 2 runs on into the next row, row 2 behind the matrix."
         ),
         Text(
             "A line of eight cells with the places 0 to 7. Cells 0 and 1 are row 0 of the output with 10 "
             "and 11, cells 2 and 3 are row 1 with 12 and 13, cells 4 to 7 lie behind the matrix. Over the "
             "cells the threads: 0, 0 over place 0; 0, 1 over 1; 1, 0 and, pale, 0, 2 over 2; 1, 1 over 3; "
-            "pale 1, 2 and 2, 0 over 4; pale 2, 1 over 5; pale 2, 2 over 6; none over 7.",
-            "자리 0부터 7까지 여덟 칸이 한 줄로 놓여 있습니다. 0과 1은 output의 0행으로 10과 11, 2와 3은 "
-            "1행으로 12와 13, 4부터 7까지는 행렬 뒤입니다. 칸 위의 스레드: 자리 0에 0, 0. 자리 1에 0, 1. "
-            "자리 2에 1, 0과 흐린 0, 2. 자리 3에 1, 1. 자리 4에 흐린 1, 2와 2, 0. 자리 5에 흐린 2, 1. 자리 "
-            "6에 흐린 2, 2. 자리 7에는 없음.",
+            "pale 1, 2 and 2, 0 over 4; pale 2, 1 over 5; pale 2, 2 over 6; none over 7."
         ),
         draw_line,
         traces=("p04",),
@@ -220,18 +208,13 @@ FIGURES = (
         "p04-layouts",
         Text(
             "Six cells of memory, two layouts. In the matrix stands the place of each element, in memory "
-            "the element that lies there; row 0 is coloured.",
-            "메모리 여섯 칸과 두 가지 레이아웃. 행렬에는 원소마다 그 자리가, 메모리에는 칸마다 거기 놓인 "
-            "원소가 적혀 있습니다. 0행은 색칠했습니다.",
+            "the element that lies there; row 0 is coloured."
         ),
         Text(
             "Two matrices of 2 rows and 3 columns, each with the same line of six memory cells. Row-major: "
             "the places are 0 1 2 in row 0 and 3 4 5 in row 1, so in memory row 0 comes first, then row 1. "
             "Column-major: the places are 0 2 4 in row 0 and 1 3 5 in row 1, so in memory the rows "
-            "alternate: [0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2].",
-            "2행 3열 행렬 둘이 각각 같은 메모리 여섯 칸과 함께 있습니다. 행 우선에서는 자리가 0행에 0 1 2, "
-            "1행에 3 4 5여서 메모리에 0행이 먼저, 1행이 다음에 놓입니다. 열 우선에서는 자리가 0행에 0 2 4, "
-            "1행에 1 3 5여서 두 행이 번갈아 놓입니다: [0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2].",
+            "alternate: [0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]."
         ),
         draw_layouts,
         narrow=partial(draw_layouts, narrow=True),

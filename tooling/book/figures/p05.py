@@ -9,7 +9,7 @@ from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import Trace
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 _OUTPUT, _A, _B = 0, 1, 2  # places among the kernel's pointers
 _HIGH = 40
@@ -38,7 +38,7 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
 
     canvas.frame(left - 16, top - 16, right - left + 32, bottom - top + 32)
     for column in range(columns):
-        name = Text(f"column {column}", f"{column}열")
+        name = Text("column {column}").of(column=column)
         canvas.label(x(column) + wide / 2, bottom + 30, name, "middle", size=12, quiet=True)
     canvas.label(x(0) - 20, above + _HIGH / 2, "a", "end", mono=True)
     canvas.label(start + beside / 2, y(0) - 20, "b", "middle", mono=True)
@@ -64,7 +64,7 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
         place = out_left + along * side, out_top + down * side
         canvas.cell(*place, side - 4, side - 4, number(stored[thread].value), ink=Ink.RESULT)
     for row in range(rows):
-        name = Text(f"row {row}", f"{row}행")
+        name = Text("row {row}").of(row=row)
         if not narrow:
             canvas.label(right + 28, y(row) + _HIGH / 2, name, size=12, quiet=True)
     return canvas
@@ -80,20 +80,14 @@ FIGURES = (
         "p05",
         Text(
             "A dashed outline joins an element with the threads that read it: an element of a with a column "
-            "of threads, an element of b with a row. Pale threads read nothing.",
-            "점선은 원소 하나와 그 원소를 읽는 스레드를 한데 묶습니다. a의 원소는 한 열의 스레드가, b의 "
-            "원소는 한 행의 스레드가 읽습니다. 흐린 스레드는 아무것도 읽지 않습니다.",
+            "of threads, an element of b with a row. Pale threads read nothing."
         ),
         Text(
             "A block of 3 by 3 threads. Above it a with the elements 1 and 2, beside it b with the elements "
             "0 and 10. A dashed outline runs around each element of a and the two threads below it, another "
             "around each element of b and the two threads to its right. These four threads hold 1 + 0, 2 + "
             "0, 1 + 10 and 2 + 10. The third row and the third column of threads are pale. The output is a "
-            "square of 1 2 and, below, 11 12.",
-            "3 x 3 스레드의 블록. 위에는 원소가 1과 2인 a, 옆에는 원소가 0과 10인 b가 있습니다. a의 "
-            "원소마다 점선이 그 원소와 아래쪽 두 스레드를 둘러싸고, b의 원소마다 점선이 그 원소와 오른쪽 두 "
-            "스레드를 둘러쌉니다. 이 네 스레드에는 1 + 0, 2 + 0, 1 + 10, 2 + 10이 들어 있습니다. "
-            "스레드의 셋째 행과 셋째 열은 흐립니다. 출력은 위가 1 2, 아래가 11 12인 정사각형입니다.",
+            "square of 1 2 and, below, 11 12."
         ),
         draw_square,
         traces=("p05",),

@@ -8,7 +8,7 @@ from functools import partial
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 _OUTPUT, _A = 0, 1  # places among the kernel's pointers
 _HIGH = 34
@@ -50,7 +50,7 @@ def draw_blocks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
     for block in range(blocks):
         start = block * threads
         canvas.frame(x(start) - edge, frame, threads * wide + 2 * edge, end - frame)
-        name = Text(f"block {block}", f"블록 {block}")
+        name = Text("block {block}").of(block=block)
         canvas.label(x(start) + threads * wide / 2, frame + 14, name, "middle", bold=True, size=13)
         loads, stores = (list(trace.accesses(*which, block)) for which in (("load", _A), ("store", _OUTPUT)))
         for load in loads:
@@ -72,21 +72,14 @@ FIGURES = (
         "p06",
         Text(
             "Nine elements, three blocks of four threads. thread_idx.x begins anew in every block, i counts "
-            "on. Pale threads have no element.",
-            "원소는 아홉 개, 스레드 네 개짜리 블록은 세 개입니다. thread_idx.x는 블록마다 0부터 다시 세고 "
-            "i는 이어서 셉니다. 흐린 스레드에는 원소가 없습니다.",
+            "on. Pale threads have no element."
         ),
         Text(
             "Above, the nine elements of a: 0 to 8. In the middle three blocks. In each, thread_idx.x runs "
             "from 0 to 3. Below it stands i: 0 to 3 in block 0, 4 to 7 in block 1, 8 to 11 in block 2. At "
             "the bottom, the nine elements of output: 10 to 18. An arrow leads from each element straight "
             "down through the thread with its number as i to the element of output. The threads with i = "
-            "9, 10 and 11 are pale and have no arrows.",
-            "위에는 a의 원소 아홉 개, 0부터 8까지. 가운데에는 블록 세 개. 블록마다 thread_idx.x는 0부터 "
-            "3까지입니다. 그 아래 i는 블록 0에서 0부터 3까지, 블록 1에서 4부터 7까지, 블록 2에서 8부터 "
-            "11까지입니다. 맨 아래에는 output의 원소 아홉 개, 10부터 18까지. 화살표가 원소마다 i가 그 번호인 "
-            "스레드를 지나 output의 원소로 곧게 내려갑니다. i가 9, 10, 11인 스레드는 흐리고 화살표가 "
-            "없습니다.",
+            "9, 10 and 11 are pale and have no arrows."
         ),
         draw_blocks,
         traces=("p06",),

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import BARRIER, SHARED, Access, Trace
-from tooling.catalog.model import Text
-from tooling.record import Record
+from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
 
 _OUTPUT, _A = 0, 1  # the kernel's arguments
-_GLOBAL = Text("global memory", "전역 메모리")
+_GLOBAL = Text("global memory")
 
 
-class Way(Record):
+class Way(Struct, frozen=True):
     """The way of one number.
 
     Attributes:
@@ -59,7 +60,7 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
     left, pitch, high, small = 156, 60, 36, 40
     canvas = sheet(left + len(a) * pitch + 8, 284)
     _names(canvas, left - 16, 26 + high / 2, "a", _GLOBAL)
-    _names(canvas, left - 16, 130 + high / 2, "shared", Text("one for each block", "블록마다 하나씩"))
+    _names(canvas, left - 16, 130 + high / 2, "shared", Text("one for each block"))
     _names(canvas, left - 16, 224 + high / 2, "output", _GLOBAL)
     for top, name in ((13, "global_i"), (119, "local_i"), (272, "global_i")):
         canvas.label(left - 16, top, name, "end", size=12, quiet=True, mono=True)
@@ -73,7 +74,7 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
         x = left + block * threads * pitch
         canvas.frame(x + 3, 78, threads * pitch - 6, 124)
         middle = x + threads * pitch / 2
-        canvas.label(middle, 91, Text(f"block {block}", f"블록 {block}"), "middle", size=12, bold=True)
+        canvas.label(middle, 91, Text("block {block}").of(block=block), "middle", size=12, bold=True)
         if waits:
             canvas.arrow(x + 11, 185, x + threads * pitch - 11, 185, head=False, dashed=True)
     for way in ways(trace):
@@ -98,9 +99,9 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     bottom = top + len(a) * pitch
     canvas = sheet(target + wide + 20, bottom + 26)
     for x, text, below in (
-        (source + wide / 2, "a", Text("global", "전역")),
-        (cell + 20, "shared", Text("of the block", "블록의 것")),
-        (target + wide / 2, "output", Text("global", "전역")),
+        (source + wide / 2, "a", Text("global")),
+        (cell + 20, "shared", Text("of the block")),
+        (target + wide / 2, "output", Text("global")),
     ):
         canvas.label(x, 12, text, "middle", size=13, mono=True)
         canvas.label(x, 29, below, "middle", size=12, quiet=True)
@@ -114,7 +115,7 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         y = top + block * threads * pitch
         canvas.frame(frame, y + 2, 140, threads * pitch - 4)
         middle = y + threads * pitch / 2
-        canvas.label(name, middle, Text(f"block {block}", f"블록 {block}"), "middle", size=12, bold=True)
+        canvas.label(name, middle, Text("block {block}").of(block=block), "middle", size=12, bold=True)
         if waits:
             canvas.arrow(barrier, y + 8, barrier, y + threads * pitch - 8, head=False, dashed=True)
     for way in ways(trace):
@@ -143,21 +144,14 @@ FIGURES = (
         "p08",
         Text(
             "Every number goes through the shared memory of its block. The elements are numbered through "
-            "both blocks, the cells of each block from 0.",
-            "수는 저마다 자기 블록의 공유 메모리를 거쳐 갑니다. 원소의 번호는 두 블록에 걸쳐 이어지고, 칸의 "
-            "번호는 블록마다 0부터 시작합니다.",
+            "both blocks, the cells of each block from 0."
         ),
         Text(
             "Three rows. Above, the elements 0 to 7 of a in global memory, all 1. In the middle two frames, "
             "block 0 and block 1, each with four cells of shared memory, numbered 0 to 3, all 1. Below, the "
             "elements 0 to 7 of output in global memory, all 11. An arrow leads from each element of a to a "
             "cell, elements 0 to 3 to block 0, elements 4 to 7 to block 1, and from the cell across the "
-            "block's barrier to the element of output that has the same number as the element of a.",
-            "세 줄로 된 그림. 위에는 전역 메모리에 있는 a의 원소 0에서 7까지, 모두 1. 가운데에는 블록 0과 "
-            "블록 1을 나타내는 틀 둘이 있고, 저마다 0에서 3까지 번호를 매긴 공유 메모리 네 칸이 있으며 모두 "
-            "1. 아래에는 전역 메모리에 있는 output의 원소 0에서 7까지, 모두 11. 화살표는 a의 원소마다 칸 "
-            "하나로 이어집니다. 원소 0에서 3까지는 블록 0으로, 4에서 7까지는 블록 1로 갑니다. 화살표는 "
-            "칸에서 블록의 배리어를 지나, a의 원소와 번호가 같은 output의 원소로 이어집니다.",
+            "block's barrier to the element of output that has the same number as the element of a."
         ),
         draw_blocks,
         traces=("p08",),

@@ -8,13 +8,13 @@ from functools import partial
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
 
-_HOST = Text("host", "호스트")
-_ERROR = Text("error", "오류")
-_BAD_READ = Text("invalid read", "잘못된 읽기")
+_HOST = Text("host")
+_ERROR = Text("error")
+_BAD_READ = Text("invalid read")
 _OFFSETS = (-1, 0, 1)  # of the elements that a window should have
 
 
@@ -61,10 +61,10 @@ def draw_windows(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(right_at + side + (10 if narrow else 24), 34 + count * step)
     canvas.label(left + count * side / 2, 14, "input", "middle", mono=True, size=12)
     canvas.label(got_at + side / 2, 14, "result", "middle", mono=True, size=12)
-    canvas.label(right_at + side / 2, 14, Text("expected", "기댓값"), "middle", size=12, quiet=True)
+    canvas.label(right_at + side / 2, 14, Text("expected", context="figure"), "middle", size=12, quiet=True)
     for thread in range(count):
         top = 30 + thread * step
-        title = f"T{thread}" if narrow else Text(f"thread {thread}", f"스레드 {thread}")
+        title = f"T{thread}" if narrow else Text("thread {thread}").of(thread=thread)
         canvas.label(left - (6 if narrow else 14), top + side / 2, title, "end", size=size)
         window = [thread + offset for offset in _OFFSETS if 0 <= thread + offset < count]
         added = [thread + offset for offset in _OFFSETS[:steps] if 0 <= thread + offset < count]
@@ -93,15 +93,15 @@ def draw_barrier(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.plate(line, 16, 84, "barrier()")
     for thread in range(threads):
         top = 40 + thread * step
-        title = f"T{thread}" if narrow else Text(f"thread {thread}", f"스레드 {thread}")
+        title = f"T{thread}" if narrow else Text("thread {thread}").of(thread=thread)
         canvas.label(left - (8 if narrow else 14), top + high / 2, title, "end", size=14)
         if thread < threads - 1:
             canvas.cell(left, top, wide, high, f"shared[{thread}] = …", ink=Ink.LIVE, size=size)
             canvas.arrow(left + wide + 4, top + high / 2, line - 3, top + high / 2)
-            waits = Text("waits", "기다림")
+            waits = Text("waits")
             canvas.label(line + 8, top + high / 2, waits, size=12, quiet=True)
         else:
-            canvas.cell(left, top, wide, high, Text("returns", "종료"), ink=Ink.SPARE, size=size)
+            canvas.cell(left, top, wide, high, Text("returns", context="figure"), ink=Ink.SPARE, size=size)
     return canvas
 
 
@@ -120,19 +120,13 @@ FIGURES = (
         "p09",
         Text(
             "A launch is asynchronous. The kernel runs after enqueue_function has returned, so the host "
-            "learns of its error at the next call that waits for the GPU.",
-            "커널 실행은 비동기입니다. 커널은 enqueue_function이 반환된 뒤에 실행되므로, 호스트는 GPU를 "
-            "기다리는 다음 호출에서 오류를 알게 됩니다.",
+            "learns of its error at the next call that waits for the GPU."
         ),
         Text(
             "Two rows, time from left to right. Host: enqueue_function, then synchronize(), then an error. "
             "GPU: the kernel add_10 starts after enqueue_function and runs while the host waits in "
             "synchronize(). An invalid read ends the kernel; an arrow leads from its end to the error on "
-            "the host.",
-            "두 줄로 된 그림. 시간은 왼쪽에서 오른쪽으로 흐릅니다. 호스트는 enqueue_function, "
-            "synchronize(), 오류 순서입니다. GPU에서는 커널 add_10이 enqueue_function 다음에 시작해, "
-            "호스트가 synchronize()에서 기다리는 동안 실행됩니다. 잘못된 읽기로 커널이 끝나고, 그 끝에서 "
-            "호스트의 오류로 화살표가 이어집니다.",
+            "the host."
         ),
         draw_launch,
         narrow=draw_launch_narrow,
@@ -141,37 +135,24 @@ FIGURES = (
         "p09-window",
         Text(
             "What the loop of the second case adds. Each thread misses the element to its right (dashed); "
-            "the last thread has none.",
-            "두 번째 경우의 반복문이 더하는 원소. 스레드마다 오른쪽 원소(점선)가 빠집니다. 마지막 "
-            "스레드에는 오른쪽 원소가 없습니다.",
+            "the last thread has none."
         ),
         Text(
             "A row for each of four threads with the input elements 0, 1, 2, 3. Thread 0 adds element 0 and "
             "misses element 1: result 0, expected 1. Thread 1 adds elements 0 and 1 and misses element 2: "
             "result 1, expected 3. Thread 2 adds elements 1 and 2 and misses element 3: result 3, expected "
-            "6. Thread 3 adds elements 2 and 3: result 5, expected 5.",
-            "스레드 네 개마다 한 줄씩, 줄마다 입력 원소 0, 1, 2, 3이 있습니다. 스레드 0은 원소 0을 더하고 "
-            "원소 1을 빠뜨립니다. 결과 0, 기댓값 1. 스레드 1은 원소 0과 1을 더하고 원소 2를 빠뜨립니다. "
-            "결과 1, 기댓값 3. 스레드 2는 원소 1과 2를 더하고 원소 3을 빠뜨립니다. 결과 3, 기댓값 6. 스레드 "
-            "3은 원소 2와 3을 더합니다. 결과 5, 기댓값 5.",
+            "6. Thread 3 adds elements 2 and 3: result 5, expected 5."
         ),
         draw_windows,
         narrow=partial(draw_windows, narrow=True),
     ),
     Figure(
         "p09-barrier",
-        Text(
-            "Three threads wait at a barrier for all four. Thread 3 does not enter the branch and returns.",
-            "스레드 세 개가 배리어에서 네 개가 모이기를 기다립니다. 스레드 3은 조건문에 들어가지 않고 "
-            "종료합니다.",
-        ),
+        Text("Three threads wait at a barrier for all four. Thread 3 does not enter the branch and returns."),
         Text(
             "Four rows, one for each thread. Threads 0, 1 and 2 store to shared memory, and an arrow leads "
             "from each to a dashed line marked barrier(), where it waits. Thread 3 returns; no arrow leads "
-            "from it to the line.",
-            "스레드마다 한 줄씩, 네 줄로 된 그림. 스레드 0, 1, 2는 공유 메모리에 저장하고, 화살표가 저마다 "
-            "barrier()라고 적힌 점선으로 이어져 거기서 기다립니다. 스레드 3은 종료하며, 점선으로 이어지는 "
-            "화살표가 없습니다.",
+            "from it to the line."
         ),
         draw_barrier,
         narrow=partial(draw_barrier, narrow=True),

@@ -8,7 +8,7 @@ from functools import partial
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
 
@@ -43,7 +43,7 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         for place, thread in enumerate(readers[element]):
             y = top + 78 + place * step
             canvas.label(x + side / 2, y, thread, "middle", size=12 if narrow else 13, mono=True)
-    title = Text("threads (x, y)", "스레드 (x, y)")
+    title = Text("threads (x, y)")
     if narrow:
         canvas.label(left + len(readers) * side, 14, title, "end", size=12, quiet=True)
     else:
@@ -58,13 +58,13 @@ def draw_additions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     left, column, step = (58, 64, 56) if narrow else (130, 110, 60)
     wide = column - (10 if narrow else 22)
     canvas = sheet(left + len(values) * column + 8, 40 + 4 * step)
-    rows = (Text("read", "읽기"), Text("add", "더하기"), Text("write", "쓰기"))
+    rows = (Text("read"), Text("add"), Text("write"))
     for place, row in enumerate(rows):
         canvas.label(left - 14, 48 + place * step, row, "end", size=13)
     for thread, value in enumerate(values):
         x = left + thread * column
         middle = x + wide / 2
-        title = f"T{thread}" if narrow else Text(f"thread {thread}", f"스레드 {thread}")
+        title = f"T{thread}" if narrow else Text("thread {thread}").of(thread=thread)
         canvas.label(middle, 14, title, "middle", size=13)
         texts = (number(0), f"0 + {number(value)}", number(value))
         for place, (text, ink) in enumerate(zip(texts, (Ink.PLAIN, Ink.LIVE, Ink.RESULT), strict=True)):
@@ -73,11 +73,8 @@ def draw_additions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
                 canvas.arrow(middle, 66 - step + place * step + 3, middle, 30 + place * step - 3)
     y = 52 + 3 * step
     canvas.arrow(4, y - 24, left + len(values) * column, y - 24, head=False, dashed=True)
-    last = Text(
-        f"remains: one of {', '.join(map(number, values))}",
-        f"남는 값: {', '.join(map(number, values))} 중 하나",
-    )
-    meant = Text(f"meant: {number(total)}", f"의도한 값: {number(total)}")
+    last = Text("remains: one of {join}").of(join=", ".join(map(number, values)))
+    meant = Text("meant: {total}").of(total=number(total))
     if narrow:
         canvas.label(6, y - 4, last, size=13)
         canvas.label(6, y + 18, meant, size=13)
@@ -101,33 +98,23 @@ FIGURES = (
         "p10",
         Text(
             "The element that each of the nine threads reads. Elements 4 to 6 (dashed) do not belong to the "
-            "buffer.",
-            "스레드 아홉 개가 저마다 읽는 원소. 원소 4에서 6까지(점선)는 버퍼의 원소가 아닙니다.",
+            "buffer."
         ),
         Text(
             "A row of seven places in memory. Places 0 to 3 are the elements of a: 0, 1, 2, 3. Places 4 to "
             "6 are dashed. Below each place are the threads (x, y) that read it: 0: (0, 0). 1: (1, 0). 2: "
-            "(2, 0) and (0, 1). 3: (1, 1). 4: (2, 1) and (0, 2). 5: (1, 2). 6: (2, 2).",
-            "메모리의 일곱 위치가 한 줄로 있습니다. 위치 0에서 3까지는 a의 원소 0, 1, 2, 3. 위치 4에서 "
-            "6까지는 점선입니다. 위치마다 아래에 그곳을 읽는 스레드 (x, y)가 있습니다. 0: (0, 0). 1: (1, "
-            "0). 2: (2, 0)과 (0, 1). 3: (1, 1). 4: (2, 1)과 (0, 2). 5: (1, 2). 6: (2, 2).",
+            "(2, 0) and (0, 1). 3: (1, 1). 4: (2, 1) and (0, 2). 5: (1, 2). 6: (2, 2)."
         ),
         draw_elements,
         narrow=partial(draw_elements, narrow=True),
     ),
     Figure(
         "p10-race",
-        Text(
-            "Four threads execute += on the same element. All read 0 before any of them writes.",
-            "스레드 네 개가 같은 원소에 +=를 실행합니다. 어느 스레드도 쓰기 전에 모두 0을 읽습니다.",
-        ),
+        Text("Four threads execute += on the same element. All read 0 before any of them writes."),
         Text(
             "Four columns, one for each thread, with three steps. Each thread reads 0. Thread 0 adds 0 and "
             "writes 0, thread 1 adds 1 and writes 1, thread 2 adds 2 and writes 2, thread 3 adds 3 and "
-            "writes 3. What is left is one of these four values; 6 was meant.",
-            "스레드마다 한 열씩, 네 열에 세 단계가 있습니다. 스레드마다 0을 읽습니다. 스레드 0은 0을 더해 "
-            "0을 쓰고, 스레드 1은 1을 더해 1을 쓰고, 스레드 2는 2를 더해 2를 쓰고, 스레드 3은 3을 더해 3을 "
-            "씁니다. 남는 값은 이 네 값 중 하나입니다. 의도한 값은 6입니다.",
+            "writes 3. What is left is one of these four values; 6 was meant."
         ),
         draw_additions,
         narrow=partial(draw_additions, narrow=True),

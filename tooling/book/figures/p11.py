@@ -9,7 +9,7 @@ from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Trace
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 _A, _OUTPUT = 1, 0  # places among the kernel's pointers
 _GAP = 36  # between the elements and the cells
@@ -38,7 +38,7 @@ def draw_windows(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: b
     for place in range(len(a)):
         canvas.label(left + place * side + side / 2, 14, str(place), "middle", size=12, quiet=True)
         canvas.cell(left + place * side, 30, side, side, number(a[place]), size=size)
-    name(30 + side / 2, "a", Text("global memory", "전역 메모리"))
+    name(30 + side / 2, "a", Text("global memory"))
     shared = 30 + side + _GAP
     held = {store.element: store for store in trace.accesses("store", SHARED, block=0)}
     read = _read(trace, _A)
@@ -47,7 +47,7 @@ def draw_windows(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: b
             start = left + element * side + side / 2
             canvas.arrow(start, 30 + side + 3, left + cell * side + side / 2, shared - 4)
         canvas.cell(left + cell * side, shared, side, side, number(store.value), ink=Ink.LIVE, size=size)
-    name(shared + side / 2, "shared", Text("shared memory", "공유 메모리"))
+    name(shared + side / 2, "shared", Text("shared memory"))
     middle = shared + side + _BARRIER / 2 - 2
     canvas.arrow(4, middle, right + 2, middle, head=False, dashed=True)
     canvas.plate(left + threads * side / 2, middle, 84, "barrier()")
@@ -58,7 +58,7 @@ def draw_windows(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: b
         if narrow:
             canvas.label(4, top + side / 2, f"T{thread}", size=size)
         else:
-            label = Text(f"thread {thread}", f"스레드 {thread}")
+            label = Text("thread {thread}").of(thread=thread)
             canvas.label(left - missing - 12, top + side / 2, label, "end")
         for cell in range(thread - window + 1, 0):
             _no_cell(canvas, left + cell * side, top, side)
@@ -94,9 +94,7 @@ FIGURES = (
         Text(
             "Every thread moves one element into shared memory. After the barrier it adds up a window of "
             "three cells, which ends with its own. Threads 0 and 1 have fewer: there is nothing before "
-            "cell 0.",
-            "스레드마다 원소 하나를 공유 메모리로 옮깁니다. 배리어를 지나면 자기 칸에서 끝나는 윈도의 세 "
-            "칸을 더합니다. 0번 칸 앞에는 아무것도 없어서 스레드 0과 1은 칸이 더 적습니다.",
+            "cell 0."
         ),
         Text(
             "Above, the elements of a, 0 to 7. An arrow leads from each straight down into the cell of "
@@ -104,13 +102,7 @@ FIGURES = (
             "the eight cells with its window marked: cell 0 for thread 0, cells 0 and 1 for thread 1, "
             "cells 0 to 2 for thread 2, and so on to cells 5 to 7 for thread 7. Dashed boxes are cells "
             "that do not exist: two before cell 0 in the row of thread 0, one in that of thread 1. An "
-            "arrow leads from each row to its sum in output: 0, 1, 3, 6, 9, 12, 15, 18.",
-            "위에는 a의 원소 0부터 7까지 있고, 원소마다 화살표가 번호가 같은 공유 메모리 칸으로 곧게 "
-            "내려갑니다. barrier()라고 적힌 선 아래에는 스레드마다 여덟 칸짜리 줄이 있고 윈도가 표시되어 "
-            "있습니다. 스레드 0은 0번 칸, 스레드 1은 0번과 1번 칸, 스레드 2는 0번부터 2번 칸이고, 이렇게 "
-            "이어져 스레드 7은 5번부터 7번 칸입니다. 점선 상자는 없는 칸입니다. 0번 칸 앞에, 스레드 0의 "
-            "줄에는 둘, 스레드 1의 줄에는 하나 있습니다. 줄마다 화살표가 output의 합으로 이어집니다. 합은 "
-            "0, 1, 3, 6, 9, 12, 15, 18입니다.",
+            "arrow leads from each row to its sum in output: 0, 1, 3, 6, 9, 12, 15, 18."
         ),
         draw_windows,
         traces=("p11",),

@@ -10,7 +10,7 @@ from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, draw_reduction
 from tooling.book.figures.traces import SHARED
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 
 def draw_dot_product(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
@@ -30,7 +30,7 @@ def draw_dot_product(facts: Facts, sheet: Callable[[int, int], Canvas], *, narro
     for index in range(size):
         middle = left + index * side + side / 2
         canvas.arrow(middle, rows - 8, middle, rows + 22)
-    first = Text("products, shared", "곱 (공유 메모리)")
+    first = Text("products, shared")
     draw_reduction(canvas, left, rows + gap, facts.trace("p12"), first=first, narrow=narrow)
     return canvas
 
@@ -40,9 +40,9 @@ def draw_banks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: boo
     from tooling.book.figures.requests import draw_requests, request  # noqa: PLC0415 - brings NumPy
 
     rows = (
-        (Text("Here: thread i stores to cell i", "이 퍼즐: 스레드 i가 칸 i에 저장"), "p12"),
+        (Text("Here: thread i stores to cell i"), "p12"),
         (
-            Text("Puzzle 32: thread i stores to cell 2i", "퍼즐 32: 스레드 i가 칸 2i에 저장"),
+            Text("Puzzle 32: thread i stores to cell 2i"),
             "p32 --two-way unsolved",
         ),
     )
@@ -58,18 +58,13 @@ FIGURES = (
     Figure(
         "p12",
         Text(
-            "Each thread multiplies one pair. Three steps then fold the eight products into the dot product.",
-            "스레드마다 한 쌍을 곱합니다. 그다음 세 단계 만에 여덟 개의 곱이 내적 하나로 접힙니다.",
+            "Each thread multiplies one pair. Three steps then fold the eight products into the dot product."
         ),
         Text(
             "Vectors a and b hold 0 to 7. Their products 0 1 4 9 16 25 36 49 stand in shared memory. "
             "After stride 4 the "
             "first four cells hold 16 26 40 58, after stride 2 the first two hold 56 84, after stride 1 "
-            "the first holds 140.",
-            "벡터 a와 b에는 0부터 7까지 들어 있습니다. 곱 0 1 4 9 16 25 36 49가 공유 메모리에 놓입니다. "
-            "스트라이드 4 다음에는 앞의 네 "
-            "칸이 16 26 40 58, 스트라이드 2 다음에는 앞의 두 칸이 56 84, 스트라이드 1 다음에는 첫 칸이 "
-            "140입니다.",
+            "the first holds 140."
         ),
         draw_dot_product,
         traces=("p12",),
@@ -80,20 +75,13 @@ FIGURES = (
         Text(
             "Which bank serves which thread of a warp. Above, every cell has a bank of its own, and one "
             "pass serves all. Below, the threads of puzzle 32 leave every other cell empty: they meet in "
-            "pairs in half of the banks, and the warp waits for a second pass.",
-            "어느 뱅크가 워프의 어느 스레드를 처리하는지 보여 줍니다. 위에서는 칸마다 뱅크가 따로 있어 "
-            "한 번에 끝납니다. 아래는 퍼즐 32입니다. 스레드가 칸을 하나씩 건너뛰며 쓰기 때문에 뱅크 "
-            "절반에 둘씩 몰리고, 워프는 두 번째 차례까지 기다립니다.",
+            "pairs in half of the banks, and the warp waits for a second pass."
         ),
         Text(
             "Two maps with a column for each of the 32 banks. The upper one has a single row: threads 0 "
             "to 7 in banks 0 to 7. The lower one has two rows: threads 0 to 15 in the banks with even "
             "numbers, and in a second row, marked as a conflict, threads 16 to 31 in the same banks. "
-            "The banks with odd numbers stay empty.",
-            "뱅크 32개마다 열이 하나씩 있는 지도 둘. 위 지도는 한 줄입니다. 스레드 0에서 7까지 뱅크 "
-            "0에서 7까지에 있습니다. 아래 지도는 두 줄입니다. 스레드 0에서 15까지 짝수 번호 뱅크에 있고, "
-            "충돌로 표시한 둘째 줄에 스레드 16에서 31까지 같은 뱅크에 있습니다. 홀수 번호 뱅크는 비어 "
-            "있습니다.",
+            "The banks with odd numbers stay empty."
         ),
         draw_banks,
         traces=("p12", "p32 --two-way unsolved"),

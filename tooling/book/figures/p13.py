@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from msgspec import Struct
+
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Access, Trace
-from tooling.catalog.model import Text
-from tooling.record import Record
+from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
 
@@ -19,7 +20,7 @@ _SIMPLE = "p13_tile_tensor --simple"
 _BOUNDARY = "p13_tile_tensor --block-boundary"
 
 
-class Cell(Record):
+class Cell(Struct, frozen=True):
     """One cell of shared memory after the loads.
 
     Attributes:
@@ -54,7 +55,7 @@ def cells_of(trace: Trace, block: int, buffer: int) -> list[Cell]:
     return found
 
 
-class Block(Record):
+class Block(Struct, frozen=True):
     """One block of the second kernel.
 
     Attributes:
@@ -153,10 +154,8 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.cell(at, shared, side, side, number(cell.value), ink=ink, size=size)
     canvas.frame(left - 8, shared - 26, end - left + 16, side + 46)
     if not narrow:
-        canvas.label(
-            left - 18, 24 + side / 2, Text("global memory", "전역 메모리"), "end", size=12, quiet=True
-        )
-        canvas.label(left - 18, shared + side / 2, Text("block 0", "블록 0"), "end", size=13)
+        canvas.label(left - 18, 24 + side / 2, Text("global memory"), "end", size=12, quiet=True)
+        canvas.label(left - 18, shared + side / 2, Text("block 0"), "end", size=13)
     canvas.arrow(4, barrier, end + 8, barrier, head=False, dashed=True)
     canvas.plate((left + end) / 2, barrier, 84, "barrier()")
     canvas.label(end, windows - 12, "output", "end", mono=True, size=12)
@@ -165,7 +164,7 @@ def draw_cells(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for row, store in enumerate((stores[0], stores[-1])):
         top = windows + row * pitch
         window = _window(trace, store, held.values())
-        label = Text(f"window of thread {store.thread}", f"스레드 {store.thread}의 윈도")
+        label = Text("window of thread {thread}").of(thread=store.thread)
         if not narrow:
             canvas.label(left - 18, top + side / 2, label, "end", size=13)
         for index in window:
@@ -194,9 +193,9 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
     start = left + (width - len(a) * side) / 2
     top, shared, output = 26, 116, 244
     canvas = sheet(left + width + 14, output + side + 22)
-    memory = Text("global memory", "전역 메모리")
+    memory = Text("global memory")
     _names(canvas, left - 20, top + side / 2, "a", memory)
-    _names(canvas, left - 20, shared + side / 2, "shared_a", Text("one per block", "블록마다 하나"))
+    _names(canvas, left - 20, shared + side / 2, "shared_a", Text("one per block"))
     _names(canvas, left - 20, output + side / 2, "output", memory)
     for index, value in enumerate(a):
         canvas.label(start + (index + 0.5) * side, 13, str(index), "middle", size=11, quiet=True)
@@ -246,9 +245,9 @@ def _draw_block(canvas: Canvas, block: Block, x: float, y: float, side: float) -
         if cell.index >= block.threads:
             halo.append(cell.index)
     canvas.frame(x - 8, y - 12, len(block.cells) * side + 16, side + 76)
-    canvas.label(x, y + side + 30, Text(f"block {block.index}", f"블록 {block.index}"), size=12, bold=True)
+    canvas.label(x, y + side + 30, Text("block {index}").of(index=block.index), size=12, bold=True)
     middle = x + (halo[0] + len(halo) / 2) * side
-    canvas.label(middle, y + side + 30, Text("halo", "헤일로"), "middle", size=12)
+    canvas.label(middle, y + side + 30, Text("halo"), "middle", size=12)
     barrier = y + side + 50
     canvas.arrow(x, barrier, x + len(block.cells) * side, barrier, head=False, dashed=True)
     canvas.plate(x + len(block.cells) * side / 2, barrier, 78, "barrier()")
@@ -268,7 +267,7 @@ def _draw_outputs(canvas: Canvas, block: Block, x: float, y: float, side: float)
         canvas.arrow(edge, bracket - 6, edge, bracket, head=False)
     target = x + (last.thread + 0.5) * side
     canvas.arrow(target, bracket, target, y - 4)
-    label = Text(f"window of T{last.thread}", f"T{last.thread}의 윈도")
+    label = Text("window of T{thread}").of(thread=last.thread)
     canvas.label(target + 12, y - 13, label, size=12)
 
 
@@ -289,18 +288,13 @@ FIGURES = (
         "p13",
         Text(
             "Each element of the output is a sum of three products. The window of element i starts at i. At "
-            "the end of a, zeros take the place of the missing elements.",
-            "출력의 원소는 곱 세 개를 더한 값입니다. 원소 i의 윈도는 i에서 시작합니다. a의 끝을 넘는 "
-            "위치에는 0을 채웁니다.",
+            "the end of a, zeros take the place of the missing elements."
         ),
         Text(
             "Above, the elements of a at the indices 0 to 5, which hold 0 to 5, and zeros at the indices 6 "
             "and 7. Below, a row for each element of the output with its three products: for i = 0 they are "
             "0·0, 1·1 and 2·2, for i = 5 they are 5·0, 0·1 and 0·2. The rows move one column to the right "
-            "each time. The sums are 5, 8, 11, 14, 5 and 0.",
-            "위에는 인덱스 0부터 5까지 a의 원소 0부터 5가 있고, 인덱스 6과 7에는 0이 있습니다. 아래에는 "
-            "출력의 원소마다 곱 세 개가 한 줄로 있습니다. i = 0에서는 0·0, 1·1, 2·2이고 i = 5에서는 5·0, "
-            "0·1, 0·2입니다. 줄마다 한 열씩 오른쪽으로 움직입니다. 합은 5, 8, 11, 14, 5, 0입니다.",
+            "each time. The sums are 5, 8, 11, 14, 5 and 0."
         ),
         draw_products,
         narrow=partial(draw_products, narrow=True),
@@ -309,9 +303,7 @@ FIGURES = (
         "p13-simple",
         Text(
             "Six threads load an element of a, three of them also an element of the filter b. Threads 6 and "
-            "7 store zeros. The window of thread 5 needs both zeros.",
-            "스레드 6개가 a의 원소를 읽고, 그중 3개는 필터 b의 원소도 읽습니다. 스레드 6과 7은 0을 "
-            "저장합니다. 스레드 5의 윈도에는 두 0이 모두 필요합니다.",
+            "7 store zeros. The window of thread 5 needs both zeros."
         ),
         Text(
             "Above, the elements of a, 0 to 5, and of b, 0 to 2, in global memory. An arrow leads from each "
@@ -319,12 +311,7 @@ FIGURES = (
             "are zeros, which threads 6 and 7 have stored. shared_b has three elements. Below the barrier, "
             "the window of thread 0 consists of shared_a[0] to shared_a[2] and leads to the output 5; the "
             "window of thread 5 consists of shared_a[5] to shared_a[7], which hold 5, 0 and 0, and leads to "
-            "the output 0.",
-            "위에는 전역 메모리에 a의 원소 0부터 5까지, b의 원소 0부터 2까지 있습니다. 원소마다 화살표가 "
-            "인덱스가 같은 공유 메모리 칸으로 이어집니다. shared_a는 8칸이고 마지막 두 칸에는 스레드 6과 "
-            "7이 저장한 0이 있습니다. shared_b는 3칸입니다. 배리어 아래에서 스레드 0의 윈도는 0번부터 2번 "
-            "칸까지이고 출력 5로 이어집니다. 스레드 5의 윈도는 5번부터 7번 칸까지 5, 0, 0이고 출력 0으로 "
-            "이어집니다.",
+            "the output 0."
         ),
         draw_cells,
         traces=(_SIMPLE,),
@@ -335,10 +322,7 @@ FIGURES = (
         Text(
             "Each block loads its own eight elements and a halo of three. Elements 8 to 10 are loaded "
             "twice: by block 1 as its own, and by block 0 for its last windows. Past the end of a, both "
-            "parts hold zeros.",
-            "블록마다 자기 원소 8개와 헤일로 3개를 읽습니다. 원소 8부터 10까지는 두 번 읽습니다. 블록 1의 "
-            "원소이면서 블록 0의 마지막 윈도에도 필요하기 때문입니다. a의 끝을 넘는 칸에는 어느 쪽이든 0이 "
-            "들어 있습니다.",
+            "parts hold zeros."
         ),
         Text(
             "Above, the 15 elements of a. Block 0 has eleven elements of shared memory: the first eight "
@@ -346,13 +330,7 @@ FIGURES = (
             "Block 1 holds the elements 8 to 14, a zero of thread 7, and three zeros in its halo. Below the "
             "barriers are the outputs: 14, 20, 26, 32, 38, 44, 50 and 56 from block 0, and 62, 68, 74, 80, "
             "41, 14 and 0 from block 1. A bracket marks the window of thread 7 in block 0, shared_a[7] to "
-            "shared_a[10], and that of thread 6 in block 1, shared_a[6] to shared_a[9].",
-            "위에는 a의 원소 15개가 있습니다. 블록 0에는 공유 메모리가 11칸 있습니다. 0번부터 7번 칸에는 "
-            "원소 0부터 7까지 있고, 원소 8부터 10까지는 점선 화살표가 헤일로인 8번부터 10번 칸으로 "
-            "이어집니다. 블록 1에는 0번부터 6번 칸에 원소 8부터 14까지, 7번 칸에 0, 헤일로에 0이 세 개 "
-            "있습니다. 배리어 아래에는 출력이 있습니다. 블록 0에서 14, 20, 26, 32, 38, 44, 50, 56이 나오고 "
-            "블록 1에서 62, 68, 74, 80, 41, 14, 0이 나옵니다. 괄호 선은 블록 0에서 스레드 7의 윈도인 "
-            "7번부터 10번 칸을, 블록 1에서 스레드 6의 윈도인 6번부터 9번 칸을 표시합니다.",
+            "shared_a[10], and that of thread 6 in block 1, shared_a[6] to shared_a[9]."
         ),
         draw_halo,
         traces=(_BOUNDARY,),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from msgspec import Struct
+
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import Access, Move, shared_moves
-from tooling.catalog.model import Text
-from tooling.record import Record
+from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
 
@@ -32,13 +33,12 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(left + threads * side + (6 if narrow else 24), top + (len(moves) - 1) * row + side + 8)
     for thread in range(threads):
         canvas.label(left + (thread + 0.5) * side, 13, f"T{thread}", "middle", size=12, quiet=True)
-    after = "" if narrow else "after "
     for index, move in enumerate(moves):
         y = top + index * row
         label = (
-            Text(f"{after}offset {offset(move)}", f"offset {offset(move)}{'' if narrow else ' 다음'}")
+            (Text("offset {move}") if narrow else Text("after offset {move}")).of(move=offset(move))
             if index
-            else Text("loaded", "읽어 온 뒤")
+            else Text("loaded")
         )
         gap, size = (8, 11) if narrow else (16, 14)
         canvas.label(left - gap, y + side / 2, label, "end", size=size, quiet=True)
@@ -54,7 +54,7 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     return canvas
 
 
-class Slots(Record):
+class Slots(Struct, frozen=True):
     """Neighbouring elements of shared memory at one moment.
 
     Attributes:
@@ -78,15 +78,15 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     first, writer, reader = 2, 3, 4
     held = tuple(value for value in loaded[first : reader + 1] if value is not None)
     right = held[1] + held[2]
-    read = Text(f"T{reader} reads shared[{writer}]", f"T{reader}: shared[{writer}] 읽기")
-    write = Text(f"T{writer} writes shared[{writer}]", f"T{writer}: shared[{writer}]에 쓰기")
-    finish = Text(f"T{reader} writes shared[{reader}]", f"T{reader}: shared[{reader}]에 쓰기")
+    read = Text("T{reader} reads shared[{writer}]").of(reader=reader, writer=writer)
+    write = Text("T{writer} writes shared[{writer}]").of(writer=writer)
+    finish = Text("T{reader} writes shared[{reader}]").of(reader=reader)
     side, row, names = 34, 46, 152
     panel, gap, high = names + 3 * side, 40, 252
     canvas = sheet(panel + 16, 2 * high) if narrow else sheet(2 * panel + gap + 16, high)
     orders = (
-        (Text("Read first", "읽기가 먼저"), (read, write)),
-        (Text("Write first", "쓰기가 먼저"), (write, read)),
+        (Text("Read first"), (read, write)),
+        (Text("Write first"), (write, read)),
     )
     for number_of_panel, (title, order) in enumerate(orders):
         x = 8 if narrow else 8 + number_of_panel * (panel + gap)
@@ -98,7 +98,7 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         left, own, last = held
         seen = left + own if order[0] is write else own
         states = {read: None, write: 1}
-        rows = [(Text("loaded", "읽어 온 뒤"), Slots(held))]
+        rows = [(Text("loaded"), Slots(held))]
         written = False
         for action in order:
             written = written or action is write
@@ -111,11 +111,10 @@ def draw_race(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             slots.draw(canvas, x + names, top, side)
         got = last + seen
         verdict = (
-            Text(f"shared[{reader}] = {number(got)}, right", f"shared[{reader}] = {number(got)}, 맞음")
+            Text("shared[{reader}] = {got}, right").of(reader=reader, got=number(got))
             if got == right
-            else Text(
-                f"shared[{reader}] = {number(got)}, not {number(right)}: wrong",
-                f"shared[{reader}] = {number(got)}, 틀림 (맞는 값 {number(right)})",
+            else Text("shared[{reader}] = {got}, not {right}: wrong").of(
+                reader=reader, got=number(got), right=number(right)
             )
         )
         canvas.label(x + panel, y + 50 + 3 * row + side + 16, verdict, "end", size=13, bold=True)
@@ -134,19 +133,19 @@ def draw_complete(facts: Facts, sheet: Sheet) -> Canvas:
     def at(element: int) -> float:
         return left + element * side if element < size else slots + (element - size) * side
 
-    _names(canvas, left - 18, rows[0] + side / 2, "a", Text("global memory", "전역 메모리"))
-    _names(canvas, left - 18, rows[1] + side / 2, "output", Text("after kernel 1", "커널 1 다음"))
-    _names(canvas, left - 18, rows[2] + side / 2, "output", Text("after kernel 2", "커널 2 다음"))
+    _names(canvas, left - 18, rows[0] + side / 2, "a", Text("global memory"))
+    _names(canvas, left - 18, rows[1] + side / 2, "output", Text("after kernel 1"))
+    _names(canvas, left - 18, rows[2] + side / 2, "output", Text("after kernel 2"))
     for element, value in enumerate(a):
         canvas.label(at(element) + side / 2, 13, str(element), "middle", size=12, quiet=True)
         canvas.cell(at(element), rows[0], side, side, number(value))
-    canvas.label(slots - 4, rows[1] - 16, Text("block sums", "블록의 합"), size=12, quiet=True)
+    canvas.label(slots - 4, rows[1] - 16, Text("block sums"), size=12, quiet=True)
     for block in range(blocks):
         first, last = block * threads, min((block + 1) * threads, size)
         x, width = at(first), (last - first) * side
         middle = x + width / 2
         canvas.arrow(middle, rows[0] + side + 4, middle, rows[1] - 34)
-        name = Text(f"block {block}: scan", f"블록 {block}: 스캔")
+        name = Text("block {block}: scan").of(block=block)
         canvas.frame(x + 2, rows[1] - 32, width - 4, side + 38)
         canvas.label(middle, rows[1] - 17, name, "middle", size=12, bold=True)
         for store in (each for each in stores if each.block == block):
@@ -172,8 +171,8 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     after = (None, {store.element: store.value for store in stores}, dict(enumerate(result)))
     titles: tuple[Text | str, ...] = (
         "a",
-        Text("output after kernel 1", "커널 1 다음의 output"),
-        Text("output after kernel 2", "커널 2 다음의 output"),
+        Text("output after kernel 1"),
+        Text("output after kernel 2"),
     )
     high = (24 + blocks * side, 24 + blocks * pitch + pitch, 24 + blocks * pitch)
     canvas = sheet(left + threads * side + 8, sum(high) + 2 * 16 + 6)
@@ -186,9 +185,9 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
             if stage:
                 added = sum(result[size + each] for each in range(block))
                 text = (
-                    Text(f"block {block}: scan", f"블록 {block}: 스캔")
+                    Text("block {block}: scan").of(block=block)
                     if stage == 1
-                    else Text(f"block {block}: + {number(added)}", f"블록 {block}: + {number(added)}")
+                    else Text("block {block}: + {added}").of(block=block, added=number(added))
                 )
                 canvas.label(left, top + 12, text, size=12, quiet=True)
                 top += 24
@@ -198,7 +197,7 @@ def draw_complete_narrow(facts: Facts, sheet: Sheet) -> Canvas:
                 canvas.cell(left + (element - first) * side, top, side, side, number(value), ink=ink, size=13)
             top += side + (4 if stage else 0)
         if stage == 1 and held is not None:
-            canvas.label(left, top + 12, Text("block sums", "블록의 합"), size=12, quiet=True)
+            canvas.label(left, top + 12, Text("block sums"), size=12, quiet=True)
             for block in range(blocks):
                 value = held[size + block]
                 canvas.cell(left + block * side, top + 24, side, side, number(value), ink=Ink.RESULT, size=13)
@@ -223,19 +222,13 @@ FIGURES = (
         "p14",
         Text(
             "Three steps scan eight elements. In each step, a thread adds the element offset positions "
-            "before its own, and the offset doubles. Pale elements are complete: their threads are idle.",
-            "세 단계로 원소 8개를 스캔합니다. 단계마다 스레드는 offset만큼 앞에 있는 칸을 더하고, offset은 "
-            "두 배가 됩니다. 흐린 칸은 이미 완성되어 그 스레드는 쉽니다.",
+            "before its own, and the offset doubles. Pale elements are complete: their threads are idle."
         ),
         Text(
             "Shared memory of the block. After the load: 0 1 2 3 4 5 6 7. After offset 1: 0 1 3 5 7 9 11 "
             "13. After offset 2: 0 1 3 6 10 14 18 22. After offset 4: 0 1 3 6 10 15 21 28. Two arrows lead "
             "to each element that a step changes: one from the element itself, one from the element that is "
-            "offset positions before it.",
-            "블록의 공유 메모리입니다. 읽어 온 뒤에는 0 1 2 3 4 5 6 7, offset 1 다음에는 0 1 3 5 7 9 11 13, "
-            "offset 2 다음에는 0 1 3 6 10 14 18 22, offset 4 다음에는 0 1 3 6 10 15 21 28입니다. 단계에서 "
-            "바뀌는 칸마다 화살표가 두 개 이어집니다. 하나는 그 칸에서, 하나는 offset만큼 앞에 있는 칸에서 "
-            "옵니다.",
+            "offset positions before it."
         ),
         draw_steps,
         traces=(_SIMPLE,),
@@ -245,19 +238,13 @@ FIGURES = (
         "p14-race",
         Text(
             "The first step without a barrier between reading and writing. If thread 3 writes before thread "
-            "4 reads, element 2 is added to shared[4] in this step already, and once more in the next.",
-            "읽기와 쓰기 사이에 배리어가 없는 첫 단계입니다. 스레드 4가 읽기 전에 스레드 3이 쓰면 원소 2가 "
-            "이 단계에서 이미 shared[4]에 더해지고, 다음 단계에서 한 번 더 더해집니다.",
+            "4 reads, element 2 is added to shared[4] in this step already, and once more in the next."
         ),
         Text(
             "The elements shared[2], shared[3] and shared[4] hold 2, 3 and 4. Read first: thread 4 reads 3 "
             "from shared[3], thread 3 writes 5 to shared[3], thread 4 writes 7 to shared[4], which is "
             "right. Write first: thread 3 writes 5 to shared[3], thread 4 reads 5 and writes 9 to "
-            "shared[4], where 7 is right.",
-            "shared[2], shared[3], shared[4]에 2, 3, 4가 있습니다. 읽기가 먼저이면 스레드 4가 shared[3]에서 "
-            "3을 읽고, 스레드 3이 shared[3]에 5를 쓰고, 스레드 4가 shared[4]에 7을 쓰며 이 값이 맞습니다. "
-            "쓰기가 먼저이면 스레드 3이 shared[3]에 5를 쓰고, 스레드 4가 5를 읽어 shared[4]에 9를 씁니다. "
-            "맞는 값은 7입니다.",
+            "shared[4], where 7 is right."
         ),
         draw_race,
         traces=(_SIMPLE,),
@@ -267,18 +254,13 @@ FIGURES = (
         "p14-complete",
         Text(
             "The first kernel scans each block by itself and stores the sum of each block behind the "
-            "results. The second kernel adds to each block the sums of all blocks before it.",
-            "첫 번째 커널은 블록마다 따로 스캔하고 블록의 합을 결과 뒤에 저장합니다. 두 번째 커널은 "
-            "블록마다 앞선 모든 블록의 합을 더합니다.",
+            "results. The second kernel adds to each block the sums of all blocks before it."
         ),
         Text(
             "Above, the 15 elements of a, 0 to 14. After the first kernel the output holds 0 1 3 6 10 15 21 "
             "28 from block 0 and 8 17 27 38 50 63 77 from block 1, and behind them the sums 28 and 77. The "
             "second kernel adds 0 to block 0 and 28 to block 1, whose elements become 36 45 55 66 78 91 "
-            "105.",
-            "위에는 a의 원소 15개, 0부터 14까지 있습니다. 첫 번째 커널이 끝나면 output에는 블록 0의 0 1 3 6 "
-            "10 15 21 28과 블록 1의 8 17 27 38 50 63 77이 있고, 그 뒤에 합 28과 77이 있습니다. 두 번째 "
-            "커널은 블록 0에 0을, 블록 1에 28을 더합니다. 블록 1의 원소는 36 45 55 66 78 91 105가 됩니다.",
+            "105."
         ),
         draw_complete,
         traces=(_COMPLETE,),

@@ -9,7 +9,7 @@ from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.reduction import CELL, NARROW_CELL, ROW, draw_reduction
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 _SIDE = 36  # of a cell of the matrix
 Sheet = Callable[[int, int], Canvas]
@@ -23,11 +23,11 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
     matrix, shared = 120, 120 + size * _SIDE + 56
     output = shared + threads * _SIDE + 52
     canvas = sheet(output + 66, 64 + batch * 62 - 14)
-    canvas.label(matrix + size * _SIDE / 2, 18, Text("matrix a", "행렬 a"), "middle", bold=True)
+    canvas.label(matrix + size * _SIDE / 2, 18, Text("matrix a"), "middle", bold=True)
     canvas.label(
         shared + threads * _SIDE / 2,
         18,
-        Text("shared memory of the block", "블록의 공유 메모리"),
+        Text("shared memory of the block"),
         "middle",
         bold=True,
     )
@@ -39,7 +39,7 @@ def draw_rows(facts: Facts, sheet: Sheet) -> Canvas:
     for row in range(batch):
         top = 64 + row * 62
         middle = top + _SIDE / 2
-        canvas.label(matrix - 14, middle - 9, Text(f"block (0, {row})", f"블록 (0, {row})"), "end")
+        canvas.label(matrix - 14, middle - 9, Text("block (0, {row})").of(row=row), "end")
         canvas.label(matrix - 14, middle + 10, f"batch = {row}", "end", size=12, quiet=True, mono=True)
         canvas.frame(shared - 8, top - 8, threads * _SIDE + 16, _SIDE + 16)
         for column in range(size):
@@ -63,12 +63,12 @@ def draw_rows_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     side, left = 28, 6
     output = left + threads * side + 34
     canvas = sheet(output + 54, 62 + batch * 76 - 24)
-    shared = Text("shared memory of the block", "블록의 공유 메모리")
+    shared = Text("shared memory of the block")
     canvas.label(left, 14, shared, bold=True, size=13)
     canvas.label(output + 25, 14, "output", "middle", bold=True, size=13)
     for row in range(batch):
         top = 62 + row * 76
-        name = Text(f"block (0, {row}), batch = {row}", f"블록 (0, {row}), batch = {row}")
+        name = Text("block (0, {row}), batch = {row}").of(row=row)
         canvas.label(left, top - 18, name, size=12, quiet=True)
         canvas.frame(left - 4, top - 6, threads * side + 8, side + 12)
         for thread in range(threads):
@@ -88,7 +88,7 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(left + threads * side + (4 if narrow else 24), top + 3 * ROW + side + 8)
     for thread in range(threads):
         canvas.label(left + thread * side + side / 2, 16, f"T{thread}", "middle", size=12, quiet=True)
-    loaded = Text("loaded", "읽어 온 뒤")
+    loaded = Text("loaded")
     draw_reduction(canvas, left, top, facts.trace("p15"), first=loaded, narrow=narrow)
     return canvas
 
@@ -96,34 +96,22 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 FIGURES = (
     Figure(
         "p15",
-        Text(
-            "Every row has a block of its own. Threads 6 and 7 have no column and bring zeros.",
-            "행마다 블록이 하나씩 있습니다. 스레드 6과 7은 맡을 열이 없어 0을 넣습니다.",
-        ),
+        Text("Every row has a block of its own. Threads 6 and 7 have no column and bring zeros."),
         Text(
             "A matrix of 4 rows and 6 columns. Each row goes into the 8 shared memory cells of one "
             "block, the last two "
-            "of which hold zero, and from there into one element of the output: 15, 51, 87 and 123.",
-            "4행 6열 행렬. 각 행은 한 블록의 공유 메모리 8칸으로 들어가고 마지막 두 칸은 0입니다. "
-            "거기서 출력의 원소 "
-            "하나가 됩니다. 출력은 15, 51, 87, 123입니다.",
+            "of which hold zero, and from there into one element of the output: 15, 51, 87 and 123."
         ),
         draw_rows,
         narrow=draw_rows_narrow,
     ),
     Figure(
         "p15-steps",
-        Text(
-            "Three steps fold eight cells into one. Pale cells are no longer looked at.",
-            "세 단계 만에 여덟 칸이 한 칸으로 접힙니다. 흐린 칸은 더는 쓰지 않습니다.",
-        ),
+        Text("Three steps fold eight cells into one. Pale cells are no longer looked at."),
         Text(
             "Shared memory of block 0. After loading: 0 1 2 3 4 5 0 0. After stride 4 the first four "
             "cells hold 4 6 2 3, "
-            "after stride 2 the first two hold 6 9, after stride 1 the first holds 15.",
-            "블록 0의 공유 메모리. 읽어 온 뒤에는 0 1 2 3 4 5 0 0, 스트라이드 4 다음에는 앞의 네 칸이 4 6 2 "
-            "3, 스트라이드 2 다음에는 "
-            "앞의 두 칸이 6 9, 스트라이드 1 다음에는 첫 칸이 15입니다.",
+            "after stride 2 the first two hold 6 9, after stride 1 the first holds 15."
         ),
         draw_steps,
         traces=("p15",),

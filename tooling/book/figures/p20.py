@@ -8,7 +8,7 @@ from functools import partial
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 _SHOWN = 3  # values from the start of a list, before its last one
 _SIDE, _HIGH = 34, 30
@@ -21,9 +21,9 @@ def draw_calls(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: boo
     inputs = [("signal", data["input"].tolist()), ("kernel", data["kernel"].tolist())]
     wide, high = 330, 296
     canvas = sheet(wide + 8, 2 * high + 12) if narrow else sheet(2 * wide + 24, high)
-    graph = Text("MAX graph", "MAX 그래프")
-    torch = Text("call from PyTorch", "PyTorch에서 호출")
-    made, given = Text("made by the graph", "그래프가 할당"), Text("your tensor", "직접 할당한 텐서")
+    graph = Text("MAX graph")
+    torch = Text("call from PyTorch")
+    made, given = Text("made by the graph"), Text("your tensor")
     _call(canvas, (4, 4), graph, inputs, ("out", results["out"].tolist()), made)
     second = (4, high + 8) if narrow else (wide + 20, 4)
     values = results["out_torch"].tolist()
@@ -79,8 +79,6 @@ FIGURES = (
         Text(
             "The same operation called in two ways. A graph allocates its output. Called from PyTorch, the "
             "operation writes into a tensor that the caller has allocated and passes first.",
-            "같은 연산을 두 가지 방법으로 호출합니다. 그래프는 출력을 스스로 할당합니다. PyTorch에서 호출할 "
-            "때는 호출하는 쪽이 텐서를 할당해 첫 번째 인자로 넘기고, 연산은 그 텐서에 결과를 씁니다.",
         ),
         Text(
             "Two columns. On the left, the MAX graph: the inputs signal, 0 1 2 and so on to 14, and kernel, "
@@ -88,10 +86,6 @@ FIGURES = (
             "0, made by the graph. On the right, the call from PyTorch: it has three arguments, the empty "
             "tensor result, then signal and kernel. From conv1d an arrow leads to result, which now holds "
             "the same values as out.",
-            "두 열. 왼쪽은 MAX 그래프입니다. 입력 signal(0 1 2에서 14까지)과 kernel(0 1 2 3)이 연산 "
-            "conv1d로 이어지고, 그래프가 할당한 버퍼 out(14 20 26에서 0까지)으로 이어집니다. 오른쪽은 "
-            "PyTorch에서 하는 호출입니다. 인자는 비어 있는 텐서 result, signal, kernel 세 개입니다. "
-            "conv1d에서 나온 화살표가 result로 이어지고, 이제 result에 out과 같은 값이 있습니다.",
         ),
         draw_calls,
         narrow=partial(draw_calls, narrow=True),

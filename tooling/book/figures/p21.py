@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from msgspec import Struct
+
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
-from tooling.catalog.model import Text
-from tooling.record import Record
+from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
 
@@ -53,16 +54,16 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.label(third + values * cell / 2, 18, "output", "middle", mono=True, bold=True, size=size)
     start = top + (len(rows) - 2 * shown) / 2 * (high + 2)
     for place, token in enumerate(tokens):
-        y = start + 2 * place * (high + 2)
-        canvas.cell(first, y, side, high, str(token), size=size)
-        numbers(third, y, token, Ink.RESULT)
+        level = start + 2 * place * (high + 2)
+        canvas.cell(first, level, side, high, str(token), size=size)
+        numbers(third, level, token, Ink.RESULT)
         edge = second + offset - (40 if narrow else 50)
-        canvas.arrow(first + side + 2, y + high / 2, edge, middle_of[token])
-        canvas.arrow(second + offset + values * cell + 26, middle_of[token], third - 3, y + high / 2)
+        canvas.arrow(first + side + 2, level + high / 2, edge, middle_of[token])
+        canvas.arrow(second + offset + values * cell + 26, middle_of[token], third - 3, level + high / 2)
     return canvas
 
 
-class Request(Record):
+class Request(Struct, frozen=True):
     """What the first warp of a kernel reads of the table.
 
     Attributes:
@@ -108,21 +109,22 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(left + line * word + (line // _SECTOR - 1) * gap + 6, height)
     y = 12.0
     for request, each in zip(requests, lines, strict=True):
-        across, rows, sectors = (
-            len({column for _, column in request.lanes}),
-            len(request.rows),
-            request.all_sectors(),
+        one = Text("{kernel}: 1 row, {sectors} sectors")
+        several = Text("{kernel}: {rows} rows, {sectors} sectors")
+        if not narrow:
+            one = Text("{kernel}: 1 row, {columns} columns, {sectors} sectors")
+            several = Text("{kernel}: {rows} rows, {columns} columns, {sectors} sectors")
+        heading = (one if len(request.rows) == 1 else several).of(
+            kernel=request.kernel,
+            rows=len(request.rows),
+            columns=len({column for _, column in request.lanes}),
+            sectors=request.all_sectors(),
         )
-        english = [f"{rows} {'row' if rows == 1 else 'rows'}", f"{across} columns", f"{sectors} sectors"]
-        korean = [f"행 {rows}개", f"열 {across}개", f"섹터 {sectors}개"]
-        if narrow:
-            del english[1], korean[1]
-        heading = Text(f"{request.kernel}: {', '.join(english)}", f"{request.kernel}: {', '.join(korean)}")
         canvas.label(2, y, heading, bold=True, size=13 if narrow else 14)
         y += 20
         for row, part in each:
             if part == 0:
-                canvas.label(left - 8, y + high / 2, Text(f"row {row}", f"행 {row}"), "end", size=12)
+                canvas.label(left - 8, y + high / 2, Text("row {row}").of(row=row), "end", size=12)
             moved = request.sectors(row)
             lane_of = {column: lane for lane, (at, column) in enumerate(request.lanes) if at == row}
             for column in range(part * line, (part + 1) * line):
@@ -136,13 +138,13 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             y += high + 5
         if len(request.rows) > shown:
             rest = len(request.rows) - shown
-            canvas.label(left, y + 6, Text(f"… {rest} more rows", f"… 행 {rest}개 더"), size=12, quiet=True)
+            canvas.label(left, y + 6, Text("… {rest} more rows").of(rest=rest), size=12, quiet=True)
         y += 18
     canvas.cell(left, y + 6, 16, 16, ink=Ink.RESULT)
-    canvas.label(left + 22, y + 14, Text("read by thread", "스레드가 읽음"), size=12)
+    canvas.label(left + 22, y + 14, Text("read by thread"), size=12)
     other = left + (120 if narrow else 140)
     canvas.cell(other, y + 6, 16, 16, ink=Ink.LIVE)
-    canvas.label(other + 22, y + 14, Text("moved, unused", "옮기지만 미사용"), size=12)
+    canvas.label(other + 22, y + 14, Text("moved, unused"), size=12)
     return canvas
 
 
@@ -151,15 +153,11 @@ FIGURES = (
         "p21",
         Text(
             "A token is the number of a row. The output gets a copy of the row of each token.",
-            "토큰은 행의 번호입니다. output에는 토큰마다 그 행의 복사본이 들어갑니다.",
         ),
         Text(
             "On the left the first four tokens: 7270, 860, 5390 and 5191. In the middle the table with rows "
             "0 to 9999, of which these four are marked. An arrow leads from each token to its row, and from "
             "there to the row of the output that has the place of the token, and the same numbers.",
-            "왼쪽에는 처음 네 토큰 7270, 860, 5390, 5191이 있습니다. 가운데에는 행 0부터 9999까지인 table이 "
-            "있고 이 네 행이 표시되어 있습니다. 토큰마다 화살표가 해당하는 행으로 이어지고, 다시 output에서 "
-            "토큰과 위치가 같은 행으로 이어집니다. 그 행의 값은 table의 행과 같습니다.",
         ),
         draw_lookup,
         narrow=partial(draw_lookup, narrow=True),
@@ -170,18 +168,12 @@ FIGURES = (
             "What the first warp of each kernel reads of the table. Each line is the beginning of a row, cut "
             "into sectors of 32 bytes; a number is the thread of the warp that reads there. A sector is "
             "moved as a whole.",
-            "두 커널의 첫 워프가 table에서 읽는 값입니다. 줄마다 행의 앞부분이 32바이트 섹터로 나뉘어 있고, "
-            "숫자는 그 위치를 읽는 워프의 스레드입니다. 섹터는 통째로 옮깁니다.",
         ),
         Text(
             "Two maps of the table. In embedding, threads 0 to 31 read 32 neighbouring numbers of row 7270, "
             "in 4 sectors that are used entirely. In embedding_2d, threads 0 to 15 read the first number of "
             "16 rows, 7270, 860, 5390 and so on, and threads 16 to 31 the second number of the same rows: 16 "
             "sectors, of each of which two numbers out of eight are used.",
-            "table의 지도 두 개. embedding에서는 스레드 0부터 31까지가 행 7270의 이웃한 값 32개를 읽습니다. "
-            "섹터 4개를 빠짐없이 사용합니다. embedding_2d에서는 스레드 0부터 15까지가 7270, 860, 5390으로 "
-            "이어지는 행 16개의 첫 번째 값을, 스레드 16부터 31까지가 같은 행의 두 번째 값을 읽습니다. 섹터 "
-            "16개에서 값 8개 가운데 2개씩만 사용합니다.",
         ),
         draw_memory,
         narrow=partial(draw_memory, narrow=True),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 
 def draw_cluster(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
@@ -31,11 +31,11 @@ def _draw(facts: Facts, sheet: Callable[[int, int], Canvas], *, width: int, asid
     low = 0 if aside else 22  # room for a line of words
     canvas = sheet(left * 2 + blocks * width + aside, 424 + 2 * low)
     right = left + blocks * width
-    canvas.label(left, 20, Text("input", "입력"), bold=True)
+    canvas.label(left, 20, Text("input"), bold=True)
     canvas.frame(
         left - 14 if aside else 1, 92, right - left + (28 if aside else 22), 244 + 2 * low, dashed=True
     )
-    name = Text("one cluster", "클러스터 하나")
+    name = Text("one cluster")
     if aside:
         canvas.label(right + 28, 112, name, bold=True)
     else:
@@ -47,11 +47,11 @@ def _draw(facts: Facts, sheet: Callable[[int, int], Canvas], *, width: int, asid
         canvas.cell(x, 38, inner, 36, f"{block * threads}–{(block + 1) * threads - 1}", size=size - 1)
         canvas.arrow(middle, 76, middle, 128 if aside else 90)
         canvas.frame(x, 132, inner, 188 + low + (0 if aside else 12))
-        canvas.label(middle, 150, Text(f"block {block}", f"블록 {block}"), "middle", bold=True, size=size)
+        canvas.label(middle, 150, Text("block {block}").of(block=block), "middle", bold=True, size=size)
         canvas.cell(x + inset, 166, inner - 2 * inset, 34, f"× {block + 1}", ink=Ink.LIVE)
         canvas.label(middle, 216, "barrier()", "middle", size=12 if aside else 11, quiet=True, mono=True)
         canvas.arrow(middle, 246 + low, middle, 264 + low)
-        total = Text(f"sum of {threads}", f"{threads}개의 합") if aside else Text("sum", "합")
+        total = Text("sum of {threads}").of(threads=threads) if aside else Text("sum")
         canvas.cell(x + inset, 268 + low, inner - 2 * inset, 34, total, ink=Ink.LIVE, size=size)
         canvas.arrow(middle, (322 if aside else 334) + low, middle, 366 + 2 * low)
         canvas.cell(
@@ -71,21 +71,14 @@ FIGURES = (
         "p34",
         Text(
             "Each block scales and sums its own range. The cluster’s barrier begins before the sum and ends "
-            "after it.",
-            "블록마다 자기 구간에 배율을 곱해 더합니다. 클러스터 배리어는 합을 구하기 전에 시작해 구한 "
-            "다음에 끝납니다.",
+            "after it."
         ),
         Text(
             "Four blocks in one cluster. Block 0 takes elements 0 to 255 times 1, block 1 takes 256 to "
             "511 times 2, block 2 takes "
             "512 to 767 times 3, block 3 takes 768 to 1023 times 4. After cluster_arrive each block "
             "sums its range; after "
-            "cluster_wait the outputs stand: 127.5, 255, 382.5 and 510.",
-            "클러스터 하나에 블록 네 개. 블록 0은 원소 0에서 255까지에 1을, 블록 1은 256에서 511까지에 "
-            "2를, 블록 2는 512에서 767까지에 3을, "
-            "블록 3은 768에서 1023까지에 4를 곱합니다. cluster_arrive 다음에 블록마다 구간을 더하고, "
-            "cluster_wait 다음에 출력 "
-            "127.5, 255, 382.5, 510이 정해집니다.",
+            "cluster_wait the outputs stand: 127.5, 255, 382.5 and 510."
         ),
         draw_cluster,
         narrow=draw_narrow,

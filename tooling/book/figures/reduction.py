@@ -5,7 +5,7 @@ from __future__ import annotations
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import number
 from tooling.book.figures.traces import SHARED, Move, Trace, shared_moves
-from tooling.catalog.model import Text
+from tooling.text import Text
 
 CELL = 44
 NARROW_CELL = 34
@@ -41,7 +41,7 @@ def draw_reduction(
     side = NARROW_CELL if narrow else CELL
     for index, move in enumerate(moves):
         top = y + index * ROW
-        label = Text(f"after stride {stride(move)}", f"스트라이드 {stride(move)} 다음") if index else first
+        label = Text("after stride {move}").of(move=stride(move)) if index else first
         if narrow:
             canvas.label(x + len(move.cells) * side, top - 11, label, "end", size=12, quiet=True)
         else:

@@ -9,13 +9,13 @@ import numpy as np
 
 from tooling.book.figures.canvas import FONT, Canvas
 from tooling.book.figures.traces import SHARED, Event, Trace
-from tooling.catalog.model import Text
 from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.drawing import Form, bank_map, memory_map
 from tooling.simulator.counters.hook import Sample
 from tooling.simulator.counters.profile import Picture
 from tooling.simulator.counters.warp_rows import LANES, NONE
 from tooling.simulator.gpu.launch import Dim3
+from tooling.text import Text
 
 _HEADING = 30
 _GAP = 22

@@ -13,18 +13,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from tooling.book.errors import BookError, malformed
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.catalog.catalogue import Selection
 from tooling.project import Project
-from tooling.record import Record
 
 BARRIER = "barrier"
 SHARED = -1
 """The `buffer` of an event in shared memory."""
 
 
-class Event(Record):
+class Event(Struct, frozen=True):
     """One memory instruction of some threads of a block, or a barrier that the block passed.
 
     Attributes:
@@ -46,7 +47,7 @@ class Event(Record):
     line: int = 0
 
 
-class Access(Record):
+class Access(Struct, frozen=True):
     """What one thread did to one element.
 
     Attributes:
@@ -62,7 +63,7 @@ class Access(Record):
     value: float
 
 
-class Trace(Record):
+class Trace(Struct, frozen=True):
     """The first launch of a program.
 
     Attributes:
@@ -99,7 +100,7 @@ class Trace(Record):
                     yield Access(event.block, thread, element, value)
 
 
-class Move(Record):
+class Move(Struct, frozen=True):
     """The cells of a block's shared memory after a barrier, and what was done to them since the last change.
 
     Attributes:
@@ -139,7 +140,7 @@ def shared_moves(trace: Trace, block: int) -> list[Move]:
     return moves
 
 
-def traced_run(shelf: PuzzleIndex, run: str) -> tuple[Selection, str]:
+def traced_run(puzzle_index: PuzzleIndex, run: str) -> tuple[Selection, str]:
     """What a run is called in a figure: `p23 --tiled`, or `p32 --two-way unsolved` for the problem file.
 
     Returns:
@@ -150,7 +151,7 @@ def traced_run(shelf: PuzzleIndex, run: str) -> tuple[Selection, str]:
     """
     name, *flags = run.split()
     state = flags.pop() if flags[-1:] == ["unsolved"] else "solved"
-    return shelf.selection(name, flags), state
+    return puzzle_index.selection(name, flags), state
 
 
 def trace_path(project: Project, selection: Selection, state: str) -> Path:

@@ -8,6 +8,8 @@ import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.book.editions import Edition, repository_address
 from tooling.book.phrases import say
 from tooling.book.site import search
@@ -18,7 +20,6 @@ from tooling.book.site.line_breaks import keep_together
 from tooling.book.site.sitemap import sitemap
 from tooling.book.site.stamps import Stamp
 from tooling.book.summary import read_summary
-from tooling.record import Record
 
 _NOT_PAGES = {"toc.html"}
 _SEARCH = "search.js"
@@ -26,7 +27,7 @@ _SWITCHER = re.compile(r'(?:<a class="bar-button switcher"[^>]*>[^<]*</a>)+')
 _COPIED = (".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".mp4", ".pdf", ".txt", ".csv", ".json")
 
 
-class Rendered(Record):
+class Rendered(Struct, frozen=True):
     """What mdBook made of one edition.
 
     Attributes:
@@ -105,7 +106,7 @@ def assemble(rendered: tuple[Rendered, ...], fresh: Path, site: str) -> int:
     return count
 
 
-class _Finished(Record):
+class _Finished(Struct, frozen=True):
     """An edition's part of the site.
 
     Attributes:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from tooling.book.editions import Edition, editions, repository_address, site_address
 from tooling.book.errors import BuildFailed, MdbookMissing
 from tooling.book.site.assembly import Rendered, assemble, lay_out
@@ -21,13 +23,12 @@ from tooling.book.site.stamps import Stamp
 from tooling.book.site.status import write_status
 from tooling.output_folder import OutputFolder
 from tooling.project import Project
-from tooling.record import Record
 
 MDBOOK_VERSION = "0.5.4"
 COMMAND = "tooling book build"
 
 
-class Built(Record):
+class Built(Struct, frozen=True):
     """A finished site.
 
     Attributes:
@@ -120,7 +121,7 @@ def _render(
     return tuple(Rendered(job.edition, job.made.folder, job.made.key) for job in jobs)
 
 
-class _Rendering(Record):
+class _Rendering(Struct, frozen=True):
     """mdBook at work on the staged pages of one edition.
 
     Attributes:

@@ -8,11 +8,12 @@ from functools import lru_cache
 from html import escape, unescape
 from itertools import groupby
 
+from msgspec import Struct
+
 from tooling.book.editions import Edition
 from tooling.book.phrases import say
 from tooling.book.site.icons import ICONS
 from tooling.book.summary import Entry
-from tooling.record import Record
 
 NOT_FOUND = "404.html"
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
@@ -20,7 +21,7 @@ _TOKEN = re.compile(r"@(assets|home|repository)\b|@text:([\w-]+)|<!-- @icon:(\w+
 _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
 
 
-class SiteContext(Record):
+class SiteContext(Struct, frozen=True):
     """What the frames of all pages of an edition share.
 
     Attributes:

@@ -9,19 +9,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.book.chapters import NOT_FOUND
 from tooling.book.editions import LANGUAGES, Edition
 from tooling.book.errors import BookError
 from tooling.book.summary import read_summary
 from tooling.errors import Location
 from tooling.project import TOOL, Project
-from tooling.record import Record
 from tooling.regular_files import OutsideRoot, require_below
 
 _FOLDERS = ("problems", "solutions", "tests/data/h200/shown", "tests/data/outputs", "tests/mutants")
 
 
-class Inputs(Record):
+class Inputs(Struct, frozen=True):
     """The files that any page may depend on; the chapters are not among them.
 
     Attributes:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-from tooling.record import Record
+from msgspec import Struct
 
 _HEADING = re.compile(r'<h([1-3]) id="([^"]+)">(.*?)</h\1>', re.DOTALL)
 _UNSEEN = re.compile(
@@ -23,7 +23,7 @@ _TAG = re.compile(r"</?(?:p|li|h\d|td|th|tr|div|pre|details|summary|figcaption|b
 _INLINE_TAG = re.compile(r"<[^>]+>")
 
 
-class Section(Record):
+class Section(Struct, frozen=True):
     """A heading of a page with the text below it.
 
     Attributes:

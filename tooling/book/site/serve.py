@@ -7,10 +7,11 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from tooling.book.errors import BookError
 from tooling.book.site.build import build
@@ -51,8 +52,7 @@ class PortTaken(BookError):
     exit_code = ExitCode.NOT_POSSIBLE
 
 
-@dataclass
-class Changes:
+class Changes(Struct):
     """Who waits for the next build: one queue for each open page."""
 
     _waiting: list[queue.Queue[str]] = field(default_factory=list)

@@ -15,6 +15,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from tooling.book.chapters import NOT_FOUND
 from tooling.book.directives import banner, formulas
 from tooling.book.editions import Edition
@@ -22,7 +24,6 @@ from tooling.book.errors import BookErrors, BuildFailed
 from tooling.book.site.inputs import Inputs, digest
 from tooling.book.summary import read_summary
 from tooling.project import Project
-from tooling.record import Record
 
 if TYPE_CHECKING:
     from tooling.book.directives.chapter_renderer import ChapterRenderer
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _PREPROCESSORS = re.compile(r"^\[preprocessor\b.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
 
 
-class Staged(Record):
+class Staged(Struct, frozen=True):
     """A book that mdBook can render by itself.
 
     Attributes:
@@ -42,7 +43,7 @@ class Staged(Record):
     digest: str
 
 
-class Stage(Record, frozen=False):
+class Stage(Struct):
     """Where the editions of one build are set.
 
     Attributes:
@@ -69,7 +70,7 @@ class Stage(Record, frozen=False):
         summary = (edition.source / "SUMMARY.md").read_text(encoding="utf-8").splitlines(keepends=True)
         states = banner.load(self.project, edition) if edition.prefix else None
         kept = _Kept.load(self.work / f"{edition.language}-pages.json", folder / "src")
-        press: ChapterRenderer | None = None
+        renderer: ChapterRenderer | None = None
         wanted: dict[Path, str] = {}
         right: set[Path] = set()
         missing: set[int] = set()
@@ -87,14 +88,14 @@ class Stage(Record, frozen=False):
             if page is not None:
                 right.add(folder / "src" / entry.path)
             else:
-                press = press or self._press(edition, states)
-                page = press.set(entry.path, text)
-                if self.inputs.hold(press.included):
+                renderer = renderer or self._renderer(edition, states)
+                page = renderer.render(entry.path, text)
+                if self.inputs.hold(renderer.included):
                     kept.add(entry.path, key, page)
             wanted[folder / "src" / entry.path] = page
-        if press and press.problems:
+        if renderer and renderer.problems:
             raise BuildFailed(
-                f"the {edition.name} edition could not be built", why=f"\n{BookErrors(press.problems)}"
+                f"the {edition.name} edition could not be built", why=f"\n{BookErrors(renderer.problems)}"
             )
         not_found = edition.page(NOT_FOUND)
         if not_found.is_file():
@@ -104,11 +105,11 @@ class Stage(Record, frozen=False):
         config = (edition.folder / "book.toml").read_text(encoding="utf-8")
         wanted[folder / "book.toml"] = _PREPROCESSORS.sub("", config)
         _write(folder, wanted, right)
-        if press:
+        if renderer:
             kept.save()
         return Staged(folder, digest(*(part for path, text in wanted.items() for part in (str(path), text))))
 
-    def _press(self, edition: Edition, states: banner.States | None) -> ChapterRenderer:
+    def _renderer(self, edition: Edition, states: banner.States | None) -> ChapterRenderer:
         # With every page kept, none of this is loaded: it is most of what a build without changes would cost.
         from tooling.book.directives.chapter_renderer import ChapterRenderer  # noqa: PLC0415
         from tooling.book.puzzle_index import PuzzleIndex  # noqa: PLC0415
@@ -116,13 +117,13 @@ class Stage(Record, frozen=False):
 
         first = self._first
         if first is not None:  # the editions show the same puzzles, formulas and files
-            return ChapterRenderer(edition, first.shelf, states, first.files, first.formulas)
+            return ChapterRenderer(edition, first.puzzle_index, states, first.files, first.formulas)
         files, drawn = Files(self.project.root), formulas.load(self.project)
         self._first = ChapterRenderer(edition, PuzzleIndex(self.project), states, files, drawn)
         return self._first
 
 
-class _Kept(Record, frozen=False):
+class _Kept(Struct):
     """The pages that former builds have set, in the folder where they lie.
 
     Attributes:

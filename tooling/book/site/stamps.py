@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tooling.record import Record
+from msgspec import Struct
 
 
-class Stamp(Record):
+class Stamp(Struct, frozen=True):
     """A folder and a digest of everything that goes into it, kept in a file beside the folder.
 
     Attributes:

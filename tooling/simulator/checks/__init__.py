@@ -1,1 +1,4 @@
-"""Checks: plug-ins of the simulated GPU, one hook each; `suite.make_checks` builds them."""
+"""Checks: plug-ins of the simulated GPU, one hook each; `suite.make_checks` builds them.
+
+`happens_before` holds the clocks of the race check, `findings` what a check reports, `texts` its sentences.
+"""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP
-from tooling.simulator.checks.ordering import Clocks
+from tooling.simulator.checks.happens_before.block_clocks import Clocks
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Ints, Meeting
 

@@ -7,8 +7,8 @@ from pathlib import PurePath
 from typing import ClassVar
 
 import numpy as np
+from msgspec.structs import replace
 
-from tooling.record import replace
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Memory, Party, Place
 from tooling.simulator.gpu.code_model import Instruction, SourceLocation
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory

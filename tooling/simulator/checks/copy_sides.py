@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from tooling.record import Record, made
 from tooling.simulator.checks.base import by_block
 from tooling.simulator.gpu.hooks import Access, Ints, Transfer
 
 
-class Side(Record, frozen=False, eq=False):
+class Side(Struct, eq=False):
     """What a copy reads or writes.
 
     Attributes:
@@ -36,8 +36,8 @@ class Side(Record, frozen=False, eq=False):
     ends: Ints
     counted: bool = False
     done: bool = False
-    known: dict[int, NDArray[np.bool_]] = made(default_factory=dict)
-    told: set[Hashable] = made(default_factory=set)
+    known: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
+    told: set[Hashable] = field(default_factory=set)
 
     def hits(self, access: Access, places: Ints) -> NDArray[np.int64]:
         """The lanes that touch it; `places` are where they access."""

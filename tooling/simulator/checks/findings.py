@@ -1,7 +1,7 @@
 """What a check found in a kernel, and its rendering as a message a learner can act on.
 
 A `Finding` holds facts only: which rule was broken, by which threads, at which lines, on which buffer. The
-sentences live in `tooling.simulator.checks.texts`, one table per language, keyed by `Kind`. Rendering joins
+sentences are in `tooling.simulator.checks.texts`, keyed by `Kind`. Rendering joins
 the two into four parts: what happened, where, why it matters, what to try.
 """
 
@@ -11,9 +11,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from tooling.record import Record, as_plain
-from tooling.simulator.checks.texts import language_named
-from tooling.simulator.checks.texts.language import FindingLanguage, FindingText
+from msgspec import Struct, to_builtins
+
+from tooling.simulator.checks import texts
+from tooling.text import Text
+from tooling.text.width import columns
 
 Index3 = tuple[int, int, int]
 """An index (x, y, z) of a thread in its block, or of a block in its grid."""
@@ -107,7 +109,7 @@ class Memory(StrEnum):
     LOCAL = "local"
 
 
-class Place(Record):
+class Place(Struct, frozen=True):
     """A line of the program: of the Mojo source where line tables know it (`line` > 0), and of the PTX."""
 
     file: str
@@ -127,7 +129,7 @@ class Place(Record):
         return f"{Path(self.file).name}:{self.line}:{self.column}"
 
 
-class Party(Record):
+class Party(Struct, frozen=True):
     """Threads that took part, all at one place.
 
     `thread` and `block` name one of them; `warp` and `lane` are that thread's, inside its block; `count` says
@@ -143,7 +145,7 @@ class Party(Record):
     count: int = 1
 
 
-class Buffer(Record):
+class Buffer(Struct, frozen=True):
     """The memory a finding speaks of: an allocation, or a block's or thread's own window.
 
     `number` counts the program's allocations, or the kernel's shared arrays, from 1 (0: the whole window, or
@@ -160,7 +162,7 @@ class Buffer(Record):
     element: int = 0
 
 
-class Finding(Record):
+class Finding(Struct, frozen=True):
     """One broken rule, reported once; `count` says how many lanes broke it in the same way.
 
     `parties[0]` is the thread that broke the rule (of a race: the later access). `offset` is where the access
@@ -188,11 +190,11 @@ class Finding(Record):
 
     def to_json(self) -> dict[str, Any]:
         """The finding as plain JSON values; the key names are the field names."""
-        plain: dict[str, Any] = as_plain(self)
+        plain: dict[str, Any] = to_builtins(self)
         return plain
 
 
-class Message(Record):
+class Message(Struct, frozen=True):
     """A finding in one language: the four answers."""
 
     what: str
@@ -206,30 +208,29 @@ def explain(finding: Finding, language: str = "en") -> Message:
 
     Args:
         finding: what was found.
-        language: `en` or `ko`; another name raises `KeyError`.
+        language: one of `tooling.text.languages()`; another name raises `KeyError`.
     """
-    words = language_named(language)
-    text: FindingText = words.texts[finding.kind]
-    facts = _facts(finding, words)
-    where = [_party_line(party, words) for party in finding.parties]
+    text = texts.FINDINGS[finding.kind]
+    facts = _facts(finding)
+    where = [_party_line(party) for party in finding.parties]
     if not where and finding.kernel:
-        where = [words.after.format(kernel=finding.kernel)]
+        where = [texts.AFTER.of(kernel=finding.kernel)]
     if finding.count > 1:
-        where.append(words.times.format(count=finding.count, kernel=finding.kernel))
-    return Message(
-        text.what.format_map(facts), tuple(where), text.why.format_map(facts), text.hint.format_map(facts)
-    )
+        where.append(texts.TIMES.of(count=finding.count, kernel=finding.kernel))
+    what, why, hint = (part.of(**facts).render(language) for part in (text.what, text.why, text.hint))
+    return Message(what, tuple(line.render(language) for line in where), why, hint)
 
 
 def render(finding: Finding, language: str = "en") -> str:
     """The message as lines of plain text, in the form of every error of this package."""
-    words = language_named(language)
     message = explain(finding, language)
-    lines = [f"{words.severity[finding.severity]} [{finding.check}] {message.what}"]
-    lines += [f"  {words.where if index == 0 else ' ' * words.where_width} {line}"
-              for index, line in enumerate(message.where)]  # fmt: skip
-    lines.append(f"  {words.why} {message.why}")
-    lines.append(f"  {words.hint} {message.hint}")
+    label, why, hint = (text.render(language) for text in (texts.WHERE, texts.WHY, texts.HINT))
+    lines = [f"{texts.SEVERITY[finding.severity].render(language)} [{finding.check}] {message.what}"]
+    for line in message.where:
+        lines.append(f"  {label} {line}")
+        label = " " * columns(label)
+    lines.append(f"  {why} {message.why}")
+    lines.append(f"  {hint} {message.hint}")
     return "\n".join(lines)
 
 
@@ -243,36 +244,36 @@ def _index(index: Index3) -> str:
     return f"({index[0]}, {index[1]}, {index[2]})"
 
 
-def _party_line(party: Party, words: FindingLanguage) -> str:
-    line = words.party if party.count == 1 else words.party_many
-    return line.format(
+def _party_line(party: Party) -> Text:
+    line = texts.PARTY if party.count == 1 else texts.PARTY_MANY
+    return line.of(
         place=party.place,
         thread=_index(party.thread),
         block=_index(party.block),
         warp=party.warp,
         lane=party.lane,
-        action=words.actions[party.action],
+        action=texts.ACTIONS[party.action],
         others=party.count - 1,
         count=party.count,
     )
 
 
-def _facts(finding: Finding, words: FindingLanguage) -> dict[str, str]:
+def _facts(finding: Finding) -> dict[str, str | Text]:
     """Everything a sentence may name; a sentence takes what it needs."""
     buffer, parties = finding.buffer, finding.parties
     first, last = (parties[0], parties[-1]) if parties else (None, None)
     return {
         "kernel": finding.kernel,
-        "buffer": _buffer_name(finding, words),
-        "memory": words.memories[buffer.memory] if buffer else "",
-        "bytes": words.bytes_of(finding.size),
-        "distance": words.bytes_of(abs(finding.distance)),
-        "element": _element(finding, words),
+        "buffer": _buffer_name(finding),
+        "memory": texts.MEMORIES[buffer.memory] if buffer else "",
+        "bytes": texts.BYTES.of(count=finding.size),
+        "distance": texts.BYTES.of(count=abs(finding.distance)),
+        "element": _element(finding),
         "offset": str(finding.offset),
         "address": f"{finding.address:#x}",
         "alignment": str(finding.size),
-        "access": words.accesses[first.action] if first else "",
-        "other_access": words.accesses[last.action] if last else "",
+        "access": texts.ACCESSES[first.action] if first else "",
+        "other_access": texts.ACCESSES[last.action] if last else "",
         "first_place": first.place.brief if first else "",
         "last_place": last.place.brief if last else "",
         "expected": str(finding.expected),
@@ -280,7 +281,7 @@ def _facts(finding: Finding, words: FindingLanguage) -> dict[str, str]:
         "missing": str(finding.expected - finding.arrived),
         "lanes": _lanes(finding.expected & ~finding.arrived),
         "mask": f"{finding.expected:#010x}",
-        "scope_hint": words.race_hints[race_scope(finding)],
+        "scope_hint": texts.RACE_HINTS[race_scope(finding)],
     }
 
 
@@ -298,20 +299,19 @@ def race_scope(finding: Finding) -> str:
     return "warp" if one.warp == two.warp else "block"
 
 
-def _buffer_name(finding: Finding, words: FindingLanguage) -> str:
+def _buffer_name(finding: Finding) -> Text | str:
     buffer = finding.buffer
     if buffer is None:
         return ""
     if buffer.memory is not Memory.GLOBAL:
-        window = words.shared_array if buffer.number else words.windows[buffer.memory]
-        return window.format(size=words.bytes_of(buffer.size), number=buffer.number)
+        window = texts.SHARED_ARRAY if buffer.number else texts.WINDOWS[buffer.memory]
+        return window.of(size=texts.BYTES.of(count=buffer.size), number=buffer.number)
     # A leak is found when no kernel runs any more: then the argument of the last one says nothing.
-    name = words.buffer if buffer.argument is None or not finding.kernel else words.buffer_argument
+    name = texts.BUFFER if buffer.argument is None or not finding.kernel else texts.BUFFER_ARGUMENT
     if not buffer.number:
-        name = words.variable
-    return name.format(
-        size=words.bytes_of(buffer.size),
-        adjective=words.byte_adjective.format(size=buffer.size),
+        name = texts.VARIABLE
+    return name.of(
+        size=buffer.size,
         number=buffer.number,
         argument=buffer.argument,
         kernel=finding.kernel,
@@ -319,16 +319,15 @@ def _buffer_name(finding: Finding, words: FindingLanguage) -> str:
     )
 
 
-def _element(finding: Finding, words: FindingLanguage) -> str:
+def _element(finding: Finding) -> Text | str:
     """The access as an element number, as the learner wrote it: buffers are indexed in elements, not
     bytes."""
     buffer = finding.buffer
     if buffer is None or not buffer.element or finding.offset % buffer.element:
         return ""
     width = buffer.element
-    return words.element.format(
-        index=finding.offset // width, last=max(buffer.size // width - 1, 0), width=width
-    )
+    last = max(buffer.size // width - 1, 0)
+    return texts.ELEMENT.of(index=finding.offset // width, last=last, width=width)
 
 
 def _lanes(mask: int) -> str:

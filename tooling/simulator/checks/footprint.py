@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.checks.base import lanes_of
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.hooks import Access, Ints
 
 
-class Piece(Record):
+class Piece(Struct, frozen=True):
     """The lanes of an access that lie wholly inside one allocation (live or freed).
 
     `low` and `high` bound the bytes they touch, as offsets in the allocation (`high` is one past the last).
@@ -27,7 +27,7 @@ class Piece(Record):
         return self.access.addresses - self.allocation.base
 
 
-class Footprint(Record):
+class Footprint(Struct, frozen=True):
     """A global access, cut at allocations; `strays` are the lanes that lie in none (None: no such lane)."""
 
     pieces: tuple[Piece, ...]

@@ -1,7 +1,7 @@
 """Race check: two threads, one place, at least one write, and nothing that orders them.
 
 Every access is compared with the last writer and the readers of each granule it touches (`shadow`), and
-`ordering` says whether a barrier, a warp operation or a fence lies between. Writes of the value that is
+`happens_before` says whether a barrier, a warp operation or a fence lies between. Writes of the value that is
 there already, and pairs of atomic operations, are no races. Models: compute-sanitizer's racecheck (shared
 memory only) and Oclgrind's race detector.
 """
@@ -12,15 +12,16 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from tooling.record import Record, replace
 from tooling.simulator.checks.barrier_uses import BarrierUses
 from tooling.simulator.checks.base import WARP, CheckHook, action_of, is_strong, lanes_of, survivors
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.checks.footprint import Footprints
-from tooling.simulator.checks.ordering import Clocks
+from tooling.simulator.checks.happens_before.block_clocks import Clocks
 from tooling.simulator.checks.proxies import ProxyFences
 from tooling.simulator.checks.shadow import (
     IN_FLIGHT,
@@ -53,7 +54,7 @@ from tooling.simulator.gpu.hooks import (
 )
 
 
-class _Copy(Record, frozen=False):
+class _Copy(Struct):
     """An asynchronous copy on its way into shared memory."""
 
     instruction: Instruction

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.checks.base import WARP, CheckHook, place_of, survivors
 from tooling.simulator.checks.cluster_visits import ClusterVisits, Visit
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
@@ -37,7 +37,7 @@ _WAITING = {
 }
 
 
-class _MBarrier(Record, frozen=False):
+class _MBarrier(Struct):
     """One mbarrier: who initialised it, in which epoch of its block, and the arrivals of the phase under
     way."""
 
@@ -48,7 +48,7 @@ class _MBarrier(Record, frozen=False):
     arrived: int = 0
 
 
-class _Tally(Record, frozen=False):
+class _Tally(Struct):
     """How many lanes executed instructions of one sort in this batch, and which was the last."""
 
     total: int = 0

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.checks.shadow import Keys, Panel, Selection, Shadow, Strip, granules_of
 from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.hooks import Access, Ints
 
 
-class Target(Record):
+class Target(Struct, frozen=True):
     """One access on one stretch of memory; n = lanes x granules per lane, lane by lane.
 
     Attributes:

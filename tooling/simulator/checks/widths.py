@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from tooling.record import Record, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from tooling.simulator.checks.base import is_strong
 from tooling.simulator.engine.module_cache import ModuleCache
 from tooling.simulator.gpu.code_model import Instruction, Register, Vector
@@ -26,7 +28,7 @@ _SYNCHRONISING = frozenset({"acquire", "release", "acq_rel", "sc"})
 _TYPE = re.compile(r"^(?:[bsuf]|bf)(8|16|32|64|128)(x2)?$")
 
 
-class Accesses(Record):
+class Accesses(Struct, frozen=True):
     """What the text of a kernel, and of all functions that it could call, says of its accesses.
 
     Attributes:

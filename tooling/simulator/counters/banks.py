@@ -14,10 +14,10 @@ Bank conflicts are the wavefronts beyond one for each pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
+from msgspec import Struct
 
 from tooling.simulator.counters.warp_rows import LANES, NONE
 from tooling.simulator.gpu.hooks import Ints
@@ -36,8 +36,7 @@ class Service(Enum):
     EXCHANGE = "one after the other, each in two wavefronts"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Wavefronts:
+class Wavefronts(Struct, frozen=True, eq=False):
     """What a request costs; (w,) one entry per warp."""
 
     wavefronts: Ints

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
+from msgspec import Struct
 
 from tooling.simulator.counters.banks import BANKS, WORD, Service, joins
 from tooling.simulator.counters.hook import Sample
@@ -24,8 +24,7 @@ _GAP = 8  # between sectors
 _MOST_WAVEFRONTS = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """How broad a map is.
 
     Attributes:
@@ -54,8 +53,7 @@ BROAD = Form(cell=26, left=76, line=BANKS, most_rows=12)
 """Everything side by side, for a page as broad as a screen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """Words side by side, and the lanes that touch them."""
 
     row: int

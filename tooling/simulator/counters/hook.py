@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from tooling.simulator.checks.base import lanes_of, survivors
 from tooling.simulator.counters.banks import Service
@@ -22,8 +22,7 @@ from tooling.simulator.nvidia.lowering.register_reads import registers_read
 _READ: ModuleCache[frozenset[str]] = ModuleCache()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sample:
+class Sample(Struct, frozen=True, eq=False):
     """The request of an instruction that cost most; of equally dear ones the first.
 
     Attributes:
@@ -40,8 +39,7 @@ class Sample:
     service: Service | None = None
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """What one instruction did."""
 
     instruction: Instruction

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from tooling.simulator.counters.warp_rows import LANES, warps_and_lanes
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.lanes import Lanes, numbers_of
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     """Instructions without a jump, and who executed them; `latest` were executed by the lanes `seen`."""
 
     instructions: Sequence[Instruction]

@@ -10,7 +10,8 @@ purpose, `ptx.instructions` stands in its place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.simulator.counters.traffic import Counts, Route
 from tooling.simulator.gpu.hooks import Space
@@ -19,8 +20,7 @@ _LOADS = (Route.GLOBAL_LOAD, Route.GLOBAL_ASYNC)
 Value = int | float
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Struct, frozen=True):
     """One number of a kernel or line."""
 
     name: str

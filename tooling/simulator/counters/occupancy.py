@@ -9,8 +9,9 @@ left out, and the result is an upper bound, which says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 WARP = 32
 _REGISTER_UNIT = 256  # registers are given to a warp in units of this
@@ -27,8 +28,7 @@ class Limit(Enum):
     REGISTERS = "registers"
 
 
-@dataclass(frozen=True, slots=True)
-class Multiprocessor:
+class Multiprocessor(Struct, frozen=True):
     """What one multiprocessor has."""
 
     warps: int
@@ -51,8 +51,7 @@ H200 = MULTIPROCESSORS[9, 0]
 """The multiprocessor that the simulated GPU presents."""
 
 
-@dataclass(frozen=True, slots=True)
-class Occupancy:
+class Occupancy(Struct, frozen=True):
     """How full a kernel can make a multiprocessor.
 
     Attributes:

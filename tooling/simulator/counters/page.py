@@ -193,7 +193,7 @@ def _figure(mark: str, profile: LineProfile, access: AccessProfile, picture: Pic
     one = _one(access, picture)
     shared = access.route.space is Space.SHARED
     drawing = bank_map(picture, language) if shared else memory_map(picture, language)
-    style, sentence = verdict(access.route, one, language, side_by_side=_side_by_side(picture))
+    style, sentence = verdict(access.route, one, side_by_side=_side_by_side(picture))
     worst = say("worst", language, block=picture.block, warp=picture.warp)
     facts = [worst, say("requests_here", language, n=f"{access.traffic.requests:,}"), access.form]
     if picture.buffer:
@@ -202,7 +202,7 @@ def _figure(mark: str, profile: LineProfile, access: AccessProfile, picture: Pic
         f'<figure{mark}>\n<figcaption><span class="what">{escape(route_name(access.route, language))}</span>'
         f'<span class="where">{escape(place(profile.line))}</span>'
         f"<code>{escape(source_text(profile.line))}</code></figcaption>\n"
-        f'<p class="verdict {style}">{escape(sentence)}</p>\n'
+        f'<p class="verdict {style}">{escape(sentence.render(language))}</p>\n'
         f'<div class="scroll">{drawing}</div>\n<p class="facts">{escape(" · ".join(facts))}</p>\n</figure>\n'
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from tooling.simulator.checks.base import allocation_number, place_of
 from tooling.simulator.counters.hook import Sample, Tally
@@ -14,8 +15,7 @@ from tooling.simulator.gpu.launch import Dim3
 from tooling.simulator.nvidia.launch_rules import static_shared_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line of the author's source; number 0 where the PTX carries no line table."""
 
     file: str
@@ -28,8 +28,7 @@ class Line:
 ELSEWHERE = Line("", 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Picture:
+class Picture(Struct, frozen=True, eq=False):
     """One request worth showing.
 
     Attributes:
@@ -46,8 +45,7 @@ class Picture:
     base: int = 0
 
 
-@dataclass(slots=True)
-class AccessProfile:
+class AccessProfile(Struct):
     """One memory instruction of a line, on one route."""
 
     route: Route
@@ -58,8 +56,7 @@ class AccessProfile:
     picture: Picture | None = None
 
 
-@dataclass(slots=True)
-class LineProfile:
+class LineProfile(Struct):
     """Everything at one line."""
 
     line: Line
@@ -67,8 +64,7 @@ class LineProfile:
     accesses: dict[tuple[int, Route], AccessProfile] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class KernelProfile:
+class KernelProfile(Struct):
     """All launches of a kernel in one shape.
 
     Attributes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
@@ -18,8 +18,7 @@ from tooling.simulator.counters.traffic import Counts, Traffic
 from tooling.simulator.gpu.hooks import Space
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column of numbers; it is left out where it would stay empty.
 
     Attributes:

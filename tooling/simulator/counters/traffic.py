@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, fields
 from enum import Enum
+
+from msgspec import Struct, field
+from msgspec.structs import fields
 
 from tooling.simulator.counters.sectors import SECTOR
 from tooling.simulator.gpu.hooks import Space
@@ -31,8 +33,7 @@ class Route(Enum):
         return Space[self.name.partition("_")[0]]
 
 
-@dataclass(slots=True)
-class Traffic:
+class Traffic(Struct):
     """Sums over requests; a request is one instruction of one warp.
 
     Attributes:
@@ -78,8 +79,7 @@ class Traffic:
         return self.wavefronts / needed if needed else 1.0
 
 
-@dataclass(slots=True)
-class Counts:
+class Counts(Struct):
     """Everything counted for an instruction, a line or a kernel.
 
     Attributes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.simulator.gpu.hooks import Access, Ints
@@ -15,8 +15,7 @@ NONE = -1
 """What stands in the place of a lane that takes no part."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WarpRows:
+class WarpRows(Struct, frozen=True, eq=False):
     """The addresses of an access, warp by warp.
 
     Attributes:

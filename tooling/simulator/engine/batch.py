@@ -17,7 +17,6 @@ from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Waiter, WaitsFor
 from tooling.simulator.gpu.lanes import Group, merge
 from tooling.simulator.gpu.launch import FaultKind, KernelFault
-from tooling.simulator.gpu.phrases import Phrase
 from tooling.simulator.gpu.stop_texts import DEADLOCK, NO_END
 from tooling.simulator.numerics.rounding import U32
 from tooling.simulator.nvidia.instructions.barriers import BlockBarriers, ClusterBarriers
@@ -27,6 +26,7 @@ from tooling.simulator.program.first_answers import FirstAnswers
 from tooling.simulator.program.frames import Frames
 from tooling.simulator.program.transfers import Transfers
 from tooling.simulator.program.warp_lanes import Warps
+from tooling.text import Text
 
 Array = NDArray[Any]
 
@@ -194,7 +194,7 @@ class RunningBatch:
             return
         self.stop_waiting([], DEADLOCK)
 
-    def stop_waiting(self, loops: list[Waiter], told: Phrase) -> None:
+    def stop_waiting(self, loops: list[Waiter], told: Text) -> None:
         """Nothing goes on any more: tell who waits where, besides the lanes in `loops`.
 
         Raises:
@@ -227,7 +227,7 @@ class RunningBatch:
         first = waiters[0] if waiters else None
         raise KernelFault(
             FaultKind.DEADLOCK,
-            told.filled(threads=total),
+            told.of(threads=total),
             thread=int(first.threads[0]) if first else -1,
             instruction=first.instruction if first else None,
         )

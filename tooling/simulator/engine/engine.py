@@ -26,7 +26,6 @@ from tooling.simulator.gpu.device_memory import DeviceMemory
 from tooling.simulator.gpu.hooks import Hook, LaunchContext
 from tooling.simulator.gpu.launch import FaultKind, KernelFault, Launch, LaunchResult
 from tooling.simulator.gpu.listeners import Listeners
-from tooling.simulator.gpu.phrases import Phrase
 from tooling.simulator.gpu.stop_texts import (
     EMPTY_CLUSTER,
     NO_MULTIPLE,
@@ -36,6 +35,7 @@ from tooling.simulator.gpu.stop_texts import (
 )
 from tooling.simulator.nvidia.lowering.slots import CONSTANT_WINDOW, PARAMETER_BLOCK
 from tooling.simulator.program.program import Program
+from tooling.text import Text
 
 BATCH_LANES = 65536
 """Lanes executed together: enough to hide the interpreter's own cost, few enough that some registers of that
@@ -138,18 +138,18 @@ def _parameter_block(program: Program, launch: Launch, memory: DeviceMemory) -> 
 
 def _check_shape(context: LaunchContext) -> None:
     launch = context.launch
-    problem: Phrase | None = None
+    problem: Text | None = None
     if min(*launch.grid, *launch.block, *launch.cluster) < 1:
-        problem = EMPTY_CLUSTER.filled(grid=launch.grid, block=launch.block, cluster=launch.cluster)
+        problem = EMPTY_CLUSTER.of(grid=launch.grid, block=launch.block, cluster=launch.cluster)
     elif context.threads_per_block > MAX_THREADS_PER_BLOCK:
-        problem = TOO_MANY_THREADS.filled(threads=context.threads_per_block, most=MAX_THREADS_PER_BLOCK)
+        problem = TOO_MANY_THREADS.of(threads=context.threads_per_block, most=MAX_THREADS_PER_BLOCK)
     elif context.shared_bytes > MAX_SHARED_BYTES:
-        problem = TOO_MUCH_SHARED_IN_ALL.filled(shared=context.shared_bytes, most=MAX_SHARED_BYTES)
+        problem = TOO_MUCH_SHARED_IN_ALL.of(shared=context.shared_bytes, most=MAX_SHARED_BYTES)
     elif any(g % c for g, c in zip(launch.grid, launch.cluster, strict=True)):
-        problem = NO_MULTIPLE.filled(grid=launch.grid, cluster=launch.cluster)
+        problem = NO_MULTIPLE.of(grid=launch.grid, cluster=launch.cluster)
     elif len(launch.parameters) < launch.function.parameter_bytes:
         needed = launch.function.parameter_bytes
-        problem = TOO_FEW_PARAMETERS.filled(given=len(launch.parameters), taken=needed)
+        problem = TOO_FEW_PARAMETERS.of(given=len(launch.parameters), taken=needed)
     if problem is not None:
         raise KernelFault(FaultKind.INVALID_LAUNCH, problem)
 

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from tooling.record import Record, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from tooling.simulator.engine.engine import run
 from tooling.simulator.engine.launch_state import Limits
 from tooling.simulator.engine.lower import decode
@@ -17,7 +19,7 @@ from tooling.simulator.gpu.hooks import Hook
 from tooling.simulator.gpu.launch import Launch, LaunchResult
 
 
-class Job(Record):
+class Job(Struct, frozen=True):
     """A launch to be run, with what it needs.
 
     Attributes:

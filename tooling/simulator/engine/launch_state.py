@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.gpu.hooks import LaunchContext
 from tooling.simulator.gpu.lanes import Shape
 from tooling.simulator.gpu.listeners import Listeners
@@ -19,7 +19,7 @@ from tooling.simulator.program.warp_lanes import Warps
 Array = NDArray[Any]
 
 
-class Limits(Record):
+class Limits(Struct, frozen=True):
     """When a kernel is stopped that does not end.
 
     Attributes:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from tooling.simulator.gpu.hooks import Waiter, WaitsFor
 from tooling.simulator.gpu.lanes import Group
-from tooling.simulator.gpu.phrases import Phrase
 from tooling.simulator.gpu.stop_texts import ENDLESS_WAIT
 from tooling.simulator.program.program import Batch
+from tooling.text import Text
 
 Array = NDArray[Any]
 State = dict[tuple[Any, ...], list[Array]]
@@ -32,7 +32,7 @@ class LoopWatch:
         stop: stops the kernel, whose lanes wait like this.
     """
 
-    def __init__(self, batch: Batch, *, is_last: bool, stop: Callable[[list[Waiter], Phrase], None]) -> None:
+    def __init__(self, batch: Batch, *, is_last: bool, stop: Callable[[list[Waiter], Text], None]) -> None:
         self.batch = batch
         self._is_last = is_last
         self._stop = stop

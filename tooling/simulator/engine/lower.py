@@ -72,7 +72,7 @@ def _decode(module: Module, kernel: Function) -> Program:
         _bind(decoder, function, pieces)
     layout = decoder.layout
     if layout.local_bytes > MAX_LOCAL_BYTES:
-        too_much = TOO_MUCH_LOCAL.filled(local=layout.local_bytes, most=MAX_LOCAL_BYTES)
+        too_much = TOO_MUCH_LOCAL.of(local=layout.local_bytes, most=MAX_LOCAL_BYTES)
         raise PtxError(too_much, line=kernel.line)
     program = Program(
         kernel.name,

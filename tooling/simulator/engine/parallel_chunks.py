@@ -23,10 +23,11 @@ from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from tooling.forks import Fork, fork
-from tooling.record import Record, replace
 from tooling.simulator.engine.batch import run_batch
 from tooling.simulator.engine.launch_state import LaunchState
 from tooling.simulator.engine.module_cache import ModuleCache
@@ -55,7 +56,7 @@ _CLOCKS = ("%clock", "%globaltimer")
 _TALKS: ModuleCache[bool] = ModuleCache()
 
 
-class Cores(Record):
+class Cores(Struct, frozen=True):
     """How many cores may share a launch, and when that is worth it.
 
     Attributes:
@@ -72,7 +73,7 @@ class Cores(Record):
 ONE_CORE = Cores()
 
 
-class _Report(Record):
+class _Report(Struct, frozen=True):
     """What a part did: instructions and lane instructions, seconds of processor time, and what each hook
     learnt."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from tooling.record import Record, made
+from msgspec import Struct, field
 
 CODE_WINDOW = 1 << 62
 """Addresses of functions start here; there is no memory of any space."""
@@ -13,7 +13,7 @@ CONSTANT_ALIGNMENT = 256
 """Alignment of a `.const` variable in the constant window, and unused bytes behind it."""
 
 
-class SourceLocation(Record):
+class SourceLocation(Struct, frozen=True):
     """The `.loc` in force: file as the PTX names it, line and column from 1."""
 
     file: str
@@ -25,33 +25,33 @@ class SourceLocation(Record):
         return f"{self.file}:{self.line}:{self.column}"
 
 
-class Register(Record):
+class Register(Struct, frozen=True):
     """`%r1`, or a special register such as `%tid.x`."""
 
     name: str
 
 
-class Integer(Record):
+class Integer(Struct, frozen=True):
     """An integer constant; `value` keeps its sign."""
 
     value: int
 
 
-class Float(Record):
+class Float(Struct, frozen=True):
     """`0fHHHHHHHH` or `0dHHHHHHHHHHHHHHHH`: the exact bits and how many (32 or 64)."""
 
     bits: int
     width: int
 
 
-class Symbol(Record):
+class Symbol(Struct, frozen=True):
     """A label, variable or function by name; `offset` in bytes for `name+8`."""
 
     name: str
     offset: int = 0
 
 
-class Address(Record):
+class Address(Struct, frozen=True):
     """`[base+offset]`, offset in bytes; `[map, {x, y}]` with coordinates in a tensor."""
 
     base: Register | Symbol | Integer
@@ -59,26 +59,26 @@ class Address(Record):
     coordinates: tuple[Operand, ...] = ()
 
 
-class Vector(Record):
+class Vector(Struct, frozen=True):
     """`{a, b, c, d}`."""
 
     elements: tuple[Operand, ...]
 
 
-class OperandPair(Record):
+class OperandPair(Struct, frozen=True):
     """`a|b`: two results of one instruction (setp, shfl, elect)."""
 
     first: Operand
     second: Operand
 
 
-class Negated(Record):
+class Negated(Struct, frozen=True):
     """`!%p1` as a source operand."""
 
     operand: Register
 
 
-class Arguments(Record):
+class Arguments(Struct, frozen=True):
     """`(a, b)`: the argument or result list of a call."""
 
     elements: tuple[Operand, ...]
@@ -89,14 +89,14 @@ Operand: TypeAlias = (
 )
 
 
-class Predicate(Record):
+class Predicate(Struct, frozen=True):
     """The guard `@%p` or `@!%p`."""
 
     register: str
     negated: bool = False
 
 
-class Instruction(Record):
+class Instruction(Struct, frozen=True):
     """One instruction.
 
     Attributes:
@@ -121,7 +121,7 @@ class Instruction(Record):
         return ".".join((self.opcode, *self.modifiers))
 
 
-class Label(Record):
+class Label(Struct, frozen=True):
     """A jump target, or the name of a list.
 
     Attributes:
@@ -137,7 +137,7 @@ class Label(Record):
 Statement: TypeAlias = Instruction | Label
 
 
-class Parameter(Record):
+class Parameter(Struct, frozen=True):
     """A kernel or function parameter: where it lies in the parameter bytes of a call."""
 
     name: str
@@ -146,7 +146,7 @@ class Parameter(Record):
     align: int
 
 
-class Reference(Record):
+class Reference(Struct, frozen=True):
     """The address of a variable or function among the initial bytes of a variable.
 
     Attributes:
@@ -160,7 +160,7 @@ class Reference(Record):
     generic: bool = False
 
 
-class Variable(Record):
+class Variable(Struct, frozen=True):
     """A variable in a state space.
 
     Attributes:
@@ -179,7 +179,7 @@ class Variable(Record):
     external: bool = False
 
 
-class Function(Record):
+class Function(Struct, frozen=True):
     """A kernel (`.entry`) or function (`.func`).
 
     Attributes:
@@ -211,7 +211,7 @@ class Function(Record):
         return tuple(p.size for p in self.parameters), tuple(r.size for r in self.results)
 
 
-class Module(Record):
+class Module(Struct, frozen=True):
     """A parsed PTX module.
 
     Attributes:
@@ -232,7 +232,7 @@ class Module(Record):
     functions: dict[str, Function]
     externals: tuple[str, ...]
     globals: dict[str, Variable]
-    files: dict[int, str] = made(default_factory=dict)
+    files: dict[int, str] = field(default_factory=dict)
     digest: str = ""
     text: str = ""
 

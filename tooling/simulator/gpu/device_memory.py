@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import Module
 
 POISON = 0x7FC0DEAD
@@ -33,7 +33,7 @@ class OutOfDeviceMemory(Exception):
     """The arena is full."""
 
 
-class Allocation(Record, frozen=False):
+class Allocation(Struct):
     """One allocation; it stays known after it was freed, so that a use after free can name it.
 
     Attributes:
@@ -70,7 +70,7 @@ class Allocation(Record, frozen=False):
         return self.place != self.base
 
 
-class Reservation(Record):
+class Reservation(Struct, frozen=True):
     """Addresses without memory of their own; parts of it are allocations while memory is mapped there.
 
     Attributes:
@@ -91,7 +91,7 @@ class Reservation(Record):
         return (addresses >= self.base) & (addresses < self.base + self.size)
 
 
-class _Space(Record, frozen=False):
+class _Space(Struct):
     """A reusable stretch of the arena: one freed allocation with its red zone."""
 
     base: int

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tooling.simulator.gpu import stop_texts
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.launch import FaultKind, KernelFault, Launch
-from tooling.simulator.gpu.phrases import Phrase
+from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.simulator.gpu.requests import MemoryRequest
@@ -19,7 +19,7 @@ def illegal_address(
     """An access outside the memory of its space."""
     return KernelFault(
         FaultKind.ILLEGAL_ADDRESS,
-        stop_texts.ILLEGAL_ADDRESS.filled(
+        stop_texts.ILLEGAL_ADDRESS.of(
             who=_who(launch, thread),
             bytes=request.width.bytes,
             space=stop_texts.SPACES[space],
@@ -35,7 +35,7 @@ def read_only(launch: Launch, request: MemoryRequest, thread: int, address: int)
     """A write to memory that may only be read by this address."""
     return KernelFault(
         FaultKind.ILLEGAL_ADDRESS,
-        stop_texts.READ_ONLY.filled(who=_who(launch, thread), bytes=request.width.bytes, address=address),
+        stop_texts.READ_ONLY.of(who=_who(launch, thread), bytes=request.width.bytes, address=address),
         thread=thread,
         address=address,
         instruction=request.instruction,
@@ -46,7 +46,7 @@ def misaligned(launch: Launch, request: MemoryRequest, thread: int, address: int
     """An address that is no multiple of the access's size."""
     return KernelFault(
         FaultKind.MISALIGNED_ADDRESS,
-        stop_texts.MISALIGNED.filled(
+        stop_texts.MISALIGNED.of(
             who=_who(launch, thread),
             space=stop_texts.SPACES[space],
             address=address,
@@ -64,7 +64,7 @@ def trapped(
     """A `trap` instruction: an assertion or abort of the kernel itself."""
     return KernelFault(
         FaultKind.TRAP,
-        stop_texts.TRAPPED.filled(who=_who(launch, thread)),
+        stop_texts.TRAPPED.of(who=_who(launch, thread)),
         thread=thread,
         instruction=instruction,
         callers=callers,
@@ -75,12 +75,12 @@ def broken_warp(launch: Launch, instruction: Instruction, thread: int) -> Kernel
     """An instruction of a whole warp, some of whose 32 lanes have exited or do not exist."""
     return KernelFault(
         FaultKind.ILLEGAL_INSTRUCTION,
-        stop_texts.BROKEN_WARP.filled(who=_who(launch, thread), opcode=instruction.opcode),
+        stop_texts.BROKEN_WARP.of(who=_who(launch, thread), opcode=instruction.opcode),
         thread=thread,
         instruction=instruction,
     )
 
 
-def _who(launch: Launch, thread: int) -> Phrase:
+def _who(launch: Launch, thread: int) -> Text:
     block, inside = launch.position(thread)
-    return stop_texts.THREAD.filled(thread=inside, block=block)
+    return stop_texts.THREAD.of(thread=inside, block=block)

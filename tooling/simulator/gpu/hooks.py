@@ -13,9 +13,9 @@ from enum import Enum, IntEnum
 from typing import Any, ClassVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import Instruction, Module
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.lanes import Lanes
@@ -41,7 +41,7 @@ class AccessKind(IntEnum):
     ATOMIC = 2
 
 
-class LaunchContext(Record):
+class LaunchContext(Struct, frozen=True):
     """What stays the same during a launch.
 
     Attributes:
@@ -62,7 +62,7 @@ class LaunchContext(Record):
     arrays_meant: Callable[[], dict[int, SharedArray]] = dict
 
 
-class Transfer(Record, eq=False):
+class Transfer(Struct, frozen=True, eq=False):
     """One bulk copy: cp.async.bulk, cp.async.bulk.tensor or cp.reduce.async.bulk.tensor.
 
     Attributes:
@@ -78,7 +78,7 @@ class Transfer(Record, eq=False):
     group: int = 0
 
 
-class Access(Record, frozen=False, eq=False):
+class Access(Struct, eq=False):
     """One memory instruction of many lanes, before it is performed.
 
     Attributes:
@@ -131,7 +131,7 @@ class WaitsFor(Enum):
     LOOP = "a condition that no other thread can still change"
 
 
-class Waiter(Record):
+class Waiter(Struct, frozen=True):
     """Threads that wait at one instruction."""
 
     threads: Ints
@@ -140,7 +140,7 @@ class Waiter(Record):
     barrier: int = 0
 
 
-class Meeting(Record):
+class Meeting(Struct, frozen=True):
     """A barrier that was passed by some threads of their blocks, not by all.
 
     Attributes:
@@ -157,7 +157,7 @@ class Meeting(Record):
     instruction: Instruction
 
 
-class MBarrierOperation(Record, eq=False):
+class MBarrierOperation(Struct, frozen=True, eq=False):
     """What threads do at mbarriers in shared memory, one each.
 
     Attributes:

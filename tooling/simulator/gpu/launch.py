@@ -5,9 +5,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from tooling.record import Record
+from msgspec import Struct
+
 from tooling.simulator.gpu.code_model import Function, Instruction, SourceLocation
-from tooling.simulator.gpu.phrases import Phrase
+from tooling.text import ENGLISH, Text
 
 
 class Dim3(NamedTuple):
@@ -33,7 +34,7 @@ class Dim3(NamedTuple):
 SINGLE = Dim3(1, 1, 1)
 
 
-class Launch(Record):
+class Launch(Struct, frozen=True):
     """One kernel launch as the driver received it.
 
     Attributes:
@@ -109,14 +110,14 @@ class KernelFault(Exception):
     def __init__(
         self,
         kind: FaultKind,
-        told: Phrase,
+        told: Text,
         *,
         thread: int = -1,
         address: int | None = None,
         instruction: Instruction | None = None,
         callers: tuple[Instruction, ...] = (),
     ) -> None:
-        super().__init__(told.en)
+        super().__init__(told.render(ENGLISH))
         self.kind = kind
         self.told = told
         self.thread = thread
@@ -127,7 +128,7 @@ class KernelFault(Exception):
     @property
     def what(self) -> str:
         """One line for the reader, in English."""
-        return self.told.en
+        return self.told.render(ENGLISH)
 
     @property
     def source(self) -> SourceLocation | None:
@@ -135,7 +136,7 @@ class KernelFault(Exception):
         return self.instruction.source if self.instruction else None
 
 
-class LaunchResult(Record):
+class LaunchResult(Struct, frozen=True):
     """What a launch did.
 
     Attributes:

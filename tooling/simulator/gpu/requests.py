@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Transfer
 from tooling.simulator.gpu.lanes import Group
@@ -15,7 +15,7 @@ from tooling.simulator.gpu.lanes import Group
 Array = NDArray[Any]
 
 
-class Width(Record):
+class Width(Struct, frozen=True):
     """Size of an access: `count` elements of `element` bytes per lane."""
 
     element: int
@@ -27,7 +27,7 @@ class Width(Record):
         return self.element * self.count
 
 
-class MemoryRequest(Record, frozen=False, eq=False):
+class MemoryRequest(Struct, eq=False):
     """Who accesses memory, by which instruction and how wide.
 
     Attributes:

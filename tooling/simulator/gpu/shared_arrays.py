@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TypeAlias
 
-from tooling.record import Record
+from msgspec import Struct
+
 from tooling.simulator.gpu.code_model import (
     Address,
     Function,
@@ -38,7 +39,7 @@ _OPAQUE = frozenset({"ld", "ldu", "atom", "setp", "isspacep", "getctarank"})
 """What they give is a number, whatever the address they take."""
 
 
-class SharedArray(Record):
+class SharedArray(Struct, frozen=True):
     """A `.shared` variable in the window of a block.
 
     Attributes:

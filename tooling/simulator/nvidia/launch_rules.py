@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 import re
 
-from tooling.record import Record
+from msgspec import Struct
+
 from tooling.simulator.gpu import stop_texts
 from tooling.simulator.gpu.code_model import Function, Module
 from tooling.simulator.gpu.launch import Dim3
-from tooling.simulator.gpu.phrases import Phrase
 from tooling.simulator.nvidia import device
 from tooling.simulator.nvidia.cuda_results import CudaResult
+from tooling.text import Text
 
 MAX_THREADS = 0
 SHARED_BYTES = 1
@@ -31,7 +32,7 @@ _DIRECTIVE = re.compile(r"\.(maxntid|reqntid|reqnctapercluster)\s+([\d,\s]+)")
 _TARGET = re.compile(r"sm_(\d+)")
 
 
-class Kernel(Record, frozen=False):
+class Kernel(Struct):
     """A function handle: the kernel, its module, and its attributes as the program has set them."""
 
     module: Module
@@ -93,11 +94,11 @@ def set_attribute(kernel: Kernel, attribute: int, value: int) -> CudaResult:
     return CudaResult.SUCCESS
 
 
-class Refusal(Record):
+class Refusal(Struct, frozen=True):
     """A launch that the driver does not take: its answer, and the reason, which a driver does not tell."""
 
     result: CudaResult
-    why: Phrase
+    why: Text
 
 
 def judge_launch(
@@ -110,22 +111,22 @@ def judge_launch(
         dynamic_shared: bytes asked for in the launch.
     """
     most_threads, most_shared = kernel.attributes[MAX_THREADS], kernel.attributes[MAX_DYNAMIC_SHARED]
-    why: Phrase | None = None
+    why: Text | None = None
     if min(*grid, *block) < 1:
-        why = stop_texts.EMPTY.filled(grid=grid, block=block)
+        why = stop_texts.EMPTY.of(grid=grid, block=block)
     elif any(extent > most for extent, most in zip(grid, device.MAX_GRID, strict=True)):
-        why = stop_texts.GRID_TOO_LARGE.filled(grid=grid, most=Dim3(*device.MAX_GRID))
+        why = stop_texts.GRID_TOO_LARGE.of(grid=grid, most=Dim3(*device.MAX_GRID))
     elif any(extent > most for extent, most in zip(block, device.MAX_BLOCK, strict=True)):
-        why = stop_texts.BLOCK_TOO_LARGE.filled(block=block, most=Dim3(*device.MAX_BLOCK))
+        why = stop_texts.BLOCK_TOO_LARGE.of(block=block, most=Dim3(*device.MAX_BLOCK))
     elif block.count > most_threads:
-        why = stop_texts.TOO_MANY_THREADS.filled(threads=block.count, most=most_threads)
+        why = stop_texts.TOO_MANY_THREADS.of(threads=block.count, most=most_threads)
     elif kernel.required_block is not None and block != kernel.required_block:
-        why = stop_texts.OTHER_BLOCK.filled(block=block, required=kernel.required_block)
+        why = stop_texts.OTHER_BLOCK.of(block=block, required=kernel.required_block)
     elif most_shared < 0:
         limit = device.MAX_SHARED_PER_BLOCK
-        why = stop_texts.TOO_MUCH_OWN_SHARED.filled(shared=kernel.static_shared, most=limit)
+        why = stop_texts.TOO_MUCH_OWN_SHARED.of(shared=kernel.static_shared, most=limit)
     elif dynamic_shared > most_shared:
-        why = stop_texts.TOO_MUCH_SHARED.filled(
+        why = stop_texts.TOO_MUCH_SHARED.of(
             dynamic=dynamic_shared,
             static=kernel.static_shared,
             most=most_shared,
@@ -143,11 +144,11 @@ def _judge_cluster(kernel: Kernel, grid: Dim3, cluster: Dim3 | None) -> Refusal 
     if wanted is None:
         return None
     most = device.MAX_CLUSTER if kernel.attributes[NON_PORTABLE_CLUSTER] else device.PORTABLE_CLUSTER
-    why: Phrase | None = None
+    why: Text | None = None
     if cluster and required and cluster != required:
-        why = stop_texts.OTHER_CLUSTER.filled(cluster=cluster, required=required)
+        why = stop_texts.OTHER_CLUSTER.of(cluster=cluster, required=required)
     elif not 1 <= math.prod(wanted) <= most:
-        why = stop_texts.WRONG_CLUSTER.filled(blocks=math.prod(wanted), most=most)
+        why = stop_texts.WRONG_CLUSTER.of(blocks=math.prod(wanted), most=most)
     elif any(blocks % extent for blocks, extent in zip(grid, wanted, strict=True)):
-        why = stop_texts.NO_MULTIPLE.filled(grid=grid, cluster=wanted)
+        why = stop_texts.NO_MULTIPLE.of(grid=grid, cluster=wanted)
     return None if why is None else Refusal(CudaResult.INVALID_CLUSTER_SIZE, why)

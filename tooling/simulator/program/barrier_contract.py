@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tooling.record import Record
+from msgspec import Struct
+
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.lanes import Group
 
 
-class Vote(Record):
+class Vote(Struct, frozen=True):
     """What a `bar.red` asks: the slot of its predicate, how votes are combined, and where the result goes."""
 
     predicate: int

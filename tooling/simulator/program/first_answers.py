@@ -11,14 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
-
-from tooling.record import Record, made
 
 Array = NDArray[Any]
 
 
-class _Phase(Record, frozen=False):
+class _Phase(Struct):
     """A phase of an mbarrier.
 
     Attributes:
@@ -28,9 +27,9 @@ class _Phase(Record, frozen=False):
         seen: how many times threads had met when the first lane was told that it is complete.
     """
 
-    arrivals: dict[int, int] = made(default_factory=dict)
+    arrivals: dict[int, int] = field(default_factory=dict)
     copied: bool = False
-    asked: set[int] = made(default_factory=set)
+    asked: set[int] = field(default_factory=set)
     seen: int | None = None
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from tooling.record import Record, made
 from tooling.simulator.gpu.address_spaces import Spaces
 from tooling.simulator.gpu.code_model import Function, Instruction
 from tooling.simulator.gpu.hooks import LaunchContext
@@ -34,7 +34,7 @@ End: TypeAlias = "Callable[[Group, Batch], bool]"
 """Ends a basic block: sets the group's next place and says whether the group simply goes on."""
 
 
-class BasicBlock(Record, frozen=False):
+class BasicBlock(Struct):
     """Instructions without a jump into or out of their middle.
 
     Attributes:
@@ -48,15 +48,15 @@ class BasicBlock(Record, frozen=False):
 
     number: int
     function: str
-    instructions: list[Instruction] = made(default_factory=list)
-    steps: list[Step] = made(default_factory=list)
+    instructions: list[Instruction] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
     end: End | None = None
-    uses: set[int] = made(default_factory=set)
-    defines: set[int] = made(default_factory=set)
-    successors: list[int] = made(default_factory=list)
+    uses: set[int] = field(default_factory=set)
+    defines: set[int] = field(default_factory=set)
+    successors: list[int] = field(default_factory=list)
     gathers: bool = False
-    last_steps: dict[int, int] = made(default_factory=dict)
-    _asked: list[int] = made(default_factory=list)
+    last_steps: dict[int, int] = field(default_factory=dict)
+    _asked: list[int] = field(default_factory=list)
 
     def reads(self, slot: int) -> None:
         """Note that the block reads a slot."""
@@ -72,7 +72,7 @@ class BasicBlock(Record, frozen=False):
         self._asked.clear()
 
 
-class Origin(Record):
+class Origin(Struct, frozen=True):
     """Where a slot's value comes from when no instruction writes it.
 
     Attributes:
@@ -87,7 +87,7 @@ class Origin(Record):
     value: int = 0
 
 
-class Landing(Record):
+class Landing(Struct, frozen=True):
     """What the return to a block that follows a call does.
 
     Attributes:
@@ -101,7 +101,7 @@ class Landing(Record):
     frames: tuple[bool, bool] = (False, False)
 
 
-class Program(Record, frozen=False):
+class Program(Struct):
     """A decoded kernel with every function that it calls.
 
     Attributes:
@@ -128,7 +128,7 @@ class Program(Record, frozen=False):
     frame_slot: int = -1
     framed_slots: frozenset[int] = frozenset()
     functions: tuple[Function, ...] = ()
-    shared_arrays: dict[str, SharedArray] = made(default_factory=dict)
+    shared_arrays: dict[str, SharedArray] = field(default_factory=dict)
     _live: list[tuple[int, ...]] | None = None
     _order: list[int] | None = None
     _arrays_meant: dict[int, SharedArray] | None = None

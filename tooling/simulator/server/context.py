@@ -13,9 +13,10 @@ import struct
 import threading
 from collections.abc import Callable, Sequence
 
+from msgspec import Struct, field
+
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
-from tooling.record import Record, made
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.findings import Finding
 from tooling.simulator.engine.executor import Executor, Job
@@ -23,7 +24,6 @@ from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3, FaultKind, Launch, LaunchResult
-from tooling.simulator.gpu.phrases import Phrase
 from tooling.simulator.gpu.stop_texts import (
     NOT_SIMULATED,
     ON_A_REAL_GPU,
@@ -48,6 +48,7 @@ from tooling.simulator.server.protocol import (
     ProtocolError,
 )
 from tooling.simulator.server.virtual_memory import VirtualMemory
+from tooling.text import Text
 
 MOST_CHECKED_BLOCKS = 1 << 24
 """The checks keep some sixty bytes of every block of a launch: 1 GB of so many."""
@@ -59,7 +60,7 @@ class LaunchNotSimulated(ToolingError):
     exit_code = ExitCode.NOT_POSSIBLE
 
 
-class LaunchRecord(Record):
+class LaunchRecord(Struct, frozen=True):
     """A launch that was accepted, and how it ended."""
 
     launch: Launch
@@ -67,7 +68,7 @@ class LaunchRecord(Record):
     result: LaunchResult
 
 
-class Gpu(Record, frozen=False):
+class Gpu(Struct):
     """What the programs of a simulation share: the way to run kernels, and what came of it.
 
     Attributes:
@@ -81,12 +82,12 @@ class Gpu(Record, frozen=False):
     executor: Executor
     make_checks: Callable[[], Sequence[CheckHook]]
     language: str = "en"
-    lock: threading.Lock = made(default_factory=threading.Lock)
-    records: list[LaunchRecord] = made(default_factory=list)
-    contexts: list[Context] = made(default_factory=list)
-    errors: list[ToolingError] = made(default_factory=list)
-    failures: list[Exception] = made(default_factory=list)
-    modules: dict[bytes, Module] = made(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    records: list[LaunchRecord] = field(default_factory=list)
+    contexts: list[Context] = field(default_factory=list)
+    errors: list[ToolingError] = field(default_factory=list)
+    failures: list[Exception] = field(default_factory=list)
+    modules: dict[bytes, Module] = field(default_factory=dict)
 
     def parse(self, text: bytes) -> Module:
         """The module of a PTX text, parsed once.
@@ -205,7 +206,7 @@ class Context:
         try:
             module = self.gpu.parse(request.tail)
         except PtxError as error:
-            error.say_in(self.gpu.language)
+            error.speak(self.gpu.language)
             self.gpu.errors.append(error)
             return CudaResult.INVALID_PTX, str(error).encode()
         try:
@@ -284,7 +285,7 @@ class Context:
         refusal = judge_launch(kernel, grid, block, named if clustered else None, dynamic_shared)
         if refusal is not None:
             name = readable_kernel(kernel.function.name, kernel.module.files.values())
-            return refusal.result, REFUSED.say(self.gpu.language, kernel=name, why=refusal.why).encode()
+            return refusal.result, REFUSED.of(kernel=name, why=refusal.why).render(self.gpu.language).encode()
         if len(request.tail) != kernel.function.parameter_bytes:
             return INVALID
         launch = Launch(
@@ -298,7 +299,7 @@ class Context:
             explicit_cluster=bool(clustered) or kernel.required_cluster is not None,
         )
         if self.checks and launch.blocks > MOST_CHECKED_BLOCKS:
-            why = TOO_MANY_BLOCKS.filled(blocks=launch.blocks, most=MOST_CHECKED_BLOCKS)
+            why = TOO_MANY_BLOCKS.of(blocks=launch.blocks, most=MOST_CHECKED_BLOCKS)
             return self._not_simulated(launch, kernel.module, why, WITHOUT_CHECKS)
         return self._run(launch, kernel.module)
 
@@ -322,16 +323,11 @@ class Context:
         self.fault = result.error.kind.cuda_result
         return OK
 
-    def _not_simulated(self, launch: Launch, module: Module, why: Phrase, hint: Phrase) -> Reply:
-        language = self.gpu.language
+    def _not_simulated(self, launch: Launch, module: Module, why: Text, hint: Text) -> Reply:
         name = readable_kernel(launch.function.name, module.files.values())
-        self.gpu.errors.append(
-            LaunchNotSimulated(
-                NOT_SIMULATED.say(language, kernel=name),
-                why=why.in_language(language),
-                hint=hint.in_language(language),
-            )
-        )
+        error = LaunchNotSimulated(NOT_SIMULATED.of(kernel=name), why=why, hint=hint)
+        error.speak(self.gpu.language)
+        self.gpu.errors.append(error)
         return INVALID
 
     def _synchronise(self, request: DriverRequest) -> Reply:

@@ -40,7 +40,7 @@ class DeviceOutput:
         """All that is kept, which is forgotten here; a line about what was lost comes first."""
         head = b""
         if self._lost:
-            head = OUTPUT_LOST.say(self._language, lost=self._lost, most=self._most).encode() + b"\n"
+            head = OUTPUT_LOST.of(lost=self._lost, most=self._most).render(self._language).encode() + b"\n"
         text = head + b"".join(self._prints)
         self._prints.clear()
         self._bytes = self._lost = 0

@@ -7,7 +7,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from tooling.record import Record
+from msgspec import Struct
+
 from tooling.toolchain import BuildCache, BuildRequest, Toolchain, build
 from tooling.toolchain.cache import fallback_cache
 
@@ -18,7 +19,7 @@ NVML = "libnvidia-ml.so.1"
 NVPTX = "libNVPTX.so"
 
 
-class Libraries(Record):
+class Libraries(Struct, frozen=True):
     """Where the stand-ins lie.
 
     Attributes:

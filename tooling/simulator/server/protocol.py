@@ -14,7 +14,7 @@ import struct
 from enum import IntEnum
 from pathlib import Path
 
-from tooling.record import Record
+from msgspec import Struct
 
 VERSION = 3
 """Raised with every change of this module: the two halves come from different builds."""
@@ -66,7 +66,7 @@ class Opcode(IntEnum):
     ACCESS = 25
 
 
-class Shape(Record):
+class Shape(Struct, frozen=True):
     """One request: the struct formats of its fixed part and of its answer; `tail` says what follows it."""
 
     request: struct.Struct
@@ -152,7 +152,7 @@ class PeerGone(Exception):
     """The other side closed the connection, or died."""
 
 
-class DriverRequest(Record):
+class DriverRequest(Struct, frozen=True):
     """One request as it came: the fields of its fixed part, and the bytes after that."""
 
     opcode: Opcode

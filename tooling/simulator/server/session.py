@@ -13,9 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from msgspec import Struct
+
 from tooling.cores import usable_cores
 from tooling.errors import ToolingError
-from tooling.record import Record
 from tooling.simulator.checks.findings import Check, Finding
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.engine.executor import Engine, Executor
@@ -28,7 +29,7 @@ from tooling.simulator.server.server import Server
 ALL_CHECKS = frozenset(Check)
 
 
-class SimulationOptions(Record):
+class SimulationOptions(Struct, frozen=True):
     """How a simulation runs its kernels.
 
     Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tooling.record import Record
+from msgspec import Struct
+
 from tooling.simulator.checks.base import is_packaged, place_of
 from tooling.simulator.checks.findings import Index3, Place
 from tooling.simulator.counters.profile import Line
@@ -12,9 +13,10 @@ from tooling.simulator.counters.sources import source_text
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import FaultKind, KernelFault
 from tooling.simulator.server.context import LaunchRecord
+from tooling.text import Text
 
 
-class StoppedKernel(Record):
+class StoppedKernel(Struct, frozen=True):
     """A kernel that did not come to its end.
 
     Attributes:
@@ -31,11 +33,11 @@ class StoppedKernel(Record):
     thread: Index3 | None
     block: Index3 | None
     kind: FaultKind
-    why: str
+    why: Text
 
 
-def stopped_kernel(records: Sequence[LaunchRecord], language: str = "en") -> StoppedKernel | None:
-    """The first of these launches that was stopped, or None; the reason in a language (`en` or `ko`)."""
+def stopped_kernel(records: Sequence[LaunchRecord]) -> StoppedKernel | None:
+    """The first of these launches that was stopped, or None."""
     for record in records:
         fault = record.result.error
         if fault is None:
@@ -52,7 +54,7 @@ def stopped_kernel(records: Sequence[LaunchRecord], language: str = "en") -> Sto
             thread,
             block,
             fault.kind,
-            fault.told.in_language(language),
+            fault.told,
         )
     return None
 

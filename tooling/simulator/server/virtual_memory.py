@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tooling.record import Record
+from msgspec import Struct
+
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory, OutOfDeviceMemory
 from tooling.simulator.gpu.hooks import Hook
 from tooling.simulator.nvidia.cuda_results import INVALID, OK, CudaResult, Reply
@@ -27,7 +28,7 @@ from tooling.simulator.server.protocol import GRANULARITY, REQUESTS, DriverReque
 _FIRST_HANDLE = 0x5400_0000
 
 
-class Physical(Record, frozen=False, eq=False):
+class Physical(Struct, eq=False):
     """Created memory.
 
     Attributes:
@@ -44,7 +45,7 @@ class Physical(Record, frozen=False, eq=False):
     used: bool = False
 
 
-class Mapping(Record, frozen=False, eq=False):
+class Mapping(Struct, eq=False):
     """Memory shown at reserved addresses; `allocation` is there while access is allowed."""
 
     address: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from tooling.translations.commands.source_history import read_source_history
 from tooling.translations.diff.blocks import Block
@@ -19,8 +20,7 @@ from tooling.translations.model import Freshness, PageStatus
 from tooling.translations.roots import Roots
 
 
-@dataclass(frozen=True, slots=True)
-class LocatedChange:
+class LocatedChange(Struct, frozen=True):
     """A block that changed, and where it stands in the translation.
 
     Attributes:
@@ -34,8 +34,7 @@ class LocatedChange:
     destination: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """The changes of one commit; None stands for uncommitted edits, or for all at once without history."""
 
     commit: Commit | None
@@ -43,8 +42,7 @@ class Step:
     changes: tuple[LocatedChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PageDrift:
+class PageDrift(Struct, frozen=True):
     """A page with the steps that led from its pin to today's source; none where it is current."""
 
     status: PageStatus

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.atomic_write import write_atomically
 from tooling.errors import Location, ToolingError
@@ -25,8 +26,7 @@ class NewLanguageError(ToolingError):
     """The language cannot be added."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewLanguage:
+class NewLanguage(Struct, frozen=True):
     """What was written, and the pages that wait for a translation."""
 
     written: tuple[Path, ...]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.translations.commands.source_history import SourceHistory, read_source_history
 from tooling.translations.commands.writing import replace_page
@@ -24,8 +25,7 @@ from tooling.translations.model import Pin
 from tooling.translations.roots import Roots
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A version of the source that the translation may come from.
 
     Attributes:
@@ -38,8 +38,7 @@ class Candidate:
     in_force: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Recovery:
+class Recovery(Struct, frozen=True):
     """A page with the candidates for its pin, best first."""
 
     file: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.translations.commands.source_history import SourceHistory, read_source_history
 from tooling.translations.commands.writing import replace_page
@@ -14,8 +15,7 @@ from tooling.translations.model import Pin
 from tooling.translations.roots import Roots
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(Struct, frozen=True):
     """What to do about one marker. `pin` is None where nothing can be done."""
 
     file: str

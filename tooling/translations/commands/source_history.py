@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.errors import ToolingError
 from tooling.translations.freshness.pair import PagePair
@@ -19,8 +20,7 @@ class HistoryNeededError(ToolingError):
     """The command needs history that this clone does not have."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceHistory:
+class SourceHistory(Struct, frozen=True):
     """The chosen page pairs with the histories of their source pages.
 
     Attributes:

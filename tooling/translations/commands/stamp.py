@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tooling.errors import ToolingError
 from tooling.mdbook.books import Library
@@ -29,8 +31,7 @@ from tooling.translations.parity.include_drift import included_paths
 from tooling.translations.roots import Roots
 
 
-@dataclass(frozen=True, slots=True)
-class StampRequest:
+class StampRequest(Struct, frozen=True):
     """What to stamp and how.
 
     Attributes:
@@ -52,16 +53,14 @@ class StampRequest:
     fetch: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stamped:
+class Stamped(Struct, frozen=True):
     """A marker that was written."""
 
     file: str
     pin: Pin
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """A page that was not stamped."""
 
     file: str
@@ -69,8 +68,7 @@ class Refusal:
     hint: str
 
 
-@dataclass(slots=True)
-class StampResult:
+class StampResult(Struct):
     """What became of each page."""
 
     stamped: list[Stamped] = field(default_factory=list)
@@ -84,8 +82,7 @@ class _RefusedError(Exception):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(Struct, frozen=True):
     """The text a page shall be pinned to."""
 
     pair: PagePair

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from tooling.mdbook.markdown import Document, StandIn, definitions, parse
 from tooling.mdbook.structure import ALERT
@@ -18,8 +19,7 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _INLINE = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image"})
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A heading with all that follows it up to the next heading, or what precedes the first one.
 
     Attributes:
@@ -37,8 +37,7 @@ class Part:
         return tuple(_Reader(self._document, self._events).run())
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """A page cut at its headings, those in quotes and lists aside.
 
     Attributes:
@@ -83,8 +82,7 @@ def fold_label(label: str) -> str:
     return " ".join(label.split()).casefold()
 
 
-@dataclass(slots=True)
-class _Text:
+class _Text(Struct):
     """The bytes of a paragraph or heading being read; `implied` is the text of a tight list item."""
 
     start: int = -1
@@ -92,8 +90,7 @@ class _Text:
     implied: bool = False
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     document: Document
     events: list[tuple[Event, Range]]
     blocks: list[Block] = field(default_factory=list)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class BlockKind(StrEnum):
@@ -25,8 +26,7 @@ class BlockKind(StrEnum):
 VERBATIM = frozenset((BlockKind.FENCE, BlockKind.CODE, BlockKind.MATH, BlockKind.DIRECTIVE))
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """One block.
 
     Attributes:

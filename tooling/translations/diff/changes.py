@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import groupby, zip_longest
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tooling.translations.diff.blocks import VERBATIM, Block, BlockKind
 from tooling.translations.diff.normal import NormalForm, normalise
@@ -27,16 +29,14 @@ class Edit(StrEnum):
     MOVED = "moved"
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(Struct, frozen=True):
     """A block of the old page by the number of its section and its index there (-1: before its first)."""
 
     section: int
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class BlockChange:
+class BlockChange(Struct, frozen=True):
     """One block that changed.
 
     Attributes:
@@ -53,16 +53,14 @@ class BlockChange:
     anchor: Anchor
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """A run of sections of the old page, and the run of the new page that stands in its place."""
 
     old: slice
     new: slice
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """The difference between two versions of a page.
 
     Attributes:
@@ -92,8 +90,7 @@ class Comparison:
         return found or frozenset((ChangeClass.FORMAT,))
 
 
-@dataclass(frozen=True, slots=True)
-class _Pairing:
+class _Pairing(Struct, frozen=True):
     """Indices of two blocks that belong together; None where one has no counterpart."""
 
     old: int | None

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.translations.diff.block_reader import fold_label
 from tooling.translations.diff.blocks import VERBATIM, Block, BlockKind
@@ -34,8 +35,7 @@ _TYPOGRAPHY = {"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "�
 _CODE_MARK, _LINK_MARK, _ESCAPED_MARK = "\ue000", "\ue001", "\ue002"
 
 
-@dataclass(frozen=True, slots=True)
-class NormalForm:
+class NormalForm(Struct, frozen=True):
     """A block for comparison.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+from msgspec import Struct
 
 from tooling.translations.diff.blocks import Block, BlockKind
 from tooling.translations.diff.changes import Anchor, BlockChange, Comparison, Edit
@@ -12,8 +13,7 @@ from tooling.translations.diff.text import PageText, Section
 from tooling.translations.model import ChangeClass, LineRange, SectionChange
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where something stands in the translation."""
 
     lines: LineRange | None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from tooling.translations.diff.block_reader import Part, read_parts
 from tooling.translations.diff.blocks import Block
 from tooling.translations.model import LineRange
 
 
-@dataclass(slots=True)
-class Section:
+class Section(Struct):
     """A heading with all that follows it up to the next heading; number 0 is what precedes the first one.
 
     A heading in a quote or a list begins no section.
@@ -57,8 +56,7 @@ class Section:
         return self.raw.rstrip() == other.raw.rstrip()
 
 
-@dataclass(frozen=True, slots=True)
-class PageText:
+class PageText(Struct, frozen=True):
     """A page in sections, with its link definitions (`[label]: target`) by folded label."""
 
     sections: tuple[Section, ...]

@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from tooling.atomic_write import write_atomically
 from tooling.translations.model import ChangeClass, LineRange, SectionChange
@@ -26,8 +27,7 @@ _COMPARING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """What comparing the pinned and today's source with the translation found."""
 
     classes: frozenset[ChangeClass]
@@ -45,8 +45,7 @@ def _version() -> str:
     return digest.hexdigest()[:12]
 
 
-@dataclass(slots=True)
-class Cache:
+class Cache(Struct):
     """Findings by the ids of old source, new source and translation.
 
     Attributes:

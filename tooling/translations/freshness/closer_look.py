@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.translations.freshness.cache import Cache, Difference
 from tooling.translations.freshness.pair import PagePair
@@ -14,8 +15,7 @@ from tooling.translations.git.repository import GitError
 _BATCH = 2_000  # pages whose old texts are held in memory at a time
 
 
-@dataclass(frozen=True, slots=True)
-class CloserLook:
+class CloserLook(Struct, frozen=True):
     """Differences by page key; a page without one has a pinned text that could not be read."""
 
     differences: dict[str, Difference]

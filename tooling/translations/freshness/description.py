@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.translations.diff.changes import compare
 from tooling.translations.diff.sections import changed_sections
@@ -12,8 +13,7 @@ from tooling.translations.diff.text import split
 from tooling.translations.freshness.cache import Difference
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """A page to compare: the pinned text of its source, its source today, and its translation."""
 
     old: bytes

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tooling.translations.freshness.cache import Difference
 from tooling.translations.git.history import PageHistory
@@ -14,8 +15,7 @@ from tooling.translations.roots import Roots
 _SYMBOLIC_LINK = "120000"
 
 
-@dataclass(slots=True)
-class PagePair:
+class PagePair(Struct):
     """A source page with its translation.
 
     Attributes:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tooling.translations.freshness.cache import Cache, Difference
 from tooling.translations.freshness.closer_look import look_closer
@@ -41,8 +43,7 @@ from tooling.translations.roots import Roots
 _UNSHALLOW = "git fetch --unshallow (CI: fetch-depth: 0)"
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(Struct, frozen=True):
     """The freshness of all pages, and what could not be found out.
 
     Attributes:
@@ -88,8 +89,7 @@ def survey(
     return _Surveyor(roots, only, fetch, cache or Cache(None), moment).run()
 
 
-@dataclass(slots=True)
-class _Surveyor:
+class _Surveyor(Struct):
     roots: Roots
     only: Collection[str] | None
     fetch: bool

@@ -10,9 +10,10 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from tooling.errors import Location, ToolingError
 from tooling.translations.git.repository import History, Repository, RunningGit
@@ -53,8 +54,7 @@ def read_ignored_revisions(top: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """A commit that touched source pages; `skips` are the globs of its `I18n-Skip` trailers."""
 
     id: str
@@ -64,8 +64,7 @@ class Commit:
     subject: str
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(Struct, frozen=True):
     """One change of one page: from the blob `old` at `old_path` to the blob `new` at `path`."""
 
     commit: Commit
@@ -75,8 +74,7 @@ class Revision:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """The revisions between two texts of a page, oldest first."""
 
     revisions: tuple[Revision, ...]
@@ -86,8 +84,7 @@ class Chain:
         return self.revisions[0].commit.time if self.revisions else None
 
 
-@dataclass(slots=True)
-class PageHistory:
+class PageHistory(Struct):
     """All known revisions of a page under all its names, newest first."""
 
     path: str
@@ -148,8 +145,7 @@ def _shortest(revisions: Iterable[Revision], old: str, new: str) -> Chain | None
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(Struct, frozen=True):
     """The histories of the pages asked for, by path from the top folder."""
 
     pages: dict[str, PageHistory]

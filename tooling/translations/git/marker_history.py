@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.translations.git.repository import Repository
 
 
-@dataclass(frozen=True, slots=True)
-class MarkerWritten:
+class MarkerWritten(Struct, frozen=True):
     """The commit that last changed a page's marker, and the page as it left it."""
 
     commit: str

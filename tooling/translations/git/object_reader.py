@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import IO
+
+from msgspec import Struct
 
 from tooling.translations.git.repository import GitError, Repository, explain, start_process
 
 _BATCH = 500  # requests per flush of `cat-file`; git reads them all before it answers
 
 
-@dataclass(frozen=True, slots=True)
-class GitObject:
+class GitObject(Struct, frozen=True):
     """An object's id and type, and its bytes where they were asked for."""
 
     id: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from tooling.translations.git.object_reader import ObjectReader
 from tooling.translations.git.repository import GitError, NotARepository, ObjectsMissing, Repository
@@ -21,16 +22,14 @@ class Answer(StrEnum):
     NO_PATH = "no-path"
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """Which blob was `path` (from the top folder) at `commit`?"""
 
     commit: str
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(Struct, frozen=True):
     """The answer to a question, with the blob when there is one."""
 
     answer: Answer

@@ -9,10 +9,11 @@ import os
 import shlex
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct, field
 
 from tooling.errors import ToolingError
 from tooling.git_command import checkout_root, disabled_filters, git_command, git_environment
@@ -59,8 +60,7 @@ class History(StrEnum):
 GIVE_IT_TREES = "git fetch --refetch --filter=blob:none, or clone again with --filter=blob:none"
 
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+class TreeEntry(Struct, frozen=True):
     """A file of a commit."""
 
     mode: str
@@ -212,8 +212,7 @@ def _nameless_file() -> IO[bytes]:
     return tempfile.TemporaryFile()
 
 
-@dataclass(slots=True)
-class Repository:
+class Repository(Struct):
     """The git checkout that holds a tree of pages.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+from msgspec import Struct
 
 from tooling.mdbook.markup import Alert, Fence, Heading, Image, Mark, Marker, Table, Tag
 from tooling.mdbook.pages import Page
@@ -36,8 +37,7 @@ _FREE_ATTRIBUTES = frozenset(
 _VOID = frozenset({"br", "img", "hr", "input", "wbr", "source", "col"})
 
 
-@dataclass(slots=True)
-class _Side:
+class _Side(Struct):
     """One page with a comparable token for each of its marks."""
 
     page: Page
@@ -61,8 +61,7 @@ def compare(
     return match.alignment
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
+class _Match(Struct, frozen=True):
     """Which mark of the source belongs to which of the translation, and which belong to none."""
 
     pairs: list[tuple[int, int]]

@@ -7,9 +7,10 @@ not have; everything else is equal to the letter.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from textwrap import dedent
+
+from msgspec import Struct
 
 _STRING = r"\"\"\".*?\"\"\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
 _HASH = re.compile(rf"({_STRING})|[ \t]*#[^\n]*", re.DOTALL)
@@ -30,8 +31,7 @@ _COMMENTS: dict[str, re.Pattern[str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CodeDifference:
+class CodeDifference(Struct, frozen=True):
     """The first place where two pieces of code differ; lines count from 0; None: no such line."""
 
     source_line: int | None

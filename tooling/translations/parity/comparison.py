@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.mdbook import expansion
 from tooling.mdbook.books import Library, LinkFault
@@ -59,8 +60,7 @@ def inspect_source(source: Page, library: Library) -> list[ParityFinding]:
     return findings.found
 
 
-@dataclass(frozen=True, slots=True)
-class _DeadEnd:
+class _DeadEnd(Struct, frozen=True):
     """A directive, link or picture that leads nowhere."""
 
     kind: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
@@ -30,8 +31,7 @@ _BATCH = 2_000  # pages whose pinned texts are held in memory at a time
 _runs = itertools.count()
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(Struct, frozen=True):
     """One page for a worker. `pinned` is None where today's source is the pinned text."""
 
     run: int
@@ -41,8 +41,7 @@ class _Task:
     pinned: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
+class _Outcome(Struct, frozen=True):
     """What a worker found on a page."""
 
     key: str

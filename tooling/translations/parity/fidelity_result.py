@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.translations.findings import TranslationFinding
 from tooling.translations.model import Fidelity, Problem
 
 
-@dataclass(frozen=True, slots=True)
-class FidelityResult:
+class FidelityResult(Struct, frozen=True):
     """Fidelity by page key, what disagrees, and what could not be compared."""
 
     pages: Mapping[str, Fidelity]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 
 class ParitySeverity(StrEnum):
@@ -16,8 +17,7 @@ class ParitySeverity(StrEnum):
     INFO = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class ParityFinding:
+class ParityFinding(Struct, frozen=True):
     """One difference between a page and its translation.
 
     Attributes:
@@ -46,8 +46,7 @@ Lines = tuple[int | None, int | None]
 _LONGEST_SUBJECT = 48
 
 
-@dataclass(slots=True)
-class Findings:
+class Findings(Struct):
     """Collects findings and gives each its key; the second of the same kind and subject ends in `~2`."""
 
     found: list[ParityFinding] = field(default_factory=list)

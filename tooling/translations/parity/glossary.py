@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 from tooling.mdbook.markup import Prose
@@ -20,8 +20,7 @@ class GlossaryError(ToolingError):
     """The glossary file is missing, empty or wrong; a check without it must not pass."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """One row of the glossary.
 
     Attributes:
@@ -46,8 +45,7 @@ class Term:
 Words = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Glossary:
+class Glossary(Struct, frozen=True):
     """All terms, prepared for searching.
 
     Attributes:
@@ -247,8 +245,7 @@ def _terms_of(prose: Iterable[Prose], glossary: Glossary) -> set[int]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(Struct, frozen=True):
     """The translated text of a page in one string, and where its blocks start."""
 
     whole: str

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.mdbook.files import Files
 from tooling.mdbook.includes import Directive, LineRange, find_directives, take
@@ -22,8 +23,7 @@ from tooling.translations.pages import blob_ids
 from tooling.translations.roots import Roots
 
 
-@dataclass(frozen=True, slots=True)
-class IncludeUse:
+class IncludeUse(Struct, frozen=True):
     """A directive of the pinned source, the file it names and the line of the translation that has it too."""
 
     page: str

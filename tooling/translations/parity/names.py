@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.mdbook.files import Files
 from tooling.mdbook.includes import Directive, Kind, find_directives
@@ -13,8 +14,7 @@ from tooling.mdbook.pages import Page
 _DIRECTIVE_TEXT = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """Names files as seen from a pair of pages.
 
     A real path inside either book's `src` becomes the path below it, so that both books may have a file of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.mdbook.books import Library
 from tooling.mdbook.pages import Page
@@ -14,8 +15,7 @@ from tooling.translations.parity.names import Names
 from tooling.translations.writing_systems import WritingSystem
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
+class Alignment(Struct, frozen=True):
     """Lines of the source and of the translation that correspond, both increasing, starting at (1, 1)."""
 
     source: tuple[int, ...]
@@ -30,8 +30,7 @@ class Alignment:
         return self.source[max(bisect_right(self.target, line) - 1, 0)], line
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedPages:
+class ComparedPages(Struct, frozen=True):
     """What the rules for text look at, and where they report to."""
 
     source: Page
@@ -43,16 +42,14 @@ class ComparedPages:
     writing: WritingSystem
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """Something of a page that its translation must have too: what it is called in both, and its line."""
 
     name: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """Items of one page without a partner in the other, in order of lines."""
 
     missing: list[Item]

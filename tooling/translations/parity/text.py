@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tooling.mdbook.markup import Active, Prose, Structure
 from tooling.translations.parity.findings import quoted
@@ -52,8 +53,7 @@ _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _PART = re.compile(r"\b(?:[Pp]arts?|[Vv]olumes?|[Cc]hapters?|[Aa]ppendix) ([IVXLC]+)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     """How the differences of one sort of thing are reported."""
 
     kind: str

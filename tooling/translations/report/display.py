@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TextIO
+
+from msgspec import Struct
 
 _CODES = {
     "bold": "1",
@@ -24,8 +25,7 @@ _PLAIN = str.maketrans(
 _COMBINING_JAMO = range(0x1160, 0x1200)  # vowels and finals that join the syllable before them
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(Struct, frozen=True):
     """Whether to colour."""
 
     colour: bool = False

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 from tooling.translations.findings import TranslationFinding
@@ -25,8 +26,7 @@ class IgnoreFileError(ToolingError):
     """The file of ignored findings is broken."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ignore:
+class Ignore(Struct, frozen=True):
     """One `[[ignore]]` entry."""
 
     key: str
@@ -34,8 +34,7 @@ class Ignore:
     until: datetime.date | None
 
 
-@dataclass(frozen=True, slots=True)
-class Sorted:
+class Sorted(Struct, frozen=True):
     """Findings after the ignores: what remains, and what was set aside with its reason."""
 
     kept: tuple[TranslationFinding, ...]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
@@ -31,8 +33,7 @@ class FailOnError(ToolingError):
     """--fail-on names something that no finding is called."""
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """When to fail.
 
     Attributes:
@@ -101,8 +102,7 @@ def _matches(word: str, finding: TranslationFinding) -> bool:
     return finding.severity is FreshnessSeverity.ERROR or word not in _GRADED
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The pages a change (a pull request) touches.
 
     Attributes:
@@ -129,8 +129,7 @@ class Scope:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The outcome of a report.
 
     Attributes:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from tooling.translations.findings import TranslationFinding, freshness_findings
 from tooling.translations.freshness.survey import Survey
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from tooling.translations.parity.fidelity_result import FidelityResult
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """The pages, what there is to complain about, and the verdict.
 
     Attributes:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import Instruction, Operand, Register, Vector
 from tooling.simulator.gpu.hooks import AccessKind, Space
 from tooling.simulator.gpu.lanes import Group
@@ -105,7 +105,7 @@ _TINY = 2.0**-100
 """Sums of terms above this one cannot become subnormal but by cancellation to multiples of its last bit."""
 
 
-class Atomic(Record):
+class Atomic(Struct, frozen=True):
     """One kind of atomic: its name, the type it computes in, and whether the old value is wanted.
 
     `subnormal`: sums in global memory keep subnormal f32, which an `atom` there does not.

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from msgspec import Struct
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import (
     Arguments,
     Function,
@@ -119,7 +119,7 @@ def _callee(instruction: Instruction) -> Operand | None:
     return next((o for o in instruction.operands if not isinstance(o, Arguments)), None)
 
 
-class Site(Record):
+class Site(Struct, frozen=True):
     """One place of a call, for one function that may be called there.
 
     Attributes:
@@ -146,7 +146,7 @@ class Site(Record):
             if there + program.frame_bytes > program.local_bytes - program.frame_start:
                 raise KernelFault(
                     FaultKind.ILLEGAL_ADDRESS,
-                    TOO_DEEP.filled(function=self.name, calls=len(stack)),
+                    TOO_DEEP.of(function=self.name, calls=len(stack)),
                     thread=int(group.pick(batch.spaces.threads)[0]),
                     instruction=self.instruction,
                 )
@@ -214,9 +214,9 @@ def _call(decoder: Decoder, instruction: Instruction, following: int) -> None:
         bind_vprintf(decoder, instruction, arguments, results)
         return
     if function is None:
-        raise decoder.unknown(instruction, UNKNOWN_FUNCTION.filled(name=callee.name))
+        raise decoder.unknown(instruction, UNKNOWN_FUNCTION.of(name=callee.name))
     if len(function.parameters) != len(arguments.elements) or len(function.results) != len(results.elements):
-        raise decoder.unknown(instruction, OTHER_ARGUMENTS.filled(name=callee.name))
+        raise decoder.unknown(instruction, OTHER_ARGUMENTS.of(name=callee.name))
     site = _site(decoder, instruction, following, function, (arguments, results))
     decoder.block.successors.extend((site.entry, following))
 
@@ -298,7 +298,7 @@ def _site_at(
     if site is None:
         raise KernelFault(
             FaultKind.ILLEGAL_INSTRUCTION,
-            NO_FUNCTION.filled(address=address),
+            NO_FUNCTION.of(address=address),
             thread=int(group.pick(batch.spaces.threads)[0]),
             address=address,
             instruction=instruction,
@@ -340,7 +340,7 @@ def _place(decoder: Decoder, argument: Operand, instruction: Instruction) -> int
         raise decoder.unknown(instruction, ONLY_PARAM)
     place = decoder.local_place(decoder.function.name, argument.name)
     if place is None:
-        raise decoder.unknown(instruction, UNKNOWN_PARAM.filled(name=argument.name))
+        raise decoder.unknown(instruction, UNKNOWN_PARAM.of(name=argument.name))
     return place + argument.offset
 
 

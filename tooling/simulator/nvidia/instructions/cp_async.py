@@ -55,7 +55,7 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     if not isinstance(size, Integer) or len(rest) > 1:
         raise decoder.unknown(instruction)
     if size.value not in ((16,) if modifiers[1] == "cg" else (4, 8, 16)):
-        raise decoder.unknown(instruction, COPY_SIZE.filled(bytes=size.value))
+        raise decoder.unknown(instruction, COPY_SIZE.of(bytes=size.value))
     to = pointer(decoder, destination, instruction)
     origin = pointer(decoder, source, instruction, "global")
     guarding = guard(decoder, instruction)

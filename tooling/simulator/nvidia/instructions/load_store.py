@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import Address, Instruction, Integer, Operand, Register, Symbol, Vector
 from tooling.simulator.gpu.faults import illegal_address
 from tooling.simulator.gpu.generic_addresses import LOCAL_WINDOW, SHARED_WINDOW, by_space
@@ -59,7 +59,7 @@ def vector_count(instruction: Instruction) -> int:
     return 1
 
 
-class Pointer(Record, frozen=False):
+class Pointer(Struct):
     """An address operand: `slot` plus a constant, or a constant alone.
 
     Attributes:
@@ -118,7 +118,7 @@ def pointer(
     # Shared and local variables have generic addresses, in their windows; constants by name have none.
     generic = _WINDOWS.get(home) if space == "" else None
     if space is not None and home not in (space, "") and not (space == "" and home in _GENERIC):
-        raise decoder.unknown(instruction, OTHER_SPACE.filled(name=base.name, space=home))
+        raise decoder.unknown(instruction, OTHER_SPACE.of(name=base.name, space=home))
     return Pointer(decoder.symbol(symbol, U64, instruction), generic, window)
 
 
@@ -273,7 +273,7 @@ def _load_parameter(
     unsigned = np.dtype(f"u{DTYPES[instruction.modifiers[-1]].itemsize}")
     size = decoder.kernel.parameter_bytes
     if not 0 <= start <= size - len(elements) * unsigned.itemsize:
-        raise decoder.unknown(instruction, OUTSIDE_PARAMETERS.filled(bytes=size))
+        raise decoder.unknown(instruction, OUTSIDE_PARAMETERS.of(bytes=size))
     guarding = guard(decoder, instruction)
     for index, (element, change) in enumerate(zip(elements, extend, strict=True)):
         slot = decoder.parameter(start + index * unsigned.itemsize, unsigned)

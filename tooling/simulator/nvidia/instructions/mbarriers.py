@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import Instruction, Operand, Register
 from tooling.simulator.gpu.generic_addresses import SHARED_WINDOW
 from tooling.simulator.gpu.hooks import MBarrierOperation, Space
@@ -55,7 +55,7 @@ _CONTRIBUTIONS = frozenset({"arrive", "arrive_drop", "arrive_counted", "complete
 """What may complete a phase."""
 
 
-class State(Record, frozen=False):
+class State(Struct):
     """An mbarrier taken apart. Of arrivals and bytes that PTX leaves undefined, as many bits stay as there is
     room for: the phase that had more arrivals than it expects does not complete."""
 
@@ -180,7 +180,7 @@ def _pending_count(decoder: Decoder, instruction: Instruction) -> None:
     decoder.block.steps.append(step)
 
 
-class Barriers(Record, eq=False):
+class Barriers(Struct, frozen=True, eq=False):
     """The mbarriers that lanes work on, one each.
 
     Attributes:

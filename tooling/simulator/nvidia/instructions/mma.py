@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import Instruction, Operand, Vector
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.numerics.float64 import fma64
@@ -34,7 +34,7 @@ from tooling.simulator.program.program import Batch
 Array = NDArray[Any]
 
 
-class Element(Record):
+class Element(Struct, frozen=True):
     """An input type.
 
     Attributes:
@@ -136,7 +136,7 @@ def _elements(decoder: Decoder, instruction: Instruction, operand: Operand) -> t
     return operand.elements
 
 
-class Product(Record):
+class Product(Struct, frozen=True):
     """A (height x depth) times B (depth x 8) plus C (height x 8)."""
 
     height: int

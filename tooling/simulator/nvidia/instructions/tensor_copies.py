@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import Address, Instruction, Operand, Vector
 from tooling.simulator.gpu.generic_addresses import CLUSTER_SHIFT
 from tooling.simulator.gpu.hooks import Space, Transfer
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.launch import FaultKind, KernelFault
-from tooling.simulator.gpu.phrases import Phrase
 from tooling.simulator.gpu.requests import MemoryRequest, Width
 from tooling.simulator.gpu.stop_texts import (
     BEFORE_THE_PIXELS,
@@ -40,6 +39,7 @@ from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import guard
 from tooling.simulator.nvidia.semantics.registry import DTYPES
 from tooling.simulator.program.program import Batch
+from tooling.text import Text
 
 Array = NDArray[Any]
 
@@ -57,7 +57,7 @@ _ALIGNMENT = 16
 """Bytes: an H200 copies a box only from or to such places of the innermost dimension."""
 
 
-class Box(Record, frozen=False):
+class Box(Struct):
     """The operand `[map, {coordinates}]`: slots of the map's address and of the coordinates.
 
     `offsets` are the slots of an im2col copy's other operand.
@@ -70,7 +70,7 @@ class Box(Record, frozen=False):
 
 def _box(decoder: Decoder, operand: Operand, instruction: Instruction, rank: int) -> Box:
     if not isinstance(operand, Address) or len(operand.coordinates) != rank:
-        raise decoder.unknown(instruction, NOT_SO_MANY_COORDINATES.filled(rank=rank))
+        raise decoder.unknown(instruction, NOT_SO_MANY_COORDINATES.of(rank=rank))
     at = pointer(decoder, Address(operand.base, operand.offset), instruction, "")
     return Box(at, tuple(decoder.value(x, S32, instruction) for x in operand.coordinates))
 
@@ -116,7 +116,7 @@ def _bind_load(decoder: Decoder, instruction: Instruction, operands: list[Operan
     if "im2col" in instruction.modifiers:
         offsets = rest.pop(0)
         if not isinstance(offsets, Vector) or len(offsets.elements) != rank - 2:
-            raise decoder.unknown(instruction, NOT_SO_MANY_OFFSETS.filled(count=rank - 2))
+            raise decoder.unknown(instruction, NOT_SO_MANY_OFFSETS.of(count=rank - 2))
         box.offsets = tuple(decoder.value(x, U16, instruction) for x in offsets.elements)
     blocks = decoder.value(rest[0], U32, instruction, any_width=True) if rest else None
     guarding = guard(decoder, instruction)
@@ -148,7 +148,7 @@ def _bind_load(decoder: Decoder, instruction: Instruction, operands: list[Operan
     decoder.block.steps.append(step)
 
 
-class Pieces(Record, eq=False):
+class Pieces(Struct, frozen=True, eq=False):
     """The accesses that move a box: as wide as all of them can be.
 
     Attributes:
@@ -260,22 +260,22 @@ def _boxes(
         yield int(lanes[position]), position, tensor, start
 
 
-def _problem(tensor: TensorMap, instruction: Instruction, start: tuple[int, ...]) -> Phrase | None:
+def _problem(tensor: TensorMap, instruction: Instruction, start: tuple[int, ...]) -> Text | None:
     """Why hardware stops at this copy, if it does."""
     modifiers = instruction.modifiers
     if (tensor.column is not None) != ("im2col" in modifiers):
-        return OTHER_MODE.filled(mode="tile" if tensor.column is None else "im2col")
+        return OTHER_MODE.of(mode="tile" if tensor.column is None else "im2col")
     if not tensor.begins_inside(start):
-        return BEFORE_THE_PIXELS.filled(pixel=start[1:-1])
+        return BEFORE_THE_PIXELS.of(pixel=start[1:-1])
     at = start[0] * tensor.element_bytes
     if "bulk_group" in modifiers and min(start) < 0:
-        return BEFORE_THE_TENSOR.filled(start=start)
+        return BEFORE_THE_TENSOR.of(start=start)
     if at % _ALIGNMENT:
-        return UNEVEN_BOX.filled(bytes=at, alignment=_ALIGNMENT)
+        return UNEVEN_BOX.of(bytes=at, alignment=_ALIGNMENT)
     if modifiers[0] == "reduce":
         operation = next(m for m in modifiers if m in _REDUCTIONS)
         if tensor.kind not in _REDUCTIONS[operation]:
-            return NO_REDUCTION.filled(operation=operation, kind=tensor.kind)
+            return NO_REDUCTION.of(operation=operation, kind=tensor.kind)
     return None
 
 
@@ -286,7 +286,7 @@ def _map_at(batch: Batch, address: int, instruction: Instruction, thread: int) -
     if tensor is None:
         raise KernelFault(
             FaultKind.ILLEGAL_ADDRESS,
-            NO_TENSOR_MAP.filled(address=address),
+            NO_TENSOR_MAP.of(address=address),
             thread=thread,
             address=address,
             instruction=instruction,

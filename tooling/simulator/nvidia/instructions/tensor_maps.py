@@ -10,9 +10,9 @@ import struct
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.nvidia.semantics.registry import DTYPES
 
 Array = NDArray[Any]
@@ -39,7 +39,7 @@ _NAN = 0x7FF7
 """What fills half a word outside a tensor, where NaN does: so an H200 has it for every type."""
 
 
-class Column(Record):
+class Column(Struct, frozen=True):
     """What a copy by an im2col map brings (PTX ISA 5.5.4): channels of some pixels, one after the other.
 
     Attributes:
@@ -53,7 +53,7 @@ class Column(Record):
     pixels: int
 
 
-class TensorMap(Record):
+class TensorMap(Struct, frozen=True):
     """A tensor in global memory and what one copy moves of it; dimensions from the innermost on.
 
     Attributes:

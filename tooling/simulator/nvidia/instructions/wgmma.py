@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.gpu.code_model import Instruction, Integer, Operand, Vector
 from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.lanes import Group
@@ -106,7 +106,7 @@ def _condition(decoder: Decoder, instruction: Instruction, operand: Operand) -> 
     return decoder.value(operand, PRED, instruction)
 
 
-class Form(Record):
+class Form(Struct, frozen=True):
     """One product: 64 rows of A, `width` columns of B, `depth` elements along both."""
 
     width: int

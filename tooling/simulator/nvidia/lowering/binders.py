@@ -127,7 +127,7 @@ def write(
     if dtype is not None:
         width = decoder.width(operand.name)
         if width.itemsize != dtype.itemsize or (width == PRED) is not (dtype == PRED):
-            raise decoder.unknown(instruction, DOES_NOT_FIT.filled(register=operand.name), operand.name)
+            raise decoder.unknown(instruction, DOES_NOT_FIT.of(register=operand.name), operand.name)
     slot = decoder.register(operand.name)
     if instruction.predicate is None:
         decoder.block.defines.add(slot)
@@ -172,7 +172,7 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
         _bind_clock(decoder, instruction, sources[0].name)
         return
     if len(sources) != len(operation.arguments):
-        counts = OPERAND_COUNT.filled(given=len(sources), known=len(operation.arguments))
+        counts = OPERAND_COUNT.of(given=len(sources), known=len(operation.arguments))
         raise decoder.unknown(instruction, counts)
     function = operation.function
     slots: list[int] = []

@@ -18,7 +18,6 @@ from tooling.simulator.gpu.code_model import (
     Symbol,
 )
 from tooling.simulator.gpu.lanes import Group
-from tooling.simulator.gpu.phrases import Phrase
 from tooling.simulator.gpu.stop_texts import (
     CANNOT_EXECUTE,
     NARROW_ADDRESS,
@@ -37,6 +36,7 @@ from tooling.simulator.nvidia.lowering.slots import UNSIGNED, Slots
 from tooling.simulator.nvidia.ptx.errors import PtxError, locate
 from tooling.simulator.nvidia.ptx.operands import print_operand
 from tooling.simulator.program.program import BasicBlock, Batch, Landing, Origin
+from tooling.text import Text
 
 
 class Decoder(Slots):
@@ -74,7 +74,7 @@ class Decoder(Slots):
         try:
             return self.labels[f"{self.function.name}:{name}"]
         except KeyError:
-            raise self.unknown(instruction, UNKNOWN_LABEL.filled(name=name), name) from None
+            raise self.unknown(instruction, UNKNOWN_LABEL.of(name=name), name) from None
 
     def symbol(self, symbol: Symbol, dtype: np.dtype[Any], instruction: Instruction) -> int:
         """The slot of a variable's address: an offset in its space, or a device address.
@@ -102,7 +102,7 @@ class Decoder(Slots):
             return self.address(name, offset, dtype)
         if name in self.module.functions:
             return self.constant(self.module.code_addresses()[name] + offset, dtype)
-        raise self.unknown(instruction, UNKNOWN_VARIABLE.filled(name=name), name)
+        raise self.unknown(instruction, UNKNOWN_VARIABLE.of(name=name), name)
 
     def state_space(self, name: str) -> str:
         """The state space of a variable that the current function names; "" where there is none."""
@@ -178,20 +178,20 @@ class Decoder(Slots):
         raise self.unknown(instruction, OTHER_OPERAND, print_operand(operand))
 
     def unknown(
-        self, instruction: Instruction, why: Phrase = UNKNOWN_FORM, token: str | None = None
+        self, instruction: Instruction, why: Text = UNKNOWN_FORM, token: str | None = None
     ) -> PtxError:
         """The error for an instruction that cannot be executed; its caret is at `token` or the mnemonic."""
-        return self._error_at(instruction, CANNOT_EXECUTE.filled(form=instruction.form), why, token)
+        return self._error_at(instruction, CANNOT_EXECUTE.of(form=instruction.form), why, token)
 
     def unknown_register(self, name: str) -> PtxError:
         """The error for a register that is not declared; its caret is at the name."""
-        missing = UNKNOWN_REGISTER.filled(name=name)
+        missing = UNKNOWN_REGISTER.of(name=name)
         if self.instruction is None:
             return super().unknown_register(name)
         return self._error_at(self.instruction, missing, None, name)
 
     def _error_at(
-        self, instruction: Instruction, what: Phrase, why: Phrase | None, token: str | None
+        self, instruction: Instruction, what: Text, why: Text | None, token: str | None
     ) -> PtxError:
         lines = self.module.text.split("\n")
         index, column = instruction.ptx_line - 1, instruction.ptx_column - 1

@@ -22,7 +22,7 @@ def guard(decoder: Decoder, instruction: Instruction) -> tuple[int, bool] | None
         return None
     slot = decoder.register(instruction.predicate.register)
     if decoder.width(instruction.predicate.register) != PRED:
-        raise decoder.unknown(instruction, NO_PREDICATE.filled(register=instruction.predicate.register))
+        raise decoder.unknown(instruction, NO_PREDICATE.of(register=instruction.predicate.register))
     decoder.block.reads(slot)
     return slot, instruction.predicate.negated
 

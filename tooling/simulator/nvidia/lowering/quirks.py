@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tooling.record import replace
+from msgspec.structs import replace
+
 from tooling.simulator.gpu.code_model import Instruction, Integer
 
 

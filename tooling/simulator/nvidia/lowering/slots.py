@@ -46,7 +46,7 @@ class Slots:
 
     def unknown_register(self, name: str) -> PtxError:
         """The error for a register that is not declared."""
-        return PtxError(UNKNOWN_REGISTER.filled(name=name), line=self.function.line, hint=NEVER_GUESSES)
+        return PtxError(UNKNOWN_REGISTER.of(name=name), line=self.function.line, hint=NEVER_GUESSES)
 
     def register(self, name: str) -> int:
         """The slot of a register of the current function, or of a special register."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from tooling.record import Record, made
+from msgspec import Struct, field
+
 from tooling.simulator.gpu.code_model import (
     Instruction,
     Label,
@@ -32,13 +33,13 @@ _MARKS = re.compile(r"[{}]|(?:(?<=[;{}])|^)\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
 _BANK = re.compile(r"([%\w$]+)\s*(?:<\s*(\d+)\s*>)?$")
 
 
-class Body(Record, frozen=False):
+class Body(Struct):
     """What a function's braces hold; `end` is the index of the line after the closing one."""
 
-    registers: dict[str, str] = made(default_factory=dict)
-    banks: list[tuple[str, str]] = made(default_factory=list)
-    variables: list[Variable] = made(default_factory=list)
-    statements: list[Statement] = made(default_factory=list)
+    registers: dict[str, str] = field(default_factory=dict)
+    banks: list[tuple[str, str]] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
     end: int = 0
 
 

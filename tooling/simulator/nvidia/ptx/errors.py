@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.simulator.gpu.code_model import SourceLocation
-from tooling.simulator.gpu.phrases import Phrase
 from tooling.simulator.gpu.stop_texts import AT_PTX_LINE, FROM
+from tooling.text import Text
 
 SCOPE = re.compile(r"_scope\d+_?")
 """In the name of a register or label that was declared inside nested braces; see `body`."""
@@ -55,11 +55,14 @@ def locate(lines: Sequence[str], index: int, start: int, token: str) -> tuple[in
     return index, start
 
 
+_AT = Text("{place}: {what}")
+
+
 class PtxError(ToolingError):
     """PTX that cannot be read or executed; it never guesses.
 
     Args:
-        what: a phrase, or for texts that no compiler writes a sentence in English.
+        what: a sentence; plain English for what no compiler writes.
 
     Attributes:
         line: line in the PTX text, from 1.
@@ -72,33 +75,21 @@ class PtxError(ToolingError):
 
     def __init__(
         self,
-        what: Phrase | str,
+        what: Text | str,
         *,
         line: int,
         column: int = 1,
         text: str = "",
         source: SourceLocation | None = None,
-        why: Phrase | None = None,
-        hint: Phrase | None = None,
+        why: Text | None = None,
+        hint: Text | None = None,
     ) -> None:
         self.line = line
         self.column = column
         self.text = text
         self.source = source
-        self._phrases = Phrase(what, what) if isinstance(what, str) else what, why, hint
-        super().__init__("")
-        self.say_in("en")
-        self.args = (self.what,)
-
-    def say_in(self, language: str) -> None:
-        """Choose the language (`en` or `ko`) of its sentences."""
-        what, self.why, self.hint = (
-            None if phrase is None else phrase.in_language(language) for phrase in self._phrases
-        )
-        place = AT_PTX_LINE.say(language, line=self.line, column=self.column)
-        if self.source:
-            place += FROM.say(language, source=self.source)
-        self.what = f"{place}: {what}"
+        place = AT_PTX_LINE.of(line=line, column=column, source=FROM.of(source=source) if source else "")
+        super().__init__(_AT.of(place=place, what=what), why=why, hint=hint)
 
     def __str__(self) -> str:
         message = super().__str__()

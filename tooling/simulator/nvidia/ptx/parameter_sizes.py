@@ -6,7 +6,8 @@ it as four bytes. `ptxas` passes such a parameter in a register, so that on an H
 
 from __future__ import annotations
 
-from tooling.record import replace
+from msgspec.structs import replace
+
 from tooling.simulator.gpu.code_model import (
     Address,
     Function,

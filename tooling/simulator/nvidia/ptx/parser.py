@@ -9,8 +9,9 @@ import hashlib
 import re
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from tooling.gc_pause import paused_gc
-from tooling.record import replace
 from tooling.simulator.gpu.code_model import Function, Module, Parameter, Variable
 from tooling.simulator.gpu.stop_texts import NEVER_GUESSES, UNKNOWN_VARIABLE
 from tooling.simulator.nvidia.ptx.body import BodyParser
@@ -100,7 +101,7 @@ class _ModuleParser:
             for reference in variable.references:
                 name = reference.symbol.name
                 if name not in known:
-                    what = UNKNOWN_VARIABLE.filled(name=name)
+                    what = UNKNOWN_VARIABLE.of(name=name)
                     raise PtxError(what, line=self.variable_lines[variable.name], hint=NEVER_GUESSES)
 
     def _directive(self, line: str) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.numerics.rounding import F16, F32, F64, PRED, S8, S16, S32, S64, U8, U16, U32, U64
 
 Array = NDArray[Any]
@@ -31,7 +31,7 @@ WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 """Result type of `.wide`."""
 
 
-class Operation(Record):
+class Operation(Struct, frozen=True):
     """The meaning of one instruction form.
 
     Attributes:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.record import Record
 from tooling.simulator.numerics.rounding import F16, F32, F64, U16, U32
 
 Array = NDArray[Any]
@@ -23,7 +23,7 @@ _NOTHING = -(2**13)  # an exponent far below that of every factor
 _NOWHERE = -900  # the largest exponent of a sum of zeros: a power of two that a float64 has
 
 
-class Precision(Record):
+class Precision(Struct, frozen=True):
     """Bits that a sum has.
 
     Attributes:
@@ -41,7 +41,7 @@ EIGHT_BITS = Precision(14, 14)
 """Of eight-bit floating-point inputs that a tensor core multiplies as they are: wgmma."""
 
 
-class Factors(Record):
+class Factors(Struct, frozen=True):
     """The numbers of a matrix, as float64 of shape (warps, rows, depth), and their type's least exponent."""
 
     values: Array

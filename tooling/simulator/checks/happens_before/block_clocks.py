@@ -16,21 +16,21 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from tooling.record import Record, made
 from tooling.simulator.checks.base import WARP, by_block
-from tooling.simulator.checks.block_order import MOST_PAIRS, BlockOrder
-from tooling.simulator.checks.cluster_order import ClusterOrder, announces
+from tooling.simulator.checks.happens_before.block_order import MOST_PAIRS, BlockOrder
+from tooling.simulator.checks.happens_before.cluster_order import ClusterOrder, announces
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Ints, LaunchContext
 
 
-class _Told(Record, frozen=False):
+class _Told(Struct):
     """What arrivals at one place told: until when threads of the block, and other blocks, are known."""
 
     threads: Ints | None = None
-    blocks: dict[int, int] = made(default_factory=dict)
+    blocks: dict[int, int] = field(default_factory=dict)
 
     def add(self, threads: Ints | None, blocks: dict[int, int]) -> None:
         if threads is not None:

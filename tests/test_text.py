@@ -1,0 +1,122 @@
+"""Sentences in several languages, and what it takes to add a language."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polib
+import pytest
+
+from tooling.catalog.manifest import load_puzzle
+from tooling.judging.texts import EXPLANATIONS
+from tooling.project import Project, find_project
+from tooling.simulator.checks.findings import Action, Check, Finding, Kind, Party, Place, Severity, render
+from tooling.text import LocalText, Text, languages
+from tooling.text.catalogues import FOLDER, FOLDER_VARIABLE, catalogue_files
+from tooling.text.extraction import check_catalogue, sentences, update_catalogue
+
+TOOLING = Path(__file__).parents[1] / "tooling"
+BYTES = Text("{count} byte", plural="{count} bytes")
+
+
+@pytest.mark.parametrize(
+    ("count", "english", "korean"), [(1, "1 byte", "1바이트"), (2, "2 bytes", "2바이트")]
+)
+def test_a_count_chooses_between_singular_and_plural(count: int, english: str, korean: str) -> None:
+    sentence = BYTES.of(count=count)
+    assert (sentence.render("en"), sentence.render("ko")) == (english, korean)
+
+
+def test_a_sentence_inside_another_is_rendered_in_the_same_language() -> None:
+    outer = EXPLANATIONS["kernel-stopped"].what.of(
+        kernel="add", place="p01.mojo:3", thread="", block="", detail=BYTES.of(count=3)
+    )
+    assert outer.render("en") == "the simulated GPU stopped `add` at p01.mojo:3: 3 bytes"
+
+
+def test_a_text_of_an_author_falls_back_to_english() -> None:
+    title = LocalText.of(en="Map", ko="맵")
+    assert [title.render(language) for language in ("en", "ko", "ja")] == ["Map", "맵", "Map"]
+
+
+def test_another_language_than_those_with_a_catalogue_is_refused() -> None:
+    with pytest.raises(KeyError, match="'xx'"):
+        BYTES.of(count=1).render("xx")
+
+
+@pytest.mark.parametrize("file", catalogue_files().values(), ids=lambda file: str(file.name))
+def test_a_catalogue_has_every_sentence_of_the_tool_and_no_other(file: Path) -> None:
+    assert check_catalogue(file, sentences(TOOLING)) == []
+
+
+def test_a_third_language_takes_a_catalogue_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue = tmp_path / "ja.po"
+    known = sentences(TOOLING)
+    update_catalogue(catalogue, known)
+    problems = check_catalogue(catalogue, known)
+    assert len(problems) == len(known)
+    assert {problem.message.rpartition(": ")[2] for problem in problems} == {"not translated"}
+
+    texts = polib.pofile(str(catalogue))
+    for entry in texts:
+        if entry.msgid == "why:":
+            entry.msgstr = "理由:"
+        if entry.msgid == "reads":
+            entry.msgstr = "読み取り"
+    texts.save(str(catalogue))
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    assert languages() == ("en", "ja", "ko")
+    place = Place("p01.mojo", 3, 1, 1)
+    party = Party(Action.READ, (0, 0, 0), (0, 0, 0), 0, 0, place)
+    finding = Finding(Check.MEMORY, Kind.NULL_POINTER, Severity.ERROR, "add", parties=(party,))
+    lines = render(finding, "ja").splitlines()
+    assert (
+        lines[1] == "  where: p01.mojo:3:1: thread (0, 0, 0) of block (0, 0, 0) 読み取り"
+    )  # the rest in English
+    assert lines[2].startswith("  理由: ")
+
+
+def test_a_puzzle_may_have_a_title_in_a_third_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ja.po").write_bytes((FOLDER / "ko.po").read_bytes())
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    for folder in ("problems", "solutions"):
+        shutil.copytree(find_project().root / folder / "p01", tmp_path / folder / "p01")
+    manifest = tmp_path / "problems" / "p01" / "puzzle.yaml"
+    text = manifest.read_text(encoding="utf-8")
+    manifest.write_text(text.replace("ko: 맵", "ko: 맵, ja: 写像", 1), encoding="utf-8")
+    assert load_puzzle(manifest, Project(tmp_path)).title.render("ja") == "写像"
+
+
+def test_what_a_catalogue_lacks_or_has_in_vain_is_named_with_its_line(tmp_path: Path) -> None:
+    known = {BYTES: ["a.py"], Text("`{name}` is missing"): ["a.py"], Text("done"): ["b.py"]}
+    catalogue = tmp_path / "ko.po"
+    catalogue.write_text(
+        'msgid ""\nmsgstr ""\n"Plural-Forms: nplurals=1; plural=0;\\n"\n\n'
+        'msgid "{count} byte"\nmsgid_plural "{count} bytes"\nmsgstr[0] "{count}바이트"\n\n'
+        'msgid "`{name}` is missing"\nmsgstr "`{nome}`이 없습니다"\n\n'
+        'msgid "gone"\nmsgstr "없음"\n',
+        encoding="utf-8",
+    )
+    found = [(problem.line, problem.message) for problem in check_catalogue(catalogue, known)]
+    assert found == [
+        (9, "“`{name}` is missing”: the translation names a fact that the sentence does not have"),
+        (12, "“gone”: the tool has no such sentence any more"),
+        (0, "“done” (b.py): not in the catalogue"),
+    ]
+    update_catalogue(catalogue, known)
+    assert [problem.message for problem in check_catalogue(catalogue, known)] == [
+        "“`{name}` is missing”: the translation names a fact that the sentence does not have",
+        "“done”: not translated",
+    ]
+
+
+def test_a_sentence_that_is_not_a_literal_is_refused(tmp_path: Path) -> None:
+    program = "from tooling.text import Text\n\nX = Text(name + '!')\n"
+    (tmp_path / "a.py").write_text(program, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"^a\.py:3: a sentence must be a literal$"):
+        sentences(tmp_path)

@@ -1,0 +1,531 @@
+"""The sentences of the checks.
+
+Keys are the values of the enums of `tooling.simulator.checks.findings`; braces name facts that
+`findings.explain` fills in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from tooling.text import Text
+
+
+class FindingText(Struct, frozen=True):
+    """One kind of finding: what happened, why it matters, what to try."""
+
+    what: Text
+    why: Text
+    hint: Text
+
+
+FINDINGS: Mapping[str, FindingText] = {
+    "past-the-end": FindingText(
+        Text("{access} of {bytes} reaches {distance} past the end of {buffer}{element}"),
+        Text(
+            "Nothing there belongs to the buffer: on hardware this reads or overwrites other data, or "
+            "stops the kernel."
+        ),
+        Text(
+            "Guard the access, for example `if i < size:`, and check that the launch and the buffer have the "
+            "sizes you "
+            "meant; more threads than elements is the usual cause."
+        ),
+    ),
+    "before-the-start": FindingText(
+        Text("{access} of {bytes} starts {distance} before the beginning of {buffer}"),
+        Text(
+            "Nothing there belongs to the buffer: on hardware this reads or overwrites other data, or "
+            "stops the kernel."
+        ),
+        Text("The index became negative: guard it (`if i >= offset:`) before subtracting."),
+    ),
+    "outside-shared": FindingText(
+        Text("{access} of {bytes} reaches {distance} outside {buffer}{element}"),
+        Text(
+            "The array ends before that: on hardware the kernel stops, or reads and overwrites another "
+            "shared array."
+        ),
+        Text(
+            "Allocate as many elements as the largest index needs (halo cells too), or guard the index "
+            "with the size of the shared array, not of the input."
+        ),
+    ),
+    "before-shared": FindingText(
+        Text("{access} of {bytes} starts {distance} before {buffer}{element}"),
+        Text(
+            "The array begins after that: on hardware the kernel stops, or reads and overwrites another "
+            "shared array."
+        ),
+        Text("The index became negative: begin at 0 (`max(i - offset, 0)`), or guard it before subtracting."),
+    ),
+    "outside-local": FindingText(
+        Text("{access} of {bytes} reaches {distance} outside {buffer}{element}"),
+        Text(
+            "A thread's own array ends before that: the access hits other variables of the thread, or "
+            "stops the kernel."
+        ),
+        Text("Check the loop bound against the length of the array in the thread."),
+    ),
+    "outside-cluster": FindingText(
+        Text("{access} of {bytes} in the shared memory of block {arrived} of a cluster of {expected}"),
+        Text(
+            "Blocks of a cluster are numbered from 0, so there is no such block: on hardware the kernel "
+            "stops."
+        ),
+        Text(
+            "Let the last block go round to the first, `(rank + 1) % size`, or guard it; and check that the "
+            "launch has the `cluster_dim` you meant."
+        ),
+    ),
+    "misaligned": FindingText(
+        Text("{access} of {bytes} at {address}, which is not a multiple of {alignment}"),
+        Text(
+            "The GPU loads and stores {bytes} at once only at addresses that are multiples of {alignment}; "
+            "other addresses stop the kernel."
+        ),
+        Text(
+            "Start the vector at an index that is a multiple of its width, or access the elements one by one."
+        ),
+    ),
+    "null-pointer": FindingText(
+        Text("{access} of {bytes} through a null pointer (address {address})"),
+        Text(
+            "No buffer begins at address zero: the pointer was never set, or an index was used without its "
+            "buffer."
+        ),
+        Text("Pass the buffer to the kernel, and check that it is not empty."),
+    ),
+    "wild-pointer": FindingText(
+        Text("{access} of {bytes} at {address}, far from every buffer; the nearest is {buffer}"),
+        Text("The address belongs to no allocation: on hardware the kernel stops with an illegal address."),
+        Text(
+            "Check the index arithmetic (an overflow, a row and a column exchanged, or an uninitialised "
+            "index)."
+        ),
+    ),
+    "use-after-free": FindingText(
+        Text("{access} of {bytes} in {buffer}, which was already freed"),
+        Text("The memory may by now belong to another buffer, whose data is read or destroyed."),
+        Text(
+            "Keep the buffer alive until the kernel is done: use it after `ctx.synchronize()`, or transfer "
+            "it later."
+        ),
+    ),
+    "not-mapped": FindingText(
+        Text(
+            "{access} of {bytes} at {address}, {offset} bytes into reserved addresses behind which there "
+            "is no memory that the GPU may use"
+        ),
+        Text(
+            "Reserved addresses are only numbers: memory must be mapped there, and access to it be "
+            "allowed; on hardware the kernel stops with an illegal address."
+        ),
+        Text(
+            "Call `cuMemMap` and `cuMemSetAccess` for all that the kernel uses before the launch, and "
+            "`cuMemUnmap` only after it has ended."
+        ),
+    ),
+    "read-only": FindingText(
+        Text("{access} of {bytes} in {buffer}, which is mapped read-only{element}"),
+        Text(
+            "At these addresses the memory may be read and not changed: on hardware the kernel stops with an "
+            "illegal address."
+        ),
+        Text(
+            "Write through an address whose access is `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`, or allow that "
+            "here with `cuMemSetAccess`."
+        ),
+    ),
+    "host-memory": FindingText(
+        Text("{access} of {bytes} in host memory: {buffer} belongs to the host"),
+        Text("A GPU reaches host memory only over the bus, and memory that is not pinned not at all."),
+        Text("Copy it to a DeviceBuffer first (`enqueue_copy`) and pass that one to the kernel."),
+    ),
+    "host-memory-not-passed": FindingText(
+        Text(
+            "{access} of {bytes} in host memory that was not passed to the kernel: {buffer} belongs to the "
+            "host"
+        ),
+        Text(
+            "No argument of the kernel points there: on hardware this reads or overwrites the host's data, "
+            "or stops the kernel."
+        ),
+        Text(
+            "Check the index arithmetic (an overflow, a row and a column exchanged, or an uninitialised "
+            "index), and pass the kernel a DeviceBuffer."
+        ),
+    ),
+    "leak": FindingText(
+        Text("{buffer} was never freed"),
+        Text(
+            "The memory comes back only when the program ends: one that repeats this runs out of device "
+            "memory."
+        ),
+        Text(
+            "Let the context outlive its buffers, with all their uses inside `with DeviceContext() as "
+            "ctx:`. Mojo destroys a value after its last use, and does not free a buffer whose context is "
+            "gone. What was allocated by hand, or taken with `take_ptr`, must be freed by hand."
+        ),
+    ),
+    "read-after-write": FindingText(
+        Text("race on {memory} memory: a thread reads what another thread has just written, unordered"),
+        Text(
+            "Nothing makes the write at {last_place} happen before the read at {first_place}: on hardware "
+            "the read may see the old value."
+        ),
+        Text("{scope_hint}"),
+    ),
+    "write-after-read": FindingText(
+        Text("race on {memory} memory: a thread overwrites what another thread is reading, unordered"),
+        Text(
+            "Nothing makes the read at {last_place} happen before the write at {first_place}: on hardware "
+            "the read may already see the new value."
+        ),
+        Text(
+            "{scope_hint} In a loop, separate the reads from the writes of the same step and from those of "
+            "the next one."
+        ),
+    ),
+    "write-after-write": FindingText(
+        Text("race on {memory} memory: two threads write different values to the same place, unordered"),
+        Text(
+            "Which of the two values stays is left to chance; a sum collected this way loses contributions."
+        ),
+        Text("Let each thread write its own element, add with `Atomic.fetch_add`, or: {scope_hint}"),
+    ),
+    "same-instruction": FindingText(
+        Text(
+            "race on {memory} memory: threads write different values to the same place in the same "
+            "instruction"
+        ),
+        Text("Which of the values stays is left to chance; a sum collected this way loses contributions."),
+        Text(
+            "Let one thread write (`if thread_idx.x == 0:`), give each thread its own element, or add with "
+            "`Atomic.fetch_add`."
+        ),
+    ),
+    "copy-in-flight": FindingText(
+        Text("{access} of {memory} memory that an asynchronous copy is still filling"),
+        Text(
+            "The copy started at {last_place} runs in the background: until it was waited for, nobody knows "
+            "what has "
+            "arrived, not even the thread that started it."
+        ),
+        Text("Call `async_copy_wait_all()` and then `barrier()` between the copy and the access."),
+    ),
+    "bulk-copy-in-flight": FindingText(
+        Text("{access} of {memory} memory that a bulk copy is still filling"),
+        Text(
+            "The copy started at {last_place} runs in the background: until its end was waited for, nobody "
+            "knows what has arrived. A barrier alone does not wait for it."
+        ),
+        Text(
+            "Into shared memory: wait at the copy's mbarrier (`bar[].wait(phase)` or "
+            "`mbarrier_try_wait_parity_shared`). Into global memory: let the thread that started the copy "
+            "call `cp_async_bulk_commit_group()` and `cp_async_bulk_wait_group[0, False]()`. Then call "
+            "`barrier()` before other threads go on."
+        ),
+    ),
+    "copy-source-changed": FindingText(
+        Text("{access} of {memory} memory that a bulk copy is still reading"),
+        Text(
+            "The copy started at {last_place} runs in the background: it takes whatever it finds, the old "
+            "values or the new ones. A barrier alone does not wait for it."
+        ),
+        Text(
+            "From shared memory: let the thread that started the copy call `cp_async_bulk_commit_group()` "
+            "and `cp_async_bulk_wait_group[0]()`. From global memory: wait at the copy's mbarrier. Then "
+            "call `barrier()` before other threads overwrite the source."
+        ),
+    ),
+    "copy-outlives-block": FindingText(
+        Text("a block ends while a bulk copy still uses {bytes} of its shared memory"),
+        Text(
+            "Shared memory ends with its block: the next block on this multiprocessor gets it, and nothing "
+            "promises that it does not meet the copy there."
+        ),
+        Text(
+            "Wait before the block ends: at the mbarrier of a copy into shared memory; for one out of it "
+            "with `cp_async_bulk_commit_group()` and `cp_async_bulk_wait_group[0]()` in the thread that "
+            "started it."
+        ),
+    ),
+    "proxy-fence-missing": FindingText(
+        Text("a bulk copy reads {memory} memory that was written without a proxy fence"),
+        Text(
+            "Ordinary stores and bulk copies take different ways to memory: without a fence the copy may "
+            "miss what was stored at {last_place}, in spite of the barrier."
+        ),
+        Text(
+            "Call `fence_async_view_proxy()` after the stores, in every thread that stores, then "
+            "`barrier()`, then start the copy."
+        ),
+    ),
+    "barrier-reused": FindingText(
+        Text("threads come to barrier {arrived} while other threads may still meet there"),
+        Text(
+            "A barrier counts whoever comes to it: threads that come before those at {last_place} have "
+            "passed are counted among them, so that some go on too early and others wait for ever."
+        ),
+        Text(
+            "Give each group of threads a barrier number of its own, 1 to 15 (`barrier()` uses 0), or let "
+            "the second group come only after the first has passed, for example behind a `barrier()` of "
+            "the block."
+        ),
+    ),
+    "unwritten-read": FindingText(
+        Text(
+            "read of {bytes} of {memory} memory that nobody has written: {buffer}, offset {offset}{element}"
+        ),
+        Text("New memory holds whatever was there before: the value differs from run to run."),
+        Text(
+            "Write every element before it is read: fill the buffer on the host, or let the threads that "
+            "have no data store a zero; and check that the writer uses the same index as the reader."
+        ),
+    ),
+    "unwritten-library-read": FindingText(
+        Text(
+            "Mojo's library reads {bytes} of {memory} memory that nobody has written: {buffer}, "
+            "offset {offset}{element}"
+        ),
+        Text(
+            "The library may read all cells of its scratch memory and use those that it wrote: right "
+            "results are not in doubt."
+        ),
+        Text(
+            "Where the result is wrong, check what the library's function asks of the block: its size, and "
+            "that all threads call it."
+        ),
+    ),
+    "unwritten-copy": FindingText(
+        Text(
+            "{bytes} of {buffer} were copied to the host although nobody had written them, the first at "
+            "offset {offset}{element}"
+        ),
+        Text("The host receives whatever was in the memory before."),
+        Text("Let the kernel write every element, or fill the buffer first (`enqueue_fill`)."),
+    ),
+    "exited-before-barrier": FindingText(
+        Text(
+            "barrier reached by {arrived} of the block's {expected} threads; the others had already returned"
+        ),
+        Text(
+            "A barrier is a meeting of the whole block: on some GPUs the block waits for ever, on others it "
+            "goes on without "
+            "those threads."
+        ),
+        Text(
+            "Let every thread reach `barrier()`: do not return before it, keep it out of an `if` and of a "
+            "loop whose length differs from thread to thread, and put a guard (`if i < size:`) around the "
+            "work alone."
+        ),
+    ),
+    "divergent-barrier": FindingText(
+        Text("threads of one block wait at different barriers: {arrived} of {expected} at {first_place}"),
+        Text(
+            "`barrier()` needs every thread of the block at the same call; inside a branch, some threads "
+            "never come."
+        ),
+        Text(
+            "Move `barrier()` out of the `if` (or out of the loop whose length differs from thread to "
+            "thread)."
+        ),
+    ),
+    "missing-lane": FindingText(
+        Text("a warp operation expects lanes {mask}, but lanes {lanes} do not take part"),
+        Text(
+            "The lanes named in the mask wait for one another; a value taken from an absent lane is "
+            "undefined."
+        ),
+        Text(
+            "Call the warp operation with all lanes (move it out of the branch and give idle lanes a neutral "
+            "value such as "
+            "0), or pass the mask of the lanes that really arrive."
+        ),
+    ),
+    "absent-source": FindingText(
+        Text("a warp shuffle takes a value from lane {arrived}, but only the lanes {mask} take part"),
+        Text(
+            "What comes from a lane that takes no part is undefined: it has ended, was never there (a "
+            "block of fewer threads than a warp), is in another branch, or is not named in the mask."
+        ),
+        Text(
+            "Take the value from a lane that takes part, or let that lane call the operation too and name "
+            "it in the mask. In a block of fewer threads than a warp, begin the steps at half of its "
+            "threads."
+        ),
+    ),
+    "short-barrier": FindingText(
+        Text(
+            "{arrived} threads wait at a barrier that is meant for {expected}, and no other thread can come"
+        ),
+        Text(
+            "A barrier with a count lets its threads go on only when as many have come, whole warps at a "
+            "time."
+        ),
+        Text(
+            "Name the number of threads that really meet there, a multiple of 32, and let each of them come: "
+            "`named_barrier[count](number)`, or `named_barrier_arrive` where a thread need not wait."
+        ),
+    ),
+    "endless-wait": FindingText(
+        Text("deadlock: threads wait in a loop for a value that no thread can change any more"),
+        Text("Every thread that could change it waits too, or has ended."),
+        Text(
+            "Let some thread write what the loop reads, and write it before that thread waits for others: "
+            "give a lock back inside the `if` that took it, not after the loop, where the other lanes of "
+            "the warp are waited for."
+        ),
+    ),
+    "deadlock": FindingText(
+        Text("deadlock: no thread of the launch can go on"),
+        Text("Each group of threads waits for another one that never comes."),
+        Text(
+            "Make all threads pass the same barriers in the same order, with the same numbers and thread "
+            "counts."
+        ),
+    ),
+    "mbarrier-stuck": FindingText(
+        Text("threads wait at an mbarrier whose phase never completes: {arrived} of {expected} arrivals"),
+        Text("The phase ends only after as many arrivals as `mbarrier_init` announced."),
+        Text(
+            "Announce the number of threads that really call `mbarrier_arrive`, and let each of them "
+            "arrive in each phase. A wait for a parity names that of the phase it waits for: 0 for the "
+            "first, then 1, 0, …"
+        ),
+    ),
+    "mbarrier-not-ready": FindingText(
+        Text("an mbarrier is used before `mbarrier_init` was visible to this thread"),
+        Text("Its count and phase are then whatever the shared memory held before."),
+        Text("Let one thread initialise it, then call `barrier()` before anyone arrives or waits."),
+    ),
+    "mbarrier-unheeded": FindingText(
+        Text("an mbarrier is asked whether its phase is complete, and nobody looks at the answer"),
+        Text(
+            "`mbarrier_test_wait` does not wait: it answers at once, and here the threads go on whatever it "
+            "says, even before the others have arrived."
+        ),
+        Text("Ask until the answer is true: `while not mbarrier_test_wait(barrier, token): pass`."),
+    ),
+    "cluster-wait-missing": FindingText(
+        Text("{arrived} threads arrived at the cluster barrier and exited without `cluster_wait()`"),
+        Text(
+            "The block may be gone while another block of the cluster still counts on it or on its shared "
+            "memory."
+        ),
+        Text("End every `cluster_arrive()` with a `cluster_wait()` in the same threads."),
+    ),
+    "cluster-arrive-missing": FindingText(
+        Text("`cluster_wait()` without a `cluster_arrive()` before it"),
+        Text(
+            "The wait then refers to a meeting that this thread never announced: the behaviour is undefined."
+        ),
+        Text("Call `cluster_arrive()` and then `cluster_wait()`, once each, in every thread of the cluster."),
+    ),
+    "cluster-block-gone": FindingText(
+        Text("{access} of the shared memory of another block of the cluster that has already exited"),
+        Text("Shared memory ends with its block: what is read there is undefined."),
+        Text("Call `cluster_sync()` after the last remote access, so that no block leaves early."),
+    ),
+}
+
+RACE_HINTS: Mapping[str, Text] = {
+    "line": Text(
+        "Both happen in one line. Where many threads add to one place, use `Atomic.fetch_add` or a "
+        "reduction; elsewhere split the line: read into a variable, call `barrier()` where every thread "
+        "passes it, then write."
+    ),
+    "step": Text(
+        "Both happen in one line, as a rule at different steps of a loop: call `barrier()` at the end of "
+        "each step, where every thread passes it (not inside an `if`). Where many threads add to one "
+        "place, use `Atomic.fetch_add` or a reduction."
+    ),
+    "warp": Text(
+        "Put `barrier()` (or `syncwarp()`, as both threads are in one warp) between the two lines, "
+        "where every thread "
+        "passes it."
+    ),
+    "cluster": Text(
+        "Put `cluster_sync()` between the two lines, where every thread of the cluster passes it: "
+        "`barrier()` orders the threads of one block only. With `cluster_arrive()` and `cluster_wait()` "
+        "instead, what must come first belongs before the arrival and what must come later behind the "
+        "wait. Where many threads add to one place, use `Atomic.fetch_add`."
+    ),
+    "block": Text("Put `barrier()` between the two lines, where every thread of the block passes it."),
+    "grid": Text(
+        "No barrier orders two blocks: use an atomic operation, a second launch, or give each block its "
+        "own elements. Data that is handed over by an atomic flag or counter needs `Ordering.RELEASE` "
+        "where it is set and `Ordering.ACQUIRE` where it is read."
+    ),
+}
+
+SEVERITY: Mapping[str, Text] = {
+    "error": Text("error:"),
+    "warning": Text("warning:"),
+}
+
+ACTIONS: Mapping[str, Text] = {
+    "read": Text("reads"),
+    "write": Text("writes"),
+    "atomic": Text("updates atomically"),
+    "async-copy": Text("copies asynchronously"),
+    "barrier": Text("waits at the barrier"),
+    "cluster-barrier": Text("is at the cluster barrier"),
+    "warp-sync": Text("is at the warp operation"),
+    "mbarrier": Text("is at the mbarrier"),
+    "loop": Text("loops, waiting for another thread"),
+    "exit": Text("returns"),
+}
+
+ACCESSES: Mapping[str, Text] = {
+    "read": Text("read"),
+    "write": Text("write"),
+    "atomic": Text("atomic update"),
+    "async-copy": Text("asynchronous copy"),
+    "barrier": Text("barrier"),
+    "cluster-barrier": Text("cluster barrier"),
+    "warp-sync": Text("warp operation"),
+    "mbarrier": Text("mbarrier operation"),
+    "loop": Text("waiting loop"),
+    "exit": Text("return"),
+}
+
+MEMORIES: Mapping[str, Text] = {
+    "global": Text("global"),
+    "shared": Text("shared"),
+    "local": Text("local"),
+}
+
+WINDOWS: Mapping[str, Text] = {
+    "shared": Text("the block's {size} of shared memory"),
+    "local": Text("the thread's {size} of local memory"),
+}
+
+SHARED_ARRAY = Text("the block's shared array #{number} ({size})")
+
+WHERE = Text("where:")
+
+WHY = Text("why:")
+
+HINT = Text("try:")
+
+PARTY = Text("{place}: thread {thread} of block {block} {action}")
+
+PARTY_MANY = Text("{place}: thread {thread} of block {block} {action}, and {others} more")
+
+AFTER = Text("after the launch of {kernel}")
+
+TIMES = Text("found {count} times in {kernel}")
+
+BUFFER = Text("the {size}-byte buffer #{number}")
+
+BUFFER_ARGUMENT = Text("the {size}-byte buffer #{number} (argument {argument} of {kernel})")
+
+VARIABLE = Text("the {size}-byte variable `{label}`")
+
+
+ELEMENT = Text(": element {index} where {last} is the last ({width}-byte elements)")
+BYTES = Text("{count} byte", plural="{count} bytes")

@@ -1,0 +1,68 @@
+"""The catalogues of translated sentences: `LANGUAGE.po`, read when the first sentence needs one."""
+
+from __future__ import annotations
+
+import io
+import os
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from polib import POFile
+
+ENGLISH = "en"
+FOLDER = Path(__file__).parent
+FOLDER_VARIABLE = "PUZZLE_CATALOGUES"
+"""Environment variable: a folder with further catalogues, for a translation that is being written."""
+
+
+def catalogue_files() -> dict[str, Path]:
+    """The catalogues by language; those of the folder in the environment take precedence."""
+    folders = [FOLDER]
+    if os.environ.get(FOLDER_VARIABLE):
+        folders.append(Path(os.environ[FOLDER_VARIABLE]))
+    return {file.stem: file for folder in folders for file in sorted(folder.glob("*.po"))}
+
+
+def languages() -> tuple[str, ...]:
+    """The languages that the tool speaks, English first."""
+    return (ENGLISH, *sorted(catalogue_files()))
+
+
+def translated(language: str, english: str, plural: str, count: int, context: str) -> str:
+    """The sentence in a language; in English where the catalogue has none.
+
+    Args:
+        english: the sentence, for a count of one where `plural` is given.
+        plural: the sentence for another count; empty where there is no count.
+        context: what tells two sentences apart that are alike in English.
+    """
+    catalogue = _catalogue(catalogue_files()[language]) if language != ENGLISH else NullTranslations()
+    match bool(plural), bool(context):
+        case False, False:
+            return catalogue.gettext(english)
+        case False, True:
+            return catalogue.pgettext(context, english)
+        case True, False:
+            return catalogue.ngettext(english, plural, count)
+        case _:
+            return catalogue.npgettext(context, english, plural, count)
+
+
+def translations(language: str) -> tuple[str, ...]:
+    """All sentences of a language's catalogue, as its translator wrote them."""
+    entries = _entries(catalogue_files()[language])
+    return tuple(text for entry in entries for text in (entry.msgstr, *entry.msgstr_plural.values()) if text)
+
+
+@cache
+def _catalogue(file: Path) -> GNUTranslations:
+    return GNUTranslations(io.BytesIO(_entries(file).to_binary()))
+
+
+def _entries(file: Path) -> POFile:
+    import polib  # noqa: PLC0415 - English runs do without
+
+    return polib.pofile(str(file), encoding="utf-8")

@@ -1,0 +1,12 @@
+"""How wide a text is on a terminal."""
+
+from __future__ import annotations
+
+from unicodedata import east_asian_width
+
+
+def columns(text: str) -> int:
+    """Columns on a terminal: Hangul takes two each."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
