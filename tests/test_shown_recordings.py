@@ -1,4 +1,4 @@
-"""What the pages on debugging copy from elsewhere: recordings of an H200, and the line of a breakpoint."""
+"""What pages copy from elsewhere: runs and benchmarks of an H200, and the line of a breakpoint."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 RECORDINGS = ROOT / "tests" / "data" / "h200"
 RUNS = {"p09-first-case.txt": ("p09 --first-case skeleton", "book")}
+BENCHMARKS = {"p21-benchmark.txt": "p21 --benchmark", "p22-benchmark.txt": "p22 --benchmark"}
 
 
 def test_every_part_has_a_run() -> None:
-    assert {path.name for path in (RECORDINGS / "shown").iterdir()} == set(RUNS)
+    assert {path.name for path in (RECORDINGS / "shown").iterdir()} == {*RUNS, *BENCHMARKS}
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_is_shown_as_it_was_recorded(name: str) -> None:
+    recorded = json.loads((RECORDINGS / "benchmarks.json").read_text("utf-8"))["graphs"][BENCHMARKS[name]]
+    assert (RECORDINGS / "shown" / name).read_text("utf-8").splitlines() == recorded
 
 
 @pytest.mark.parametrize("name", RUNS)

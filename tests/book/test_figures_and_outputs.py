@@ -21,6 +21,7 @@ from tooling.book.figures.figure import Figure
 from tooling.book.figures.p13 import blocks_of
 from tooling.book.figures.p14 import offset
 from tooling.book.figures.p16 import measured_roof
+from tooling.book.figures.p21 import first_requests
 from tooling.book.figures.reduction import stride
 from tooling.book.figures.requests import draw_request, request
 from tooling.book.figures.traces import (
@@ -134,6 +135,15 @@ def test_the_roofline_is_drawn_from_what_was_measured(real: Project) -> None:
     assert (round(roof.peak, 1), round(roof.bandwidth, 2)) == (66.9, 4.23)
     rates = [(point.intensity, round(point.speed, 2)) for point in roof.points]
     assert rates == [(1 / 12, 0.36), (8, 8.42)]
+
+
+def test_the_sectors_of_an_embedding_are_those_of_its_first_tokens(real: Project) -> None:
+    facts = Facts(PuzzleIndex(real), "p21")
+    tokens = facts.inputs("default")["tokens"].tolist()
+    linear, square = first_requests(facts)
+    assert (linear.rows, linear.all_sectors()) == ((tokens[0],), 4)
+    assert (square.rows, square.all_sectors()) == (tuple(tokens[:16]), 16)
+    assert square.lanes[15:17] == ((tokens[15], 0), (tokens[0], 1))
 
 
 def test_a_roofline_without_its_measurements_is_refused(checkout: Project) -> None:

@@ -62,6 +62,23 @@ def test_run_tabs_of_a_graph_bring_its_extra(real: Project) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("language", "puzzle", "told"),
+    [
+        ("en", "p20", "Needs MAX and PyTorch, the extra <code>torch</code>."),
+        ("en", "p21", "Needs MAX, the extra <code>max</code>."),
+        ("ko", "p21", "MAX가 필요합니다(선택 패키지 <code>max</code>)."),
+    ],
+)
+def test_a_card_names_the_extra(real: Project, language: str, puzzle: str, told: str) -> None:
+    card = renderer(real, language).render(PAGE, f"{{{{#puzzle {puzzle}}}}}")
+    assert f'<p class="chip-why">{told}</p>' in card
+
+
+def test_a_card_of_a_program_in_mojo_names_no_extra(real: Project) -> None:
+    assert "<code>" not in renderer(real).render(PAGE, "{{#puzzle p15}}")
+
+
 def test_a_message_may_leave_out_what_differs(real: Project) -> None:
     at_work = renderer(real)
     text = at_work.render(PAGE, "{{#says catalog/catalogue.py there is no puzzle `…`}} {{#version mojo}}")
