@@ -1,4 +1,4 @@
-"""What the pages on debugging copy from elsewhere: recordings of an H200, and the line of a breakpoint."""
+"""What pages copy from elsewhere: runs, sessions and benchmarks of an H200, and the line of a breakpoint."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 RECORDINGS = ROOT / "tests" / "data" / "h200"
 RUNS = {"p09-first-case.txt": ("p09 --first-case skeleton", "book")}
+BENCHMARKS = {"p21-benchmark.txt": "p21 --benchmark", "p22-benchmark.txt": "p22 --benchmark"}
 SESSIONS = {
     "p09-first-case-cuda-gdb.txt": "gdb-first-dbg",
     "p09-first-case-memcheck.txt": "p09-first-case-memcheck",
@@ -77,7 +78,7 @@ def check_shown(shown: str, session: dict[str, Any]) -> None:
 
 
 def test_every_part_has_a_run() -> None:
-    assert {path.name for path in (RECORDINGS / "shown").iterdir()} == set(RUNS) | set(SESSIONS)
+    assert {path.name for path in (RECORDINGS / "shown").iterdir()} == {*RUNS, *BENCHMARKS, *SESSIONS}
 
 
 @pytest.mark.parametrize("name", SESSIONS)
@@ -158,6 +159,12 @@ def test_where_the_reads_past_the_buffer_go() -> None:
     assert size == 256 * 1024**2
     addresses = re.findall(r"Address (0x\w+)", "\n".join(sessions["p10-memory-bug-initcheck"]["output"]))
     assert [int(each, 16) - start for each in addresses] == [0x210, 0x210, 0x214, 0x218]
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_is_shown_as_it_was_recorded(name: str) -> None:
+    recorded = json.loads((RECORDINGS / "benchmarks.json").read_text("utf-8"))["graphs"][BENCHMARKS[name]]
+    assert (RECORDINGS / "shown" / name).read_text("utf-8").splitlines() == recorded
 
 
 @pytest.mark.parametrize("name", RUNS)

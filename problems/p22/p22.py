@@ -134,6 +134,7 @@ def expected_results(data: dict[str, Array], grad_output: Array) -> tuple[str, A
     if find_spec("torch"):
         import torch  # noqa: PLC0415 - optional
 
+        # ANCHOR: autograd
         tensors = {name: torch.tensor(array, requires_grad=True) for name, array in data.items()}
         normal = torch.nn.functional.layer_norm(
             tensors["input"], [HIDDEN_DIM], tensors["ln_weight"], tensors["ln_bias"], EPS
@@ -141,6 +142,7 @@ def expected_results(data: dict[str, Array], grad_output: Array) -> tuple[str, A
         result = torch.nn.functional.linear(normal, tensors["linear_weight"], tensors["linear_bias"])
         result.backward(torch.tensor(grad_output))
         gradients = {f"grad_{name}": tensor.grad.numpy() for name, tensor in tensors.items()}
+        # ANCHOR_END: autograd
         return "PyTorch", result.detach().numpy(), gradients
 
     x, weight = data["input"].astype(np.float64), data["linear_weight"].astype(np.float64)

@@ -32,6 +32,9 @@ PHRASES = {
     "compute": Text("compute {compute} or later"),
     "unsupported": Text("not supported"),
     "yes": Text("yes"),
+    # What a program in Python needs; the names of `Extra` in tooling/catalog/model.py.
+    "extra-max": Text("Needs MAX, the extra <code>max</code>."),
+    "extra-torch": Text("Needs MAX and PyTorch, the extra <code>torch</code>."),
     "mode": Text("Run"),
     "untranslated": Text(
         "This page has not been translated yet. It is shown in another language of the book."

@@ -97,8 +97,10 @@ def verdict_annotations(verdict: Verdict, source: Path, language: str = ENGLISH)
         for finding in case.errors:
             from tooling.simulator.checks.findings import explain  # noqa: PLC0415 - only simulated runs have any
 
-            place = finding.parties[0].place if finding.parties else None
-            where = Location(Path(place.file), place.line, place.column) if place and place.line else None
+            position = finding.parties[0].position if finding.parties else None
+            where = None
+            if position is not None and position.line:
+                where = Location(Path(position.file), position.line, position.column)
             message = explain(finding, language)
             found.append(Annotation(title, f"{message.what}\n{message.why}\n{message.hint}", where))
         for problem in case.problems:

@@ -8,7 +8,7 @@ from html import escape
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import pick, say
-from tooling.catalog.model import Puzzle, Requirement, Vendor
+from tooling.catalog.model import ProgramLanguage, Puzzle, Requirement, Vendor
 from tooling.catalog.needs import ModeNeeds, Needs
 
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
@@ -17,9 +17,9 @@ _SYLLABLES_A_MINUTE = 420  # Korean
 
 
 def puzzle(page: PageContext, words: Words) -> str:
-    """`{{#puzzle pNN}}`: number, part, reading time, and the GPUs that can run it."""
+    """`{{#puzzle pNN}}`: number, part, reading time, the GPUs that can run it, the extra it needs."""
     (name,) = words
-    found, _ = page.puzzle_index.program(name)
+    found, main = page.puzzle_index.program(name)
     language = page.language
     facts = " · ".join(
         (
@@ -38,13 +38,15 @@ def puzzle(page: PageContext, words: Words) -> str:
             reasons.setdefault(pick(requirement.because, language), []).append(label)
     chips.append(f'<li class="chip-yes">{escape(say("simulated", language))}</li>')
     runs_on = escape(say("runs-on", language))
-    why = "".join(
+    below = "".join(
         f'<p class="chip-why">{escape(", ".join(vendors))}: {escape(text)}</p>\n'
         for text, vendors in reasons.items()
     )
+    if main.language is ProgramLanguage.PYTHON:
+        below += f'<p class="chip-why">{say(f"extra-{main.extra.value}", language)}</p>\n'
     return (
         f'<div class="puzzle-card" data-puzzle="{found.id}">\n<p class="puzzle-facts">{escape(facts)}</p>\n'
-        f'<p class="visually-hidden">{runs_on}</p>\n<ul class="chips">{"".join(chips)}</ul>\n{why}</div>\n'
+        f'<p class="visually-hidden">{runs_on}</p>\n<ul class="chips">{"".join(chips)}</ul>\n{below}</div>\n'
     )
 
 
