@@ -108,7 +108,7 @@ def judged(
 
 LEFT = {"out": record(NEARLY, brought=False), "total": record(TOTAL)}
 WRONG_TOTAL = {"out": record(NEARLY, brought=False), "total": record(TOTAL + 1)}
-UNKNOWN = ("undecided", "`out` is not what was expected, bit for bit, and was too large to be brought back")
+UNKNOWN = ("undecided", "`out` is not bit-identical to the expected values, and was too large to be returned")
 
 
 @pytest.mark.parametrize(
@@ -233,8 +233,8 @@ def test_what_the_results_do_not_hold_has_not_passed(tmp_path: Path) -> None:
     ramp, total = np.arange(32, dtype=np.float32), np.array([10416], np.float32)
     buffers = {"a": record(ramp), "b": record(ramp), "out": record(np.zeros_like(total))}
     half = judged(selection, tmp_path, trial, used=buffers, out={"out": record(total)})
-    assert (half.verdict, half.undecided) == (None, "the results do not hold its run on `probe`")
+    assert (half.verdict, half.undecided) == (None, "its run is missing from the results: `probe`")
     wrong = judged(selection, tmp_path, trial, used=buffers, out={"out": record(total + 1)})
     assert "must pass" in wrong.complaint
     nothing = judged(selection, tmp_path, trial, id="another")
-    assert (nothing.verdict, nothing.undecided) == (None, "the results do not hold it")
+    assert (nothing.verdict, nothing.undecided) == (None, "it is not in the results")

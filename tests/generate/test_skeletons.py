@@ -68,7 +68,7 @@ def test_a_skeleton_is_its_own_skeleton() -> None:
         ("# END_FIX\n", 1, "this region was never opened"),
         ("# FIX\n# END_FILL\n", 2, "ends with another mark"),
         ("# FILL\n# END_FILL\n", 1, "does not say how much"),
-        ("# STUB: x\n", 1, "a stub stands outside a region"),
+        ("# STUB: x\n", 1, "a stub is outside a region"),
         ("# ANCHOR: a\n", 1, "the anchor `a` is never closed"),
         ("# ANCHOR_END: a\n", 1, "the anchor `a` was never opened"),
         ("# ANCHOR: a_solution\n# ANCHOR_END: a_solution\n# ANCHOR: a\n", 3, "stands twice"),

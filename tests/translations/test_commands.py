@@ -268,7 +268,7 @@ def test_repair_names_markers_that_are_missing_broken_or_double(book: Book, tool
         for name, reason in (
             ("none.md", "the page has no marker"),
             ("short.md", "i18n-source-commit is no full object id: 'abc'"),
-            ("twice.md", "i18n-source-commit stands twice"),
+            ("twice.md", "i18n-source-commit occurs twice"),
         )
     )
 

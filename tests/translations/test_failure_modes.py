@@ -239,7 +239,7 @@ def test_uncommitted_edits_of_the_source_count(book: Book) -> None:
     [
         ("<!-- i18n-source-commit: abc123 -->\n", "no full object id"),
         ("<!-- i18n-source-commit: TODO -->\n", "no full object id"),
-        (f"<!-- i18n-source-commit: {'a' * 40} -->\n" * 2, "stands twice"),
+        (f"<!-- i18n-source-commit: {'a' * 40} -->\n" * 2, "occurs twice"),
         (f"<!-- i18n-source-blob: {'a' * 40} -->\n", "does not exist here"),
     ],
 )

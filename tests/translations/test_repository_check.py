@@ -40,7 +40,7 @@ EDITS = {
     "a list item": (
         "- 나머지는 작업을 계속합니다.\n",
         "",
-        "this part has 2 paragraphs and list items; its source has 3",
+        "this section has 2 paragraphs and list items; its source has 3",
     ),
     "half a list item in English": (
         "나머지는 작업을 계속합니다.",

@@ -56,7 +56,7 @@ def test_the_command_alone_is_status_and_only_reports(mixed: Book, run: Run) -> 
     assert out == run("status")[1]
     assert '§2 "Shared memory" (prose, 1 block) → line 12' in out
     assert "2 current · 2 stale · 1 missing · 1 orphaned" in out
-    assert out.rstrip().endswith("only reported; with --check this fails: 2 findings that count")
+    assert out.rstrip().endswith("reported only; with --check this fails: 2 findings that count")
     assert "only reported" not in run("--check")[1]
 
 

@@ -56,7 +56,7 @@ def command(arguments: argparse.Namespace) -> int:
     from tooling.reports.terminal import open_terminal
     from tooling.toolchain import find_toolchain
     from tooling.toolchain.cache import usable_cache
-    from tooling.verify.memory import recall_failures, recall_seconds, remember
+    from tooling.verify.last_run import load_failures, load_seconds, save_run
     from tooling.verify.ordering import longest_first
     from tooling.verify.plan import Filter, Subject, make_plan
     from tooling.verify.trying import try_all
@@ -69,7 +69,7 @@ def command(arguments: argparse.Namespace) -> int:
         modes=tuple(mode if mode.startswith("--") else mode.lstrip("-") for mode in arguments.mode),
         parts=tuple(arguments.part),
         subjects=tuple(map(Subject, arguments.only)) or tuple(Subject),
-        ids=frozenset(recall_failures(memory)) if arguments.failed else None,
+        ids=frozenset(load_failures(memory)) if arguments.failed else None,
     )
     if arguments.failed and not wanted.ids:
         print("nothing failed last time")
@@ -79,7 +79,7 @@ def command(arguments: argparse.Namespace) -> int:
     terminal = open_terminal(sys.stderr if "-" in (arguments.json, arguments.junit) else sys.stdout)
     records: list[ReportRecord] = []
     for record in try_all(
-        longest_first(tasks, recall_seconds(memory)),
+        longest_first(tasks, load_seconds(memory)),
         project=project,
         toolchain=find_toolchain(),
         cache=cache,
@@ -96,7 +96,7 @@ def command(arguments: argparse.Namespace) -> int:
             terminal.stream.write(f"\r{len(records)}/{total}\r")
         terminal.stream.flush()
     records.sort(key=lambda record: record.name)
-    note = remember(
+    note = save_run(
         memory,
         # What was skipped is what it was: a failure that could not be tried again stays one.
         {record.name: record.seconds for record in records if record.status != "skipped"},

@@ -198,7 +198,7 @@ def _fill_gaps(finished: Sequence[_Finished], site: Path) -> int:
                 path = site / part.edition.prefix / page
                 if path.exists():
                     continue
-                _write(path, _stand_in(other.read(page), page, part.edition, other.edition, every))
+                _write(path, _substitute_page(other.read(page), page, part.edition, other.edition, every))
                 media = (site / other.edition.prefix / page).parent / "media"
                 if media.is_dir() and not (path.parent / "media").exists():
                     _copy(media, path.parent / "media")
@@ -206,7 +206,7 @@ def _fill_gaps(finished: Sequence[_Finished], site: Path) -> int:
     return count
 
 
-def _stand_in(html: str, page: str, edition: Edition, other: Edition, every: Iterable[Edition]) -> str:
+def _substitute_page(html: str, page: str, edition: Edition, other: Edition, every: Iterable[Edition]) -> str:
     """The page of the other language with a note on top, its assets found from its new place."""
     up = "../" * page.count("/")
     here, there = (up + "../" * each.prefix.count("/") for each in (edition, other))

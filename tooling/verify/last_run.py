@@ -1,4 +1,4 @@
-"""Remembers which trials failed last time, for `--failed`, and how long each took, for the order."""
+"""Records which trials failed in the last run, for `--failed`, and how long each took, for the order."""
 
 from __future__ import annotations
 
@@ -14,46 +14,45 @@ from tooling.errors import Location, ToolingError
 _VERSION = 1
 
 
-class NothingRemembered(ToolingError):
+class NoRecordedRun(ToolingError):
     """There is no usable record of an earlier run."""
 
 
-class NewerRecord(NothingRemembered):
+class NewerRecord(NoRecordedRun):
     """The record was written by a newer version of this tool."""
 
 
-def remember(path: Path, seconds: Mapping[str, float], failed: Iterable[str]) -> str:
-    """Updates the list of failures: what was tried and did not fail is taken off, the rest of it stays.
+def save_run(path: Path, seconds: Mapping[str, float], failed: Iterable[str]) -> str:
+    """Updates the list of failures: trials that no longer fail are removed, others are kept.
 
     Args:
         seconds: of everything that was tried, by the trial's id.
         failed: the ids of those that failed.
 
     Returns:
-        A note for the reader where that did not work out; empty where it did.
+        A message where the record could not be written; empty otherwise.
     """
     try:
-        before = set(recall_failures(path))
+        before = set(load_failures(path))
     except NewerRecord as error:
         return str(error)
-    except NothingRemembered:
+    except NoRecordedRun:
         before = set()
     names = sorted((before - seconds.keys()) | set(failed))
-    times = {name: round(value, 3) for name, value in {**recall_seconds(path), **seconds}.items()}
+    times = {name: round(value, 3) for name, value in {**load_seconds(path), **seconds}.items()}
     state = {"version": _VERSION, "failed": names, "seconds": times}
     try:
         write_atomically(path, json.dumps(state, ensure_ascii=False).encode())
     except OSError as error:
-        return f"this run could not be remembered in {path}: {error.strerror or error}"
+        return f"this run could not be recorded in {path}: {error.strerror or error}"
     return ""
 
 
-def recall_failures(path: Path) -> tuple[str, ...]:
+def load_failures(path: Path) -> tuple[str, ...]:
     """The trials that failed.
 
     Raises:
-        NothingRemembered: no earlier run is known, its record cannot be read, or it is damaged (then it is
-            moved aside).
+        NoRecordedRun: there is no record, it cannot be read, or it is damaged (then it is moved aside).
         NewerRecord: a newer version of this tool wrote it.
     """
     again = "run `tooling verify` without --failed"
@@ -62,7 +61,7 @@ def recall_failures(path: Path) -> tuple[str, ...]:
         version = state["version"]
         if isinstance(version, int) and version > _VERSION:
             raise NewerRecord(
-                "the record of the last run was written by a newer version of this tool, and left as it is",
+                "the record of the last run was written by a newer version of this tool, and left unchanged",
                 where=Location(path),
                 hint=again,
             )
@@ -70,16 +69,16 @@ def recall_failures(path: Path) -> tuple[str, ...]:
             raise ValueError(f"version {version}")
         return tuple(map(str, state["failed"]))
     except FileNotFoundError:
-        raise NothingRemembered("no earlier `tooling verify` is known", hint=again) from None
+        raise NoRecordedRun("there is no record of an earlier `tooling verify`", hint=again) from None
     except OSError as error:
-        raise NothingRemembered(
+        raise NoRecordedRun(
             "the record of the last run cannot be read", where=Location(path), why=error.strerror, hint=again
         ) from error
     except (ValueError, KeyError, TypeError) as error:
         aside = path.with_suffix(".damaged")
-        with contextlib.suppress(OSError):  # a folder that cannot be written keeps it where it is
+        with contextlib.suppress(OSError):  # in a read-only folder it stays where it is
             path.replace(aside)
-        raise NothingRemembered(
+        raise NoRecordedRun(
             "the record of the last run is damaged",
             where=Location(aside if aside.exists() else path),
             why=str(error),
@@ -87,10 +86,10 @@ def recall_failures(path: Path) -> tuple[str, ...]:
         ) from error
 
 
-def recall_seconds(path: Path) -> dict[str, float]:
-    """How long each trial took when it was last tried; empty where nothing is known."""
+def load_seconds(path: Path) -> dict[str, float]:
+    """The seconds that each trial took in the last run; empty where there is no record."""
     try:
         known = json.loads(path.read_text("utf-8"))["seconds"]
         return {str(name): float(value) for name, value in known.items() if math.isfinite(float(value))}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}  # only the order suffers
+        return {}  # only the order is affected
