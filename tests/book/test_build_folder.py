@@ -1,4 +1,4 @@
-"""`tooling book build` deletes nothing but former sites."""
+"""`tooling book build` deletes only sites that it built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages as `tooling book serve` shows them: with the reader's progress, which the site does not hold."""
+"""The pages of `tooling book serve`: with the reader's progress, which is not part of the site."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def address(tmp_path: Path) -> Iterator[str]:
         yield running
 
 
-def test_a_page_knows_what_its_reader_has_solved(address: str, tmp_path: Path) -> None:
+def test_a_page_shows_what_its_reader_has_solved(address: str, tmp_path: Path) -> None:
     with urllib.request.urlopen(f"{address}page.html") as answer:
         text = answer.read().decode()
     assert '["01", "15"]' in text

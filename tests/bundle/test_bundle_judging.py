@@ -1,4 +1,4 @@
-"""What a results.json says about a program, also where a buffer was too large to be brought back."""
+"""Verdicts on a results.json, also where a buffer was too large to be returned."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def judged(
     others: Sequence[dict[str, Any]] = (),
     **run: Any,
 ) -> Judged:
-    """The one trial, of a run that ended well unless `run` says otherwise; `others`: on other data."""
+    """The one trial, of a successful run unless `run` overrides fields; `others`: runs on other data sets."""
     zeros = np.zeros(8, np.float32), np.zeros(1, np.float32)
     result = {
         "id": trial.id,
@@ -172,7 +172,7 @@ def chosen(command: str) -> Selection:
 
 
 def ran(selection: Selection, folder: Path, accelerator: str, a: Values, out: Values) -> Judged:
-    """A solution's run, on the book's data with these buffers; p24 has a second factor, which is the same."""
+    """A solution's run on the book's data with these buffers; p24 has a second factor, which is the same."""
     used = {"a": record(a), "b": record(a), "out": record(np.zeros_like(out))}
     trial = PlannedTrial(Subject.SOLUTION, selection)
     target = target_for(accelerator)
@@ -204,7 +204,7 @@ def test_a_warp_has_as_many_lanes_as_the_gpu_that_ran_it(
     assert "must pass" in ran(dot, tmp_path, accelerator, ramp, right - 1).complaint
     assert passed(ran(scan, tmp_path, accelerator, ramp + 1, np.cumsum(ramp + 1)))
     assert "shifted" in ran(scan, tmp_path, accelerator, ramp + 1, np.cumsum(ramp)).complaint
-    # What the other kind of GPU computes is wrong here, be it ever so right there.
+    # The values of a GPU with another warp size are wrong here.
     other = np.arange(96 - lanes, dtype=np.float32)
     there = np.array([85344 + 10416 - total], np.float32)
     assert "input-changed" in ran(dot, tmp_path, accelerator, other, there).complaint
@@ -227,7 +227,7 @@ def test_references_and_manifests_agree_for_both_lengths_of_a_warp(
         assert not np.array_equal(case.inputs["out"], case.expected["out"])
 
 
-def test_what_the_results_do_not_hold_has_not_passed(tmp_path: Path) -> None:
+def test_what_is_missing_from_the_results_has_not_passed(tmp_path: Path) -> None:
     selection = chosen("p24 --kernel")
     trial = PlannedTrial(Subject.SOLUTION, selection)
     ramp, total = np.arange(32, dtype=np.float32), np.array([10416], np.float32)

@@ -81,7 +81,7 @@ def test_annotations_that_do_not_fit_are_named(text: str, line: int, says: str) 
     assert caught.value.where.line == line
 
 
-def test_only_what_stands_between_the_marks_is_replaced() -> None:
+def test_only_the_lines_between_the_marks_are_replaced() -> None:
     text = f"before\n{BEGIN}\nold\n{END}\nafter\n"
     assert replace_generated(text, ["new"], Path("x")) == f"before\n{BEGIN}\nnew\n{END}\nafter\n"
 

@@ -1,4 +1,4 @@
-"""What the real compiler says of a program for GPUs that lack what it uses."""
+"""The real compiler's messages about a program that uses a feature that the GPU lacks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def build(name: str, accelerator: str) -> Cell:
 
 
 @pytest.mark.mojo
-def test_a_refusal_is_told_at_the_line_that_uses_what_is_not_there() -> None:
+def test_a_refusal_is_reported_at_the_line_that_uses_the_missing_feature() -> None:
     cell = build("p34_tile_tensor", "gfx942")
     assert cell.result is Result.REFUSED
     told = explain_refusal(cell.diagnostics, cell.program.solution)

@@ -1,4 +1,4 @@
-"""Every case of mdBook's include grammar: our expansion is the binary's, byte for byte."""
+"""Every case of mdBook's include grammar: our expansion equals the binary's, byte for byte."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ CASES = {
     "mark as a name": fine("{{#include weird.rs:ANCHOR}}"),
     "second mark of a line": fine("{{#include weird.rs:z}}"),
     "name after a name is not seen": Case("[{{#include weird.rs:q}}]", (Fault.MISSING_ANCHOR,)),
-    # what goes wrong
+    # faults
     "missing file": Case("a {{#include gone.rs}} b {{#include beside.md}}", (Fault.MISSING_FILE,)),
     "folder": Case("{{#include folder}}", (Fault.MISSING_FILE,)),
     "no path": Case("{{#include :a}}", (Fault.MISSING_FILE,)),
@@ -213,7 +213,7 @@ def book(build: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_expansion_is_the_binarys(name: str, book: Any) -> None:
+def test_expansion_equals_the_binarys(name: str, book: Any) -> None:
     index, case = list(CASES).index(name), CASES[name]
     expansion = expand(case.page, book.source(chapter(index)), Files())
     assert expansion.text == book.markdown(chapter(index))
@@ -257,7 +257,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_problems_name_their_place(name: str, tmp_path: Path) -> None:
+def test_problems_name_their_position(name: str, tmp_path: Path) -> None:
     page, place = PLACES[name]
     (tmp_path / "part.md").write_text(
         "ANCHOR: other\nANCHOR_END: other\nANCHOR: p\nab  {{#include gone.md}}\nANCHOR_END: p\n"

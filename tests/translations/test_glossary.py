@@ -84,7 +84,7 @@ def test_rules(name: str) -> None:
     assert tuple(finding.kind for finding in check(source, target)) == kinds
 
 
-def test_findings_have_places() -> None:
+def test_findings_have_lines() -> None:
     (finding,) = check("# A\n\nOne\nblock.", "# 가\n\n나 블록\n블럭.")
     assert (finding.kind, finding.line_source, finding.line_target) == ("glossary-rival", 4, 4)
     assert finding.severity is ParitySeverity.ERROR

@@ -1,4 +1,4 @@
-"""A translation into any language: what `new-lang` starts can be stamped, and English left in it is found."""
+"""Translations into any language: files of `new-lang` can be stamped; English left in them is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of the normal form: cosmetic edits change nothing, others change the class they belong to."""
+"""Laws of the normal form: cosmetic edits do not change it, others change the class that they belong to."""
 
 from __future__ import annotations
 

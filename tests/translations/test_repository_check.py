@@ -1,4 +1,4 @@
-"""What `tooling check` says of the translations: here warnings fail, and are listed."""
+"""The report of `tooling check` on the translations: warnings fail, and are listed."""
 
 from __future__ import annotations
 

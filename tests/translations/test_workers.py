@@ -1,4 +1,4 @@
-"""Pages judged by several processes: the same answers, and no failure that is lost."""
+"""Pages judged by several processes: the same results, and no lost failure."""
 
 import errno
 import os
@@ -33,7 +33,7 @@ def die_at_seven(number: int) -> int:
 
 
 class Refused(ToolingError):
-    """An error whose class asks for more than its message."""
+    """An error whose class needs more arguments than its message."""
 
     def __init__(self, number: int, *, reason: str) -> None:
         super().__init__(f"{number} is refused", why=reason, hint="leave it out")
@@ -41,7 +41,7 @@ class Refused(ToolingError):
 
 
 class Unsendable(Exception):
-    """An error that no pickle holds."""
+    """An error that cannot be pickled."""
 
     def __init__(self, *, text: str) -> None:
         super().__init__(text)
@@ -66,7 +66,7 @@ def process_of(_number: int) -> int:
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "usable_cores", lambda: 2)
-    monkeypatch.setattr(workers, "_alone", lambda: True)  # whatever threads the test runner has
+    monkeypatch.setattr(workers, "_alone", lambda: True)  # regardless of the test runner's threads
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -88,7 +88,7 @@ def test_an_error_arrives_with_all_that_it_says(size: int) -> None:
     assert caught.value.number == 7
 
 
-def test_an_error_that_cannot_be_sent_is_told_of() -> None:
+def test_an_error_that_cannot_be_sent_is_reported() -> None:
     with pytest.raises(forks.WorkerFailed, match="Unsendable: seven is refused"):
         list(workers.map_pages(refuse_unsendably, range(20)))
 
@@ -118,7 +118,7 @@ def test_where_no_more_processes_are_allowed_the_rest_is_done_here(
     assert list(workers.map_pages(square, range(50))) == [number * number for number in range(50)]
     assert len(forked) == allowed
     for child in forked:
-        with pytest.raises(ChildProcessError):  # nobody is left behind
+        with pytest.raises(ChildProcessError):  # no process is left
             os.waitpid(child, os.WNOHANG)
 
 

@@ -1,4 +1,4 @@
-"""The few sentences that the book itself says, in English and Korean; other languages see them in English."""
+"""The sentences of the book's pages around the chapters, in every language of the catalogues."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ PHRASES = {
     "search-label": Text("Search the book"),
     "search-close": Text("Close"),
     "search-hint": Text("Type a word to look for."),
-    # `#` stands for what was typed, or for a count; the page's script puts it in.
+    # The page's script replaces `#` by the query or by a count.
     "search-none": Text("Nothing found for “#”."),
-    "search-one": Text("# place found."),
-    "search-many": Text("# places found."),
+    "search-one": Text("# result found."),
+    "search-many": Text("# results found."),
     # On top of a translated page that may be older than its source; {link} leads to the source.
     "banner": Text("State of the translation"),
     "banner-link": Text("the English page"),
     "banner-preface": Text("before the first heading"),
     "banner-stale": Text(
-        "The English page has changed since this one was translated. What is new stands in {link}."
+        "The English page has changed since this one was translated. See {link} for the changes."
     ),
     "banner-sections": Text(
         "{count} sections of the English page have changed since it was translated. "
-        "What is new stands in {link}."
+        "See {link} for the changes."
     ),
     "banner-untracked": Text(
-        "Nobody can say which version of the source this is a translation of. It may differ from {link}."
+        "It is not known which version of the source this page translates. It may differ from {link}."
     ),
     "banner-unknown": Text("The state of this translation could not be checked. It may differ from {link}."),
 }
@@ -70,5 +70,5 @@ def say(key: str, language: str, **values: object) -> str:
 
 
 def pick(text: Sentence, language: str) -> str:
-    """A text in the language of an edition; in English where nobody has translated it."""
+    """A text in the language of an edition; in English where there is no translation."""
     return text.render(language)

@@ -49,7 +49,7 @@ def read_marker(data: bytes) -> Marker:
         name, value = match[1].decode("ascii"), match[2]
         if _ID.fullmatch(value) is None:
             text = value.decode("utf-8", "replace")
-            return Marker(None, number, f"i18n-source-{name} is no full object id: {text!r}")
+            return Marker(None, number, f"i18n-source-{name} is not a full object id: {text!r}")
         if name in found:
             return Marker(None, number, f"i18n-source-{name} occurs twice")
         found[name] = value.decode("ascii")

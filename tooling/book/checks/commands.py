@@ -1,4 +1,4 @@
-"""Commands that readers will type: the task, the environment and the flags exist."""
+"""Checks that the tasks, environments and flags of commands in the text exist."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COMMAND_START = re.compile(r"^(?:pixi|uv|poe|tooling)\s")
 
 
 class Tasks(Struct, frozen=True):
-    """What the two task runners, and uv's groups of packages, are called."""
+    """The names of the tasks, of pixi's environments and of uv's dependency groups."""
 
     poe: frozenset[str]
     pixi: frozenset[str]
@@ -66,7 +66,7 @@ def _problems(context: CheckContext, tasks: Tasks, line: str, *, strict: bool) -
     try:
         words = shlex.split(line, comments=True)
     except ValueError as error:
-        yield "command", f"`{line}` is no shell command: {error}"
+        yield "command", f"`{line}` is not a valid shell command: {error}"
         return
     while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
         words.pop(0)
@@ -91,7 +91,7 @@ def _problems(context: CheckContext, tasks: Tasks, line: str, *, strict: bool) -
         case [program, *_] if program not in _HARMLESS and strict:
             yield "command", f"`{program}` is a command that nothing checks"
         case ["uv" | "pixi" | "poe", *_]:
-            yield "command", f"`{line}` is not a way to run something here"
+            yield "command", f"`{line}` does not run anything in this repository"
 
 
 def _task(

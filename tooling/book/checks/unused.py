@@ -1,4 +1,4 @@
-"""Things that nobody looks at any more: pictures, anchors."""
+"""Finds pictures and anchors that are no longer used."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _files(figure: str) -> Iterator[str]:
 def check_unused_anchors(context: CheckContext) -> Iterator[BookFinding]:
     """Anchors of a puzzle's programs that no page includes.
 
-    An anchor that the manifest names may wait for its page as long as a chapter of the manifest is not yet in
-    the contents. Where a page shows a region of the problem that holds nothing to complete, its twin in the
+    An anchor that the manifest names may be unused as long as a chapter of the manifest is not yet in the
+    contents. Where a page shows a region of the problem without anything to complete, the same region of the
     solution need not be shown.
     """
     uses: set[expansion.Use] = set()

@@ -64,9 +64,9 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
     _names(canvas, left - 16, 224 + high / 2, "output", _GLOBAL)
     for top, name in ((13, "global_i"), (119, "local_i"), (272, "global_i")):
         canvas.label(left - 16, top, name, "end", size=12, quiet=True, mono=True)
-    for place, value in enumerate(a):
-        canvas.label(left + (place + 0.5) * pitch, 13, str(place), "middle", size=12, quiet=True)
-        canvas.cell(left + place * pitch, 26, pitch, high, number(value))
+    for index, value in enumerate(a):
+        canvas.label(left + (index + 0.5) * pitch, 13, str(index), "middle", size=12, quiet=True)
+        canvas.cell(left + index * pitch, 26, pitch, high, number(value))
     waits = any(event.action == BARRIER for event in trace.events)
     if waits:
         canvas.label(left - 16, 185, "barrier()", "end", size=12, mono=True)
@@ -105,9 +105,9 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     ):
         canvas.label(x, 12, text, "middle", size=13, mono=True)
         canvas.label(x, 29, below, "middle", size=12, quiet=True)
-    for place, value in enumerate(a):
-        canvas.label(9, top + (place + 0.5) * pitch, str(place), "middle", size=12, quiet=True)
-        canvas.cell(source, top + place * pitch, wide, pitch, number(value))
+    for index, value in enumerate(a):
+        canvas.label(9, top + (index + 0.5) * pitch, str(index), "middle", size=12, quiet=True)
+        canvas.cell(source, top + index * pitch, wide, pitch, number(value))
     waits = any(event.action == BARRIER for event in trace.events)
     if waits:
         canvas.label(barrier, bottom + 13, "barrier()", "middle", size=12, mono=True)
