@@ -95,8 +95,8 @@ def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
     ("written", "complaint"),
     [
         ("a\n\n{{#runn p15}}", "`{{#runn p15}}` is not a directive of this book"),
-        ("a\n\n{{#compatibility}}", "is no directive of this book"),
-        ("a\n\n{{#run p15", "is no directive of this book"),
+        ("a\n\n{{#compatibility}}", "is not a directive of this book"),
+        ("a\n\n{{#run p15", "is not a directive of this book"),
         ("a\n\n{{#run p15 --fast}}", "takes no flag"),
         ("a\n\n{{#constant p15}}", "too few or too many words"),
         ("a\n\n{{#constant p15 WIDTH}}", "has no constant `WIDTH`"),

@@ -67,11 +67,11 @@ def test_a_skeleton_is_its_own_skeleton() -> None:
         ("# FIX\nx\n", 1, "this region is never closed"),
         ("# END_FIX\n", 1, "this region was never opened"),
         ("# FIX\n# END_FILL\n", 2, "ends with another mark"),
-        ("# FILL\n# END_FILL\n", 1, "does not say how much"),
+        ("# FILL\n# END_FILL\n", 1, "does not specify how many"),
         ("# STUB: x\n", 1, "a stub is outside a region"),
         ("# ANCHOR: a\n", 1, "the anchor `a` is never closed"),
         ("# ANCHOR_END: a\n", 1, "the anchor `a` was never opened"),
-        ("# ANCHOR: a_solution\n# ANCHOR_END: a_solution\n# ANCHOR: a\n", 3, "stands twice"),
+        ("# ANCHOR: a_solution\n# ANCHOR_END: a_solution\n# ANCHOR: a\n", 3, "occurs twice"),
     ],
 )
 def test_annotations_that_do_not_fit_are_named(text: str, line: int, says: str) -> None:

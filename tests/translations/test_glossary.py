@@ -125,7 +125,7 @@ WRONG = {
     "accepted and avoided": ("terms:\n  - {en: a, ko: [가나], avoid: [가]}\n", "both accepted"),
     "unknown part": ("terms:\n  - {en: a, ko: [가], part: nown}\n", "`part` is noun"),
     "no English": ("terms:\n  - {ko: [가]}\n", "`en` must be"),
-    "row is a word": ("terms:\n  - a\n", "no mapping"),
+    "row is a word": ("terms:\n  - a\n", "not a mapping"),
 }
 
 
