@@ -2,13 +2,13 @@
 
 usage: python benchmarks/simulator.py [--large] [--cores] [--json FILE]
 
-Figures are per second of processor time, so that other programs of the machine count little: the best of nine
+Figures are per second of processor time, on which other programs have little influence: the best of nine
 launches, on one core. --large adds a matrix product of 1024 by 1024 by 1024 (8.6 billion lane instructions),
 the memory that the simulator took for it, and the time to load a kernel of 51,000 instructions. --cores
-compares, instead, long launches on one core with the same on all that may share a launch: medians of five
-runs that take turns, in wall time, so that it needs a machine with nothing else to do.
+compares long launches on one core with the same on all cores that a launch may use: medians of five
+alternating runs, in wall time, so that it needs an idle machine.
 
-Each figure also stands as a ratio within the run: lane-instructions per second over the elements per second
+Each figure is also given as a ratio within the run: lane-instructions per second over the elements per second
 that NumPy adds on the same machine, just before (one addition of two float32 arrays that fit the cache).
 """
 
@@ -35,7 +35,7 @@ from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
 KERNELS = Path(__file__).parent / "kernels" / "throughput.mojo"
 LAUNCHES = ("elementwise", "reduction", "divergent")
 LONG = (("elementwise", 4), ("reduction", 4), ("reduction", 16), ("divergent", 1), ("divergent", 4))
-"""Launches that are long enough for several cores, and how many times as large as the others they are."""
+"""Launches that are long enough for several cores, with their size relative to the others."""
 
 
 def numpy_additions() -> float:
@@ -62,7 +62,7 @@ def lane_instructions_per_second(program: Path, launch: str, *, checked: bool) -
 
 
 def large_product(program: Path) -> None:
-    """Run the large matrix product with all checks, and say what it took."""
+    """Run the large matrix product with all checks, and print its time and memory."""
     with Simulation(SimulationOptions(cores=1)) as simulation:
         subprocess.run([program], env=os.environ | simulation.environment, check=True)
     (result,) = simulation.launches
@@ -99,7 +99,7 @@ def across_cores(request: BuildRequest, *arguments: str) -> tuple[float, float]:
 
 
 def show_cores() -> None:
-    """Print what several cores bring."""
+    """Print the speed-up by several cores."""
     print(f"{'launch':26}{'speed of one core':>20}{'processor time':>18}")
     throughput = BuildRequest(KERNELS, accelerator="sm_90a")
     product = BuildRequest(KERNELS.with_name("matmul.mojo"), accelerator="sm_90a")
@@ -110,7 +110,7 @@ def show_cores() -> None:
 
 
 def large_kernel() -> None:
-    """Load a fully unrolled kernel, and say how long it took."""
+    """Load a fully unrolled kernel, and print the time."""
     lines = [".version 8.5\n.target sm_90a\n.address_size 64\n.visible .entry unrolled(.param .u64 p)\n{"]
     lines += [".reg .f32 %f<34004>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd3, [p];"]
     for number in range(17_000):

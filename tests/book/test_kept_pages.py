@@ -24,11 +24,11 @@ def rendered_pages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     original = ChapterRenderer.render
 
-    def remember(self: ChapterRenderer, path: str, text: str) -> str:
+    def record(self: ChapterRenderer, path: str, text: str) -> str:
         names.append(f"{self.edition.language} {path}")
         return original(self, path, text)
 
-    monkeypatch.setattr(ChapterRenderer, "render", remember)
+    monkeypatch.setattr(ChapterRenderer, "render", record)
     return names
 
 

@@ -146,7 +146,11 @@ def test_a_solution_is_undecided_only_where_the_missing_buffer_decides(
         ("shifted", {}, ("complaint", "must be rejected, but passed")),
         ("shifted", {"out": LEFT, "status": 1}, UNKNOWN),
         ("shifted", {"out": LEFT}, UNKNOWN),
-        ("shifted", {"out": {"out": record(SHIFTED), "total": record(TOTAL)}}, ("complaint", "itself succeeded")),
+        (
+            "shifted",
+            {"out": {"out": record(SHIFTED), "total": record(TOTAL)}},
+            ("complaint", "itself succeeded"),
+        ),
         ("crash", {"out": WRONG_TOTAL, "status": 1}, ("complaint", "rejected, but as")),
         ("time-limit", {"out": LEFT, "ending": "time-limit", "status": 9}, ("", "")),
     ],

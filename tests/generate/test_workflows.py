@@ -110,8 +110,8 @@ def test_the_pages_are_deployed_after_every_check_and_from_full_history() -> Non
         *("generate --check", "check-translations --fail-on warning", "book check"),
         *("book outputs", "figure --trace --check", "book build"),
     ]
-    places = [run.index(each) for each in order]
-    assert places == sorted(places)
+    positions = [run.index(each) for each in order]
+    assert positions == sorted(positions)
     assert jobs["deploy"]["needs"] == "build"
     assert not any("if" in job or "continue-on-error" in job for job in jobs.values())
 

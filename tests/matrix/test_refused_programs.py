@@ -34,12 +34,12 @@ def build(name: str, accelerator: str) -> Cell:
 def test_a_refusal_is_reported_at_the_line_that_uses_the_missing_feature() -> None:
     cell = build("p34_tile_tensor", "gfx942")
     assert cell.result is Result.REFUSED
-    told = explain_refusal(cell.diagnostics, cell.program.solution)
+    explained = explain_refusal(cell.diagnostics, cell.program.solution)
     lines = cell.program.solution.read_text().splitlines()
-    number = int(told.split(":")[1])
+    number = int(explained.split(":")[1])
     assert "block_rank_in_cluster" in lines[number - 1]
-    assert "only supported by NVIDIA SM90+ GPUs" in told
-    assert "pass manager" not in told
+    assert "only supported by NVIDIA SM90+ GPUs" in explained
+    assert "pass manager" not in explained
 
 
 @pytest.mark.mojo

@@ -248,20 +248,20 @@ def test_absolute_paths_are_accepted(build: Any, tmp_path: Path) -> None:
     assert expand(page, book.source("page.md"), Files()).text == book.markdown("page.md") == "here"
 
 
-PLACES = {
+POSITIONS = {
     "line and column": ("\n\n  {{#include gone.md}}", "page.md:3:3"),
     "in the included file": ("{{#include part.md:p}}", "part.md:4:5"),
-    "behind a hidden line": ("{{#rustdoc_include part.md:other}}", "part.md:4:5"),
+    "after a hidden line": ("{{#rustdoc_include part.md:other}}", "part.md:4:5"),
     "in a playground": ("{{#playground part.md}}", "part.md:4:5"),
 }
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", POSITIONS)
 def test_problems_name_their_position(name: str, tmp_path: Path) -> None:
-    page, place = PLACES[name]
+    page, position = POSITIONS[name]
     (tmp_path / "part.md").write_text(
         "ANCHOR: other\nANCHOR_END: other\nANCHOR: p\nab  {{#include gone.md}}\nANCHOR_END: p\n"
     )
     (problem,) = expand(page, tmp_path / "page.md", Files()).problems
-    assert str(problem.where) == str(tmp_path / place)
+    assert str(problem.where) == str(tmp_path / position)
     assert "gone.md" in problem.message

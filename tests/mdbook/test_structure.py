@@ -366,5 +366,5 @@ def test_the_binding_has_the_parser_of_the_binary() -> None:
 def test_any_text_can_be_scanned(text: str) -> None:
     structure = scan(text)
     last = text.count("\n") + 1
-    places = [*structure.marks, *structure.links, *structure.codes, *structure.formulas, *structure.prose]
-    assert all(1 <= place.line <= last for place in places)
+    elements = [*structure.marks, *structure.links, *structure.codes, *structure.formulas, *structure.prose]
+    assert all(1 <= element.line <= last for element in elements)

@@ -317,7 +317,7 @@ def test_recover_does_not_write_where_date_and_similarity_disagree(book: Book, t
     result = tool("recover", "page.md", "--apply")
     assert result.status == 1
     assert f"1. {alike[:12]}" in result.out
-    assert "  not written: date and resemblance disagree\n" in result.out
+    assert "  not written: date and similarity disagree\n" in result.out
     assert pin_of(book) == Pin("d" * 40, None)
 
 

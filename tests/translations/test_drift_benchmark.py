@@ -15,7 +15,7 @@ def test_a_breaking_edit_is_flagged_with_class_and_section(family: drift.Family)
     assert score.mutants > 0, "the family's pattern no longer matches any page"
     assert score.flagged / score.mutants >= 0.98, score.misses
     assert score.right_class / score.mutants >= 0.98
-    assert score.right_place / score.mutants >= 0.98
+    assert score.right_section / score.mutants >= 0.98
 
 
 @pytest.mark.parametrize("family", drift.COSMETIC, ids=lambda family: family.name)

@@ -278,8 +278,8 @@ def test_snippets_and_hidden_files_are_not_pages(book: Book) -> None:
 def test_a_skip_trailer_forgives_a_page_only_if_every_commit_asks_for_it(book: Book) -> None:
     book.translated()
     book.edit("first item", "item one", message="fix\n\nI18n-Skip: book/src/page.md")
-    forgiven = book.status()
-    assert forgiven.forgiven and not forgiven.needs_translation
+    skipped = book.status()
+    assert skipped.skipped and not skipped.needs_translation
     book.edit("second item", "item two", message="real change")
     assert book.status().needs_translation
 
@@ -294,10 +294,10 @@ def test_a_commit_can_be_ignored_afterwards(book: Book) -> None:
     book.translated()
     commit = book.edit("first item", "item one")
     (book.root / ".i18n-ignore-revs").write_text(f"# a typo\n{commit}  # really\n")
-    assert book.status().forgiven
+    assert book.status().skipped
 
 
-def test_uncommitted_edits_are_never_forgiven(book: Book) -> None:
+def test_uncommitted_edits_are_never_skipped(book: Book) -> None:
     book.translated()
     book.edit("first item", "item one", message="fix\n\nI18n-Skip: *")
     book.edit("second item", "item two", message=None)

@@ -90,7 +90,7 @@ DIFFERENT = {
     ),
     "code line lost": Case("```sh\na\nb\n```\n", "```sh\nb\n```\n", ("fence-code",), (2, 2)),
     "language": Case("```mojo\n```\n", "```python\n```\n", ("fence-language",), (1, 1)),
-    "hash is no comment in text": Case("```text\n# a\n```\n", "```text\n# b\n```\n", ("fence-code",)),
+    "hash is not a comment in text": Case("```text\n# a\n```\n", "```text\n# b\n```\n", ("fence-code",)),
     "include, level": Case(
         "```mojo\n{{#include ../../../problems/p.mojo:a}}\n```\n",
         "```mojo\n{{#include ../../../problems/p.mojo:a}}\n```\n",
@@ -314,7 +314,7 @@ ACTIVE = {
     "script": ("<script>alert(1)</script>\n\n가\n", "<script>alert(1)</script>"),
     "script inside text": ("가 <script>alert(1)</script>\n", "<script>"),
     "script by address": ('<script src="https://e.org/x.js"></script>\n\n가\n', None),
-    "script behind a short comment": (
+    "script after a short comment": (
         "<!--><script>alert(1)</script>-->\n\n가\n",
         "<script>alert(1)</script>",
     ),
@@ -324,7 +324,7 @@ ACTIVE = {
         "<div>\n<img alt=it's onerror=alert(1)>\n</div>\n\n가\n",
         "onerror=alert(1)",
     ),
-    "handler behind a slash": ("<div>\n<svg/onload=alert(1)>\n</div>\n\n가\n", "onload=alert(1)"),
+    "handler after a slash": ("<div>\n<svg/onload=alert(1)>\n</div>\n\n가\n", "onload=alert(1)"),
     "address": ("[가](javascript:alert%281%29)\n", "javascript:alert%281%29"),
     "address in capitals": ("<JavaScript:alert(1)>가\n", "JavaScript:alert(1)"),
     "address with entities": ('<a href="java&#115;cript:f()">가</a>\n', "javascript:f()"),

@@ -384,9 +384,9 @@ def test_sarif_contains_rules_locations_and_suppressions(book: Book, run: Run) -
     stale, missing = found["results"]
     assert stale["ruleId"] == "stale:prose"
     assert found["tool"]["driver"]["rules"][stale["ruleIndex"]]["id"] == "stale:prose"
-    place = stale["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"].isascii() and " " not in place["artifactLocation"]["uri"]
-    assert place["region"] == {"startLine": 12, "endLine": 12}
+    location = stale["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"].isascii() and " " not in location["artifactLocation"]["uri"]
+    assert location["region"] == {"startLine": 12, "endLine": 12}
     assert missing["suppressions"][0]["justification"] == "agreed"
 
 

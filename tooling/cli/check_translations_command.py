@@ -197,7 +197,7 @@ def _add_recover(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = commands.add_parser(
         "recover",
         help="find what a page with a lost pin was translated from",
-        description="Ranks the versions of the source by resemblance; writes nothing without --apply.",
+        description="Ranks the versions of the source by similarity; writes nothing without --apply.",
     )
     _add_pages(parser, "+")
     parser.add_argument(
@@ -391,7 +391,7 @@ def _recover(arguments: argparse.Namespace) -> int:
     for recovery in found:
         _show(render(recovery))
         if arguments.apply and recovery.candidates and not recovery.agree:
-            _show("  not written: date and resemblance disagree")
+            _show("  not written: date and similarity disagree")
             doubtful = True
         elif arguments.apply:
             pin = apply_recovery(recovery)

@@ -276,7 +276,7 @@ _OURS = ("include", "rustdoc_include", "playground", "title")
 
 
 def _means_one_of_ours(name: str) -> bool:
-    import difflib  # noqa: PLC0415 - few pages hold braces that are no directive
+    import difflib  # noqa: PLC0415 - few pages contain braces that are not a directive
 
     return bool(difflib.get_close_matches(name.lower(), _OURS, n=1, cutoff=0.8))
 

@@ -92,8 +92,8 @@ def stale_message(status: PageStatus) -> str:
     if not status.sections:
         return f"the source has changed since it was translated ({'; '.join(status.notes) or 'unclassified'})"
     sections = "; ".join(describe_section(section) for section in status.sections)
-    forgiven = " (every commit asks to be skipped)" if status.forgiven else ""
-    return f"the source has changed{forgiven}: {sections}"
+    skipped = " (every commit asks to be skipped)" if status.skipped else ""
+    return f"the source has changed{skipped}: {sections}"
 
 
 def describe_section(section: SectionChange) -> str:

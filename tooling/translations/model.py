@@ -136,7 +136,7 @@ class PageStatus(Struct, frozen=True):
         canonical: the commit of today's history that introduced the pinned text.
         dirty: the source page has changes that are not committed.
         moved: the source page had another path when it was pinned (or this is where it went).
-        forgiven: every commit between the two texts asks to be skipped.
+        skipped: every commit between the two texts asks to be skipped.
     """
 
     key: str
@@ -155,7 +155,7 @@ class PageStatus(Struct, frozen=True):
     canonical: str | None = None
     dirty: bool = False
     moved: str | None = None
-    forgiven: bool = False
+    skipped: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -166,7 +166,7 @@ class PageStatus(Struct, frozen=True):
     def needs_translation(self) -> bool:
         """Whether a reader should be warned that the page is older than its source."""
         return (
-            self.freshness is Freshness.STALE and not self.forgiven and self.weight is not ChangeClass.FORMAT
+            self.freshness is Freshness.STALE and not self.skipped and self.weight is not ChangeClass.FORMAT
         )
 
     @property
@@ -175,8 +175,8 @@ class PageStatus(Struct, frozen=True):
         if self.freshness is not Freshness.STALE:
             return str(self.freshness)
         kinds = ", ".join(kind for kind in ChangeClass if kind in self.classes)
-        forgiven = ", forgiven" if self.forgiven else ""
-        return f"stale ({kinds}{forgiven})"
+        skipped = ", skipped" if self.skipped else ""
+        return f"stale ({kinds}{skipped})"
 
     @property
     def changed_blocks(self) -> int:

@@ -74,15 +74,15 @@ def _live(trace: Trace) -> set[Place]:
 
 
 def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """The matrix in memory, cells behind it, and over each cell the threads whose formula leads there."""
+    """The matrix in memory, the cells after it, and over each cell the threads whose formula leads there."""
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
     results = facts.expected("default")
-    values, behind = results["out"].reshape(-1), len(results["guard"])
+    values, guard = results["out"].reshape(-1), len(results["guard"])
     left, wide = (2, 40) if narrow else (112, 62)
     rows, high, cells = 2, 32, 126
-    canvas = sheet(left + (len(values) + behind) * wide + 2, cells + 98)
-    over: dict[int, list[Place]] = {index: [] for index in range(len(values) + behind)}
+    canvas = sheet(left + (len(values) + guard) * wide + 2, cells + 98)
+    over: dict[int, list[Place]] = {index: [] for index in range(len(values) + guard)}
     live = _live(trace)
     for row in range(down):
         for col in range(across):
@@ -110,7 +110,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     for row in range(size):
         _span(canvas, left + row * size * wide, size * wide, cells, Text("row {row}").of(row=row))
     beyond = Text("behind the matrix")
-    _span(canvas, left + len(values) * wide, behind * wide, cells, beyond)
+    _span(canvas, left + len(values) * wide, guard * wide, cells, beyond)
     return canvas
 
 

@@ -15,7 +15,7 @@ _A = 1  # its index among the kernel's pointer arguments
 _LEFT, _TOP = 50, 44  # room for the names of rows and columns
 _PAD = 6  # between a block's frame and its threads
 _TITLE = 24  # above a block
-# Block and thread as (x, y). With x and y exchanged anywhere, this thread would stand somewhere else.
+# Block and thread as (x, y). With x and y exchanged anywhere, this thread would be drawn at another position.
 _EXAMPLE = ((1, 0), (1, 2))
 _EXAMPLE_HIGH, _LEGEND_HIGH = 84, 56
 

@@ -19,12 +19,12 @@ _GLOBAL = Text("global memory")
 
 
 class Way(Struct, frozen=True):
-    """The way of one number.
+    """The path of one number through the kernel.
 
     Attributes:
         block: of the thread that carries it.
         source: the element of the input.
-        cell: where it lay in the block's shared memory, and what lay there.
+        cell: its cell in the block's shared memory.
         kept: the cell's value.
         target: the element of the output.
         result: its value.
@@ -39,7 +39,7 @@ class Way(Struct, frozen=True):
 
 
 def ways(trace: Trace) -> list[Way]:
-    """The way that every thread's number took, in the order of the output."""
+    """The path of every thread's number, in the order of the output."""
     found = []
     for block in range(trace.grid[0]):
         loads = _by_thread(trace, "load", _A, block)

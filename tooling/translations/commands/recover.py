@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from tooling.translations.commands.source_history import SourceHistory, read_source_history
 from tooling.translations.commands.writing import replace_page
-from tooling.translations.diff.similarity import fingerprint, resemblance
+from tooling.translations.diff.similarity import fingerprint, similarity
 from tooling.translations.freshness.pair import PagePair
 from tooling.translations.git.history import Revision
 from tooling.translations.git.marker_history import MarkerWritten, read_marker_history
@@ -106,7 +106,7 @@ def _candidates(
     candidates = [
         Candidate(
             one,
-            resemblance(ours, fingerprint(texts[one.new].decode("utf-8", "replace"))),
+            similarity(ours, fingerprint(texts[one.new].decode("utf-8", "replace"))),
             one.new == in_force,
         )
         for one in versions

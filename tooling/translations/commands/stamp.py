@@ -107,13 +107,13 @@ def stamp(roots: Roots, request: StampRequest) -> StampResult:
         choices = _choose(roots, request, history, reader, result)
         texts = reader.texts(choice.blob for choice in choices)
         choices = _with_the_code_read(roots, request, choices, texts, history.repository, reader=reader)
-        stray = history.repository.not_in({choice.commit for choice in choices}, base)
+        outside = history.repository.not_in({choice.commit for choice in choices}, base)
     unedited = _unedited(roots, request, choices, texts)
     library = Library(assets=(roots.source,))
     for choice in choices:
         file = roots.target_name(choice.pair.key)
         try:
-            if choice.commit in stray:
+            if choice.commit in outside:
                 raise _RefusedError(
                     f"commit {choice.commit[:12]} is not in the history of {request.base}",
                     "merge it first, or name the branch that holds it with --base",
@@ -173,15 +173,15 @@ def _with_the_code_read(
     if seen is None:
         return list(choices)
     files = Files()
-    places: list[tuple[_Choice, str]] = []
+    included: list[tuple[_Choice, str]] = []
     for choice in choices:
         page = Page.of(choice.pair.source.path, roots.source, texts[choice.blob].decode("utf-8", "replace"))
-        places += [(choice, path) for path in sorted(included_paths(page, files, repository.root))]
-    then = reader.resolve([Question(choice.commit, path) for choice, path in places])
-    now = reader.resolve([Question(seen, path) for _, path in places])
+        included += [(choice, path) for path in sorted(included_paths(page, files, repository.root))]
+    then = reader.resolve([Question(choice.commit, path) for choice, path in included])
+    now = reader.resolve([Question(seen, path) for _, path in included])
     changed = {
         choice.pair.key
-        for (choice, _), old, new in zip(places, then, now, strict=True)
+        for (choice, _), old, new in zip(included, then, now, strict=True)
         if old.blob and new.blob and old.blob != new.blob
     }
     return [replace(one, commit=seen) if one.pair.key in changed else one for one in choices]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tooling.translations.diff.blocks import VERBATIM, Block, BlockKind
 from tooling.translations.diff.normal import NormalForm, normalise
-from tooling.translations.diff.similarity import resemblance
+from tooling.translations.diff.similarity import similarity
 from tooling.translations.diff.text import PageText, split
 from tooling.translations.model import ChangeClass
 
@@ -233,7 +233,7 @@ def _align(before: Sequence[NormalForm], after: Sequence[NormalForm]) -> list[tu
     for i in reversed(range(rows)):
         for j in reversed(range(columns)):
             if _kind(before[i]) == _kind(after[j]):
-                worth[i][j] = 0.1 + resemblance(words[0][i], words[1][j])
+                worth[i][j] = 0.1 + similarity(words[0][i], words[1][j])
             gain[i][j] = max(gain[i + 1][j], gain[i][j + 1], worth[i][j] + gain[i + 1][j + 1])
     pairs: list[tuple[int | None, int | None]] = []
     i = j = 0

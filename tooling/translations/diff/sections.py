@@ -76,12 +76,12 @@ def _sort(block: Block) -> tuple[BlockKind, int]:
 def changed_sections(comparison: Comparison, target: PageText) -> tuple[SectionChange, ...]:
     """The changes of a page by section of the pinned source, with the lines of the translation."""
     locator = Locator(comparison.old, target)
-    gathered: dict[int, list[BlockChange]] = {}
+    by_section: dict[int, list[BlockChange]] = {}
     for change in comparison.changes:
-        gathered.setdefault(change.anchor.section, []).append(change)
+        by_section.setdefault(change.anchor.section, []).append(change)
     return tuple(
         _summary(locator, comparison.old.sections[ordinal], changes)
-        for ordinal, changes in sorted(gathered.items())
+        for ordinal, changes in sorted(by_section.items())
     )
 
 

@@ -34,16 +34,16 @@ def fingerprint(text: str) -> Counter[str]:
     return found
 
 
-def resemblance(left: Counter[str], right: Counter[str]) -> float:
+def similarity(left: Counter[str], right: Counter[str]) -> float:
     """Dice's coefficient of two multisets, 0 to 1; 1 for two empty ones."""
     total = left.total() + right.total()
     return 2 * (left & right).total() / total if total else 1.0
 
 
 def is_nearer(target: str, old: str, new: str) -> bool:
-    """Whether the translation resembles the new version of the source strictly more than the old one."""
+    """Whether the translation is strictly more similar to the new version of its source than to the old."""
     before, after = fingerprint(old), fingerprint(new)
     if before == after:
         return False
     ours = fingerprint(target)
-    return resemblance(ours, after) > resemblance(ours, before)
+    return similarity(ours, after) > similarity(ours, before)

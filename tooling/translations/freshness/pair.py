@@ -108,5 +108,5 @@ class PagePair(Struct):
             status,
             behind=len(chain.revisions),
             outdated_since=chain.since,
-            forgiven=not status.dirty and history.is_forgiven(self.old, self.at_head, ignored),
+            skipped=not status.dirty and history.is_skipped(self.old, self.at_head, ignored),
         )

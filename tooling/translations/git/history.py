@@ -105,7 +105,7 @@ class PageHistory(Struct):
         plain = [one for one in self.revisions if not one.commit.is_merge]
         return _shortest(plain, old, new) or _shortest(self.revisions, old, new)
 
-    def is_forgiven(self, old: str, new: str, ignored: frozenset[str]) -> bool:
+    def is_skipped(self, old: str, new: str, ignored: frozenset[str]) -> bool:
         """Whether every commit between the two texts asks to be skipped."""
         skipped = [
             one

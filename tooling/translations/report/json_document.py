@@ -76,7 +76,7 @@ def _page(report: Report, page: PageStatus) -> dict[str, Any]:
         "changed_blocks": page.changed_blocks,
         "dirty": page.dirty,
         "moved": page.moved,
-        "forgiven": page.forgiven,
+        "forgiven": page.skipped,
         "reason": page.reason,
         "try": page.hint,
         "notes": list(page.notes),
