@@ -11,8 +11,8 @@ from tooling.text import ENGLISH, Sentence
 from tooling.text.sentences import in_language
 
 
-class Location(Struct, frozen=True):
-    """A place in a file; line and column count from 1, as editors do."""
+class Location(Struct, frozen=True, array_like=True):
+    """A place in a file; line and column count from 1, as editors do. A file keeps it as an array."""
 
     path: Path
     line: int | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,23 +17,18 @@ from msgspec import Struct
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, ProgramLanguage
 from tooling.execution.channel import VARIABLE, LabFolder
-from tooling.execution.program import Ending, Transcript, run_program
-from tooling.processes import program_pool
 from tooling.project import Project
-from tooling.targets.model import Choice, Target
+from tooling.target_run import RunOptions, run_on_target
+from tooling.targets.model import Choice
 from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
-from tooling.toolchain.cache import usable_cache
 from tooling.toolchain.extras import require_extra
 from tooling.toolchain.packages import DRIVER_VARIABLE
 from tooling.toolchain.scripts import prepare_script
+from tooling.workers import program_pool
 
 if TYPE_CHECKING:
     from tooling.judging.reference import Reference
     from tooling.judging.verdict import CaseVerdict, Verdict
-    from tooling.simulator.checks.findings import Finding
-    from tooling.simulator.counters.profile import KernelProfile
-    from tooling.simulator.counters.profiler import Profiler
-    from tooling.simulator.server.stopped import StoppedKernel
 
 SIMULATED_TIME_FACTOR = 3.0
 """How much longer than a mode's limit a program may run on the simulated GPU, which interprets kernels."""
@@ -57,16 +52,6 @@ class Trial(Struct, frozen=True):
             return self.time_limit
         factor = SIMULATED_TIME_FACTOR if self.choice.target.simulated else 1.0
         return self.selection.mode.time_limit * factor
-
-
-class TargetRun(Struct, frozen=True):
-    """A program's run on a target with what the target itself noticed."""
-
-    transcript: Transcript
-    findings: tuple[Finding, ...] = ()
-    launches: int | None = None  # kernels launched; None where nobody counts
-    kernels: tuple[KernelProfile, ...] | None = None  # what they did; None where nobody counted
-    stopped: StoppedKernel | None = None  # by the simulated GPU
 
 
 def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: BuildCache) -> Executable:
@@ -182,10 +167,8 @@ def _run_case(
     )
     if case and dataset != "book":
         lab.stage(case.inputs)
-    run = run_on_target(
-        command,
-        target,
-        environment,
+    options = RunOptions(
+        environment=environment,
         time_limit=trial.limit,
         stream=stream,
         count=bool(mode.counters),
@@ -193,6 +176,7 @@ def _run_case(
         checks=trial.checks,
         language=trial.language,
     )
+    run = run_on_target(command, target, options)
     if case is None:
         return judge_unjudged(
             dataset,
@@ -224,73 +208,3 @@ def environment_of(executable: Executable) -> dict[str, str]:
     if executable.package_driver:
         environment[DRIVER_VARIABLE] = str(executable.package_driver)
     return environment
-
-
-def graph_cache() -> Path:
-    """Where MAX keeps the graphs that it compiled for the simulated GPU: PTX, which real ones do not load."""
-    return usable_cache().root / "graphs"
-
-
-def run_on_target(
-    command: list[str],
-    target: Target,
-    environment: Mapping[str, str],
-    *,
-    time_limit: float,
-    stream: Callable[[bytes], None] | None = None,
-    count: bool = False,
-    graphs: bool = False,
-    checks: frozenset[str] | None = None,
-    language: str = "en",
-) -> TargetRun:
-    """Runs a program on a GPU, or under the simulated one, which also reports what its checks find.
-
-    Args:
-        environment: variables besides those of this process and of the target.
-        count: count what the kernels do, where the target can: that is, on the simulated GPU.
-        checks: which of the simulated GPU's checks watch, by name; None: all.
-        graphs: the program compiles MAX graphs; those for the simulated GPU are kept apart.
-        language: of what the simulated GPU tells (`en` or `ko`).
-
-    Raises:
-        ProgramNotStarted: the program cannot be started here.
-        ToolingError: the simulated GPU does not know something that the program uses.
-    """
-    merged = {**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **environment}
-    if not target.simulated:
-        return TargetRun(run_program(command, environment=merged, time_limit=time_limit, stream=stream))
-    from tooling.simulator.checks.findings import Check  # noqa: PLC0415 - brings NumPy
-    from tooling.simulator.server.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
-    from tooling.simulator.server.stopped import stopped_kernel  # noqa: PLC0415
-
-    profiler = _profiler() if count else None
-    watching = ALL_CHECKS if checks is None else frozenset(Check(name) for name in checks)
-    options = SimulationOptions(
-        checks=watching, language=language, graph_cache=graph_cache() if graphs else None
-    )
-    with Simulation(options, executor=profiler) as simulation:
-        merged.update(simulation.environment)
-        transcript = run_program(command, environment=merged, time_limit=time_limit, stream=stream)
-    if simulation.errors:  # what it cannot simulate is no verdict on the program
-        raise simulation.errors[0]
-    findings = tuple(relevant_findings(simulation.findings, transcript))
-    kernels = tuple(profiler.profiles.kernels) if profiler else None
-    stopped = stopped_kernel(simulation.records)
-    return TargetRun(transcript, findings, len(simulation.launches), kernels, stopped)
-
-
-def _profiler() -> Profiler:
-    from tooling.simulator.counters.profiler import Profiler  # noqa: PLC0415 - few modes are judged by counters
-
-    return Profiler()
-
-
-def relevant_findings(findings: Sequence[Finding], transcript: Transcript) -> list[Finding]:
-    """Without what says nothing after such an end.
-
-    A program that failed never came to free its buffers. One that ended well need not hear that Mojo's
-    library reads unwritten cells of its own scratch memory: that tells why a result is wrong, and none is.
-    """
-    ended_well = transcript.ending is Ending.EXITED and transcript.status == 0
-    idle = "unwritten-library-read" if ended_well else "leak"
-    return [finding for finding in findings if finding.kind.value != idle]

@@ -95,21 +95,17 @@ def _chosen(arguments: argparse.Namespace) -> _Subject:
 def _profile(
     subject: _Subject, time_limit: float, terminal: Terminal, language: str
 ) -> tuple[list[KernelProfile], list[Finding], Transcript]:
-    from tooling.execution.program import run_program
     from tooling.project import ProjectNotFound, find_project
+    from tooling.target_run import RunOptions, simulated_run
     from tooling.targets.model import Absence, TargetKind
     from tooling.targets.probing import probe
     from tooling.targets.selection import TargetAbsent
     from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
-    from tooling.trials import build_program, environment_of, graph_cache
+    from tooling.trials import build_program, environment_of
 
     simulated = probe(TargetKind.SIM)
     if isinstance(simulated, Absence):
         raise TargetAbsent("there is no simulated GPU here", why=simulated.reason, hint=simulated.hint)
-    from tooling.simulator.checks.findings import Check
-    from tooling.simulator.counters.profiler import Profiler
-    from tooling.simulator.server.session import Simulation, SimulationOptions
-
     toolchain, cache = find_toolchain(), open_cache()
     if subject.program:
         executable = build_program(
@@ -122,30 +118,20 @@ def _profile(
             includes = ()  # any Mojo file, anywhere
         request = BuildRequest(subject.source, accelerator=simulated.accelerator, includes=includes)
         executable = build(request, toolchain, cache)
-    profiler = Profiler()
     # The memory check alone: it keeps a faulty access from ending the kernel.
-    options = SimulationOptions(
-        checks=frozenset({Check.MEMORY}),
+    options = RunOptions(
+        environment=environment_of(executable),
+        time_limit=time_limit,
+        stream=terminal.streamer(),
+        error_output=sys.stderr.write,
+        checks=frozenset({"memory"}),
         language=language,
-        graph_cache=graph_cache() if executable.interpreter else None,
+        graphs=executable.interpreter is not None,
+        count=True,
     )
-    with Simulation(options, executor=profiler) as simulation:
-        transcript = run_program(
-            [*executable.command, *subject.flags],
-            environment={
-                **os.environ,
-                "MODULAR_TELEMETRY_ENABLED": "0",
-                **environment_of(executable),
-                **simulation.environment,
-            },
-            time_limit=time_limit,
-            stream=terminal.streamer(),
-        )
-    sys.stderr.write(transcript.stderr)
-    if simulation.errors:  # what it cannot simulate cannot be counted
-        raise simulation.errors[0]
-    errors = [finding for finding in simulation.findings if finding.severity.value == "error"]
-    return profiler.profiles.kernels, errors, transcript
+    run = simulated_run([*executable.command, *subject.flags], options)
+    errors = [finding for finding in run.findings if finding.severity.value == "error"]
+    return list(run.kernels or ()), errors, run.transcript
 
 
 def _show(kernels: list[KernelProfile], terminal: Terminal, language: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -35,12 +34,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def command(arguments: argparse.Namespace) -> int:
     from tooling.cli.parser import UsageError
     from tooling.errors import ToolingError
-    from tooling.execution.program import Ending, run_program
+    from tooling.execution.program import Ending
     from tooling.reports.terminal import open_terminal
+    from tooling.target_run import RunOptions, simulated_run
     from tooling.targets.model import Absence, TargetKind
     from tooling.targets.probing import probe
     from tooling.targets.selection import TargetAbsent
-    from tooling.trials import relevant_findings
 
     program = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
     if not program:
@@ -49,40 +48,31 @@ def command(arguments: argparse.Namespace) -> int:
     if isinstance(simulated, Absence):
         raise TargetAbsent("there is no simulated GPU here", why=simulated.reason, hint=simulated.hint)
 
-    from tooling.simulator.checks.findings import Check, render
+    from tooling.simulator.checks.findings import render
     from tooling.simulator.gpu.stop_texts import NOT_LAUNCHED, STOPPED
-    from tooling.simulator.server.session import Simulation, SimulationOptions
-    from tooling.simulator.server.stopped import stopped_kernel
 
     if program[0].endswith(".mojo"):
         program = [_built(Path(program[0]), simulated.accelerator), *program[1:]]
     terminal = open_terminal()
     chosen = CHECKS if arguments.check is None else arguments.check
     try:
-        options = SimulationOptions(
-            checks=frozenset(Check(name) for name in chosen),
+        options = RunOptions(
+            time_limit=arguments.timeout,
+            output_limit=1 << 30,
+            kept_output=0,  # it is shown as it comes
+            stream=terminal.streamer(),
+            error_output=sys.stderr.write,
             language=arguments.lang,
+            checks=frozenset(chosen),
             schedule=arguments.schedule,
         )
-        with Simulation(options) as simulation:
-            transcript = run_program(
-                program,
-                environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment},
-                time_limit=arguments.timeout,
-                output_limit=1 << 30,
-                kept_output=0,  # it is shown as it comes
-                stream=terminal.streamer(),
-            )
+        run = simulated_run(program, options)
     except ValueError as error:  # a schedule that does not exist
         raise ToolingError(f"unknown schedule `{arguments.schedule}`", why=str(error)) from error
-    sys.stderr.write(transcript.stderr)
-    if simulation.errors:
-        raise simulation.errors[0]
-    findings = relevant_findings(simulation.findings, transcript)
+    transcript, findings, stopped = run.transcript, run.findings, run.stopped
     for finding in findings:
         terminal.line(render(finding, arguments.lang))
     errors = [finding for finding in findings if finding.severity.value == "error"]
-    stopped = stopped_kernel(simulation.records)
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
         told = STOPPED.of(kernel=stopped.name, place=stopped.place, why=stopped.why).render(arguments.lang)
         terminal.line(told)
@@ -92,7 +82,7 @@ def command(arguments: argparse.Namespace) -> int:
         Ending.TIME_LIMIT: f"the program did not end: stopped after {arguments.timeout:g} s (--timeout)",
         Ending.OUTPUT_LIMIT: "the program printed too much: stopped",
     }[transcript.ending]
-    counts = f"{_count(len(simulation.launches), 'launch', 'launches')}, {_count(len(findings), 'finding')}"
+    counts = f"{_count(run.launches or 0, 'launch', 'launches')}, {_count(len(findings), 'finding')}"
     terminal.line(terminal.paint(f"{counts}; {ended}", "dim"))
     if arguments.json:
         _write_json(arguments.json, [finding.to_json() for finding in findings], transcript.status)
@@ -101,7 +91,7 @@ def command(arguments: argparse.Namespace) -> int:
     failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
     if errors or failed:
         return ExitCode.WRONG
-    if not simulation.launches:  # a check that could not run has not passed
+    if not run.launches:  # a check that could not run has not passed
         terminal.line(NOT_LAUNCHED.render(arguments.lang))
         return ExitCode.NOT_POSSIBLE
     return ExitCode.PASSED

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -28,33 +27,14 @@ _USES_LAYOUT_TENSOR = Text(
 _TAB_WIDTH = 4
 
 
-class Diagnostic(Struct, frozen=True):
-    """One message of the compiler; notes that explain it follow it."""
+class Diagnostic(Struct, frozen=True, array_like=True):
+    """One message of the compiler; notes that explain it follow it. A file keeps it as an array."""
 
     kind: str  # error, warning, note
     message: str
     location: Location | None
     text: str = ""  # the source line
     width: int = 1  # columns the marked expression takes
-
-    def to_json(self) -> list[object]:
-        """The message as plain values, to be kept in a file; `from_json` reads them again."""
-        place = self.location
-        spot = [str(place.path), place.line, place.column] if place else None
-        return [self.kind, self.message, spot, self.text, self.width]
-
-    @classmethod
-    def from_json(cls, kept: Sequence[Any]) -> Diagnostic:
-        """The message that `to_json` made plain values of.
-
-        Raises:
-            ValueError, TypeError: it did not.
-        """
-        kind, message, spot, text, width = kept
-        if spot is None:
-            return cls(kind, message, None, text, width)
-        path, line, column = spot
-        return cls(kind, message, Location(Path(path), line, column), text, width)
 
     def render(self) -> str:
         """The message with file:line:column, the source line and a caret under the place."""

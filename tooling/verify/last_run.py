@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tooling.atomic_write import write_atomically
-from tooling.errors import Location, ToolingError
+from msgspec import Struct, field
+
+from tooling.errors import ToolingError
+from tooling.state_file import StateDamaged, StateError, StateFile, read_cached
 
 _VERSION = 1
+_AGAIN = "run `tooling verify` without --failed"
 
 
 class NoRecordedRun(ToolingError):
     """There is no usable record of an earlier run."""
 
 
-class NewerRecord(NoRecordedRun):
-    """The record was written by a newer version of this tool."""
+class _Record(Struct):
+    version: int
+    failed: list[str]
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 def save_run(path: Path, seconds: Mapping[str, float], failed: Iterable[str]) -> str:
@@ -32,17 +34,18 @@ def save_run(path: Path, seconds: Mapping[str, float], failed: Iterable[str]) ->
     Returns:
         A message where the record could not be written; empty otherwise.
     """
+    file = _file(path)
     try:
-        before = set(load_failures(path))
-    except NewerRecord as error:
-        return str(error)
-    except NoRecordedRun:
-        before = set()
-    names = sorted((before - seconds.keys()) | set(failed))
-    times = {name: round(value, 3) for name, value in {**load_seconds(path), **seconds}.items()}
-    state = {"version": _VERSION, "failed": names, "seconds": times}
+        before = file.load()
+    except StateDamaged:
+        before = None
+    except StateError as error:
+        return f"this run could not be recorded: {error}"
+    before = before or _Record(_VERSION, [])
+    names = sorted((set(before.failed) - seconds.keys()) | set(failed))
+    times = {name: round(value, 3) for name, value in {**before.seconds, **seconds}.items()}
     try:
-        write_atomically(path, json.dumps(state, ensure_ascii=False).encode())
+        file.save(_Record(_VERSION, names, times))
     except OSError as error:
         return f"this run could not be recorded in {path}: {error.strerror or error}"
     return ""
@@ -52,44 +55,22 @@ def load_failures(path: Path) -> tuple[str, ...]:
     """The trials that failed.
 
     Raises:
-        NoRecordedRun: there is no record, it cannot be read, or it is damaged (then it is moved aside).
-        NewerRecord: a newer version of this tool wrote it.
+        NoRecordedRun: there is no record, or it cannot be used.
     """
-    again = "run `tooling verify` without --failed"
     try:
-        state = json.loads(path.read_text("utf-8"))
-        version = state["version"]
-        if isinstance(version, int) and version > _VERSION:
-            raise NewerRecord(
-                "the record of the last run was written by a newer version of this tool, and left unchanged",
-                where=Location(path),
-                hint=again,
-            )
-        if version != _VERSION:
-            raise ValueError(f"version {version}")
-        return tuple(map(str, state["failed"]))
-    except FileNotFoundError:
-        raise NoRecordedRun("there is no record of an earlier `tooling verify`", hint=again) from None
-    except OSError as error:
-        raise NoRecordedRun(
-            "the record of the last run cannot be read", where=Location(path), why=error.strerror, hint=again
-        ) from error
-    except (ValueError, KeyError, TypeError) as error:
-        aside = path.with_suffix(".damaged")
-        with contextlib.suppress(OSError):  # in a read-only folder it stays where it is
-            path.replace(aside)
-        raise NoRecordedRun(
-            "the record of the last run is damaged",
-            where=Location(aside if aside.exists() else path),
-            why=str(error),
-            hint=again,
-        ) from error
+        record = _file(path).load()
+    except StateError as error:
+        raise NoRecordedRun(error.what, where=error.where, why=error.why, hint=_AGAIN) from error
+    if record is None:
+        raise NoRecordedRun("there is no record of an earlier `tooling verify`", hint=_AGAIN)
+    return tuple(record.failed)
 
 
 def load_seconds(path: Path) -> dict[str, float]:
     """The seconds that each trial took in the last run; empty where there is no record."""
-    try:
-        known = json.loads(path.read_text("utf-8"))["seconds"]
-        return {str(name): float(value) for name, value in known.items() if math.isfinite(float(value))}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}  # only the order is affected
+    record = read_cached(path, _Record)
+    return record.seconds if record else {}  # only the order is affected
+
+
+def _file(path: Path) -> StateFile[_Record]:
+    return StateFile(path, _Record, _VERSION, "the record of the last run")

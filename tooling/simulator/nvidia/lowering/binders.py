@@ -27,7 +27,6 @@ from tooling.simulator.gpu.stop_texts import (
 from tooling.simulator.numerics.rounding import PRED, U32
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import guard, guarded_lanes
-from tooling.simulator.nvidia.lowering.quirks import as_assembled
 from tooling.simulator.nvidia.lowering.slots import UNSIGNED
 from tooling.simulator.nvidia.lowering.special_registers import initial_value, is_special, special_dtype
 from tooling.simulator.nvidia.ptx.operands import print_operand
@@ -93,7 +92,7 @@ def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
     if operation is None:
         raise decoder.unknown(instruction)
     try:
-        _bind_pure(decoder, as_assembled(instruction), operation)
+        _bind_pure(decoder, instruction, operation)
     except (ValueError, LookupError) as error:  # a register of a type that is not known
         raise decoder.unknown(instruction, OTHER_OPERANDS) from error
 

@@ -45,7 +45,8 @@ class Decoder(Slots):
     Attributes:
         function: the function being decoded; `block`: the basic block being filled.
         instruction: the one being bound.
-        called: every function that the kernel may call; `framed`: those that may come to call themselves.
+        called: every function that the kernel may call; functions: the kernel and those.
+        framed: the names of those that may come to call themselves.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Decoder(Slots):
         self.module = module
         self.kernel = kernel
         self.called = called
+        self.functions = (kernel, *called)
         self.framed = framed
         self.layout = Layout(module, [kernel, *called], framed)
         self.instruction: Instruction | None = None
@@ -64,6 +66,11 @@ class Decoder(Slots):
         self.labels: dict[str, int] = {}
         self.landings: dict[int, Landing] = {}
         self._read: dict[str, frozenset[str]] = {}
+
+    def start_block(self, function: Function) -> BasicBlock:
+        """A new basic block of a function, which follows all others."""
+        self.blocks.append(BasicBlock(len(self.blocks), function.name))
+        return self.blocks[-1]
 
     def label(self, name: str, instruction: Instruction) -> int:
         """The block that a label of the current function starts.

@@ -13,7 +13,7 @@ def as_assembled(instruction: Instruction) -> Instruction:
     - `bfi.b32` with a constant position and a constant length: the length counts modulo 32, although the ISA
       (9.7.1.20) takes its low 8 bits; `bfi.b32 d, a, b, 5, 40` inserted 8 bits on an H200.
     """
-    if instruction.form == "bfi.b32" and len(instruction.operands) == 5:
+    if instruction.opcode == "bfi" and instruction.form == "bfi.b32" and len(instruction.operands) == 5:
         *rest, position, length = instruction.operands
         if isinstance(position, Integer) and isinstance(length, Integer):
             return replace(instruction, operands=(*rest, position, Integer(length.value & 31)))
