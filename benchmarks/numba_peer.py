@@ -4,8 +4,8 @@ usage: python benchmarks/numba_peer.py [--numba-python PYTHON]
 
 Numba is not a dependency of this project: `python -m venv numba && numba/bin/pip install numba`, and pass
 that venv's Python as --numba-python. Both run an elementwise addition and a reduction of 256 elements in
-shared memory, with blocks of 256 threads; ours, with all checks, on 2^22 and 2^18 elements, Numba's (a Python thread
-per GPU thread) on 2^12, and both are counted in elements per second of processor time.
+shared memory, with blocks of 256 threads; ours, with all checks, on 2^22 and 2^18 elements, Numba's
+(a Python thread per GPU thread) on 2^12, and both are counted in elements per second of processor time.
 """
 
 from __future__ import annotations

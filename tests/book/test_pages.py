@@ -181,7 +181,7 @@ def test_a_broken_report_is_an_error(checkout: Project) -> None:
     path = status_path(checkout, korean)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"pages": [1]}), encoding="utf-8")
-    with pytest.raises(BookError, match="no report"):
+    with pytest.raises(BookError, match="not a report of check-translations"):
         load(checkout, korean)
     path.unlink()
 
