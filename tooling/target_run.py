@@ -28,7 +28,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         environment: variables besides those of this process and of the target.
         time_limit: seconds.
         output_limit, kept_output, stream: as `run_program` has them.
-        error_output: receives standard error when the program has ended, even if the run then fails.
+        error_output: receives standard error when a simulated run has ended, also where the simulated GPU
+            does not support what the program uses.
         language: of the simulated GPU's messages (`en` or `ko`).
         checks: the simulated GPU's checks that watch, by name; None: all.
         schedule: the order in which the simulated GPU runs threads, see `SimulationOptions`.
@@ -90,6 +91,8 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
     )
     with Simulation(watching, executor=options.executor or profiler) as simulation:
         transcript = _run(command, options, simulation.environment)
+    if options.error_output:
+        options.error_output(transcript.stderr)
     if simulation.errors:  # a program that cannot be simulated gets no verdict
         raise simulation.errors[0]
     return TargetRun(
@@ -108,7 +111,7 @@ def _profiler() -> Profiler:
 
 
 def _run(command: Sequence[str | Path], options: RunOptions, of_target: Mapping[str, str]) -> Transcript:
-    transcript = run_program(
+    return run_program(
         command,
         environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **options.environment, **of_target},
         time_limit=options.time_limit,
@@ -116,9 +119,6 @@ def _run(command: Sequence[str | Path], options: RunOptions, of_target: Mapping[
         kept_output=options.kept_output,
         stream=options.stream,
     )
-    if options.error_output:
-        options.error_output(transcript.stderr)
-    return transcript
 
 
 def graph_cache() -> Path:

@@ -25,16 +25,16 @@ HANDED_IN = {
     "folder": ("place.mkdir()\n", IRREGULAR),
     "three-bytes": (
         'place.write_bytes(b"abc")\n',
-        "what the program handed in as `out` has 3 bytes, and the puzzle's buffer has 32",
+        "what the program handed in as `out` has 3 bytes, not 32",
     ),
-    "short": ("place.write_bytes(bytes(28))\n", "`out` has 7 elements, and the puzzle's has 8"),
+    "short": ("place.write_bytes(bytes(28))\n", "`out` has 7 elements, not 8"),
     "sparse": (
         "place.touch()\nos.truncate(place, 1 << 40)\n",
         "what the program handed in as `out` is too large, and was not read",
     ),
     "unknown-type": (
         'place.with_name("out.float33.bin").write_bytes(bytes(32))\n',
-        "`out` has elements of float33, and the puzzle's are float32",
+        "`out` has elements of type float33, not float32",
     ),
     "linked-folder": (
         'write("elsewhere", "out", out)\nplace.parent.rmdir()\n'

@@ -41,7 +41,10 @@ def test_a_right_answer_passes_on_both_data_sets(workbench: Workbench) -> None:
         ("for i in range(4):\n    out[i] = a[i] + 10\n", "only the first 4 elements of `out` are right"),
         ("out[0] = a[0] + 10\n", "7 elements of `out` were never written"),
         ("for i in range(7):\n    out[i] = a[i] + 10\n", "only the last 1 element(s) of `out` are wrong"),
-        ("for i in range(8):\n    out[i] = a[(i + 1) % 8] + 10\n", "stand -1 places from where they belong"),
+        (
+            "for i in range(8):\n    out[i] = a[(i + 1) % 8] + 10\n",
+            "are shifted by -1 from their correct index",
+        ),
         ("for i in range(8):\n    out[i] = float('nan')\n", "8 elements of `out` are NaN or infinite"),
         ("for i in range(8):\n    out[i] = i + 10.0\n", "with other data"),
     ],
@@ -74,7 +77,7 @@ def test_printed_text_that_disagrees_with_the_buffer_fails(workbench: Workbench)
     workbench.problem.write_text(workbench.solution.read_text().replace('show("out", out)', 'show("out", a)'))
     result = workbench.run("run", "p01")
     assert result.status == ExitCode.WRONG
-    assert "what is printed as `out` (line 1) is not what the buffer holds" in result.stdout
+    assert "the values printed as `out` (line 1) differ from those of the buffer" in result.stdout
 
 
 def test_edited_expected_lines_change_nothing(workbench: Workbench) -> None:
@@ -131,7 +134,7 @@ def test_endless_output_is_stopped(workbench: Workbench) -> None:
     workbench.write_problem("while True:\n    print('again ' * 1000)\n")
     result = workbench.run("run", "p01")
     assert result.status == ExitCode.TIME_LIMIT
-    assert "it printed without end" in result.stdout
+    assert "its output did not end" in result.stdout
 
 
 def test_a_closed_output_is_no_way_around_the_time_limit(workbench: Workbench) -> None:
@@ -257,7 +260,7 @@ def test_a_korean_report(workbench: Workbench) -> None:
     workbench.answer("pass\n")
     result = workbench.run("run", "p01", "--lang", "ko")
     assert result.stdout.startswith("p01, test GPU에서 실행 (처음 찾은 GPU)\n")
-    assert "커널이 `out`에 아무것도 쓰지 않았습니다" in result.stdout
+    assert "커널이 `out` 버퍼에 아무것도 쓰지 않았습니다" in result.stdout
 
 
 def test_the_json_report(workbench: Workbench, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def profile(tmp_path: Path, *, sectors: int = 4, conflicts: int = 0, shared: int
 
 
 @pytest.mark.parametrize(
-    ("wanted", "good", "bad"),
+    ("required", "good", "bad"),
     [
         (("sectors_per_request", "at_most", 4), {"sectors": 4}, {"sectors": 5}),
         (("bytes_used", "at_least", 1), {"sectors": 4}, {"sectors": 5}),
@@ -56,9 +56,9 @@ def profile(tmp_path: Path, *, sectors: int = 4, conflicts: int = 0, shared: int
     ],
 )
 def test_each_metric_holds_up_to_its_bound(
-    tmp_path: Path, wanted: tuple[str, str, float], good: dict[str, int], bad: dict[str, int]
+    tmp_path: Path, required: tuple[str, str, float], good: dict[str, int], bad: dict[str, int]
 ) -> None:
-    criteria = (criterion(*wanted),)
+    criteria = (criterion(*required),)
     assert judge_counters(criteria, [profile(tmp_path, **good)]) == ()
     (problem,) = judge_counters(criteria, [profile(tmp_path, **bad)])
     assert (problem.name, problem.output) == ("counters", "add")
@@ -68,23 +68,23 @@ def test_each_metric_holds_up_to_its_bound(
         assert problem.advice.render(language)
 
 
-def test_a_verdict_says_what_was_counted_where_and_what_was_wanted(tmp_path: Path) -> None:
+def test_a_verdict_names_what_was_counted_where_and_what_is_required(tmp_path: Path) -> None:
     kernel = profile(tmp_path, sectors=32, conflicts=1, shared=128 * 1024)
-    wanted = [
+    criteria = [
         criterion("bytes_used", "at_least", 1),
         criterion("bank_conflicts", "equals", 0),
         criterion("occupancy", "at_least", 1),
         criterion("shared_bytes", "at_most", 49152),
     ]
-    place = " (mostly at p99.mojo:2: `output[i] = shared[2 * i]`)"
-    assert [problem.what.render("en") for problem in judge_counters(wanted, [kernel])] == [
-        f"`add` uses 12.5% of the bytes that it moves, 32 sectors per request{place}; wanted: 100%",
-        f"`add` has 1 bank conflicts: 2 passes over the banks where 1 would do{place}; wanted: 0",
-        "`add` fills a multiprocessor to 50% at most: 1 × 1,024 threads fit, and the limit is shared memory; "
-        "wanted: 100%",
-        "a block of `add` takes 131,072 bytes of shared memory; wanted: at most 49,152",
+    line = " (mostly at p99.mojo:2: `output[i] = shared[2 * i]`)"
+    assert [problem.what.render("en") for problem in judge_counters(criteria, [kernel])] == [
+        f"`add` uses 12.5% of the bytes that it transfers, 32 sectors per request{line}; required: 100%",
+        f"`add` has 1 bank conflicts: 2 passes over the banks where 1 would be enough{line}; required: 0",
+        "`add` reaches an occupancy of at most 50%: a multiprocessor holds 1 block(s) of 1,024 threads, "
+        "limited by shared memory; required: 100%",
+        "a block of `add` uses 131,072 bytes of shared memory; required: at most 49,152",
     ]
-    assert judge_counters(wanted, [kernel])[3].what.render("ko").endswith("기준: 49,152 이하")
+    assert judge_counters(criteria, [kernel])[3].what.render("ko").endswith("기준: 49,152 이하")
 
 
 def test_a_kernel_that_never_ran_or_was_stopped_meets_nothing(tmp_path: Path) -> None:

@@ -149,8 +149,8 @@ def test_cells_behind_a_result_tell_of_nothing_but_a_write_beyond_the_end() -> N
         guard=True,
     )
     (diagnosis,) = diagnose(evidence)
-    assert (diagnosis.name, diagnosis.detail) == ("written-beyond-the-end", {"count": 2, "place": 3})
-    for language, words in (("en", "2 of the cells behind it"), ("ko", "칸 2개")):
+    assert (diagnosis.name, diagnosis.detail) == ("written-beyond-the-end", {"count": 2, "ordinal": 3})
+    for language, words in (("en", "2 of the elements after it"), ("ko", "원소 2개")):
         what, cause, advice = (
             sentence.render(language)
             for sentence in EXPLANATIONS[diagnosis.name].of({"output": "guard", **diagnosis.detail})

@@ -61,8 +61,8 @@ def test_another_type_or_size_is_not_the_output(submitted: Buffer | None) -> Non
     ("submitted", "says"),
     [
         (None, "the program did not hand in `out`"),
-        (Buffer("int32", A.tobytes()), "`out` has elements of int32, and the puzzle's are float32"),
-        (Buffer("float32", A[:3].tobytes()), "`out` has 3 elements, and the puzzle's has 4"),
+        (Buffer("int32", A.tobytes()), "`out` has elements of type int32, not float32"),
+        (Buffer("float32", A[:3].tobytes()), "`out` has 3 elements, not 4"),
     ],
 )
 def test_what_is_wrong_with_a_buffer_as_such_is_named(submitted: Buffer | None, says: str) -> None:
@@ -77,7 +77,7 @@ def test_an_input_of_another_type_is_named() -> None:
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     (problem,) = judge_case(MODE, CASE, transcript, used, {"out": RIGHT}).problems
     assert problem.name == "input-changed"
-    assert problem.what.render("en") == "`a` has elements of float64, and the puzzle's are float32"
+    assert problem.what.render("en") == "`a` has elements of type float64, not float32"
     assert "`dtype`" in problem.advice.render("en")
 
 
@@ -221,7 +221,7 @@ def test_printed_text_may_differ_from_the_buffer_by_four_units_of_precision(
     assert [(problem.name, problem.what.render("en")) for problem in problems] == (
         []
         if agrees
-        else [("text-disagrees", "what is printed as `out` (line 2) is not what the buffer holds")]
+        else [("text-disagrees", "the values printed as `out` (line 2) differ from those of the buffer")]
     )
 
 

@@ -91,7 +91,7 @@ def test_right_values_despite_a_race_are_called_luck(language: str, luck: str) -
 
 def test_cells_behind_a_result_are_not_called_elements_of_it() -> None:
     text = shown(case(WRITTEN_BEHIND))
-    assert "1 of 4 cells behind the end changed:" in text
+    assert "1 of 4 elements after the end changed:" in text
     assert [line.split() for line in text.splitlines() if "before" in line] == [["index", "got", "before"]]
     assert "elements differ" not in text
 

@@ -73,7 +73,7 @@ def _without_graphs(tasks: Sequence[Task], progress: Callable[[str], None]) -> S
     kept = [task for task in tasks if task.trials[0].selection.program not in absent]
     if not kept:
         raise NothingToBundle(f"a bundle without MAX cannot contain {names}", why=why, hint=hint)
-    progress(f"left out: {names}: {why}; {hint}")
+    progress(f"left out: {names}: {why}; try: {hint}")
     return kept
 
 

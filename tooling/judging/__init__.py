@@ -1,1 +1,1 @@
-"""Compares what a program handed over with the NumPy reference, and says what a mismatch usually means."""
+"""Compares the buffers of a program with the NumPy reference and explains a mismatch."""

@@ -20,7 +20,7 @@ class Mismatch(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True, eq=False):
-    """How two buffers of the same shape compare."""
+    """The result of comparing two buffers of the same shape."""
 
     total: int
     differing: int
@@ -35,11 +35,11 @@ class Comparison(Struct, frozen=True, eq=False):
 def compare(got: Array, expected: Array, rtol: float = 0.0, atol: float = 0.0) -> Comparison:
     """Compares element by element: |got - expected| <= atol + rtol * |expected|.
 
-    NaN agrees with NaN only, an infinity only with the same one; with both tolerances zero, values must
+    NaN equals only NaN, and an infinity only the same infinity; with both tolerances zero, values must
     be equal (0.0 and -0.0 are). Integers are compared as integers.
 
     Args:
-        got, expected: arrays of one shape and type.
+        got, expected: arrays of the same shape and type.
     """
     if expected.dtype.kind == "f":
         with np.errstate(invalid="ignore", over="ignore"):
@@ -51,18 +51,18 @@ def compare(got: Array, expected: Array, rtol: float = 0.0, atol: float = 0.0) -
     else:
         right = got == expected
     wrong = ~right
-    places = np.argwhere(wrong)
+    indices = np.argwhere(wrong)
     first = tuple(
         Mismatch(
-            tuple(int(part) for part in index), _plain(got[tuple(index)]), _plain(expected[tuple(index)])
+            tuple(int(axis) for axis in index), _plain(got[tuple(index)]), _plain(expected[tuple(index)])
         )
-        for index in places[:SHOWN]
+        for index in indices[:SHOWN]
     )
-    return Comparison(int(expected.size), len(places), first, wrong)
+    return Comparison(int(expected.size), len(indices), first, wrong)
 
 
 def _plain(value: object) -> float:
-    """A Python number that prints as short as its NumPy type allows: 0.1 stays 0.1 for float32 too."""
+    """A Python number with the shortest digits of its NumPy type: 0.1 stays 0.1 for float32 too."""
     if isinstance(value, (np.integer, np.bool_)):
         return int(value)
     return float(str(value))

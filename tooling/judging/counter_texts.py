@@ -1,4 +1,4 @@
-"""The sentences of a verdict by counters, in both languages."""
+"""The sentences of a verdict by counters."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ from tooling.simulator.counters.occupancy import Limit
 from tooling.text import Text
 
 FOUND: Mapping[CounterMetric, Text] = {
-    CounterMetric.SECTORS_PER_REQUEST: Text("`{kernel}` moves {counted:.3g} sectors per request{place}"),
+    CounterMetric.SECTORS_PER_REQUEST: Text("`{kernel}` transfers {counted:.3g} sectors per request{line}"),
     CounterMetric.BYTES_USED: Text(
-        "`{kernel}` uses {counted:.1%} of the bytes that it moves, {sectors:.3g} sectors per request{place}"
+        "`{kernel}` uses {counted:.1%} of the bytes that it transfers, {sectors:.3g} sectors per "
+        "request{line}"
     ),
     CounterMetric.BANK_CONFLICTS: Text(
-        "`{kernel}` has {counted:,} bank conflicts: {ways:.3g} passes over the banks where 1 would do{place}"
+        "`{kernel}` has {counted:,} bank conflicts: {ways:.3g} passes over the banks where 1 would be "
+        "enough{line}"
     ),
-    CounterMetric.SHARED_BYTES: Text("a block of `{kernel}` takes {counted:,} bytes of shared memory"),
+    CounterMetric.SHARED_BYTES: Text("a block of `{kernel}` uses {counted:,} bytes of shared memory"),
     CounterMetric.SHARED_BLOCKS: Text(
-        "a block of `{kernel}` takes {shared:,} bytes of shared memory, so a multiprocessor's {available:,} "
-        "are enough for {counted} of them"
+        "a block of `{kernel}` uses {shared:,} bytes of shared memory, so the {available:,} bytes of a "
+        "multiprocessor are enough for {counted} block(s)"
     ),
     CounterMetric.OCCUPANCY: Text(
-        "`{kernel}` fills a multiprocessor to {counted:.0%} at most: {blocks} × {threads:,} threads fit, and "
-        "the limit is {limit}"
+        "`{kernel}` reaches an occupancy of at most {counted:.0%}: a multiprocessor holds "
+        "{blocks} block(s) of {threads:,} threads, limited by {limit}"
     ),
 }
 """What was counted."""
 
-WANTED: Mapping[Bound, Text] = {
+REQUIRED: Mapping[Bound, Text] = {
     Bound.AT_LEAST: Text("at least {value}"),
     Bound.AT_MOST: Text("at most {value}"),
     Bound.EQUALS: Text("{value}"),
@@ -36,26 +38,27 @@ WANTED: Mapping[Bound, Text] = {
 
 ADVICE: Mapping[CounterMetric, Text] = {
     CounterMetric.SECTORS_PER_REQUEST: Text(
-        "write down the element of lanes 0, 1 and 2 of a warp: neighbouring lanes belong on neighbouring "
-        "elements; `tooling profile` draws the requests"
+        "write down the elements that lanes 0, 1 and 2 of a warp access: neighbouring lanes should access "
+        "neighbouring elements; `tooling profile` shows the requests"
     ),
     CounterMetric.BYTES_USED: Text(
-        "memory moves in sectors of 32 bytes: write down the addresses of lanes 0 to 31, and see how many "
-        "sectors they touch and where the first one begins; `tooling profile` draws it"
+        "memory is transferred in sectors of 32 bytes: write down the addresses of lanes 0 to 31, how many "
+        "sectors they touch and where the first one begins; `tooling profile` shows the sectors"
     ),
     CounterMetric.BANK_CONFLICTS: Text(
-        "word i lies in bank i mod 32: work out the bank of each lane; lanes may share a word, not a bank"
+        "word i is in bank i mod 32: work out the bank of each lane; lanes may access the same word, but "
+        "different words must be in different banks"
     ),
     CounterMetric.SHARED_BYTES: Text(
-        "ask of each array in shared memory how many of its elements are still needed at any one time"
+        "for each array in shared memory, work out how many of its elements are needed at the same time"
     ),
     CounterMetric.SHARED_BLOCKS: Text(
-        "divide: a block costs its own bytes and 1,024 for the driver; what can be used again need not be "
-        "there twice"
+        "each block takes its own bytes and 1,024 more for the driver; reuse an array that is no longer "
+        "needed instead of allocating another"
     ),
     CounterMetric.OCCUPANCY: Text(
-        "occupancy is resident warps out of 64 (registers are left out, since PTX does not tell them): "
-        "spend less of what is named as the limit"
+        "occupancy is the number of resident warps out of 64 (registers are not considered, since PTX does "
+        "not specify their number): use less of the limiting resource"
     ),
 }
 """What to try."""
@@ -67,9 +70,7 @@ LIMITS: Mapping[Limit, Text] = {
     Limit.REGISTERS: Text("registers"),
 }
 
-PLACE = Text(" (mostly at {place}: `{source}`)")
+LINE = Text(" (mostly at {location}: `{source}`)")
 MISSING = Text("`{kernel}` was never launched, so there is nothing to count")
 STOPPED = Text("`{kernel}` was stopped by an error, so its counts are incomplete")
-NOT_JUDGED = Text(
-    "this mode is judged by counters as well, and a run on {device} has none; the simulated GPU counts"
-)
+NOT_JUDGED = Text("this mode is also judged by counters, which only the simulated GPU provides, not {device}")

@@ -1,8 +1,8 @@
-"""Judges a run by what the simulated GPU counted, where the mode's manifest names criteria.
+"""Judges a run by the counters of the simulated GPU, where the mode's manifest has criteria.
 
-A criterion speaks of one kernel and one metric. The counts are those of `tooling.simulator.counters`, which
-are held to an H200's; occupancy is theoretical, and an upper bound, since PTX does not tell how many
-registers a thread gets.
+A criterion concerns one kernel and one metric. The counts are those of `tooling.simulator.counters`, which
+are compared with an H200's. Occupancy is theoretical, and an upper bound, since PTX does not specify the
+number of registers of a thread.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tooling.catalog.model import Bound, CounterMetric, Criterion
-from tooling.judging.counter_texts import ADVICE, FOUND, LIMITS, MISSING, PLACE, STOPPED, WANTED
+from tooling.judging.counter_texts import ADVICE, FOUND, LIMITS, LINE, MISSING, REQUIRED, STOPPED
 from tooling.judging.verdict import Problem
 from tooling.simulator.counters.occupancy import H200, theoretical_occupancy
 from tooling.simulator.counters.sources import place, source_text
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from tooling.simulator.counters.profile import KernelProfile, LineProfile
 
 NAME = "counters"
-"""What such a problem is called, in reports and in the `expect` of a mutant."""
+"""The name of such a problem in reports and in the `expect` of a mutant."""
 
 
 def judge_counters(criteria: Sequence[Criterion], kernels: Sequence[KernelProfile]) -> tuple[Problem, ...]:
-    """What is not as the criteria want it, in their order; a kernel that never ran meets none.
+    """The criteria that are not met, in their order; a kernel that never ran meets none.
 
     Args:
-        kernels: what the run launched.
+        kernels: the profiles of the launched kernels.
     """
     problems = []
     for criterion in criteria:
@@ -41,13 +41,13 @@ def judge_counters(criteria: Sequence[Criterion], kernels: Sequence[KernelProfil
                 problems.append(_problem(criterion, STOPPED.of(kernel=kernel.name)))
             elif not criterion.met_by(COUNTS[criterion.metric](kernel)):
                 problems.append(_problem(criterion, _sentence(criterion, kernel)))
-                break  # other shapes of the same kernel would say the same
+                break  # other launches of the same kernel would give the same message
     return tuple(problems)
 
 
 def _used(kernel: KernelProfile) -> float:
     traffic = kernel.counts.space(Space.GLOBAL)
-    return traffic.use if traffic.requests else 0.0  # what moves nothing has not done its work
+    return traffic.use if traffic.requests else 0.0  # a kernel without requests has not done its work
 
 
 def _sectors(kernel: KernelProfile) -> float:
@@ -68,11 +68,11 @@ COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
         theoretical_occupancy(kernel.block.count, kernel.shared_bytes).fraction
     ),
 }
-"""How each metric is read off a kernel's profile."""
+"""How each metric is computed from a kernel's profile."""
 
 
 def _sentence(criterion: Criterion, kernel: KernelProfile) -> Text:
-    """What was counted, where most of it, and what was wanted."""
+    """What was counted, the most expensive line, and what is required."""
     share = criterion.metric in (CounterMetric.BYTES_USED, CounterMetric.OCCUPANCY)
     occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
     figures: dict[str, object] = {
@@ -85,20 +85,20 @@ def _sentence(criterion: Criterion, kernel: KernelProfile) -> Text:
         "threads": kernel.block.count,
         "blocks": occupancy.blocks,
         "limit": LIMITS[occupancy.limited_by],
-        "place": _place(criterion.metric, kernel),
+        "line": _line(criterion.metric, kernel),
     }
     found = FOUND[criterion.metric].of(**figures)
     value = f"{criterion.value:.0%}" if share else f"{criterion.value:,.6g}"
     exact = share and criterion.bound is Bound.AT_LEAST and criterion.value >= 1
-    wanted = value if exact else WANTED[criterion.bound].of(value=value)
-    return _FOUND_AND_WANTED.of(found=found, wanted=wanted)
+    required = value if exact else REQUIRED[criterion.bound].of(value=value)
+    return _FOUND_AND_REQUIRED.of(found=found, required=required)
 
 
-_FOUND_AND_WANTED = Text("{found}; wanted: {wanted}")
+_FOUND_AND_REQUIRED = Text("{found}; required: {required}")
 
 
-def _place(metric: CounterMetric, kernel: KernelProfile) -> Text | str:
-    """The line that costs most by this metric, with its text; empty where no line is at fault."""
+def _line(metric: CounterMetric, kernel: KernelProfile) -> Text | str:
+    """The most expensive line by this metric, with its text; empty where no line has a cost."""
     cost = _COSTS.get(metric)
     lines = [line for line in kernel.in_order() if line.line.number]
     if cost is None or not lines:
@@ -106,7 +106,7 @@ def _place(metric: CounterMetric, kernel: KernelProfile) -> Text | str:
     worst = max(lines, key=cost)
     if cost(worst) <= 0:
         return ""
-    return PLACE.of(place=place(worst.line), source=source_text(worst.line))
+    return LINE.of(location=place(worst.line), source=source_text(worst.line))
 
 
 def _wasted_bytes(line: LineProfile) -> float:

@@ -1,4 +1,4 @@
-"""What the pattern of a mismatch usually means: one function for each pattern, tried in the table's order."""
+"""Patterns of mismatches: one function for each, tried in the order of `PATTERNS`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tooling.judging.comparison import Comparison, compare
 from tooling.judging.reference import Array
 
 GUARD = "guard"
-"""The output of this name holds the cells behind a result, filled with poison: no thread may write there."""
+"""The output of this name holds the elements after a result, filled with poison: no thread may write them."""
 
 _MOST_SHIFT = 64
 _PATTERN_LIMIT = 1 << 22  # elements; sorting and shifting more than this takes longer than it helps
 
 
 class Evidence(Struct, frozen=True):
-    """A wrong output with everything that may explain it."""
+    """A wrong output with what may explain it."""
 
     got: Array
     expected: Array
@@ -28,11 +28,11 @@ class Evidence(Struct, frozen=True):
     largest_input: int  # elements of the largest input
     rtol: float = 0.0
     atol: float = 0.0
-    guard: bool = False  # the output is the cells behind a result
+    guard: bool = False  # the output is the elements after a result
 
     @property
     def untouched(self) -> NDArray[np.bool_]:
-        """Which elements still have the bits that they had before the launch."""
+        """The elements whose bits have not changed since before the launch."""
         if self.initial is None or self.initial.size != self.got.size:
             return np.zeros(self.got.shape, dtype=bool)
         return _same_bits(self.got, self.initial.reshape(self.got.shape).astype(self.got.dtype, copy=False))
@@ -42,18 +42,18 @@ class Evidence(Struct, frozen=True):
 
 
 class Diagnosis(Struct, frozen=True):
-    """A pattern that fits, with the figures that its sentence names."""
+    """A pattern that matches, with the facts of its sentence."""
 
     name: str
     detail: dict[str, int | float | str]
 
 
 def written_beyond_the_end(evidence: Evidence) -> Diagnosis | None:
-    """Cells behind the end of a result were overwritten."""
+    """Elements after the end of a result were overwritten."""
     if not evidence.guard:
         return None
     first = int(np.argmax(evidence.comparison.wrong.ravel()))
-    return Diagnosis("written-beyond-the-end", {"count": evidence.comparison.differing, "place": first + 1})
+    return Diagnosis("written-beyond-the-end", {"count": evidence.comparison.differing, "ordinal": first + 1})
 
 
 def never_written(evidence: Evidence) -> Diagnosis | None:
@@ -64,7 +64,7 @@ def never_written(evidence: Evidence) -> Diagnosis | None:
 
 
 def not_a_number(evidence: Evidence) -> Diagnosis | None:
-    """NaN or an infinity was computed where a finite number belongs."""
+    """NaN or an infinity was computed where a finite number is expected."""
     if evidence.got.dtype.kind != "f":
         return None
     bad = ~np.isfinite(evidence.got) & np.isfinite(evidence.expected) & ~evidence.untouched
@@ -82,18 +82,18 @@ def missing_last(evidence: Evidence) -> Diagnosis | None:
 
 
 def first_block_only(evidence: Evidence) -> Diagnosis | None:
-    """A prefix is right and all the rest was never written."""
+    """A prefix is right, and the rest was never written."""
     wrong = evidence.comparison.wrong.ravel()
     right = int(np.argmax(wrong))
     rest = evidence.untouched.ravel()[right:]
-    # One right element tells nothing about blocks: that the others were never written says all there is.
+    # One right element is no evidence of a block: only `never-written` or `partly-written` applies then.
     if right < 2 or not rest.all() or rest.size <= max(1, wrong.size // 4):
         return None
     return Diagnosis("first-block-only", {"count": right})
 
 
 def transposed(evidence: Evidence) -> Diagnosis | None:
-    """Rows and columns have changed places."""
+    """Rows and columns are swapped."""
     expected = evidence.expected
     if expected.ndim < 2 or min(expected.shape[-2:]) < 2:
         return None
@@ -102,7 +102,7 @@ def transposed(evidence: Evidence) -> Diagnosis | None:
 
 
 def shifted(evidence: Evidence) -> Diagnosis | None:
-    """Every element stands some places beside where it belongs."""
+    """Every element is at a constant distance from its correct index."""
     got, expected = evidence.got.ravel(), evidence.expected.ravel()
     size = got.size
     if size < 3 or size > _PATTERN_LIMIT:
@@ -118,7 +118,7 @@ def shifted(evidence: Evidence) -> Diagnosis | None:
 
 
 def tile_repeated(evidence: Evidence) -> Diagnosis | None:
-    """One tile of the answer stands everywhere."""
+    """One tile of the expected values is repeated everywhere."""
     got, expected = evidence.got.ravel(), evidence.expected.ravel()
     size = got.size
     if size > _PATTERN_LIMIT:
@@ -134,7 +134,7 @@ def tile_repeated(evidence: Evidence) -> Diagnosis | None:
 
 
 def scaled(evidence: Evidence) -> Diagnosis | None:
-    """Every element is the right one times one factor."""
+    """Every element is the expected one times the same factor."""
     got = evidence.got.ravel().astype(np.float64)
     expected = evidence.expected.ravel().astype(np.float64)
     usable = np.isfinite(expected) & (expected != 0)
@@ -168,20 +168,20 @@ def partly_written(evidence: Evidence) -> Diagnosis | None:
 
 
 def partial_sum(evidence: Evidence) -> Diagnosis | None:
-    """A sum that lacks some of its terms, or a scan whose blocks do not know of each other."""
+    """A sum without some of its terms, or a scan without the carries between its blocks."""
     wrong = evidence.comparison.wrong.ravel()
     got, expected = evidence.got.ravel(), evidence.expected.ravel()
     written = wrong & ~evidence.untouched.ravel()
     if not written.any() or not np.isfinite(got[written].astype(np.float64)).all():
         return None
-    # A reduction: every result is made of the same number of inputs, two at the least.
+    # A reduction: every result is computed from the same number of inputs, at least two.
     if evidence.got.size * 2 <= evidence.largest_input and evidence.largest_input % evidence.got.size == 0:
         return Diagnosis("partial-sum", {"count": int(np.count_nonzero(written))})
     size = got.size
     missing = expected.astype(np.float64) - got.astype(np.float64)
     first_wrong = int(np.argmax(wrong))
     steps = int(np.count_nonzero(np.diff(missing[first_wrong:])))
-    # A scan without its carries lacks one constant per block, and the first block lacks nothing.
+    # A scan without carries lacks one constant per block; the first block is complete.
     if size >= 8 and first_wrong >= 2 and wrong[first_wrong:].all() and steps <= size // 4:
         return Diagnosis("partial-sum", {"count": int(np.count_nonzero(written))})
     return None
@@ -193,26 +193,26 @@ PATTERNS: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
     missing_last,
     first_block_only,
     transposed,
-    tile_repeated,  # it explains every element, a shift as many as it leaves over
+    tile_repeated,  # explains every element; a shift does not explain those at the edge
     shifted,
     scaled,
     permuted,
     partly_written,
     partial_sum,
 )
-"""From the most telling pattern to the least; for results, not for the cells behind them."""
+"""From the most specific pattern to the least; for results, not for the elements after them."""
 
 
 def diagnose(evidence: Evidence) -> tuple[Diagnosis, ...]:
-    """All patterns that fit, the most telling first."""
-    # What was written beyond the end follows from where it is, not from how it looks.
+    """All patterns that match, the most specific first."""
+    # Whether an element is past the end depends on its position, not on its value.
     patterns = (written_beyond_the_end,) if evidence.guard else PATTERNS
     found = (pattern(evidence) for pattern in patterns)
     return tuple(diagnosis for diagnosis in found if diagnosis)
 
 
 def _same_bits(left: Array, right: Array) -> NDArray[np.bool_]:
-    """Equality that takes NaN for equal to the same NaN, as poison often is one."""
+    """Bitwise equality: a NaN equals the same NaN, since poison is often NaN."""
     if left.dtype.kind == "f":
         unsigned = f"u{left.dtype.itemsize}"
         left, right = np.ascontiguousarray(left), np.ascontiguousarray(right)

@@ -1,4 +1,4 @@
-"""Judges one run: what it worked on, what it handed in, what it printed and how it ended."""
+"""Judges one run: its inputs, the buffers that it handed in, its output and how it ended."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _GPU_FAILURE = re.compile(
 _PRECISION = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
 _ACCIDENTAL = frozenset({"missing-last", "transposed", "scaled", "permuted"})
 _UNWRITTEN = frozenset({"never-written", "first-block-only", "partly-written"})
-_SPOILING = ("memory", "initialisation")  # checks whose findings mean that a thread got a value from nowhere
+_CORRUPTING = ("memory", "initialisation")  # checks whose findings mean that a thread used an invalid value
 _REFUSED = re.compile(r"^simulated GPU: (.+)$", re.MULTILINE)
 _UNCAUGHT = re.compile(r"Unhandled exception caught during execution: (.*)")
 
 
 _STOPPED_AFTER = Text("stopped after {seconds:.0f} s")
-_PRINTED_WITHOUT_END = Text("it printed without end")
+_ENDLESS_OUTPUT = Text("its output did not end")
 _NEVER_STAGED = Text("was never staged")
 _NOT_REGULAR = Text("is not in a regular file")
 _OTHER_VALUES = Text("holds other values")
@@ -57,15 +57,14 @@ def judge_case(
 ) -> CaseVerdict:
     """The verdict on one data set of a judged mode.
 
-    Counters are judged only once the values are right: a kernel that computes something else has nothing to
-    be proud of.
+    Counters are judged only if the values are right.
 
     Args:
         case: the reference's inputs and outputs.
         used, submitted: the buffers of the lab folder.
         findings: what the simulated GPU's checks reported.
         launches: how many kernels were launched, where that is known.
-        kernels: what they did to memory; None where nobody counted.
+        kernels: their profiles; None where nothing was counted.
         stopped: the kernel that the simulated GPU stopped.
     """
     problems = [*_ending_problems(transcript, launches, stopped)]
@@ -76,7 +75,7 @@ def judge_case(
     listings = parse_listings(transcript.stdout)
     for output in mode.outputs:
         if stopped_early and output.name not in submitted:
-            continue  # that it ended early is the reason; one message is enough
+            continue  # the problem that ended it explains this, too
         problems += _output_problems(output, case, submitted, listings)
     failed = transcript.ending is Ending.EXITED and transcript.status != 0
     if failed and not stopped_early:
@@ -103,7 +102,7 @@ def judge_unjudged(
     launches: int | None = None,
     stopped: StoppedKernel | None = None,
 ) -> CaseVerdict:
-    """The verdict on a demo or a benchmark: only how it ended counts. Arguments as of `judge_case`."""
+    """The verdict on a demo or a benchmark: only how it ended matters. Arguments as for `judge_case`."""
     problems = list(_ending_problems(transcript, launches, stopped))
     if transcript.ending is Ending.EXITED and transcript.status != 0 and not problems:
         problems.append(_early(transcript))
@@ -111,7 +110,7 @@ def judge_unjudged(
 
 
 def outcome_of(mode: Mode, cases: Sequence[CaseVerdict]) -> Outcome:
-    """What the verdicts on all data sets come to."""
+    """The outcome of a run with these verdicts."""
     if any(problem.name == "time-limit" for case in cases for problem in case.problems):
         return Outcome.TIME_LIMIT
     if not cases or not all(case.right for case in cases):
@@ -123,14 +122,15 @@ def outcome_of(mode: Mode, cases: Sequence[CaseVerdict]) -> Outcome:
 
 
 def confirmed_problem(problem: Problem, case: CaseVerdict, cases: Sequence[CaseVerdict]) -> Problem:
-    """The problem with the pattern that its values follow only where both data sets confirm the pattern.
+    """The problem, or a plain mismatch where the pattern of its values is not confirmed.
 
-    What few elements, or many equal ones, can show by accident must be seen with the other data too; and a
-    kernel may have written just what stood there before, but hardly with both. Where the simulated GPU has
-    found accesses that spoil values, a guess at the algorithm would lead astray.
+    A pattern that few elements, or many equal ones, can show by accident must appear with the other data set
+    too. So must elements that were never written: a kernel may have written the value that was there before,
+    but hardly with both data sets. Where the simulated GPU has found invalid accesses, the values are no
+    evidence of a mistake in the algorithm.
     """
-    if problem.name == "partial-sum" and any(finding.check.value in _SPOILING for finding in case.errors):
-        return _plain(problem, "spoilt")
+    if problem.name == "partial-sum" and any(finding.check.value in _CORRUPTING for finding in case.errors):
+        return _plain(problem, "invalid-access")
     like = _UNWRITTEN if problem.name in _UNWRITTEN else {problem.name}
     by_accident = problem.name in _ACCIDENTAL | _UNWRITTEN and any(
         like.isdisjoint((other.name, *other.also))
@@ -160,7 +160,7 @@ def _ending_problems(
             return [_problem("time-limit", text="kernel-endless", **facts)]
         return [_problem("time-limit", detail=detail)]
     if transcript.ending is Ending.OUTPUT_LIMIT:
-        return [_problem("time-limit", detail=_PRINTED_WITHOUT_END)]
+        return [_problem("time-limit", detail=_ENDLESS_OUTPUT)]
     gpu_failure = _GPU_FAILURE.search(transcript.stderr)
     if transcript.ending is Ending.SIGNALLED:
         detail_of_crash = transcript.signal_name
@@ -171,15 +171,15 @@ def _ending_problems(
     if stopped:
         facts = _facts(stopped, stopped.why)
         return [_problem("crash", text="kernel-stopped", **facts)]
-    on_host = launches is not None  # the simulated GPU would know of a kernel
+    on_host = launches is not None  # the simulated GPU reports the kernel that it stopped
     return [_problem("crash", text="crash-on-host" if on_host else "", detail=detail_of_crash)]
 
 
 def _facts(stopped: StoppedKernel, detail: Text) -> dict[str, Any]:
-    """What a sentence about a kernel that was stopped may name."""
-    place = f"{stopped.place} (`{stopped.text}`)" if stopped.text else str(stopped.place)
+    """The facts of a sentence about a kernel that was stopped."""
+    location = f"{stopped.place} (`{stopped.text}`)" if stopped.text else str(stopped.place)
     thread, block = str(stopped.thread), str(stopped.block)
-    return {"kernel": stopped.name, "place": place, "thread": thread, "block": block, "detail": detail}
+    return {"kernel": stopped.name, "location": location, "thread": thread, "block": block, "detail": detail}
 
 
 def _input_problems(case: ReferenceCase, used: Mapping[str, Buffer], *, complete: bool) -> list[Problem]:
@@ -253,7 +253,7 @@ def _output_problems(
 
 
 def _agrees(items: tuple[object, ...], array: Array) -> bool:
-    """Whether a printed list, elided or not, shows this array; a flat list may show an array of any shape."""
+    """Whether a printed list, elided or not, matches this array; a flat list may match any shape."""
     nested = any(isinstance(item, tuple) for item in items)
     if not nested and array.ndim != 1:
         array = array.ravel()
@@ -281,16 +281,16 @@ def _item_agrees(item: object, element: Array) -> bool:
         return bool(np.isnan(item) and np.isnan(value))
     if item == value:
         return True
-    # Text has fewer digits than some types: half a unit of the type's precision is no disagreement.
+    # Printed numbers have fewer digits than some types, so a small difference is not a mismatch.
     precision = _PRECISION.get(element.dtype.name, 0.0)
     return bool(np.isfinite(item) and np.isfinite(value) and abs(item - value) <= 4 * precision * abs(value))
 
 
 def _failure(transcript: Transcript) -> str:
-    """One line about a program that ended by itself with an error."""
+    """One line about a program that exited with an error."""
     refused = _REFUSED.search(transcript.stderr)
     if refused:
-        return refused.group(1)  # the exception that Mojo makes of it only has the driver's number
+        return refused.group(1)  # the exception that Mojo raises has only the driver's error code
     uncaught = _UNCAUGHT.search(transcript.stderr)
     if uncaught:
         return uncaught.group(1).strip()
@@ -299,6 +299,6 @@ def _failure(transcript: Transcript) -> str:
 
 
 def _problem(name: str, *, text: str = "", output: str = "", **facts: Any) -> Problem:
-    """A problem with the sentences of its name, or with those of `text`."""
+    """A problem with the sentences of `name`, or with those of `text`."""
     what, cause, advice = EXPLANATIONS[text or name].of({"output": output, **facts})
     return Problem(name, what, cause, advice, output)

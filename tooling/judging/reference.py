@@ -1,8 +1,8 @@
 """The NumPy reference of a puzzle: solutions/pXX/reference.py.
 
 It defines `inputs(mode, dataset)` (every staged buffer by name, initial content of outputs included) and
-`expected(mode, inputs)` (the whole outputs). Where sizes depend on the GPU, a function has one parameter more
-or two: `simulated` says whether it is the simulated GPU, `lanes` how many threads a warp has.
+`expected(mode, inputs)` (the whole outputs). Where sizes depend on the GPU, a function has one or two more
+parameters: `simulated` (whether it is the simulated GPU) and `lanes` (the number of threads of a warp).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ReferenceUnusable(ToolingError):
 
 
 class ReferenceCase(Struct, frozen=True):
-    """What one data set holds and what must come out."""
+    """The inputs of one data set and the expected outputs."""
 
     dataset: str
     inputs: Mapping[str, Array]
@@ -49,12 +49,12 @@ class Reference(Struct, frozen=True):
         """Inputs and expected outputs of a data set.
 
         Args:
-            mode: with the sizes that it has on the GPU (`Mode.sized`).
-            simulated, lanes: of the GPU; handed on to a function that has such a parameter.
+            mode: with its sizes on the GPU (`Mode.sized`).
+            simulated, lanes: of the GPU; passed to a function that has such a parameter.
 
         Raises:
             ReferenceUnusable: a function fails, or an output is missing or has another type or shape
-                than the manifest says.
+                than the manifest specifies.
         """
         gpu = {"simulated": simulated, "lanes": lanes}
         inputs = self.inputs(mode.name, dataset, gpu)
@@ -67,14 +67,14 @@ class Reference(Struct, frozen=True):
                 raise ReferenceUnusable(
                     f"the reference does not compute the output `{output.name}` of mode `{mode.name}`",
                     where=Location(self.path),
-                    why=f"puzzle.yaml promises {wanted}",
+                    why=f"puzzle.yaml specifies {wanted}",
                 )
             numpy_name = "float32" if output.dtype == "bfloat16" else output.dtype
-            flat = array.ndim == 1 and array.size == math.prod(output.shape)  # as it lies in memory
+            flat = array.ndim == 1 and array.size == math.prod(output.shape)  # as in memory
             if array.dtype.name != numpy_name or not (flat or array.shape == output.shape):
                 raise ReferenceUnusable(
                     f"the reference's `{output.name}` is {array.dtype.name} {array.shape}, "
-                    f"but puzzle.yaml says {wanted}",
+                    f"but puzzle.yaml specifies {wanted}",
                     where=Location(self.path),
                 )
             expected[output.name] = array.reshape(output.shape)
@@ -84,7 +84,7 @@ class Reference(Struct, frozen=True):
         """The staged buffers of a data set by name.
 
         Args:
-            gpu: facts of the GPU, handed on to a function that has such a parameter.
+            gpu: facts of the GPU, passed to a function that has such a parameter.
 
         Raises:
             ReferenceUnusable: the function fails.
@@ -105,9 +105,9 @@ class Reference(Struct, frozen=True):
 def _call(
     function: Callable[..., Mapping[str, Array]], gpu: Mapping[str, int], *arguments: object
 ) -> Mapping[str, Array]:
-    """Calls a function of the reference with those facts of the GPU that it asks for."""
-    asked = inspect.signature(function).parameters
-    return function(*arguments, **{name: value for name, value in gpu.items() if name in asked})
+    """Calls a function of the reference with the facts of the GPU that it has parameters for."""
+    accepted = inspect.signature(function).parameters
+    return function(*arguments, **{name: value for name, value in gpu.items() if name in accepted})
 
 
 def load_reference(puzzle: Puzzle) -> Reference:
@@ -148,7 +148,7 @@ def _fails(mode: str, dataset: str) -> str:
 def _failures(what: str, path: Path) -> Iterator[None]:
     """Turns whatever a reference raises into ReferenceUnusable.
 
-    `sys.exit()` too: it must end neither the command nor the judging of other puzzles.
+    `sys.exit()` too: it must end neither this command nor the judging of other puzzles.
     """
     try:
         yield
@@ -160,7 +160,7 @@ def _failures(what: str, path: Path) -> Iterator[None]:
             lines.append(error.lineno)
         hint = None
         if isinstance(error, SystemExit):
-            hint = "a reference is imported and its functions are called: remove `sys.exit()`"
+            hint = "remove `sys.exit()`: a reference is imported, and its functions are called"
         raise ReferenceUnusable(
             what,
             where=Location(path, lines[-1] if lines else None),

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class Outcome(Enum):
-    """What a run came to."""
+    """The outcome of a run."""
 
     PASSED = "passed"
     WRONG = "wrong"
     TIME_LIMIT = "time-limit"
     UNJUDGED = "unjudged"  # a demo or a benchmark that ended well
-    UNDECIDED = "undecided"  # the values are right, the counters could not be judged on this target
+    UNDECIDED = "undecided"  # the values are right, but this target has no counters to judge
 
     @property
     def exit_code(self) -> ExitCode:
@@ -55,7 +55,7 @@ class CaseVerdict(Struct, frozen=True):
     transcript: Transcript
     problems: tuple[Problem, ...]
     findings: tuple[Finding, ...] = ()  # of the simulated GPU
-    uncounted: bool = False  # the mode asks for counters, and nobody counted
+    uncounted: bool = False  # the mode requires counters, and the target has none
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -80,7 +80,7 @@ class Verdict(Struct, frozen=True):
 
     @property
     def names(self) -> frozenset[str]:
-        """Every diagnosis, program failure and simulator check that speaks against the program."""
+        """Every diagnosis, program failure and simulator check that makes the verdict wrong."""
         found: set[str] = set()
         for case in self.cases:
             for problem in case.problems:

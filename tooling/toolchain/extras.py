@@ -7,9 +7,7 @@ from msgspec import Struct
 from tooling.catalog.model import Extra
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
-
-PINNED_MAX = "26.7.0"
-"""Of the distribution `max`; the extra in pyproject.toml and the feature in pixi.toml pin the same."""
+from tooling.pins import MAX_VERSION
 
 
 class ExtraMissing(ToolingError):
@@ -29,7 +27,7 @@ _MAX = _Package(
     "max",
     "MAX",
     "it drives a MAX graph from Python; most puzzles do without, so MAX is the extra `max`",
-    PINNED_MAX,
+    MAX_VERSION,
 )
 _TORCH = _Package(
     "torch",
