@@ -115,7 +115,7 @@ def render(page: PageContext, states: States) -> str:
     return f'<aside class="banner banner-{kind}" aria-label="{name}">\n<p>{sentence}</p>{items}\n</aside>\n'
 
 
-def put(body: str, box: str, marker: re.Pattern[str]) -> str:
+def insert(body: str, box: str, marker: re.Pattern[str]) -> str:
     """The chapter with the banner below its first heading."""
     if not box:
         return body

@@ -104,7 +104,7 @@ class ChapterRenderer(Struct):
             self.problems.append(_with_source(error, source))
         if self.states is None:
             return body
-        return banner.put(body, banner.render(page, self.states), _MARKER)
+        return banner.insert(body, banner.render(page, self.states), _MARKER)
 
     def _extract_directives(self, page: PageContext) -> tuple[str, list[str]]:
         """The text with each directive of the book replaced by a placeholder, and the rendered directives."""

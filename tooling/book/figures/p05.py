@@ -42,7 +42,7 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
         canvas.label(x(column) + wide / 2, bottom + 30, name, "middle", size=12, quiet=True)
     canvas.label(x(0) - 20, above + _HIGH / 2, "a", "end", mono=True)
     canvas.label(start + beside / 2, y(0) - 20, "b", "middle", mono=True)
-    # Outlines, since arrows from thread to thread would say that one hands the element on to the next.
+    # Outlines, since arrows from thread to thread would suggest that one passes the element to the next.
     for column, value in enumerate(a):
         canvas.cell(x(column), above, wide, _HIGH, number(value))
         last = y(max(thread // columns for thread in _readers(trace, _A, column))) + _HIGH
