@@ -35,7 +35,7 @@ def test_the_record_of_a_newer_version_is_left_as_it_is(workbench: Workbench) ->
     assert (again.status, "by a newer version of this tool" in again.stderr) == (ExitCode.USAGE, True)
     result = workbench.run("verify", "--only", "solution", "--jobs", "1")
     assert result.status == ExitCode.PASSED, result.stderr
-    assert "by a newer version of this tool, and left unchanged" in result.stdout
+    assert "by a newer version of this tool, and left as it is" in result.stdout
     assert record.read_text() == newer
     assert [path.name for path in record.parent.glob("last-verify*")] == ["last-verify.json"]
 
