@@ -52,7 +52,7 @@ def test_solved_puzzles_come_from_the_reader_s_own_file(
     assert solved_puzzles(real, said.append) == ("p01",)
     progress_path().write_text("{", encoding="utf-8")
     assert solved_puzzles(real, said.append) == ()
-    assert "could not be read" in said[0]
+    assert "the record of your progress is damaged" in said[0]
 
 
 def test_a_manifest_that_is_wrong_for_a_while_keeps_no_page_back(
