@@ -126,8 +126,8 @@ def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
 def fold(lines: Sequence[str]) -> Iterator[str]:
     """Shortens the lines of a run for a page, to avoid scrolling.
 
-    A long run of lines that only count up is shortened: the first three, `...`, the last. So is a long list.
-    A matrix that stands in one long line gets a line for each of its rows.
+    A long run of lines that differ in a counter alone is shortened: the first three, `...`, the last. So is a
+    long list. A matrix in one long line gets a line for each of its rows.
     """
     index = 0
     while index < len(lines):
