@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tooling.text import Sentence, Text
+from tooling.text import ENGLISH, LocalText, Sentence, Text, languages
 
 PHRASES = {
     "skip": Text("Skip to the page"),
@@ -66,9 +66,9 @@ PHRASES = {
 
 def say(key: str, language: str, **values: object) -> str:
     """A sentence of the book in the language of an edition."""
-    return PHRASES[key].of(**values).render(language)
+    return pick(PHRASES[key].of(**values), language)
 
 
 def pick(text: Sentence, language: str) -> str:
-    """A text in the language of an edition; in English where there is no translation."""
-    return text.render(language)
+    """A text in the language of an edition; in English where there is no translation or no catalogue."""
+    return text.render(language if isinstance(text, LocalText) or language in languages() else ENGLISH)

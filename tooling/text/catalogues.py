@@ -32,15 +32,14 @@ def languages() -> tuple[str, ...]:
 
 
 def translated(language: str, english: str, plural: str, count: int, context: str) -> str:
-    """The sentence in a language; in English where no catalogue has it.
+    """The sentence in a language; in English where the catalogue has none.
 
     Args:
         english: the sentence, for a count of one where `plural` is given.
         plural: the sentence for another count; empty where there is no count.
         context: what tells two sentences apart that are alike in English.
     """
-    file = catalogue_files().get(language) if language != ENGLISH else None
-    catalogue = _catalogue(file) if file else NullTranslations()
+    catalogue = _catalogue(catalogue_files()[language]) if language != ENGLISH else NullTranslations()
     match bool(plural), bool(context):
         case False, False:
             return catalogue.gettext(english)
