@@ -7,6 +7,7 @@ from html import escape
 
 from msgspec import Struct, field
 
+from tooling.book.phrases import pick
 from tooling.text import Text
 
 FONT = (
@@ -87,7 +88,7 @@ class Canvas(Struct):
         """The label in the canvas's language; a plain string is not translated."""
         if isinstance(text, str):
             return text
-        return text.render(self.language)
+        return pick(text, self.language)
 
     def cell(
         self,
