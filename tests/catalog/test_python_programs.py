@@ -189,7 +189,7 @@ def test_a_bundle_of_nothing_else_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tooling", "bundle", str(tmp_path / "bundle"), "p17"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 2
-    assert "no bundle without MAX can hold p17" in result.stderr
+    assert "a bundle without MAX cannot contain p17" in result.stderr
     assert "uv run --extra max tooling verify p17" in result.stderr
 
 

@@ -99,7 +99,7 @@ def test_a_program_that_takes_a_wrong_result_for_right_is_a_failure(verified: Wo
         file.write_text(file.read_text().replace("assert out == expected", "assert out[:7] == expected[:7]"))
     result = verified.run("verify", "--jobs", "1")
     assert result.status == ExitCode.WRONG
-    complaint = "p01 mutant last_forgotten: rejected, but the program itself ended well with a wrong `out`"
+    complaint = "p01 mutant last_forgotten: rejected, but the program itself succeeded with a wrong `out`"
     assert complaint in result.stdout
 
 
