@@ -75,7 +75,7 @@ def test_a_folder_without_our_marker_is_refused(tmp_path: Path, content: str) ->
     before = tree(tmp_path)
     with pytest.raises(OutputFolderRefused, match="was not written by `tooling bundle`") as refusal:
         write(folder, a="1")
-    assert "would be lost" in str(refusal.value)
+    assert "would be deleted" in str(refusal.value)
     assert tree(tmp_path) == before
 
 
@@ -89,8 +89,8 @@ def test_a_file_that_was_added_later_is_named(tmp_path: Path) -> None:
         write(folder, a="2")
     assert str(refusal.value) == (
         f"{folder}/measured/results.json: this file was not written by `tooling bundle`\n"
-        "  why: the command replaces its output folder, and the file would be lost\n"
-        f"  try: move it out of {folder}, or name a new or an empty folder"
+        "  why: the command replaces its output folder, and the file would be deleted\n"
+        f"  try: move it out of {folder}, or use a new or an empty folder"
     )
     assert tree(tmp_path) == before
 

@@ -1,6 +1,6 @@
-"""One trial: build a program, run it on every data set of its mode, judge it.
+"""One trial: builds a program, runs it on every data set of its mode, judges it.
 
-This is the way of a run: Selection -> Choice -> Executable -> Transcript -> Verdict.
+The steps of a run: Selection -> Choice -> Executable -> Transcript -> Verdict.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from tooling.simulator.server.stopped import StoppedKernel
 
 SIMULATED_TIME_FACTOR = 3.0
-"""How much longer than a mode's limit a program may run on the simulated GPU, which interprets kernels."""
+"""Factor of a mode's time limit on the simulated GPU, which interprets kernels."""
 
 
 class Trial(Struct, frozen=True):
-    """What is tried, and where."""
+    """A program to run, its target and options."""
 
     selection: Selection
     choice: Choice
@@ -48,11 +48,11 @@ class Trial(Struct, frozen=True):
     solution: bool = False
     time_limit: float | None = None  # seconds; None: the mode's own
     language: str = "en"
-    checks: frozenset[str] | None = None  # which of the simulated GPU's checks watch; None: all
+    checks: frozenset[str] | None = None  # enabled checks of the simulated GPU; None: all
 
     @property
     def limit(self) -> float:
-        """The time limit that holds on this target, in seconds."""
+        """The time limit on this target, in seconds."""
         if self.time_limit is not None:
             return self.time_limit
         factor = SIMULATED_TIME_FACTOR if self.choice.target.simulated else 1.0
@@ -60,20 +60,20 @@ class Trial(Struct, frozen=True):
 
 
 class TargetRun(Struct, frozen=True):
-    """A program's run on a target with what the target itself noticed."""
+    """A program's run on a target, with the findings and counters of the target."""
 
     transcript: Transcript
     findings: tuple[Finding, ...] = ()
-    launches: int | None = None  # kernels launched; None where nobody counts
-    kernels: tuple[KernelProfile, ...] | None = None  # what they did; None where nobody counted
-    stopped: StoppedKernel | None = None  # by the simulated GPU
+    launches: int | None = None  # number of launched kernels; None: not counted
+    kernels: tuple[KernelProfile, ...] | None = None  # their profiles; None: not counted
+    stopped: StoppedKernel | None = None  # the kernel that the simulated GPU stopped
 
 
 def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: BuildCache) -> Executable:
     """The trial's program, built for its target.
 
     Raises:
-        ExtraMissing: the program needs a package that this environment does not have.
+        ExtraMissing: the program needs a package that is not installed.
         BuildFailed and the other errors of `tooling.toolchain.build`.
     """
     program = trial.selection.program
@@ -81,12 +81,12 @@ def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: Bui
 
 
 def includes_of(program: Program, source: Path, project: Project) -> tuple[Path, ...]:
-    """Where the program whose main file is `source` finds modules: its own other files, then `problems/`."""
-    own = (program.folder_of(source.absolute()),) if program.parts else ()
+    """The include folders of the program whose main file is `source`: its own folder, then `problems/`."""
+    own = (program.folder_of(source.absolute()),) if program.other_files else ()
     return (*own, project.problems)
 
 
-def build_program(  # noqa: PLR0917 - what a build takes
+def build_program(  # noqa: PLR0917 - the arguments of a build
     program: Program,
     source: Path,
     accelerator: str,
@@ -96,7 +96,7 @@ def build_program(  # noqa: PLR0917 - what a build takes
     *,
     host_cpu: str | None = None,
 ) -> Executable:
-    """The program whose main file is `source`: the problem file, the solution or a mutant.
+    """Builds the program whose main file is `source`: the problem file, the solution or a mutant.
 
     Raises: as `build_trial`.
     """
@@ -113,17 +113,17 @@ def build_program(  # noqa: PLR0917 - what a build takes
 def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], None] | None = None) -> Verdict:
     """Runs the built program on all data sets and judges it.
 
-    The data sets run at the same time; those of a Python program one after the other, since the first run
+    The data sets run concurrently; those of a Python program one after the other, since the first run
     compiles the graph for both.
 
     Args:
-        stream: receives the output of the book's data set as it comes; the other runs are silent.
+        stream: receives the output with the book's data set as it arrives; other output is not streamed.
 
     Raises:
-        ReferenceUnusable: the puzzle's reference is at fault.
-        ProgramNotStarted: the program cannot be started here.
+        ReferenceUnusable: the puzzle's reference has a mistake.
+        ProgramNotStarted: the program cannot be started on this machine.
     """
-    from tooling.judging.judge import outcome_of  # noqa: PLC0415 - brings NumPy
+    from tooling.judging.judge import outcome_of  # noqa: PLC0415 - imports NumPy
     from tooling.judging.reference import load_reference  # noqa: PLC0415
     from tooling.judging.verdict import Verdict  # noqa: PLC0415
 
@@ -132,9 +132,9 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
     judged = mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
     reference = load_reference(trial.selection.puzzle) if judged else None
     datasets = mode.datasets if judged else ("book",)
-    at_once = 1 if executable.interpreter else len(datasets)
-    with tempfile.TemporaryDirectory(prefix="puzzle-") as scratch, program_pool(at_once) as pool:
-        waiting = [
+    workers = 1 if executable.interpreter else len(datasets)
+    with tempfile.TemporaryDirectory(prefix="puzzle-") as scratch, program_pool(workers) as pool:
+        futures = [
             pool.submit(
                 _run_case,
                 trial,
@@ -146,7 +146,7 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
             )
             for index, dataset in enumerate(datasets)
         ]
-        cases = tuple(each.result() for each in waiting)
+        cases = tuple(future.result() for future in futures)
     return Verdict(
         selection=trial.selection,
         choice=trial.choice,
@@ -167,7 +167,7 @@ def _run_case(
     lab: LabFolder,
     stream: Callable[[bytes], None] | None,
 ) -> CaseVerdict:
-    from tooling.judging.judge import judge_case, judge_unjudged  # noqa: PLC0415 - brings NumPy
+    from tooling.judging.judge import judge_case, judge_unjudged  # noqa: PLC0415 - imports NumPy
 
     mode = trial.selection.mode
     command = [*executable.command, *mode.flags]
@@ -215,7 +215,7 @@ def _run_case(
 
 
 def environment_of(executable: Executable) -> dict[str, str]:
-    """What a built program needs in its environment, besides what its target needs."""
+    """The environment variables of a built program, without those of its target."""
     if not executable.interpreter:
         return {}
     inherited = os.environ.get("PYTHONPATH")
@@ -227,7 +227,7 @@ def environment_of(executable: Executable) -> dict[str, str]:
 
 
 def graph_cache() -> Path:
-    """Where MAX keeps the graphs that it compiled for the simulated GPU: PTX, which real ones do not load."""
+    """MAX's cache of graphs for the simulated GPU, separate since real GPUs do not load their PTX."""
     return usable_cache().root / "graphs"
 
 
@@ -243,35 +243,35 @@ def run_on_target(
     checks: frozenset[str] | None = None,
     language: str = "en",
 ) -> TargetRun:
-    """Runs a program on a GPU, or under the simulated one, which also reports what its checks find.
+    """Runs a program on a GPU, or on the simulated GPU, which also reports the findings of its checks.
 
     Args:
-        environment: variables besides those of this process and of the target.
-        count: count what the kernels do, where the target can: that is, on the simulated GPU.
-        checks: which of the simulated GPU's checks watch, by name; None: all.
-        graphs: the program compiles MAX graphs; those for the simulated GPU are kept apart.
-        language: of what the simulated GPU tells (`en` or `ko`).
+        environment: variables in addition to those of this process and of the target.
+        count: whether to profile kernels, if the target can: only the simulated GPU does.
+        checks: the enabled checks of the simulated GPU, by name; None: all.
+        graphs: whether the program compiles MAX graphs; those for the simulated GPU have their own cache.
+        language: of the messages of the simulated GPU (`en` or `ko`).
 
     Raises:
-        ProgramNotStarted: the program cannot be started here.
-        ToolingError: the simulated GPU does not know something that the program uses.
+        ProgramNotStarted: the program cannot be started on this machine.
+        ToolingError: the program uses a feature that the simulated GPU does not have.
     """
     merged = {**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **environment}
     if not target.simulated:
         return TargetRun(run_program(command, environment=merged, time_limit=time_limit, stream=stream))
-    from tooling.simulator.checks.findings import Check  # noqa: PLC0415 - brings NumPy
+    from tooling.simulator.checks.findings import Check  # noqa: PLC0415 - imports NumPy
     from tooling.simulator.server.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
     from tooling.simulator.server.stopped import stopped_kernel  # noqa: PLC0415
 
     profiler = _profiler() if count else None
-    watching = ALL_CHECKS if checks is None else frozenset(Check(name) for name in checks)
+    enabled = ALL_CHECKS if checks is None else frozenset(Check(name) for name in checks)
     options = SimulationOptions(
-        checks=watching, language=language, graph_cache=graph_cache() if graphs else None
+        checks=enabled, language=language, graph_cache=graph_cache() if graphs else None
     )
     with Simulation(options, executor=profiler) as simulation:
         merged.update(simulation.environment)
         transcript = run_program(command, environment=merged, time_limit=time_limit, stream=stream)
-    if simulation.errors:  # what it cannot simulate is no verdict on the program
+    if simulation.errors:  # an unsupported feature allows no verdict on the program
         raise simulation.errors[0]
     findings = tuple(relevant_findings(simulation.findings, transcript))
     kernels = tuple(profiler.profiles.kernels) if profiler else None
@@ -286,11 +286,11 @@ def _profiler() -> Profiler:
 
 
 def relevant_findings(findings: Sequence[Finding], transcript: Transcript) -> list[Finding]:
-    """Without what says nothing after such an end.
+    """The findings without those that are irrelevant after this ending.
 
-    A program that failed never came to free its buffers. One that ended well need not hear that Mojo's
-    library reads unwritten cells of its own scratch memory: that tells why a result is wrong, and none is.
+    A program that failed did not free its buffers, so leaks are omitted. After success, reads of
+    uninitialised scratch memory by Mojo's library are omitted: they only explain wrong results.
     """
     ended_well = transcript.ending is Ending.EXITED and transcript.status == 0
-    idle = "unwritten-library-read" if ended_well else "leak"
-    return [finding for finding in findings if finding.kind.value != idle]
+    omitted = "unwritten-library-read" if ended_well else "leak"
+    return [finding for finding in findings if finding.kind.value != omitted]

@@ -40,7 +40,7 @@ def names(
     return [problem.name for problem in verdict.problems]
 
 
-def test_right_is_right() -> None:
+def test_a_right_result_passes() -> None:
     assert names() == []
     assert names(launches=None) == []
 
@@ -65,7 +65,7 @@ def test_another_type_or_size_is_not_the_output(submitted: Buffer | None) -> Non
         (Buffer("float32", A[:3].tobytes()), "`out` has 3 elements, not 4"),
     ],
 )
-def test_what_is_wrong_with_a_buffer_as_such_is_named(submitted: Buffer | None, says: str) -> None:
+def test_a_wrong_type_or_size_of_a_buffer_is_reported(submitted: Buffer | None, says: str) -> None:
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     buffers = {"out": submitted} if submitted else {}
     (problem,) = judge_case(MODE, CASE, transcript, USED, buffers).problems
@@ -115,7 +115,7 @@ CRASHED = Transcript("", "", Ending.SIGNALLED, 11, 0.1)
         (TRAPPED, None, None, "run it with `--target sim`"),
     ],
 )
-def test_a_program_that_did_not_come_to_its_end_is_told_where(
+def test_a_program_that_did_not_end_is_reported_with_its_location(
     transcript: Transcript, launches: int | None, stopped: StoppedKernel | None, says: str
 ) -> None:
     verdicts = [
@@ -139,14 +139,14 @@ def test_a_program_that_did_not_come_to_its_end_is_told_where(
         (Ending.EXITED, 1, "Unhandled exception caught during execution: At a.mojo:3:1: no", "program-error"),
     ],
 )
-def test_a_bad_ending_is_named_even_with_right_buffers(
+def test_a_failed_program_is_reported_even_with_right_buffers(
     ending: Ending, status: int, stderr: str, name: str
 ) -> None:
     assert names(ending=ending, status=status, stderr=stderr) == [name]
     assert names(None, ending=ending, status=status, stderr=stderr) == [name]
 
 
-def test_a_refused_launch_is_told_in_the_simulators_words() -> None:
+def test_a_refused_launch_is_reported_with_the_simulators_message() -> None:
     said = "simulated GPU: add_10 cannot be launched: too large\nUnhandled exception caught during execution:"
     transcript = Transcript("", said, Ending.EXITED, 1, 0.1)
     (problem,) = judge_case(MODE, CASE, transcript, USED, {}).problems
@@ -161,7 +161,7 @@ def test_a_mismatch_explains_the_programs_own_failure() -> None:
     assert names(wrong, status=1, stderr="Unhandled exception …") == ["never-written"]
 
 
-def test_a_write_beyond_the_end_is_seen_in_the_cells_behind_the_result() -> None:
+def test_a_write_past_the_end_is_detected_in_the_elements_after_the_result() -> None:
     poison = np.full(2, -777.25, np.float32)
     guard = Output("guard", "float32", (2,))
     mode = replace(MODE, outputs=(*MODE.outputs, guard))
@@ -242,7 +242,7 @@ JUST_WRONG = ("mismatch", "`out` is wrong")
         (RIGHT_EIGHT, LAST_WRONG, [ONLY_LAST]),
     ],
 )
-def test_a_missing_last_element_is_told_only_where_no_data_set_contradicts_it(
+def test_a_missing_last_element_is_reported_only_if_no_data_set_contradicts_it(
     book: list[int], probe: list[int], told: list[tuple[str, str]]
 ) -> None:
     cases = [judged(RIGHT_EIGHT, book), judged(RIGHT_EIGHT, probe, dataset="probe")]

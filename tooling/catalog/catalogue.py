@@ -1,4 +1,4 @@
-"""All puzzles, and the way from what a user types to a program and a mode."""
+"""All puzzles, and the program and mode that a command line selects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tooling.project import Project
 
 
 class UnknownPuzzle(ToolingError):
-    """No program has the name that was asked for."""
+    """No program has the requested name."""
 
 
 class UnknownMode(ToolingError):
@@ -23,7 +23,7 @@ class UnknownMode(ToolingError):
 
 
 class Selection(Struct, frozen=True):
-    """What is to be run: one mode of one program."""
+    """One mode of one program, to be run."""
 
     puzzle: Puzzle
     program: Program
@@ -31,7 +31,7 @@ class Selection(Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """What a user types after `tooling run`."""
+        """The arguments of `tooling run`."""
         return " ".join((self.program.name, *self.mode.flags))
 
 
@@ -60,15 +60,15 @@ def every_selection(puzzles: Sequence[Puzzle]) -> tuple[Selection, ...]:
 
 
 def programs_named(puzzles: Sequence[Puzzle], names: Sequence[str]) -> tuple[Program, ...]:
-    """The programs that names such as `p15` (all of the puzzle's) or `p15_raw` mean; without names, all.
+    """The programs with these names, such as `p15` (all of the puzzle) or `p15_raw`; without names, all.
 
     Raises:
-        UnknownPuzzle: a name means nothing.
+        UnknownPuzzle: no puzzle or program has one of the names.
     """
     known = [name for puzzle in puzzles for name in (puzzle.id, *(each.name for each in puzzle.programs))]
     for name in names:
         if name not in known:
-            raise UnknownPuzzle(f"there is no puzzle `{name}`", hint=did_you_mean(name, sorted(set(known))))
+            raise UnknownPuzzle(f"unknown puzzle `{name}`", hint=did_you_mean(name, sorted(set(known))))
     return tuple(
         program
         for puzzle in puzzles
@@ -78,9 +78,9 @@ def programs_named(puzzles: Sequence[Puzzle], names: Sequence[str]) -> tuple[Pro
 
 
 def find_program(project: Project, name: str) -> tuple[Puzzle, Program]:
-    """The puzzle and program that `name` means, such as `p15` or `p15_tile_tensor`.
+    """The puzzle and program with this name, such as `p15` or `p15_tile_tensor`.
 
-    Only the one manifest that the name leads to is read.
+    Reads only the manifest of this puzzle.
 
     Raises:
         UnknownPuzzle: there is no such program.
@@ -102,19 +102,19 @@ def find_program(project: Project, name: str) -> tuple[Puzzle, Program]:
             known.append(path.stem)
     if not known:
         raise UnknownPuzzle(
-            f"there is no puzzle `{name}`",
-            why=f"{project.problems} holds no puzzles at all",
+            f"unknown puzzle `{name}`",
+            why=f"{project.problems} contains no puzzles",
             hint="change into your clone, or set PUZZLE_ROOT to it",
         )
     raise UnknownPuzzle(
-        f"there is no puzzle `{name}`",
-        why="a puzzle is named p01, p02, …; a variant of it like p15_tile_tensor",
+        f"unknown puzzle `{name}`",
+        why="puzzles are named p01, p02, …, and their variants for example p15_tile_tensor",
         hint=f"{did_you_mean(wanted, sorted(known))}; `tooling list` shows all",
     )
 
 
 def find_mode(puzzle: Puzzle, program: Program, flags: Sequence[str]) -> Mode:
-    """The mode of `program` that these flags choose.
+    """The mode of `program` that these flags select.
 
     Raises:
         UnknownMode: an unknown flag, or no flag where the program has several modes.
@@ -131,20 +131,20 @@ def find_mode(puzzle: Puzzle, program: Program, flags: Sequence[str]) -> Mode:
             hint=f"one of {', '.join(known)}",
             why=usage,
         )
-    strange = next((flag for flag in flags if flag not in known), None)
-    if strange is None:
-        raise UnknownMode(f"these flags do not go together: {' '.join(flags)}", why=usage)
+    unknown = next((flag for flag in flags if flag not in known), None)
+    if unknown is None:
+        raise UnknownMode(f"these flags cannot be combined: {' '.join(flags)}", why=usage)
     if not known:
         raise UnknownMode(
-            f"`{program.name}` takes no flag, so not `{strange}` either", why=usage, hint="leave it out"
+            f"`{program.name}` takes no flags, but `{unknown}` was given", why=usage, hint="remove it"
         )
     raise UnknownMode(
-        f"`{program.name}` has no flag `{strange}`", why=usage, hint=did_you_mean(strange, known)
+        f"`{program.name}` has no flag `{unknown}`", why=usage, hint=did_you_mean(unknown, known)
     )
 
 
 def select(project: Project, name: str, flags: Sequence[str]) -> Selection:
-    """The program and mode that a command line names.
+    """The program and mode that a command line selects.
 
     Raises:
         UnknownPuzzle, UnknownMode, ManifestError: as `find_program` and `find_mode`.

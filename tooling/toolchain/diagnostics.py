@@ -1,4 +1,4 @@
-"""The compiler's messages, read from its JSON lines and turned into messages at the learner's lines."""
+"""The compiler's messages, parsed from its JSON lines, with source lines and hints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tooling.toolchain.renamed import hint_for
 _NOISE = "Failed to initialize Crashpad"
 _SUMMARIES = (
     "failed to parse the provided Mojo source module",
-    "failed to run the pass manager",  # stands at line 1, before the error that it sums up
+    "failed to run the pass manager",  # reported at line 1, before the error that it summarises
 )
 _LAYOUT_TENSOR_WARNING = "Use TileTensor instead"
 _USES_LAYOUT_TENSOR = Text(
@@ -29,35 +29,35 @@ _TAB_WIDTH = 4
 
 
 class Diagnostic(Struct, frozen=True):
-    """One message of the compiler; notes that explain it follow it."""
+    """One message of the compiler; its notes follow it."""
 
     kind: str  # error, warning, note
     message: str
     location: Location | None
     text: str = ""  # the source line
-    width: int = 1  # columns the marked expression takes
+    width: int = 1  # columns of the marked expression
 
     def to_json(self) -> list[object]:
-        """The message as plain values, to be kept in a file; `from_json` reads them again."""
-        place = self.location
-        spot = [str(place.path), place.line, place.column] if place else None
-        return [self.kind, self.message, spot, self.text, self.width]
+        """The message as JSON values; the inverse of `from_json`."""
+        where = self.location
+        position = [str(where.path), where.line, where.column] if where else None
+        return [self.kind, self.message, position, self.text, self.width]
 
     @classmethod
-    def from_json(cls, kept: Sequence[Any]) -> Diagnostic:
-        """The message that `to_json` made plain values of.
+    def from_json(cls, values: Sequence[Any]) -> Diagnostic:
+        """The message with these JSON values.
 
         Raises:
-            ValueError, TypeError: it did not.
+            ValueError, TypeError: the values are not those of `to_json`.
         """
-        kind, message, spot, text, width = kept
-        if spot is None:
+        kind, message, position, text, width = values
+        if position is None:
             return cls(kind, message, None, text, width)
-        path, line, column = spot
+        path, line, column = position
         return cls(kind, message, Location(Path(path), line, column), text, width)
 
     def render(self) -> str:
-        """The message with file:line:column, the source line and a caret under the place."""
+        """The message with file:line:column, the source line and a caret at the column."""
         head = f"{self.location}: " if self.location else ""
         lines = [f"{head}{self.kind}: {self.message}"]
         if self.text and self.location and self.location.column:
@@ -68,9 +68,9 @@ class Diagnostic(Struct, frozen=True):
 
 
 def parse_diagnostics(stderr: str) -> tuple[Diagnostic, ...]:
-    """Reads what `mojo build --diagnostic-format json` wrote; other lines are kept as they are.
+    """Parses the output of `mojo build --diagnostic-format json`; other lines are kept as notes.
 
-    A line that only sums up errors is kept where the compiler tells none of them.
+    A line that only summarises errors is kept if the compiler reports no other error.
     """
     found: list[Diagnostic] = []
     for line in stderr.splitlines():
@@ -86,8 +86,8 @@ def parse_diagnostics(stderr: str) -> tuple[Diagnostic, ...]:
             diagnostic = _from_record(record)
         if not diagnostic.message.startswith(_NOISE):
             found.append(diagnostic)
-    told = tuple(diagnostic for diagnostic in found if not diagnostic.message.startswith(_SUMMARIES))
-    return told if any(diagnostic.kind == "error" for diagnostic in told) else tuple(found)
+    specific = tuple(diagnostic for diagnostic in found if not diagnostic.message.startswith(_SUMMARIES))
+    return specific if any(diagnostic.kind == "error" for diagnostic in specific) else tuple(found)
 
 
 def _from_text(line: str) -> Diagnostic:
@@ -104,13 +104,13 @@ def _from_record(record: dict[str, object]) -> Diagnostic:
     detail = record.get("diagnostic")
     if not isinstance(detail, dict):
         return Diagnostic(kind, message, None)
-    place = detail.get("location")
-    line = place.get("line") if isinstance(place, dict) else None
-    column = place.get("column") if isinstance(place, dict) else None
+    position = detail.get("location")
+    line = position.get("line") if isinstance(position, dict) else None
+    column = position.get("column") if isinstance(position, dict) else None
     ranges = detail.get("ranges")
     width = 1
     if isinstance(ranges, list) and isinstance(column, int):
-        width = max([1, *(part["end"] - column for part in ranges if part.get("start") == column)])
+        width = max([1, *(each["end"] - column for each in ranges if each.get("start") == column)])
     location = Location(
         Path(str(detail.get("file", ""))),
         line if isinstance(line, int) else None,
@@ -120,7 +120,7 @@ def _from_record(record: dict[str, object]) -> Diagnostic:
 
 
 def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8) -> str:
-    """The errors with their notes, each hint once after the first error it belongs to."""
+    """The errors with their notes, and each hint once, after the first error that it is for."""
     shown: list[str] = []
     hints: set[str] = set()
     count = 0
@@ -147,12 +147,12 @@ def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8) -> str:
 def render_warnings(
     diagnostics: Sequence[Diagnostic], *, unfinished: bool = False, most: int = 5, language: str = "en"
 ) -> str:
-    """The warnings; those about LayoutTensor, one per use of the type, fold into one line.
+    """The warnings; those about LayoutTensor, one for each use of the type, are combined into one line.
 
     Args:
-        unfinished: the learner has still to write the code that uses what the problem file prepares, so
-            warnings about unused names say nothing new.
-        language: of what is said in place of several warnings; the compiler's own words are English.
+        unfinished: the learner has not yet written the code that uses the names of the problem file, so
+            warnings about unused names are omitted.
+        language: of that line; the compiler's messages are in English.
     """
     shown: list[str] = []
     folded = 0
