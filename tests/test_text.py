@@ -67,8 +67,8 @@ def test_a_third_language_needs_only_a_catalogue(tmp_path: Path, monkeypatch: py
     texts.save(str(catalogue))
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     assert languages() == ("en", "ja", "ko")
-    place = Place("p01.mojo", 3, 1, 1)
-    party = Party(Action.READ, (0, 0, 0), (0, 0, 0), 0, 0, place)
+    position = Place("p01.mojo", 3, 1, 1)
+    party = Party(Action.READ, (0, 0, 0), (0, 0, 0), 0, 0, position)
     finding = Finding(Check.MEMORY, Kind.NULL_POINTER, Severity.ERROR, "add", parties=(party,))
     lines = render(finding, "ja").splitlines()
     assert (

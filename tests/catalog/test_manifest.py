@@ -75,7 +75,7 @@ def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "place", "says"),
+    ("change", "position", "message"),
     [
         (("number: 1", "nmber: 1"), (2, 1), "nmber: unknown key"),
         (("number: 1", "number: one"), (2, 9), "number: must be an integer, not `one`"),
@@ -139,15 +139,15 @@ def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_reported_with_key_and_position(
-    tmp_path: Path, change: tuple[str, str], place: tuple[int, int], says: str
+    tmp_path: Path, change: tuple[str, str], position: tuple[int, int], message: str
 ) -> None:
     assert change[0] in MANIFEST
     with pytest.raises(ManifestError) as caught:
         load(tmp_path, MANIFEST.replace(*change, 1))
     error = caught.value
-    assert says in str(error)
+    assert message in str(error)
     assert error.where is not None
-    assert (error.where.line, error.where.column) == place
+    assert (error.where.line, error.where.column) == position
 
 
 def test_fewer_than_three_hints_are_refused(tmp_path: Path) -> None:

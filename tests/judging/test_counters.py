@@ -1,4 +1,4 @@
-"""Criteria on counters: what is good enough, what is said when it is not, and what nobody counted."""
+"""Criteria on counters: bounds, messages, and targets without counters."""
 
 from __future__ import annotations
 

@@ -30,10 +30,10 @@ def names(
     return [diagnosis.name for diagnosis in diagnose(evidence)]
 
 
-def with_poison(array: Array, *places: int | slice) -> Array:
+def with_poison(array: Array, *indices: int | slice) -> Array:
     changed = array.copy()
-    for place in places:
-        changed[place] = POISON
+    for index in indices:
+        changed[index] = POISON
     return changed
 
 

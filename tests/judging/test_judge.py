@@ -167,8 +167,8 @@ def test_a_write_past_the_end_is_detected_in_the_elements_after_the_result() -> 
     mode = replace(MODE, outputs=(*MODE.outputs, guard))
     case = replace(CASE, expected={**CASE.expected, "guard": poison})
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
-    for behind, found in ((poison, []), (np.array([5, -777.25], np.float32), ["written-beyond-the-end"])):
-        submitted = {"out": RIGHT, "guard": Buffer("float32", behind.tobytes())}
+    for after, found in ((poison, []), (np.array([5, -777.25], np.float32), ["written-beyond-the-end"])):
+        submitted = {"out": RIGHT, "guard": Buffer("float32", after.tobytes())}
         verdict = judge_case(mode, case, transcript, USED, submitted)
         assert [problem.name for problem in verdict.problems] == found
 
@@ -233,7 +233,7 @@ JUST_WRONG = ("mismatch", "`out` is wrong")
 
 
 @pytest.mark.parametrize(
-    ("book", "probe", "told"),
+    ("book", "probe", "reported"),
     [
         (LAST_WRONG, LAST_WRONG, [ONLY_LAST, ONLY_LAST]),
         (LAST_WRONG, SEVERAL_WRONG, [JUST_WRONG, JUST_WRONG]),
@@ -243,11 +243,11 @@ JUST_WRONG = ("mismatch", "`out` is wrong")
     ],
 )
 def test_a_missing_last_element_is_reported_only_if_no_data_set_contradicts_it(
-    book: list[int], probe: list[int], told: list[tuple[str, str]]
+    book: list[int], probe: list[int], reported: list[tuple[str, str]]
 ) -> None:
     cases = [judged(RIGHT_EIGHT, book), judged(RIGHT_EIGHT, probe, dataset="probe")]
     shown = [confirmed_problem(problem, case, cases) for case in cases for problem in case.problems]
-    assert [(problem.name, problem.what.render("en")) for problem in shown] == told
+    assert [(problem.name, problem.what.render("en")) for problem in shown] == reported
     differing = [problem.comparison.differing for problem in shown if problem.comparison]
     counts = {tuple(LAST_WRONG): 1, tuple(SEVERAL_WRONG): 3}
     assert differing == [counts[tuple(got)] for got in (book, probe) if got != RIGHT_EIGHT]

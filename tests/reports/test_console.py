@@ -100,7 +100,7 @@ def test_no_line_is_longer_than_the_terminal_is_wide() -> None:
     lines = shown(case(WRITTEN_PAST_THE_END, findings=(RACE,)), width=70).splitlines()
     assert max(map(len, lines)) <= 70
     whole = shown(case(WRITTEN_PAST_THE_END, findings=(RACE,)))
-    assert max(map(len, whole.splitlines())) > 70  # nothing is wrapped where nobody reads along
+    assert max(map(len, whole.splitlines())) > 70  # without a terminal, lines are not wrapped
     assert " ".join(" ".join(lines).split()) == " ".join(whole.split())
 
 

@@ -11,14 +11,14 @@ from tooling.toolchain.diagnostics import parse_diagnostics, render_errors, rend
 
 
 def record(kind: str, message: str, line: int = 1, column: int = 0, *, text: str = "", end: int = 0) -> str:
-    place = {
+    detail = {
         "file": "/p/p01.mojo",
         "location": {"line": line, "column": column},
         "ranges": [{"start": column, "end": end}] if end else [],
         "text": text,
         "fixIts": [],
     }
-    return json.dumps({"kind": kind, "message": message, "diagnostic": place})
+    return json.dumps({"kind": kind, "message": message, "diagnostic": detail})
 
 
 def test_an_error_shows_its_line_with_a_caret() -> None:

@@ -23,7 +23,7 @@ from tooling.toolchain.mojo import Toolchain
 from tooling.toolchain.start_object import start_object
 
 _SCRIPT = """#!/bin/sh
-# Written by `tooling`: links for `mojo build` where there is no C compiler.
+# Written by `tooling`: links for `mojo build` without a C compiler.
 set -u
 shared=no
 seen=0
