@@ -1,12 +1,10 @@
 """Lane-instructions per second of the simulated GPU, with all checks and without any.
 
-usage: python benchmarks/simulator.py [--large] [--cores] [--json FILE]
+usage: python benchmarks/simulator.py [--large] [--json FILE]
 
 Figures are per second of processor time, so that other programs of the machine count little: the best of nine
 launches, on one core. --large adds a matrix product of 1024 by 1024 by 1024 (8.6 billion lane instructions),
-the memory that the simulator took for it, and the time to load a kernel of 51,000 instructions. --cores
-compares, instead, long launches on one core with the same on all that may share a launch: medians of five
-runs that take turns, in wall time, so that it needs a machine with nothing else to do.
+the memory that the simulator took for it, and the time to load a kernel of 51,000 instructions.
 
 Each figure also stands as a ratio within the run: lane-instructions per second over the elements per second
 that NumPy adds on the same machine, just before (one addition of two float32 arrays that fit the cache).
@@ -18,7 +16,6 @@ import argparse
 import json
 import os
 import resource
-import statistics
 import subprocess
 import sys
 import time
@@ -27,15 +24,12 @@ from pathlib import Path
 import numpy as np
 
 from tooling.simulator.engine.lower import decode
-from tooling.simulator.gpu.launch import LaunchResult
 from tooling.simulator.nvidia.ptx.reader import parse_module
 from tooling.simulator.server.session import ALL_CHECKS, Simulation, SimulationOptions
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
 
 KERNELS = Path(__file__).parent / "kernels" / "throughput.mojo"
 LAUNCHES = ("elementwise", "reduction", "divergent")
-LONG = (("elementwise", 4), ("reduction", 4), ("reduction", 16), ("divergent", 1), ("divergent", 4))
-"""Launches that are long enough for several cores, and how many times as large as the others they are."""
 
 
 def numpy_additions() -> float:
@@ -51,7 +45,7 @@ def numpy_additions() -> float:
 
 def lane_instructions_per_second(program: Path, launch: str, *, checked: bool) -> float:
     """The best launch of three runs of the program."""
-    options = SimulationOptions(checks=ALL_CHECKS if checked else frozenset(), cores=1)
+    options = SimulationOptions(checks=ALL_CHECKS if checked else frozenset())
     rates = []
     for _ in range(3):
         with Simulation(options) as simulation:
@@ -63,7 +57,7 @@ def lane_instructions_per_second(program: Path, launch: str, *, checked: bool) -
 
 def large_product(program: Path) -> None:
     """Run the large matrix product with all checks, and say what it took."""
-    with Simulation(SimulationOptions(cores=1)) as simulation:
+    with Simulation() as simulation:
         subprocess.run([program], env=os.environ | simulation.environment, check=True)
     (result,) = simulation.launches
     assert result.error is None and not simulation.findings
@@ -73,40 +67,6 @@ def large_product(program: Path) -> None:
         f"matrix product: {result.lane_instructions:,} lane instructions, all checks: {seconds:.1f} s of "
         f"processor time, {result.lane_instructions / seconds / 1e9:.3f} G/s, {memory:.0f} MiB at most"
     )
-
-
-def across_cores(request: BuildRequest, *arguments: str) -> tuple[float, float]:
-    """How many times as fast a program's last launch is on all cores as on one, and how many times as much
-    processor time it takes."""
-    program = build(request, find_toolchain(), open_cache()).path
-    taken: dict[int | None, list[LaunchResult]] = {1: [], None: []}
-    for _ in range(5):
-        for cores, results in taken.items():
-            with Simulation(SimulationOptions(cores=cores)) as simulation:
-                subprocess.run(
-                    [program, *arguments],
-                    env=os.environ | simulation.environment,
-                    check=True,
-                    stdout=subprocess.DEVNULL,
-                )
-            assert not simulation.findings, simulation.findings
-            results.append(simulation.launches[-1])
-    wall, processor = (
-        {cores: statistics.median(getattr(result, name) for result in taken[cores]) for cores in taken}
-        for name in ("seconds", "processor_seconds")
-    )
-    return wall[1] / wall[None], processor[None] / processor[1]
-
-
-def show_cores() -> None:
-    """Print what several cores bring."""
-    print(f"{'launch':26}{'speed of one core':>20}{'processor time':>18}")
-    throughput = BuildRequest(KERNELS, accelerator="sm_90a")
-    product = BuildRequest(KERNELS.with_name("matmul.mojo"), accelerator="sm_90a")
-    rows = [(f"{launch} × {times}", throughput, (launch, str(times))) for launch, times in LONG]
-    for name, request, arguments in [*rows, ("matrix product", product, ())]:
-        speed, cost = across_cores(request, *arguments)
-        print(f"{name:26}{speed:20.2f}{cost:18.2f}")
 
 
 def large_kernel() -> None:
@@ -132,11 +92,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--large", action="store_true", help="the large product and the long kernel as well")
     parser.add_argument("--json", type=Path, help="also write the figures here")
-    parser.add_argument("--cores", action="store_true", help="long launches on one core and on all, instead")
     arguments = parser.parse_args()
-    if arguments.cores:
-        show_cores()
-        return 0
     request = BuildRequest(KERNELS, accelerator="sm_90a")
     program = build(request, find_toolchain(), open_cache()).path
     rows = []

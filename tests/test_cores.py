@@ -28,8 +28,8 @@ def test_what_is_no_number_of_cores_is_refused(named: str, monkeypatch: pytest.M
         usable_cores()
 
 
-def test_programs_that_are_verified_side_by_side_have_one_core_each() -> None:
-    code = "from tooling.verify.trying import _prepare_worker\n_prepare_worker()\n"
+def test_work_in_a_worker_process_has_one_core() -> None:
+    code = "from tooling.workers import _prepare_worker\n_prepare_worker()\n"
     code += "from tooling.cores import usable_cores\nprint(usable_cores())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "1\n"

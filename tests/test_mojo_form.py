@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tooling.toolchain.extras import PINNED_MAX
+from tooling.pins import MAX_VERSION
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -38,7 +38,7 @@ def run_task(task: str, folder: Path, path: str = os.environ["PATH"]) -> subproc
 
 
 def test_the_formatter_is_that_of_the_pinned_toolchain() -> None:
-    assert VERSION == PINNED_MAX
+    assert VERSION == MAX_VERSION
 
 
 @pytest.mark.parametrize("task", ["lint-mojo", "format-mojo"])

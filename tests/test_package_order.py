@@ -13,8 +13,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     # Modules without a domain: errors, files, processes.
     (
         "tooling.exit_codes", "tooling.pins", "tooling.gc_pause", "tooling.atomic_write",
-        "tooling.errors", "tooling.regular_files", "tooling.output_folder", "tooling.git_command",
-        "tooling.forks", "tooling.processes", "tooling.project", "tooling.cores",
+        "tooling.errors", "tooling.suggestions", "tooling.state_file", "tooling.regular_files",
+        "tooling.output_folder", "tooling.git_command", "tooling.processes", "tooling.workers",
+        "tooling.project", "tooling.cores",
     ),
     ("tooling.mdbook",),
     # The puzzles, and how their programs are built and run.
@@ -35,6 +36,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.simulator.checks",),
     ("tooling.simulator.counters",),
     ("tooling.simulator.server",),
+    ("tooling.target_run",),
     # Verdicts.
     ("tooling.judging",),
     ("tooling.trials", "tooling.progress"),
@@ -62,7 +64,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.book.site",),
     # The command line; `book check` compares the commands that pages show with its parser.
     ("tooling.repository_checks",),
-    ("tooling.cli.commands", "tooling.cli.parser"),
+    ("tooling.cli.commands", "tooling.cli.parser", "tooling.cli.options", "tooling.cli.fields"),
     ("tooling.book.checks",),
     ("tooling.cli", "tooling.__main__", "tooling.translations.__main__"),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import threading
 from pathlib import Path
@@ -81,6 +82,22 @@ def test_a_file_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
     assert progress.solved == {}
     assert path.read_bytes() == newer
     assert not list(path.parent.glob("*.damaged*"))
+
+
+def test_a_file_that_cannot_be_read_for_now_is_not_moved_nor_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record_solved(tmp_path, "p01", "default")
+
+    def refuse(_path: Path) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", refuse)
+        notes = [record_solved(tmp_path, "p02", "default"), read_progress(tmp_path).note]
+    expected = f"{progress_path()}: the record of your progress cannot be read\n  why: Input/output error"
+    assert notes == [expected, expected]
+    assert list(read_progress(tmp_path).solved) == ["p01"]
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,11 +24,12 @@ from tooling.catalog.model import ModeKind, ProgramLanguage
 from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.judging.reference import load_reference
 from tooling.project import find_project
+from tooling.target_run import RunOptions, run_on_target
 from tooling.targets.model import Target, TargetKind
 from tooling.targets.probing import probe
 from tooling.toolchain import find_toolchain, open_cache
 from tooling.toolchain.cache import usable_cache
-from tooling.trials import build_program, run_on_target
+from tooling.trials import build_program
 from tooling.verify.plan import Filter, PlannedTrial, Subject, make_plan
 
 pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
@@ -93,7 +94,8 @@ def simulate(case: Case, folder: Path) -> dict[str, Any]:
         lab.stage(load_reference(selection.puzzle).case(mode, case.dataset, simulated=True).inputs)
     command = [str(executable.path), *mode.flags]
     sizes = {output.name: math.prod(output.shape) for output in mode.outputs}
-    run = run_on_target(command, target, {VARIABLE: str(lab.root)}, time_limit=120.0)
+    options = RunOptions(environment={VARIABLE: str(lab.root)}, time_limit=120.0)
+    run = run_on_target(command, target, options)
     return comparable(
         case,
         {

@@ -6,7 +6,7 @@ import pytest
 
 from tooling.execution.program import Ending, Transcript
 from tooling.simulator.checks.findings import Check, Finding, Kind, Severity
-from tooling.trials import relevant_findings
+from tooling.target_run import relevant_findings
 
 FOUND = [
     Finding(Check.MEMORY, Kind.LEAK, Severity.WARNING, ""),

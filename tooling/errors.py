@@ -11,8 +11,8 @@ from tooling.text import ENGLISH, Sentence
 from tooling.text.sentences import in_language
 
 
-class Location(Struct, frozen=True):
-    """A position in a file; line and column are 1-based."""
+class Location(Struct, frozen=True, array_like=True):
+    """A position in a file; line and column are 1-based. In JSON it is an array."""
 
     path: Path
     line: int | None = None

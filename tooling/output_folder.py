@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import re
 import shutil
@@ -19,6 +18,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
+from tooling.state_file import encoded, read_cached
 
 MARKER = ".tooling-output.json"
 _LOCK = "lock"
@@ -28,6 +28,13 @@ _OLD = "old"
 
 class OutputFolderRefused(ToolingError):
     """The folder contains files that the command did not write, or it cannot be replaced."""
+
+
+class _Marker(Struct, frozen=True):
+    """MARKER: the command that wrote the folder, and its files."""
+
+    command: str
+    files: frozenset[str]
 
 
 class OutputFolder(Struct, frozen=True):
@@ -144,17 +151,13 @@ class OutputFolder(Struct, frozen=True):
         marker = folder / MARKER
         if marker.is_symlink() or not marker.is_file():
             return None
-        try:
-            content = json.loads(marker.read_text("utf-8"))
-            if content["command"] != self.command:
-                return None
-            return frozenset(map(str, content["files"])) | {MARKER}
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        content = read_cached(marker, _Marker)
+        if content is None or content.command != self.command:
             return None
+        return content.files | {MARKER}
 
     def _mark(self, folder: Path) -> None:
-        content = {"command": self.command, "files": sorted(_files(folder))}
-        (folder / MARKER).write_text(json.dumps(content, indent=0) + "\n", "utf-8")
+        (folder / MARKER).write_bytes(encoded(_Marker(self.command, frozenset(_files(folder))), indent=1))
 
     def _exchange(self, staging: Path) -> None:
         self._check(self.path)  # the new folder may have taken minutes to write

@@ -8,12 +8,10 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from msgspec import Struct
 
-_KILL_AGAIN = 0.05  # seconds
 _running: set[subprocess.Popen[bytes]] = set()
 _lock = threading.RLock()
 
@@ -61,27 +59,6 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-@contextlib.contextmanager
-def program_pool(threads: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads that run programs side by side; a block left by an exception ends them all at once.
-
-    Also by an interrupt, or when the generator that the block is in is closed: what waits does not begin,
-    and the programs that run are killed. The block is left when all threads have ended.
-    """
-    pool = ThreadPoolExecutor(max(1, threads))
-    try:
-        yield pool
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        ending = threading.Thread(target=pool.shutdown)
-        ending.start()
-        while ending.is_alive():
-            kill_running()  # again and again: a thread between two programs starts the next one
-            ending.join(_KILL_AGAIN)
-        raise
-    pool.shutdown()
 
 
 def run_captured(

@@ -4,23 +4,22 @@
 
     {"version": 1, "checkouts": {"/home/me/gpu-puzzle-lab": {"p23": {"tiled": "2026-11-21T07:00:00Z"}}}}
 
-What it holds is worth keeping and nothing depends on it: where it cannot be read or written, the reader is
-told and everything else goes on. A file that a newer version of this tool wrote stays as it is.
+What it holds is worth keeping and nothing depends on it: where it cannot be read or written, a note says so
+and everything else goes on.
 """
 
 from __future__ import annotations
 
 import datetime
 import fcntl
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from tooling.atomic_write import write_atomically
 from tooling.catalog.model import ModeKind, Puzzle
+from tooling.state_file import StateDamaged, StateError, StateFile
 
 VERSION = 1
 _NAME = "progress.json"
@@ -54,9 +53,12 @@ def progress_path() -> Path:
 
 
 def read_progress(checkout: Path) -> Progress:
-    """What is known of a checkout; a damaged file is moved aside, and the note says where to."""
-    everything, note = _load(progress_path())
-    return Progress((everything or {}).get(str(checkout.resolve()), {}), note)
+    """What is known of a checkout, with a note where the file cannot be used."""
+    try:
+        saved = _file().load()
+    except StateError as error:
+        return Progress({}, str(error))
+    return Progress(saved.checkouts.get(str(checkout.resolve()), {}) if saved else {})
 
 
 def record_solved(checkout: Path, puzzle: str, mode: str) -> str:
@@ -65,74 +67,34 @@ def record_solved(checkout: Path, puzzle: str, mode: str) -> str:
     Returns:
         A note for the reader where that did not work out; empty where it did.
     """
-    path = progress_path()
+    file, note = _file(), ""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        file.path.parent.mkdir(parents=True, exist_ok=True)
         # Two runs may end at the same moment; neither must lose the other's entry.
-        with path.with_name(f"{_NAME}.lock").open("w") as lock:
+        with file.path.with_name(f"{_NAME}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            everything, note = _load(path)
-            if everything is None:
-                return note
-            solved = everything.setdefault(str(checkout.resolve()), {}).setdefault(puzzle, {})
+            try:
+                saved = file.load()
+            except StateDamaged as error:
+                saved, note = None, f"{error}\n  a new file is begun"
+            saved = saved or _Saved()
+            solved = saved.checkouts.setdefault(str(checkout.resolve()), {}).setdefault(puzzle, {})
             if mode not in solved:
                 solved[mode] = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-                _save(path, everything)
+                file.save(saved)
+    except StateError as error:
+        return str(error)
     except OSError as error:
-        return f"your progress could not be kept in {path}: {error.strerror or error}"
+        return f"your progress could not be kept in {file.path}: {error.strerror or error}"
     return note
 
 
-_Everything = dict[str, dict[str, dict[str, str]]]
+class _Saved(Struct):
+    """The file: for each checkout, puzzle and mode the moment of its first success."""
+
+    version: int = VERSION
+    checkouts: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
 
 
-def _load(path: Path) -> tuple[_Everything | None, str]:
-    """All checkouts, and a note where the file had to be put aside; None where it is not ours to change."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return {}, ""
-    except (OSError, UnicodeDecodeError) as error:
-        return {}, _put_aside(path, str(error))
-    try:
-        document = json.loads(text)
-        version = document["version"]
-        if isinstance(version, int) and version > VERSION:
-            return None, (
-                f"the progress in {path} was written by a newer version of this tool (format {version}; this "
-                f"one knows {VERSION}) and left as it is; bring this checkout up to date (`git pull`)"
-            )
-        if version != VERSION:
-            return {}, _put_aside(path, f"it is of version {version}, not {VERSION}")
-        return (
-            {
-                str(checkout): {
-                    str(puzzle): {str(mode): str(moment) for mode, moment in modes.items()}
-                    for puzzle, modes in puzzles.items()
-                }
-                for checkout, puzzles in document["checkouts"].items()
-            },
-            "",
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        return {}, _put_aside(path, f"{type(error).__name__}: {error}")
-
-
-def _put_aside(path: Path, why: str) -> str:
-    """Moves a damaged file out of the way without losing it; gives back what to tell the reader."""
-    aside = path.with_name(f"{_NAME}.damaged")
-    count = 1
-    while aside.exists():
-        count += 1
-        aside = path.with_name(f"{_NAME}.damaged-{count}")
-    try:
-        path.replace(aside)
-    except OSError as error:
-        return f"the progress in {path} cannot be read ({why}), nor moved aside ({error.strerror or error})"
-    return f"the progress in {path} could not be read ({why}); it lies in {aside} now, and a new one is begun"
-
-
-def _save(path: Path, everything: _Everything) -> None:
-    """Writes the whole file, or nothing."""
-    text = json.dumps({"version": VERSION, "checkouts": everything}, ensure_ascii=False, indent=1)
-    write_atomically(path, (text + "\n").encode())
+def _file() -> StateFile[_Saved]:
+    return StateFile(progress_path(), _Saved, VERSION, "the record of your progress")

@@ -12,9 +12,10 @@ from enum import Enum
 from msgspec import Struct
 
 from tooling.exit_codes import ExitCode
-from tooling.processes import program_pool, run_captured
+from tooling.processes import run_captured
 from tooling.project import Project
 from tooling.reports.annotations import COMMANDS
+from tooling.workers import program_pool
 
 _TIME_LIMIT = 900.0  # seconds; the checks take seconds
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,23 +17,18 @@ from msgspec import Struct
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, ProgramLanguage
 from tooling.execution.channel import VARIABLE, LabFolder
-from tooling.execution.program import Ending, Transcript, run_program
-from tooling.processes import program_pool
 from tooling.project import Project
-from tooling.targets.model import Choice, Target
+from tooling.target_run import RunOptions, run_on_target
+from tooling.targets.model import Choice
 from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
-from tooling.toolchain.cache import usable_cache
 from tooling.toolchain.extras import require_extra
 from tooling.toolchain.packages import DRIVER_VARIABLE
 from tooling.toolchain.scripts import prepare_script
+from tooling.workers import program_pool
 
 if TYPE_CHECKING:
     from tooling.judging.reference import Reference
     from tooling.judging.verdict import CaseVerdict, Verdict
-    from tooling.simulator.checks.findings import Finding
-    from tooling.simulator.counters.profile import KernelProfile
-    from tooling.simulator.counters.profiler import Profiler
-    from tooling.simulator.server.stopped import StoppedKernel
 
 SIMULATED_TIME_FACTOR = 3.0
 """Factor of a mode's time limit on the simulated GPU, which interprets kernels."""
@@ -57,16 +52,6 @@ class Trial(Struct, frozen=True):
             return self.time_limit
         factor = SIMULATED_TIME_FACTOR if self.choice.target.simulated else 1.0
         return self.selection.mode.time_limit * factor
-
-
-class TargetRun(Struct, frozen=True):
-    """A program's run on a target, with the findings and counters of the target."""
-
-    transcript: Transcript
-    findings: tuple[Finding, ...] = ()
-    launches: int | None = None  # number of launched kernels; None: not counted
-    kernels: tuple[KernelProfile, ...] | None = None  # their profiles; None: not counted
-    stopped: StoppedKernel | None = None  # the kernel that the simulated GPU stopped
 
 
 def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: BuildCache) -> Executable:
@@ -182,10 +167,8 @@ def _run_case(
     )
     if case and dataset != "book":
         lab.stage(case.inputs)
-    run = run_on_target(
-        command,
-        target,
-        environment,
+    options = RunOptions(
+        environment=environment,
         time_limit=trial.limit,
         stream=stream,
         count=bool(mode.counters),
@@ -193,6 +176,7 @@ def _run_case(
         checks=trial.checks,
         language=trial.language,
     )
+    run = run_on_target(command, target, options)
     if case is None:
         return judge_unjudged(
             dataset,
@@ -224,73 +208,3 @@ def environment_of(executable: Executable) -> dict[str, str]:
     if executable.package_driver:
         environment[DRIVER_VARIABLE] = str(executable.package_driver)
     return environment
-
-
-def graph_cache() -> Path:
-    """MAX's cache of graphs for the simulated GPU, separate since real GPUs do not load their PTX."""
-    return usable_cache().root / "graphs"
-
-
-def run_on_target(
-    command: list[str],
-    target: Target,
-    environment: Mapping[str, str],
-    *,
-    time_limit: float,
-    stream: Callable[[bytes], None] | None = None,
-    count: bool = False,
-    graphs: bool = False,
-    checks: frozenset[str] | None = None,
-    language: str = "en",
-) -> TargetRun:
-    """Runs a program on a GPU, or on the simulated GPU, which also reports the findings of its checks.
-
-    Args:
-        environment: variables in addition to those of this process and of the target.
-        count: whether to profile kernels, if the target can: only the simulated GPU does.
-        checks: the enabled checks of the simulated GPU, by name; None: all.
-        graphs: whether the program compiles MAX graphs; those for the simulated GPU have their own cache.
-        language: of the messages of the simulated GPU (`en` or `ko`).
-
-    Raises:
-        ProgramNotStarted: the program cannot be started on this machine.
-        ToolingError: the program uses a feature that the simulated GPU does not have.
-    """
-    merged = {**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **environment}
-    if not target.simulated:
-        return TargetRun(run_program(command, environment=merged, time_limit=time_limit, stream=stream))
-    from tooling.simulator.checks.findings import Check  # noqa: PLC0415 - imports NumPy
-    from tooling.simulator.server.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
-    from tooling.simulator.server.stopped import stopped_kernel  # noqa: PLC0415
-
-    profiler = _profiler() if count else None
-    enabled = ALL_CHECKS if checks is None else frozenset(Check(name) for name in checks)
-    options = SimulationOptions(
-        checks=enabled, language=language, graph_cache=graph_cache() if graphs else None
-    )
-    with Simulation(options, executor=profiler) as simulation:
-        merged.update(simulation.environment)
-        transcript = run_program(command, environment=merged, time_limit=time_limit, stream=stream)
-    if simulation.errors:  # an unsupported feature allows no verdict on the program
-        raise simulation.errors[0]
-    findings = tuple(relevant_findings(simulation.findings, transcript))
-    kernels = tuple(profiler.profiles.kernels) if profiler else None
-    stopped = stopped_kernel(simulation.records)
-    return TargetRun(transcript, findings, len(simulation.launches), kernels, stopped)
-
-
-def _profiler() -> Profiler:
-    from tooling.simulator.counters.profiler import Profiler  # noqa: PLC0415 - few modes are judged by counters
-
-    return Profiler()
-
-
-def relevant_findings(findings: Sequence[Finding], transcript: Transcript) -> list[Finding]:
-    """The findings without those that are irrelevant after this ending.
-
-    A program that failed did not free its buffers, so leaks are omitted. After success, reads of
-    uninitialised scratch memory by Mojo's library are omitted: they only explain wrong results.
-    """
-    ended_well = transcript.ending is Ending.EXITED and transcript.status == 0
-    omitted = "unwritten-library-read" if ended_well else "leak"
-    return [finding for finding in findings if finding.kind.value != omitted]

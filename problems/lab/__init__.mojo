@@ -1,9 +1,8 @@
-"""What the puzzle programs share: the channel to the judge and the command line.
+"""Helpers of the puzzle programs: the channel to the judge and the command line.
 
     from lab import choose_mode, stage, submit
 
-`stage` and `submit` do nothing unless a judge runs the program (see channel.mojo): run by hand, a
-program does exactly what the book prints.
+`stage` and `submit` have no effect unless the judge runs the program (see channel.mojo).
 """
 
 from .channel import stage, submit

@@ -1,16 +1,16 @@
-"""The channel to the judge for the puzzles that are Python programs; channel.mojo is the same for Mojo.
+"""The channel to the judge for puzzles that are Python programs; channel.mojo is its counterpart in Mojo.
 
     from lab import choose_mode, stage, submit
 
-Measuring time is in timing.py.
+Time measurement is in timing.py.
 
-The environment variable PUZZLE_LAB_DIR names a folder that the judge made:
+The environment variable PUZZLE_LAB_DIR names a folder that the judge has created:
 
-    in/<name>.bin            read by `stage`, where present: replaces the array's content
-    used/<name>.<dtype>.bin  written by `stage`: what the program really works on
+    in/<name>.bin            read by `stage`, if present: replaces the content of the array
+    used/<name>.<dtype>.bin  written by `stage`: the input that the program uses
     out/<name>.<dtype>.bin   written by `submit`: the result
 
-All files are the raw little-endian bytes of the whole array. Without the variable both functions do nothing.
+All files hold the raw little-endian bytes of the whole array. Without the variable both functions do nothing.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ Array = NDArray[Any]
 
 
 def stage(name: str, array: Array) -> None:
-    """Lets the judge see, and replace, an array between its fill and the run of the graph.
+    """Passes an array to the judge, which may replace its content, before the graph runs.
 
     Args:
         name: the array's name in puzzle.yaml and reference.py.
         array: an input; changed in place.
 
     Raises:
-        ValueError: the staged file is not exactly as long as the array.
+        ValueError: the size of the staged file is not that of the array.
         OSError: a file cannot be read or written.
     """
     folder = os.environ.get(FOLDER_VARIABLE)
@@ -57,11 +57,11 @@ def stage(name: str, array: Array) -> None:
 
 
 def submit(name: str, array: Array) -> None:
-    """Hands a result to the judge: call it before the program's own comparison, which may raise.
+    """Passes a result to the judge. Call it before the program's own comparison, which may raise.
 
     Args:
         name: the output's name in puzzle.yaml.
-        array: the whole output, back from its device.
+        array: the whole output, copied back from its device.
 
     Raises:
         OSError: the file cannot be written.
@@ -74,13 +74,13 @@ def submit(name: str, array: Array) -> None:
 def choose_mode(program: str, flags: Sequence[str], *, without: bool = False) -> str:
     """The flag that the program was called with.
 
-    `--help` prints the usage line and ends the program with status 0; an unknown flag or more than one end it
-    with status 2, and so does no flag where none of the modes does without.
+    `--help` prints the usage line and exits with status 0. An unknown flag or several flags exit with status
+    2, and so does a missing flag unless `without` is true.
 
     Args:
         program: the program's name as the reader types it, such as p22.
         flags: the flags of its modes, such as --fused.
-        without: it also has a mode without a flag, for which this returns an empty string.
+        without: whether the program has a mode without a flag, for which this returns an empty string.
     """
     usage = (
         f"usage: {program} [{' | '.join(flags)}]" if without else f"usage: {program} ({' | '.join(flags)})"
@@ -97,9 +97,9 @@ def choose_mode(program: str, flags: Sequence[str], *, without: bool = False) ->
 
 
 def expect_no_flags(program: str) -> None:
-    """Accepts an empty command line: for programs with a single mode.
+    """Accepts only an empty command line, for programs with a single mode.
 
-    `--help` prints the usage line and ends the program with status 0, anything else with status 2.
+    `--help` prints the usage line and exits with status 0; any other argument exits with status 2.
 
     Args:
         program: the program's name as the reader types it, such as p17.

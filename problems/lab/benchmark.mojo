@@ -1,13 +1,13 @@
-"""How the puzzle programs measure time: one protocol for every `--benchmark` mode.
+"""Time measurement for the `--benchmark` modes of the puzzle programs.
 
-A launch is repeated until the standard error of its mean time is under one percent; a row that does not
-get there in MOST_REPETITIONS says that it has not settled. Before every repetition a buffer larger than
-any cache is overwritten, so that each one reads its input from memory; the program rotates its inputs,
-and compares the results of the last repetition afterwards. Bandwidth is also given as a ratio to a copy
-from device memory to device memory that moves as many bytes, measured in the same run by the same
-protocol: a figure that holds on other GPUs too.
+A launch is repeated until the standard error of its mean time is below one percent, or MOST_REPETITIONS
+times; then its row is marked as not settled. Before each repetition a buffer larger than any cache is
+overwritten, so that the launch reads its input from memory. The program rotates its inputs, and compares
+the results of the last repetition afterwards. Bandwidth is also given relative to a device-to-device copy
+that moves the same number of bytes, measured in the same way in the same run, so that the ratio can be
+compared between GPUs.
 
-On the simulated GPU there is no time to measure: every launch runs once, and the program says so.
+On the simulated GPU no times are measured: every launch runs once, and the program reports this.
 """
 
 from max.gpu.host import DeviceBuffer, DeviceContext
@@ -15,11 +15,11 @@ from std.math import sqrt
 
 from .machine import on_simulated_gpu
 
-comptime WANTED_ERROR = 0.01  # standard error of the mean, as a share of it
+comptime WANTED_ERROR = 0.01  # standard error of the mean, relative to it
 comptime LEAST_REPETITIONS = 10
 comptime MOST_REPETITIONS = 2000
 comptime WARM_UP = 3
-comptime FLUSH_BYTES = 512 * 1024 * 1024  # twice the largest cache of a GPU today
+comptime FLUSH_BYTES = 512 * 1024 * 1024  # twice the largest cache of a current GPU
 
 
 @fieldwise_init
@@ -27,12 +27,12 @@ struct Sample(Copyable, Movable):
     """Times of one launch."""
 
     var mean: Float64  # nanoseconds
-    var error: Float64  # standard error of the mean, as a share of it
+    var error: Float64  # standard error of the mean, relative to it
     var repetitions: Int
 
 
 struct Benchmark(Movable):
-    """A table of measurements, a row for each launch, printed as they come."""
+    """A table of measurements with one row per launch, printed row by row."""
 
     var context: DeviceContext
     var timed: Bool
@@ -41,7 +41,8 @@ struct Benchmark(Movable):
     var _copy_time: Float64
 
     def __init__(out self, context: DeviceContext) raises:
-        """Prints the head of the table, or why there will be no times."""
+        """Prints the header of the table, or the reason why there are no times.
+        """
         self.context = context
         self.timed = not on_simulated_gpu()
         self._flush = context.enqueue_create_buffer[DType.uint8](
@@ -79,10 +80,10 @@ struct Benchmark(Movable):
 
         Args:
             name: The row's name.
-            elements: How many elements the launch works on.
-            bytes: How many bytes it has to read and write, each of them once; 0 where bandwidth says
-                nothing.
-            launch: Enqueues the work; its first argument counts the repetitions, to choose inputs by.
+            elements: The number of elements that the launch processes.
+            bytes: The number of bytes that it must read and write; 0 where bandwidth is not meaningful.
+            launch: Enqueues the work; its first argument is the number of the repetition, which selects
+                the inputs.
         """
         if not self.timed:
             launch(0, self.context)
@@ -105,7 +106,7 @@ struct Benchmark(Movable):
         print(row)
 
     def _measure_copy(mut self, bytes: Int) raises:
-        # A copy reads and writes each byte: half of the bytes make the same traffic.
+        # A copy reads and writes each byte: half the bytes cause the same traffic.
         var half = max(1, bytes // 2)
         var source = self.context.enqueue_create_buffer[DType.uint8](half)
         source.enqueue_fill(1)
@@ -129,8 +130,8 @@ struct Benchmark(Movable):
         var squares = Float64(0)  # sum of squared distances from the mean
         var error = Float64(1)
         while count < MOST_REPETITIONS:
-            # Not waited for: while it runs, the launch below is queued behind
-            # it, and the host's time to enqueue is not measured.
+            # Not synchronised: the launch below is enqueued while the fill runs,
+            # so the host's time to enqueue it is not measured.
             self._flush.enqueue_fill(UInt8(count % 251))
 
             def once(ctx: DeviceContext) raises {imm}:
@@ -158,7 +159,7 @@ def _cell(text: String, width: Int, *, left: Bool = False) -> String:
 
 
 def _fixed(value: Float64, digits: Int) -> String:
-    """The number with so many digits behind the point."""
+    """The number with `digits` decimal places."""
     var scale = 10**digits
     var rounded = Int(value * Float64(scale) + 0.5)
     var behind = String(rounded % scale)

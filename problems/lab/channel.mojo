@@ -1,13 +1,13 @@
-"""How a puzzle program hands its buffers to the judge.
+"""The channel between a puzzle program and the judge.
 
-The environment variable PUZZLE_LAB_DIR names a folder that the judge made:
+The environment variable PUZZLE_LAB_DIR names a folder that the judge has created:
 
-    in/<name>.bin            read by `stage`, where present: replaces the buffer's content
-    used/<name>.<dtype>.bin  written by `stage`: what the program really works on
+    in/<name>.bin            read by `stage`, if present: replaces the content of the buffer
+    used/<name>.<dtype>.bin  written by `stage`: the input that the program uses
     out/<name>.<dtype>.bin   written by `submit`: the result
 
-All files are the raw little-endian bytes of the whole buffer. Without the variable both calls return
-at once: nothing is copied, nothing is written.
+All files hold the raw little-endian bytes of the whole buffer. Without the variable both functions
+return at once.
 """
 
 from max.gpu.host import DeviceBuffer, HostBuffer
@@ -19,14 +19,14 @@ comptime FOLDER_VARIABLE = "PUZZLE_LAB_DIR"
 
 
 def stage[dtype: DType](name: String, buffer: HostBuffer[dtype]) raises:
-    """Lets the judge see, and replace, a buffer between its fill and the launch.
+    """Passes a buffer to the judge, which may replace its content, before the launch.
 
     Args:
         name: The buffer's name in puzzle.yaml and reference.py.
         buffer: An input, or an output with its initial content.
 
     Raises:
-        Error: If the staged file is not exactly as long as the buffer, or a file cannot be read or
+        Error: If the size of the staged file is not that of the buffer, or a file cannot be read or
             written.
     """
     var folder = getenv(FOLDER_VARIABLE)
@@ -48,11 +48,11 @@ def stage[dtype: DType](name: String, buffer: DeviceBuffer[dtype]) raises:
 
 
 def submit[dtype: DType](name: String, buffer: HostBuffer[dtype]) raises:
-    """Hands a result to the judge: call it before the program's own comparison, which may raise.
+    """Passes a result to the judge. Call it before the program's own comparison, which may raise.
 
     Args:
         name: The output's name in puzzle.yaml.
-        buffer: The whole output buffer, back from the device.
+        buffer: The whole output buffer, copied back from the device.
 
     Raises:
         Error: If the file cannot be written.

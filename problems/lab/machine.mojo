@@ -1,4 +1,4 @@
-"""What machine a program finds itself on: a real GPU, or the simulated one."""
+"""Whether a program runs on a real GPU or on the simulated one."""
 
 from std.os import getenv
 
@@ -6,13 +6,13 @@ comptime SIMULATOR_VARIABLE = "GPU_SIM_SOCKET"
 
 
 def on_simulated_gpu() -> Bool:
-    """Whether the GPU is a simulated one: it counts, but its time means nothing.
+    """Whether the GPU is simulated: its counters are valid, but its times are not.
     """
     return getenv(SIMULATOR_VARIABLE).byte_length() > 0
 
 
 def elements_here(all: Int, *, simulated: Int) -> Int:
-    """How many elements to work on: fewer on the simulated GPU, which then says so.
+    """The number of elements to process: fewer on the simulated GPU, where this prints both numbers.
 
     Args:
         all: The number on a real GPU.

@@ -1,9 +1,9 @@
-"""How the puzzles that are Python programs measure time; benchmark.mojo is the same for Mojo.
+"""Time measurement for puzzles that are Python programs; benchmark.mojo is its counterpart in Mojo.
 
     from lab.timing import print_time
 
-A call includes the start of its graph from Python, some ten microseconds: what is to be compared must take
-longer than that, or be the start itself.
+A call includes the start of its graph from Python, about ten microseconds: work to be compared must take
+longer, unless the start itself is measured.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from collections.abc import Callable
 
 SIMULATOR_VARIABLE = "GPU_SIM_SOCKET"
 WARM_UP = 5
-WANTED_ERROR = 0.01  # standard error of the mean, as a share of it
-MOST_CALLS = 50_000  # a processor with other work has a long tail: 2000 calls leave an error of some percent
+WANTED_ERROR = 0.01  # standard error of the mean, relative to it
+MOST_CALLS = 50_000  # on a busy machine 2000 calls leave an error of some percent
 
 
 def on_simulated_gpu() -> bool:
-    """Whether the GPU is a simulated one: it counts, but its time means nothing."""
+    """Whether the GPU is simulated: its counters are valid, but its times are not."""
     return bool(os.environ.get(SIMULATOR_VARIABLE))
 
 
 def print_time(
     name: str, call: Callable[[], object], wait: Callable[[], None], *, calls: int
 ) -> float | None:
-    """Times a call until its mean has settled, and prints that with its standard error as a share of it.
+    """Times a call until its mean has settled, and prints the mean with its relative standard error.
 
-    Five calls that warm up come first. What does not settle in MOST_CALLS says so by its error. On the
-    simulated GPU there is one call and no time.
+    WARM_UP calls are not timed. After MOST_CALLS calls the measurement ends, settled or not. On the simulated
+    GPU there is one call, and no time is measured.
 
     Args:
-        name: what the line begins with.
+        name: printed at the start of the line.
         call: starts the work.
-        wait: returns once all work that was started is done.
-        calls: how many calls to time at the least, each with its own wait; 2 or more.
+        wait: returns when all work that was started is complete.
+        calls: the minimum number of calls to time, each followed by a wait; at least 2.
 
     Returns:
         The mean in microseconds; None on the simulated GPU.
@@ -49,7 +49,7 @@ def print_time(
     for _ in range(WARM_UP):
         call()
     wait()
-    timed, mean, squares = 0, 0.0, 0.0  # squares: of the differences from the mean, summed up (Welford)
+    timed, mean, squares = 0, 0.0, 0.0  # squares: sum of squared deviations from the mean (Welford)
     error = math.inf
     while timed < calls or (error > WANTED_ERROR and timed < MOST_CALLS):
         for _ in range(calls):

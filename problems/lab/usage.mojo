@@ -1,4 +1,4 @@
-"""The command line of the puzzle programs: at most one flag, which chooses the mode."""
+"""The command line of the puzzle programs: at most one flag, which selects the mode."""
 
 from std.sys import argv, exit, stderr
 
@@ -8,8 +8,8 @@ comptime USAGE_STATUS = 2
 def choose_mode(program: String, flags: List[String]) -> String:
     """Returns the flag that the program was called with.
 
-    `--help` prints the usage line and ends the program with status 0; no flag, an unknown one or
-    more than one end it with status 2.
+    `--help` prints the usage line and exits with status 0. Without a flag, or with an unknown flag or
+    several flags, the program exits with status 2.
 
     Args:
         program: The program's name as the reader types it, such as p23.
@@ -29,9 +29,9 @@ def choose_mode(program: String, flags: List[String]) -> String:
 
 
 def expect_no_flags(program: String):
-    """Accepts an empty command line: for programs with a single mode.
+    """Accepts only an empty command line, for programs with a single mode.
 
-    `--help` prints the usage line and ends the program with status 0, anything else with status 2.
+    `--help` prints the usage line and exits with status 0; any other argument exits with status 2.
 
     Args:
         program: The program's name as the reader types it, such as p15.

@@ -43,9 +43,9 @@ def test_run_tabs_follow_the_manifest(real: Project) -> None:
 
 def test_a_message_may_leave_out_what_differs(real: Project) -> None:
     at_work = renderer(real)
-    text = at_work.render(PAGE, "{{#says catalog/catalogue.py unknown puzzle `…`}} {{#version mojo}}")
+    text = at_work.render(PAGE, "{{#says catalog/catalogue.py there is no puzzle `…`}} {{#version mojo}}")
     assert at_work.problems == []
-    assert text.startswith('<code class="message">unknown puzzle `…`</code> 1.')
+    assert text.startswith('<code class="message">there is no puzzle `…`</code> 1.')
 
 
 @pytest.mark.parametrize(("language", "shown"), [("en", "its time limit"), ("ko", "시간 제한을 넘었습니다")])

@@ -96,6 +96,9 @@ DEFECTS = [
     Defect("command-unknown-group", "command", HOWTO, "cd gpu-puzzle-lab", "uv run --group books tooling list"),
     Defect("command-unknown-target", "command", HOWTO, "cd gpu-puzzle-lab", "uv run poe p15 --target simulator"),
     Defect("command-unknown-subcommand", "command", HOWTO, "cd gpu-puzzle-lab", "uv run tooling tidy"),
+    Defect("command-unknown-action", "command", HOWTO, "cd gpu-puzzle-lab", "uv run tooling book tidy"),
+    Defect("command-unknown-option", "command", HOWTO, "cd gpu-puzzle-lab", "uv run tooling targets --all"),
+    Defect("command-wrong-option", "command", HOWTO, "cd gpu-puzzle-lab", "uv run tooling profile p12 --timeout x"),
     Defect("command-in-text", "command", HOWTO, "A puzzle runs by its name.", "A puzzle runs by its name, as in `uv run poe p51`."),
     Defect("command-on-wrong-gpu", "vendor", HOWTO, "cd gpu-puzzle-lab", "pixi run -e amd p34 --coordination"),
     # outputs

@@ -28,11 +28,12 @@ from tooling.catalog.nodes import ManifestError
 from tooling.errors import Location
 from tooling.generate.plan import plan
 from tooling.judging.verdict import Outcome
+from tooling.pins import MAX_VERSION
 from tooling.project import Project
 from tooling.targets.accelerators import target_for
 from tooling.targets.model import Choice, Target, TargetKind
 from tooling.toolchain import BuildCache, BuildFailed, Toolchain
-from tooling.toolchain.extras import PINNED_MAX, ExtraMissing, require_extra
+from tooling.toolchain.extras import ExtraMissing, require_extra
 from tooling.toolchain.scripts import prepare_script
 from tooling.verify.plan import PlannedTrial, Subject, Task
 
@@ -137,12 +138,12 @@ def test_without_max_the_command_that_installs_it_is_named(monkeypatch: pytest.M
     monkeypatch.setattr(importlib.metadata, "version", lambda _: "25.1.0")
     with pytest.raises(ExtraMissing, match=r"25\.1\.0"):
         require_extra("p17", Extra.MAX)
-    monkeypatch.setattr(importlib.metadata, "version", lambda _: PINNED_MAX)
+    monkeypatch.setattr(importlib.metadata, "version", lambda _: MAX_VERSION)
     require_extra("p17", Extra.MAX)
 
 
 def test_without_torch_the_command_that_installs_both_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    installed = {"max": PINNED_MAX}
+    installed = {"max": MAX_VERSION}
 
     def version(name: str) -> str:
         if name not in installed:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -14,6 +13,7 @@ from tooling.book.errors import BookError
 from tooling.book.figures.facts import Facts
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.cli import list_command, main
+from tooling.cli.options import ListOptions
 from tooling.exit_codes import ExitCode
 from tooling.project import Project
 
@@ -84,7 +84,7 @@ def test_verify_judges_the_other_puzzles_all_the_same(
 def test_a_command_ended_from_within_is_a_defect(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def end(_: argparse.Namespace) -> int:
+    def end(_: ListOptions) -> int:
         raise SystemExit(0)
 
     monkeypatch.setattr(list_command, "command", end)

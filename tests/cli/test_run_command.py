@@ -162,8 +162,8 @@ def test_an_interrupt_ends_the_program_and_exits_130(workbench: Workbench, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["run", "p10"], ["unknown puzzle `p10`", "did you mean `p01`"]),
-        (["run", "p01_tile_tensor"], ["unknown puzzle `p01_tile_tensor`", "p01"]),
+        (["run", "p10"], ["there is no puzzle `p10`", "did you mean `p01`"]),
+        (["run", "p01_tile_tensor"], ["there is no puzzle `p01_tile_tensor`", "p01"]),
         (["run", "p01", "--tiled"], ["takes no flags, but `--tiled` was given"]),
         (["run", "p34"], ["`p34` has 2 modes", "--coordination, --demo"]),
         (["run", "p34", "--cordination"], ["no flag `--cordination`", "did you mean `--coordination`?"]),

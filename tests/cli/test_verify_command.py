@@ -169,7 +169,7 @@ def test_a_damaged_record_of_failures_is_moved_aside(verified: Workbench) -> Non
     result = verified.run("verify", "--failed")
     assert result.status == ExitCode.USAGE
     assert "the record of the last run is damaged" in result.stderr
-    assert record.with_suffix(".damaged").exists()
+    assert record.with_name("last-verify.json.damaged").exists()
 
 
 def test_a_check_that_could_not_run_has_not_passed(verified: Workbench) -> None:

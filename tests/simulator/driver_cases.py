@@ -1,9 +1,9 @@
-"""Calls of the CUDA driver API whose answers a stand-in must share with NVIDIA's driver.
+"""Calls of the CUDA driver API whose results must be the same with the simulated driver and with NVIDIA's.
 
-Run as a program it makes one group of calls through whatever `libcuda.so.1` the loader finds and prints
-the answers as JSON: on an H200 that is how `data/driver_answers.json` was recorded (`python driver_cases.py
---record data/driver_answers.json`), in the tests it is how the stand-in is asked the same questions. Only the
-standard library is used, since it runs where the project is not installed.
+Run as a program, it makes one group of calls through the `libcuda.so.1` that the loader finds, and prints the
+results as JSON. `data/driver_answers.json` was recorded this way on an H200 (`python driver_cases.py --record
+data/driver_answers.json`); the tests make the same calls to the simulated driver. Only the standard library
+is used, since this runs where the project is not installed.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def attributes() -> Answers:
 
 
 def launches() -> Answers:
-    """cuLaunchKernel(Ex) with shapes that the driver accepts or rejects; nothing runs wrong here."""
+    """cuLaunchKernel(Ex) with shapes that the driver accepts or rejects; no kernel fails."""
     driver = Driver().start()
     store, tile = driver.function("store"), driver.function("fixed_shared")
     answers: Answers = {
@@ -255,7 +255,7 @@ def launches() -> Answers:
 
 
 def memory() -> Answers:
-    """Allocation, copies and fills, right and wrong."""
+    """Allocation, copies and fills, valid and invalid."""
     driver = Driver().start()
     size_t = ctypes.c_size_t
     a, b, host = driver.allocate(64), driver.allocate(100), ctypes.create_string_buffer(4096)
@@ -319,8 +319,8 @@ def memory() -> Answers:
     ):
         kinds = (U32 * 6)(2, 8, 9, 12, 13, 11)
         values = (U64 * 6)(*([77] * 6))
-        places = (PTR * 6)(*[ctypes.addressof(values) + 8 * index for index in range(6)])
-        status = driver("cuPointerGetAttributes", 6, kinds, places, U64(address))
+        targets = (PTR * 6)(*[ctypes.addressof(values) + 8 * index for index in range(6)])
+        status = driver("cuPointerGetAttributes", 6, kinds, targets, U64(address))
         start = values[5] - address if label != "plain" else 0
         narrow = [
             values[0] & 0xFFFFFFFF,
@@ -334,7 +334,7 @@ def memory() -> Answers:
 
 
 def handles() -> Answers:
-    """Streams, events, modules and functions: what is not there, and what is there no more."""
+    """Streams, events, modules and functions: handles that do not exist, or no longer exist."""
     driver = Driver().start()
     ref = ctypes.byref
     stream, event, other, missing = PTR(), PTR(), PTR(), PTR()
@@ -391,7 +391,7 @@ def handles() -> Answers:
 
 
 def bad_ptx() -> Answers:
-    """cuModuleLoadDataEx of a text that is no PTX: the code, and whether the error log says why."""
+    """cuModuleLoadDataEx of a text that is not PTX: the code, and whether the error log has a reason."""
     driver = Driver().start()
     module = PTR()
     log = ctypes.create_string_buffer(2048)
@@ -435,7 +435,7 @@ def uninitialised() -> Answers:
 
 
 def after_a_fault() -> Answers:
-    """A store to an address nobody owns: accepted, then reported by every later call."""
+    """A store to an unmapped address: the launch succeeds, then every later call reports the fault."""
     driver = Driver().start()
     store, good = driver.function("store"), driver.allocate(64)
     size_t, address = ctypes.c_size_t, U64()
@@ -461,7 +461,7 @@ def after_a_fault() -> Answers:
 
 
 def after_a_misaligned_store() -> Answers:
-    """A store to an address that is no multiple of its size."""
+    """A store to a misaligned address."""
     driver = Driver().start()
     return {
         "launch": driver.launch(driver.function("store"), arguments=(U64(driver.allocate(64) + 2), U32(5))),
@@ -470,7 +470,7 @@ def after_a_misaligned_store() -> Answers:
 
 
 def graphs() -> Answers:
-    """Graphs: captured, spoilt, and made node by node."""
+    """Graphs: captured, invalidated, and created node by node."""
     return work.graphs(Driver().start())
 
 
@@ -480,12 +480,12 @@ def pools() -> Answers:
 
 
 def virtual_memory() -> Answers:
-    """Memory apart from its addresses."""
+    """Virtual memory management."""
     return work.virtual_memory(Driver().start())
 
 
 def read_only_memory() -> Answers:
-    """Memory mapped for reading alone."""
+    """Memory that is mapped read-only."""
     return work.read_only_memory(Driver().start())
 
 
@@ -495,7 +495,7 @@ def tensor_maps() -> Answers:
 
 
 def column_maps() -> Answers:
-    """Tensor maps for columns of pixels."""
+    """Tensor maps for im2col copies."""
     return work.column_maps(Driver().start())
 
 

@@ -1,6 +1,6 @@
-"""Calls of the driver about work and memory in other forms: graphs, pools, tensor maps.
+"""Driver calls about graphs, memory pools, tensor maps and virtual memory.
 
-The second part of `driver_cases.py`, which starts the driver and runs these groups like its own.
+A continuation of `driver_cases.py`, which starts the driver and runs these groups like its own.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def captured(driver: Any) -> Answers:
 
 
 def broken_capture(driver: Any) -> Answers:
-    """A synchronising call inside a capture spoils it."""
+    """A synchronising call during a capture invalidates it."""
     stream, graph, state, event = PTR(), PTR(), I32(7), PTR()
     a = driver.allocate(64)
     driver("cuStreamCreate", ref(stream), 1)
@@ -130,7 +130,7 @@ def broken_capture(driver: Any) -> Answers:
 
 
 def graphs(driver: Any) -> Answers:
-    """Graphs: captured, spoilt, and made node by node."""
+    """Graphs: captured, invalidated, and created node by node."""
     answers = {f"capture, {name}": answer for name, answer in captured(driver).items()}
     answers |= {f"broken, {name}": answer for name, answer in broken_capture(driver).items()}
     graph, empty, fill, kernel, copy, made, child = (PTR() for _ in range(7))
@@ -176,7 +176,7 @@ def graphs(driver: Any) -> Answers:
 
 
 def pools(driver: Any) -> Answers:
-    """The device's memory pool, and memory of a stream."""
+    """The device's memory pool, and stream-ordered allocation."""
     pool, again, address, number = PTR(), PTR(), U64(), I32(7)
     amount = U64(7)
     answers: Answers = {
@@ -200,7 +200,7 @@ def pools(driver: Any) -> Answers:
 
 
 def tensor_maps(driver: Any) -> Answers:
-    """cuTensorMapEncodeTiled with numbers that it takes and numbers that it does not."""
+    """cuTensorMapEncodeTiled with valid and invalid arguments."""
     memory = driver.allocate(1 << 20)
     room = ctypes.create_string_buffer(256)
     place = -(-ctypes.addressof(room) // 64) * 64
@@ -259,7 +259,7 @@ def tensor_maps(driver: Any) -> Answers:
 
 
 def column_maps(driver: Any) -> Answers:
-    """cuTensorMapEncodeIm2col with numbers that it takes and numbers that it does not."""
+    """cuTensorMapEncodeIm2col with valid and invalid arguments."""
     memory = driver.allocate(1 << 20)
     room = ctypes.create_string_buffer(256)
     place = -(-ctypes.addressof(room) // 64) * 64
@@ -341,7 +341,7 @@ class Location(ctypes.Structure):
     _fields_ = (("kind", U32), ("number", I32))
 
 
-class Wish(ctypes.Structure):
+class Properties(ctypes.Structure):
     """CUmemAllocationProp."""
 
     _fields_ = (
@@ -357,18 +357,18 @@ class Access(ctypes.Structure):
 
 
 def virtual_memory(driver: Any) -> Answers:
-    """Addresses reserved, memory made and mapped there, used by a kernel, and taken apart again."""
-    wish, allowed = Wish(1, 0, Location(1, 0)), Access(Location(1, 0), 3)
+    """Addresses are reserved, memory is created, mapped and used by a kernel, and all is released again."""
+    properties, allowed = Properties(1, 0, Location(1, 0)), Access(Location(1, 0), 3)
     granularity, address, handle = size_t(7), U64(), U64()
     answers: Answers = {
         "granularity": [
-            driver("cuMemGetAllocationGranularity", ref(granularity), ref(wish), 0), granularity.value,
+            driver("cuMemGetAllocationGranularity", ref(granularity), ref(properties), 0), granularity.value,
         ],
         "recommended": [
-            driver("cuMemGetAllocationGranularity", ref(granularity), ref(wish), 1), granularity.value,
+            driver("cuMemGetAllocationGranularity", ref(granularity), ref(properties), 1), granularity.value,
         ],
-        "make": driver("cuMemCreate", ref(handle), size_t(2 << 20), ref(wish), U64(0)),
-        "make an odd size": driver("cuMemCreate", ref(U64()), size_t(1000), ref(wish), U64(0)),
+        "make": driver("cuMemCreate", ref(handle), size_t(2 << 20), ref(properties), U64(0)),
+        "make an odd size": driver("cuMemCreate", ref(U64()), size_t(1000), ref(properties), U64(0)),
         "reserve": driver("cuMemAddressReserve", ref(address), size_t(4 << 20), size_t(0), U64(0), U64(0)),
         "reserve an odd size": driver(
             "cuMemAddressReserve", ref(U64()), size_t(1000), size_t(0), U64(0), U64(0)
@@ -393,22 +393,22 @@ def virtual_memory(driver: Any) -> Answers:
 
 
 def read_only_memory(driver: Any) -> Answers:
-    """What may be done by addresses whose memory is mapped for reading alone; the last launch is stopped."""
-    size, wish, device = size_t(2 << 20), Wish(1, 0, Location(1, 0)), Location(1, 0)
+    """Accesses to memory that is mapped read-only; the last launch is stopped."""
+    size, properties, device = size_t(2 << 20), Properties(1, 0, Location(1, 0)), Location(1, 0)
     address, handle, other, words = U64(), U64(), U64(driver.allocate(64)), (U32 * 4)(9, 9, 9, 9)
     answers: Answers = {
-        "make": driver("cuMemCreate", ref(handle), size, ref(wish), U64(0)),
+        "make": driver("cuMemCreate", ref(handle), size, ref(properties), U64(0)),
         "reserve": driver("cuMemAddressReserve", ref(address), size_t(8 << 20), size_t(0), U64(0), U64(0)),
         "map": driver("cuMemMap", address, size, size_t(0), handle, U64(0)),
     }
     elsewhere = U64(address.value + (4 << 20))
 
-    def allow(place: Any, *flags: int) -> list[int]:
-        """The status of both calls, and the access that is told after them."""
+    def allow(address: Any, *flags: int) -> list[int]:
+        """The status of both calls, and the access flags that the second returns."""
         asked = (Access * len(flags))(*[Access(device, flag) for flag in flags])
         seen = U64(77)
-        done = driver("cuMemSetAccess", place, size, asked, size_t(len(flags)))
-        return [done, driver("cuMemGetAccess", ref(seen), ref(device), place), seen.value]
+        done = driver("cuMemSetAccess", address, size, asked, size_t(len(flags)))
+        return [done, driver("cuMemGetAccess", ref(seen), ref(device), address), seen.value]
 
     answers |= {
         "read and write": allow(address, 3),

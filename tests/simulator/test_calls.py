@@ -1,4 +1,4 @@
-"""Calls: recursion, calls by address, tables of functions, and calls that cannot be made."""
+"""Calls: recursion, indirect calls, tables of functions, and invalid calls."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def fibonacci(n: int) -> int:
 
 
 def chain(n: int, above: list[int]) -> int:
-    """What `chain` does, with a list of one number for what a pointer leads to."""
+    """The result of `chain`; a list of one number stands for the memory that the pointer refers to."""
     own = [n]
     above[0] += 100
     return n if n == 0 else chain(n - 1, own) * 3 + own[0]
@@ -142,7 +142,7 @@ def test_each_call_has_local_variables_of_its_own(schedule: str) -> None:
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_lanes_call_each_what_its_register_names(schedule: str) -> None:
+def test_each_lane_calls_the_function_in_its_register(schedule: str) -> None:
     body = """
     and.b32 %r2, %r1, 1; mov.b64 %rd4, table; mul.wide.u32 %rd5, %r2, 8; add.s64 %rd4, %rd4, %rd5;
     ld.global.b64 %rd6, [%rd4];
@@ -152,13 +152,13 @@ def test_lanes_call_each_what_its_register_names(schedule: str) -> None:
     assert results(body, values, schedule) == [n**4 if n % 2 else 4 * n for n in values]
 
 
-def test_a_guarded_call_is_made_by_some_lanes() -> None:
+def test_a_predicated_call_is_made_by_some_lanes() -> None:
     body = "mov.b32 %r9, -1; setp.gt.s32 %p1, %r1, 3; { .param .b32 a; .param .b32 b; st.param.b32 [b], 8;"
     body += "st.param.b32 [a], %r1; @%p1 call (b), double, (a); ld.param.b32 %r9, [b]; }"
     assert results(body, [1, 5, 3, 9]) == [8, 10, 8, 18]
 
 
-def test_a_recursion_without_end_fills_the_stack() -> None:
+def test_endless_recursion_overflows_the_stack() -> None:
     given = np.full(4, 100000, np.int32)
     body = CALL.format("fibonacci, (a)")
     result, _ = simulate(program(body), [np.zeros_like(given), given], block=4)
@@ -167,7 +167,7 @@ def test_a_recursion_without_end_fills_the_stack() -> None:
     assert "the calls of fibonacci are too deep" in result.error.what
 
 
-def test_a_call_of_no_function_stops_the_kernel() -> None:
+def test_an_indirect_call_to_an_invalid_address_stops_the_kernel() -> None:
     body = "mov.b64 %rd4, 4096; form: .callprototype (.param .b32 _) _ (.param .b32 _);"
     given = np.zeros(4, np.int32)
     result, _ = simulate(program(body + CALL.format("%rd4, (a), form")), [given, given], block=4)
@@ -177,7 +177,7 @@ def test_a_call_of_no_function_stops_the_kernel() -> None:
 
 
 @pytest.mark.parametrize("call", ["nowhere, (a)", "double, (a, a)"])
-def test_a_call_that_fits_no_function_is_refused_when_it_is_loaded(call: str) -> None:
+def test_a_call_that_matches_no_function_is_rejected_when_the_module_is_loaded(call: str) -> None:
     given = np.zeros(4, np.int32)
     with pytest.raises(PtxError, match="cannot execute `call`"):
         simulate(program(CALL.format(call)), [given, given], block=4)
@@ -191,7 +191,7 @@ def test_lists_after_labels_are_read_and_printed() -> None:
 
 
 @pytest.mark.parametrize("split", ["JT: .branchtargets A, B;", "JT:\n\t.branchtargets\n\t\tA,\n\t\tB;"])
-def test_a_jump_table_may_stand_on_lines_of_its_own(split: str) -> None:
+def test_a_jump_table_may_be_on_lines_of_its_own(split: str) -> None:
     body = f"""{split}
     and.b32 %r2, %r1, 1; brx.idx %r2, JT;
 A: mov.b32 %r9, 10; bra.uni END;
@@ -200,8 +200,8 @@ END:"""
     assert results(body, [0, 1, 2, 3]) == [10, 20, 10, 20]
 
 
-def test_a_parameter_that_is_declared_too_small_arrives_whole() -> None:
-    # What LLVM makes of a SIMD[DType.bool, 4]: four bits are declared, four bytes stored and loaded.
+def test_a_parameter_that_is_declared_too_small_is_passed_whole() -> None:
+    # LLVM's code for a SIMD[DType.bool, 4]: four bits are declared, four bytes are stored and loaded.
     text = (
         HEAD
         + """

@@ -62,7 +62,7 @@ def next_in_cluster(grid: Dim3, cluster: Dim3) -> list[int]:
 
 @pytest.mark.parametrize(("grid", "cluster"), SHAPES, ids=str)
 @pytest.mark.parametrize("schedule", ["lockstep", "random:3", "adversarial"])
-def test_each_block_reads_the_next_one_of_its_cluster(grid: Dim3, cluster: Dim3, schedule: str) -> None:
+def test_each_block_reads_the_next_block_of_its_cluster(grid: Dim3, cluster: Dim3, schedule: str) -> None:
     out = np.zeros(grid.count, np.uint32)
     result, (got,) = simulate(kernel(RING), [out], grid=grid, block=1, cluster=cluster, schedule=schedule)
     assert result.error is None
@@ -70,7 +70,7 @@ def test_each_block_reads_the_next_one_of_its_cluster(grid: Dim3, cluster: Dim3,
 
 
 @pytest.mark.parametrize(("grid", "cluster"), SHAPES, ids=str)
-def test_whole_clusters_lie_in_consecutive_blocks(grid: Dim3, cluster: Dim3) -> None:
+def test_clusters_are_in_consecutive_blocks(grid: Dim3, cluster: Dim3) -> None:
     launch = Launch(FUNCTION, grid, Dim3(1), cluster)
     together = blocks_together(launch)
     assert grid.count % together == 0

@@ -26,7 +26,7 @@ INDEX = "and.b32 %r1, %r30, 3; shl.b32 %r2, %r1, 2;\n"
 
 
 def results(body: str, before: str = COEFFICIENTS) -> tuple[list[int], list[Finding]]:
-    """What four threads leave in the output's 64-bit elements, and what the checks found."""
+    """The four 64-bit elements of the output, and the findings of the checks."""
     checks = make_checks()
     done, (out,) = simulate(
         kernel(MINE + INDEX + body, before=before), [np.zeros(4, np.uint64)], block=4, hooks=checks
@@ -48,7 +48,7 @@ def results(body: str, before: str = COEFFICIENTS) -> tuple[list[int], list[Find
         "cvta.to.const.u64 %rd2, %rd2; cvt.u32.u64 %r3, %rd2; ld.const.b32 %r4, [%r3];",
     ],
 )
-def test_a_constant_is_read_by_every_sort_of_address(load: str) -> None:
+def test_a_constant_is_read_by_every_kind_of_address(load: str) -> None:
     body = f"{load} cvt.u64.u32 %rd5, %r4; st.global.b64 [%rd1], %rd5;"
     assert results(body) == ([10, 20, 30, 40], [])
 
@@ -58,8 +58,8 @@ def test_a_constant_is_read_by_its_name() -> None:
     assert results(body) == ([30, 30, 30, 30], [])
 
 
-def test_a_generic_address_of_a_constant_is_of_constant_memory_alone() -> None:
-    """As an H200 answers."""
+def test_a_generic_address_of_a_constant_is_only_in_constant_memory() -> None:
+    """As on an H200."""
     ask = "".join(
         f"isspacep.{space} %p1, %rd2; selp.b64 %rd3, {bit}, 0, %p1; or.b64 %rd4, %rd4, %rd3;\n"
         for space, bit in (("const", 1), ("global", 2), ("shared", 4), ("local", 8))
@@ -91,7 +91,7 @@ def test_an_index_outside_a_constant_array_is_reported(shift: int, kind: Kind, w
     assert "변수 `coeff`(16바이트)" in explain(finding, "ko").what
 
 
-def test_initial_addresses_take_their_own_bytes_only() -> None:
+def test_initial_addresses_change_only_their_own_bytes() -> None:
     before = COEFFICIENTS + (
         ".global .align 8 .b64 there[2] = {generic(coeff)+4, 3};\n"
         ".global .align 4 .u32 near[2] = {coeff+12, 5};\n"
@@ -119,8 +119,8 @@ def test_initial_addresses_take_their_own_bytes_only() -> None:
         "cvta.shared.u32 %r4, %r3;",
     ],
 )
-def test_too_few_bits_for_an_address_are_refused(narrow: str) -> None:
-    """As by the assembler for sm_90, which knows no 32-bit addresses of global memory."""
+def test_an_address_register_that_is_too_narrow_is_rejected(narrow: str) -> None:
+    """As by the assembler for sm_90, which has no 32-bit addresses of global memory."""
     module = parse_module(kernel("\n" + narrow, before=COEFFICIENTS))
     with pytest.raises(PtxError, match="addresses of global memory, of functions and generic ones") as caught:
         decode(module, module.kernels["k"])
@@ -138,7 +138,7 @@ def test_too_few_bits_for_an_address_are_refused(narrow: str) -> None:
         "st.global.b32 [tile], %r4;",
     ],
 )
-def test_a_variable_of_another_state_space_is_refused(access: str) -> None:
+def test_a_variable_of_another_state_space_is_rejected(access: str) -> None:
     """As by the assembler."""
     module = parse_module(kernel(access, before=COEFFICIENTS))
     with pytest.raises(PtxError, match="is a variable of the state space"):
@@ -159,7 +159,7 @@ def test_generic_accesses_may_name_shared_local_and_global_variables() -> None:
 
 @pytest.mark.mojo
 @needs_simulated_gpu
-def test_a_mojo_program_reads_what_the_host_put_into_constant_memory() -> None:
+def test_a_mojo_program_reads_constant_memory_that_the_host_has_written() -> None:
     with Simulation(libraries=stand_ins()) as gpu:
         done = run(gpu, program("constant_memory"))
     assert (done.stdout, done.returncode) == ("wrong: 0 of 100\n", 0)

@@ -1,4 +1,4 @@
-"""The stand-in driver through the C interface: what an H200's driver answered, it answers too."""
+"""The simulated driver through its C interface: its results are those recorded from an H200's driver."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NOT_HERE = (
     *(83, 89, 91, 103, 107, 110, 112, 113, 114, 115, 116, 117, 118, 119, 121, 122, 123, 124, 125),
     *(128, 141, 142, 144, 145),
 )
-"""Device attributes of features that an H200 has and the simulated GPU has not (see `device.ATTRIBUTES`)."""
+"""Device attributes of H200 features that the simulated GPU does not support (see `device.ATTRIBUTES`)."""
 
 DIFFERENCES = {f"cuDeviceGetAttribute {number}" for number in NOT_HERE} | {
     f"cuFuncGetAttribute 4 {kernel}"  # registers: the simulator allocates none
@@ -75,7 +75,7 @@ def test_answers_are_those_of_an_h200(group: str) -> None:
         ("grid=(3, 1, 1), cluster=(2, 1, 1)", "grid (3, 1, 1) is no multiple of the cluster (2, 1, 1)"),
     ],
 )
-def test_a_refused_launch_tells_why(shape: str, why: str) -> None:
+def test_a_rejected_launch_has_a_reason(shape: str, why: str) -> None:
     code = f"d = Driver().start()\nprint(d.launch(d.function('store'), {shape}) > 0)"
     with simulation(record_only=True) as gpu:
         done = run_python(gpu, code)
@@ -83,7 +83,7 @@ def test_a_refused_launch_tells_why(shape: str, why: str) -> None:
     assert done.stderr.startswith(f"simulated GPU: store cannot be launched: {why}")
 
 
-def test_a_kernel_that_reserves_too_much_shared_memory_is_told_how_much_there_is() -> None:
+def test_the_limit_is_reported_for_a_kernel_that_declares_too_much_shared_memory() -> None:
     code = """
 text = PTX.replace(b"{", b"{ .shared .align 4 .b8 cells[65536];", 1)
 d = Driver().start()
@@ -96,17 +96,17 @@ print(d.launch(d.function("store")) > 0)
     assert "the kernel reserves 65536 bytes of shared memory; a block has 49152" in done.stderr
 
 
-def test_memory_shown_at_two_places_is_one_memory() -> None:
+def test_memory_mapped_at_two_addresses_has_the_same_content() -> None:
     code = """
 import driver_work_cases as work
 d = Driver().start()
-wish, allowed = work.Wish(1, 0, work.Location(1, 0)), work.Access(work.Location(1, 0), 3)
+properties, allowed = work.Properties(1, 0, work.Location(1, 0)), work.Access(work.Location(1, 0), 3)
 size, address, handle, again, flags = ctypes.c_size_t(2 << 20), U64(), U64(), U64(), U64(9)
-assert d("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(wish), U64(0)) == 0
+assert d("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(properties), U64(0)) == 0
 assert d("cuMemAddressReserve", ctypes.byref(address), ctypes.c_size_t(4 << 20), size, U64(0), U64(0)) == 0
 one, two = U64(address.value), U64(address.value + (2 << 20))
-for place in (one, two):
-    assert d("cuMemMap", place, size, ctypes.c_size_t(0), handle, U64(0)) == 0
+for mapped in (one, two):
+    assert d("cuMemMap", mapped, size, ctypes.c_size_t(0), handle, U64(0)) == 0
 print(d("cuMemcpyHtoD_v2", one, b"abcdefgh", ctypes.c_size_t(8)), "before it is allowed")
 print(d("cuMemSetAccess", one, ctypes.c_size_t(4 << 20), ctypes.byref(allowed), ctypes.c_size_t(1)))
 print(d("cuMemGetAccess", ctypes.byref(flags), ctypes.byref(work.Location(1, 0)), two), flags.value)
@@ -114,8 +114,8 @@ print(d("cuMemRetainAllocationHandle", ctypes.byref(again), two), again.value ==
 d("cuMemcpyHtoD_v2", one, b"abcdefgh", ctypes.c_size_t(8))
 d.launch(d.function("store"), arguments=(two, U32(0x21212121)))
 seen = ctypes.create_string_buffer(9)
-for place in (one, two):
-    d("cuMemcpyDtoH_v2", seen, place, ctypes.c_size_t(8))
+for mapped in (one, two):
+    d("cuMemcpyDtoH_v2", seen, mapped, ctypes.c_size_t(8))
     print(seen.value)
 print(d("cuMemUnmap", one, size), d("cuMemcpyDtoH_v2", seen, one, ctypes.c_size_t(8)))
 print(d("cuMemRelease", handle), d("cuMemRelease", handle), d("cuMemRelease", handle))
@@ -130,7 +130,7 @@ print(seen.value, d("cuMemAddressFree", one, ctypes.c_size_t(4 << 20)))
     ], done.stderr  # fmt: skip
 
 
-def test_a_map_of_pixels_is_the_one_that_the_copies_were_held_against() -> None:
+def test_an_im2col_map_is_encoded_as_in_the_recorded_cases() -> None:
     code = """
 from tests.simulator.instructions import record_tensors, tensor_cases
 from tests.simulator.instructions.record import Driver
@@ -146,7 +146,7 @@ print(json.dumps([bytes(record_tensors.encode(driver, case, address)).hex() for 
     assert json.loads(done.stdout) == [packed(case.map).hex() for case in cases], done.stderr
 
 
-def test_every_name_that_mojo_looks_up_is_there() -> None:
+def test_every_name_that_mojo_looks_up_is_exported() -> None:
     code = """
 import json
 found = {}
@@ -166,7 +166,7 @@ print(json.dumps(found))
     }
 
 
-def test_what_is_not_there_says_so_by_name() -> None:
+def test_an_unsupported_function_reports_its_name() -> None:
     source = (Path(__file__).parents[2] / "tooling/simulator/nvidia/driver/unsupported.mojo").read_text()
     names = [line.split('"')[1] for line in source.splitlines() if line.startswith("@export")]
     assert len(names) > 10
@@ -176,7 +176,7 @@ def test_what_is_not_there_says_so_by_name() -> None:
     assert done.stderr.splitlines() == [f"simulated GPU: {name} is not supported" for name in names]
 
 
-def test_elapsed_time_is_never_told() -> None:
+def test_elapsed_time_is_not_supported() -> None:
     code = """
 d = Driver().start()
 one, two, time = PTR(), PTR(), ctypes.c_float(-1)
@@ -190,7 +190,7 @@ print(d("cuEventElapsedTime", ctypes.byref(time), one, two), time.value)
     assert "a simulation has no times" in done.stderr
 
 
-def test_the_ptx_compiler_gives_back_the_text() -> None:
+def test_the_ptx_compiler_returns_the_text() -> None:
     code = """
 c = ctypes.CDLL("libNVPTX.so")
 handle, size, text = PTR(), ctypes.c_size_t(), b".version 8.5"
@@ -206,7 +206,7 @@ print(c.nvPTXCompilerDestroy(ctypes.byref(handle)), handle.value)
     assert done.stdout.splitlines() == ["0", "0", "0 13", r"0 b'.version 8.5\x00'", "0 None"]
 
 
-def test_nvml_tells_the_same_device_as_the_driver() -> None:
+def test_nvml_reports_the_same_device_as_the_driver() -> None:
     code = """
 n, d = ctypes.CDLL("libnvidia-ml.so.1"), Driver()
 print(n.nvmlInit_v2())
@@ -251,7 +251,7 @@ def test_a_path_with_spaces_and_hangul(tmp_path: Path) -> None:
     assert done.stdout == "True\n", done.stderr
 
 
-def test_a_program_that_has_something_where_the_arena_goes_works_all_the_same() -> None:
+def test_a_program_works_if_the_address_of_the_arena_is_in_use() -> None:
     code = f"""
 libc = ctypes.CDLL(None)
 libc.mmap.restype = PTR
@@ -296,10 +296,12 @@ def test_after_the_simulation_the_library_explains_itself() -> None:
         pass
     done = run_python(gpu, "print(Driver()('cuInit', 0))")
     assert done.stdout == "100\n"
-    assert "the simulator is not there any more" in done.stderr
+    assert (
+        "the simulator is not running: cannot connect to the socket that GPU_SIM_SOCKET names" in done.stderr
+    )
 
 
-def test_a_simulator_that_goes_away_is_noticed_by_the_program() -> None:
+def test_a_program_reports_that_the_simulator_has_closed_the_connection() -> None:
     code = """
 d = Driver().start()
 print("ready", flush=True)
@@ -323,7 +325,7 @@ print(d("cuMemAlloc_v2", ctypes.byref(a), ctypes.c_size_t(4)), d("cuStreamSynchr
             gpu.__exit__(None, None, None)
             output, errors = program.communicate("\n", timeout=30)
     assert output == "46 46\n"
-    assert errors.count("the simulator has gone away") == 1
+    assert errors.count("the connection to the simulator was closed") == 1
 
 
 def test_a_program_that_dies_in_a_kernel_stops_the_kernel() -> None:
@@ -375,7 +377,7 @@ def test_a_protocol_of_another_version_is_explained(monkeypatch: pytest.MonkeyPa
     with simulation(record_only=True) as gpu:
         done = run_python(gpu, "print(Driver()('cuInit', 0))")
     assert done.stdout == "100\n"
-    assert "the simulator speaks protocol 99 and this driver" in done.stderr
+    assert "the simulator uses protocol version 99, but this driver version" in done.stderr
 
 
 def test_several_programs_at_once() -> None:

@@ -42,7 +42,7 @@ def simulate(mode: str) -> tuple[subprocess.CompletedProcess[str], Simulation]:
 
 
 @pytest.mark.parametrize("mode", EXPECTED)
-def test_a_program_prints_what_a_gpu_makes_of_it(mode: str) -> None:
+def test_a_program_prints_the_results_of_a_gpu(mode: str) -> None:
     done, gpu = simulate(mode)
     assert done.returncode == 0, done.stderr
     assert done.stdout == EXPECTED[mode]
@@ -57,7 +57,7 @@ def test_a_kernel_fault_reaches_the_program_when_it_synchronises() -> None:
     assert gpu.launches[-1].error is not None
 
 
-def test_a_benchmark_is_told_that_there_are_no_times() -> None:
+def test_a_benchmark_fails_with_an_explanation() -> None:
     done, _ = simulate("times")
     assert done.returncode != 0
     assert "a simulation has no times" in done.stderr

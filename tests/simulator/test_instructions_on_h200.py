@@ -1,4 +1,4 @@
-"""Every instruction form gives the bits that an H200 gave for the same PTX text and operands."""
+"""Every instruction form has the same result bits as on an H200, for the same PTX text and operands."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ RECORDING = Path(__file__).parents[1] / "data" / "h200" / "instructions.npz"
 BASE = 0x10000
 FORMS = [*cases.forms(), *warp_cases.forms(), *memory_cases.forms(), *warpgroup_cases.forms()]
 
-# Error that the PTX ISA allows an approximate form, as (relative, absolute); ours and the H200's results are
-# both inside it, so twice as much may lie between them.
+# Error that the PTX ISA allows an approximate form, as (relative, absolute). Both our result and that of the
+# H200 are within it, so they may differ by twice as much.
 ALLOWANCE = {
     "ex2": (2**-21, 0.0),
     "lg2": (2**-21, 2**-21),
@@ -77,7 +77,7 @@ def simulate(form: cases.Form) -> npt.NDArray[np.uint64]:
 
 
 def as_float(kind: str, bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
-    """The numbers that the bits mean; of pairs a row for each half."""
+    """The numbers with these bits; for pairs, one row per half."""
     if kind.endswith("x2"):
         return np.stack([as_float(kind[:-2], bits >> np.uint64(shift)) for shift in (0, 16)])
     if kind == "f64":

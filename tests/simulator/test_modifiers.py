@@ -1,5 +1,5 @@
-"""What the assembler refuses is refused when it is decoded: modifiers of loads, stores and atomics, and
-registers that do not fit."""
+"""Decoding rejects what the assembler rejects: wrong modifiers of loads, stores and atomics, and registers of
+the wrong size."""
 
 from __future__ import annotations
 
@@ -67,17 +67,17 @@ MISFITS = [
     "mapa.sharetiled::cluster.u32 %r1, %r2, %r3;",
     "mov.u64 %rd3, %clock;",
 ]
-"""Registers that cannot take the result."""
+"""Registers of the wrong type or size for the result."""
 
 
 @pytest.mark.parametrize("text", GOOD)
-def test_forms_of_the_isa_are_taken(text: str) -> None:
+def test_forms_of_the_isa_are_accepted(text: str) -> None:
     module = parse_module(kernel(text))
     decode(module, module.kernels["k"])
 
 
 @pytest.mark.parametrize("text", [*BAD, *MISFITS])
-def test_others_are_refused_with_their_line(text: str) -> None:
+def test_other_forms_are_rejected_with_their_line(text: str) -> None:
     module = parse_module(kernel("\n" + text))
     with pytest.raises(PtxError, match="cannot execute") as caught:
         decode(module, module.kernels["k"])

@@ -1,4 +1,4 @@
-"""PTX text becomes a module, and what cannot be read is told with its place."""
+"""Parsing of PTX text to a module, and the source positions of errors."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_numbers_survive_printing(value: int, offset: int) -> None:
         assert parse_operand(print_operand(operand), ()) == operand
 
 
-def test_instructions_carry_guard_modifiers_and_the_mojo_line() -> None:
+def test_instructions_have_predicate_modifiers_and_source_location() -> None:
     module = module_of(
         ".reg .pred %p<2>;\n.loc 1 7 3\n.loc 1 0 3\n@!%p1 ld.global.nc.v2.b32 {%r1, %r2}, [%rd1+8];",
         '.file 1 "a.mojo"\n',
@@ -159,8 +159,8 @@ def test_the_mojo_file_and_labels_of_a_real_kernel() -> None:
     (kernel,) = module.kernels.values()
     assert module.files == {1: "axis_sum.mojo"}
     assert "$L__BB0_3" in [s.name for s in kernel.body if isinstance(s, Label)]
-    places = {str(s.source) for s in kernel.body if isinstance(s, Instruction) and s.opcode == "bar"}
-    assert places == {"axis_sum.mojo:20:12", "axis_sum.mojo:26:16", "axis_sum.mojo:29:16"}
+    locations = {str(s.source) for s in kernel.body if isinstance(s, Instruction) and s.opcode == "bar"}
+    assert locations == {"axis_sum.mojo:20:12", "axis_sum.mojo:26:16", "axis_sum.mojo:29:16"}
 
 
 FIRST = 6  # line of the first statement of a body
@@ -212,7 +212,7 @@ def test_what_cannot_be_read_is_reported_at_its_token(
     assert excerpt == [f"  | {shown}", f"  | {' ' * (column - 1)}^"]
 
 
-def test_the_mojo_place_is_told_with_the_line_of_the_ptx() -> None:
+def test_an_error_names_the_line_of_the_ptx_and_the_mojo_source_position() -> None:
     with pytest.raises(PtxError) as caught:
         module_of(".loc 1 7 3\nmov.b32 %r1, 3x;", '.file 1 "a.mojo"\n')
     assert (
@@ -265,15 +265,15 @@ def test_a_kernel_of_fifty_thousand_instructions_is_read_whole() -> None:
     assert len(module.kernels["k"].body) == 51_000
 
 
-def places_of(table: str) -> list[str]:
-    """The chain of places of the one instruction, innermost first."""
+def locations_of(table: str) -> list[str]:
+    """The chain of source locations of the only instruction, innermost first."""
     files = '.file 1 "a.mojo"\n.file 2 "library.mojo"\n'
     (function,) = parse_module(f"{HEAD}{files}.entry k()\n{{\n{table}\nret;\n}}\n").kernels.values()
     (instruction,) = (item for item in function.body if isinstance(item, Instruction))
-    chain, place = [], instruction.source
-    while place is not None:
-        chain.append(f"{place.file}:{place.line}")
-        place = place.inlined_at
+    chain, location = [], instruction.source
+    while location is not None:
+        chain.append(f"{location.file}:{location.line}")
+        location = location.inlined_at
     return chain
 
 
@@ -295,9 +295,9 @@ INNER = ".loc 2 90 1, function_name $L0, inlined_at 2 50 1"
         (INNER, ["library.mojo:90", "library.mojo:50"]),
     ],
 )
-def test_a_place_tells_the_calls_that_were_inlined(table: str, chain: list[str]) -> None:
-    assert places_of(table) == chain
+def test_a_location_has_the_chain_of_inlined_calls(table: str, chain: list[str]) -> None:
+    assert locations_of(table) == chain
 
 
-def test_a_function_inlined_into_itself_makes_no_endless_chain() -> None:
-    assert len(places_of("\n".join([".loc 1 7 5, inlined_at 1 7 5"] * 5000))) < 100
+def test_a_function_inlined_into_itself_has_a_chain_of_limited_length() -> None:
+    assert len(locations_of("\n".join([".loc 1 7 5, inlined_at 1 7 5"] * 5000))) < 100

@@ -1,4 +1,4 @@
-"""Errors about PTX show the line and a caret under the token: line and column exactly."""
+"""Errors about PTX name the exact line and column, and show a caret under the token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Damaged texts that once ended in a Python traceback: each is refused with its line and the reason."""
+"""Invalid PTX that once ended in a Python traceback: each is rejected with its line and the reason."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ INSTRUCTIONS = {
 
 
 @pytest.mark.parametrize(("text", "why"), DECLARATIONS.items())
-def test_a_declaration_that_cannot_be_is_refused(text: str, why: str) -> None:
+def test_an_invalid_declaration_is_rejected(text: str, why: str) -> None:
     with pytest.raises(PtxError) as caught:
         parse_module(f"{HEAD}\n{text}\n")
     assert why in str(caught.value)
@@ -53,20 +53,20 @@ def test_a_declaration_that_cannot_be_is_refused(text: str, why: str) -> None:
 
 
 @pytest.mark.parametrize("parameter", [".param .align 0 .b8 p[4]", ".param .align 12 .b8 p[4]"])
-def test_a_parameter_that_cannot_be_is_refused(parameter: str) -> None:
+def test_an_invalid_parameter_is_rejected(parameter: str) -> None:
     with pytest.raises(PtxError, match="an alignment must be a power of two, not") as caught:
         parse_module(f"{HEAD}\n.visible .entry k({parameter})\n{{\nret;\n}}\n")
     assert caught.value.line == 5
 
 
-def test_a_variable_of_a_body_that_cannot_be_is_refused() -> None:
+def test_an_invalid_variable_of_a_body_is_rejected() -> None:
     with pytest.raises(PtxError, match="an alignment must be a power of two, not 0") as caught:
         parse_module(f"{HEAD}.visible .entry k()\n{{\n.shared .align 0 .b8 tile[4];\nret;\n}}\n")
     assert caught.value.line == 6
 
 
 @pytest.mark.parametrize(("text", "why"), INSTRUCTIONS.items())
-def test_an_instruction_that_cannot_be_is_refused(text: str, why: str) -> None:
+def test_an_invalid_instruction_is_rejected(text: str, why: str) -> None:
     source = kernel(f".reg .b128 %q<2>;\n{text}")
     line = 1 + source[: source.index(text)].count("\n")
     with pytest.raises(PtxError) as caught:
@@ -76,13 +76,13 @@ def test_an_instruction_that_cannot_be_is_refused(text: str, why: str) -> None:
     assert caught.value.line == line
 
 
-def test_more_local_memory_than_a_thread_can_have_is_refused() -> None:
+def test_too_much_local_memory_is_rejected() -> None:
     module = parse_module(kernel(".local .align 4 .b8 depot[1000000000000];"))
     with pytest.raises(PtxError, match="takes 1000000000000 bytes of local memory for each thread; 524288"):
         decode(module, module.kernels["k"])
 
 
-def test_a_parameter_read_far_outside_stops_the_kernel_in_both_languages() -> None:
+def test_a_parameter_read_out_of_bounds_stops_the_kernel_in_both_languages() -> None:
     result, _ = simulate(kernel("ld.param.u64 %rd1, [%ntid.x];"), [np.zeros(1, np.uint32)], block=32)
     assert result.error is not None
     assert result.error.kind is FaultKind.ILLEGAL_ADDRESS

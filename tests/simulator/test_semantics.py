@@ -1,4 +1,4 @@
-"""Integer instructions against a scalar oracle, and floats where NumPy alone would be wrong."""
+"""Integer instructions compared with a scalar model, and floats where plain NumPy would be wrong."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def signed(value: int, bits: int) -> int:
 
 
 def evaluate(form: str, *values: int) -> int:
-    """One lane through the table: bits in, bits out."""
+    """The result bits of one lane."""
     opcode, *modifiers = form.split(".")
     operation = lookup(opcode, tuple(modifiers))
     assert operation is not None
@@ -209,7 +209,7 @@ def test_bit_patterns(form: str, operands: tuple[int, ...], bits: int) -> None:
 @pytest.mark.parametrize(
     "form", ["add.rz.s32", "mul.lo.f32", "cvt.f32.s32", "shl.u32", "setp.foo.s32", "min.rn.f32"]
 )
-def test_forms_that_ptx_does_not_have_are_not_guessed(form: str) -> None:
+def test_unknown_forms_have_no_operation(form: str) -> None:
     opcode, *modifiers = form.split(".")
     assert lookup(opcode, tuple(modifiers)) is None
 

@@ -30,7 +30,7 @@ def by_a_warp(form: str, a: Registers, b: Registers, c: Registers) -> Registers:
 
 
 def by_a_warpgroup(form: str, a: Registers, b: Registers, c: Registers) -> Registers:
-    """The matrix B lies without a swizzle: pieces of 16 bytes, those of its 8 columns side by side."""
+    """The matrix B is not swizzled: pieces of 16 bytes, those of its 8 columns side by side."""
     shape, result, left, right = form.split(".")
     depth = int(shape.partition("k")[2])
     rows = spread(a.reshape(-1, 32, a.shape[2]), ELEMENTS[left], 16, depth)

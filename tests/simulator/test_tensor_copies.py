@@ -1,4 +1,4 @@
-"""Tensor copies, and stores and reductions that an mbarrier counts."""
+"""Tensor copies, and asynchronous stores and reductions that complete on an mbarrier."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tooling.simulator.nvidia.instructions.tensor_maps import LAYOUT, MAGIC, Ten
 from tooling.simulator.nvidia.ptx.reader import PtxError
 
 ADDRESS = BASE
-"""Where `simulate` puts the first array."""
+"""The device address of the first array of `simulate`."""
 
 
 def tensor_map(  # the numbers that cuTensorMapEncodeTiled takes
@@ -86,7 +86,7 @@ def loaded(encoded: bytes, at: tuple[int, ...], count: int, tensor: NDArray[Any]
 
 @pytest.mark.parametrize("at", [(0, 0), (4, 2), (-4, -1), (28, 6), (40, 9)])
 @pytest.mark.parametrize("fill", [0, 1])
-def test_a_box_is_loaded_and_what_lies_outside_is_filled(at: tuple[int, int], fill: int) -> None:
+def test_a_box_is_loaded_and_elements_outside_the_tensor_are_filled(at: tuple[int, int], fill: int) -> None:
     tensor = np.arange(8 * 32, dtype=np.float32).reshape(8, 32)
     padded = np.full((30, 100), np.nan if fill else 0, np.float32)
     padded[10:18, 40:72] = tensor
@@ -96,7 +96,7 @@ def test_a_box_is_loaded_and_what_lies_outside_is_filled(at: tuple[int, int], fi
 
 
 def test_a_box_of_three_dimensions_with_steps() -> None:
-    """The step of the innermost dimension counts for nothing."""
+    """The step of the innermost dimension is ignored."""
     tensor = np.arange(3 * 6 * 16, dtype=np.float32).reshape(3, 6, 16)
     got = loaded(tensor_map((16, 6, 3), (16, 4, 2), steps=(2, 3, 1, 1, 1)), (0, 1, 1), 64, tensor)
     np.testing.assert_array_equal(got.reshape(2, 2, 16), tensor[1:3, 1:5:3])
@@ -108,15 +108,15 @@ def test_pieces_of_16_bytes_are_swizzled(swizzle: int, width: int) -> None:
     tensor = np.arange(rows * width, dtype=np.float32).reshape(rows, width)
     got = loaded(tensor_map((width, rows), (width, rows), swizzle=swizzle), (0, 0), 256, tensor)
     want = np.empty(256, np.float32)
-    for place in range(256):
-        piece = place // 4
+    for index in range(256):
+        piece = index // 4
         moved = piece ^ (piece // 8 & (1 << swizzle) - 1)
-        want[moved * 4 + place % 4] = tensor.reshape(-1)[place]
+        want[moved * 4 + index % 4] = tensor.reshape(-1)[index]
     np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("operation", ["", "add", "min"])
-def test_a_box_is_stored_or_reduced_where_the_tensor_is(operation: str) -> None:
+def test_a_box_is_stored_or_reduced_only_inside_the_tensor(operation: str) -> None:
     copy = f"cp.reduce.async.bulk.tensor.2d.global.shared::cta.{operation}.tile.bulk_group"
     if not operation:
         copy = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group"
@@ -176,7 +176,7 @@ def test_a_multicast_copy_reaches_every_block_named() -> None:
     assert got.tolist() == [9, 9]
 
 
-def test_what_is_no_tensor_map_is_told() -> None:
+def test_an_invalid_tensor_map_is_reported() -> None:
     text = program(LOAD.format(bytes=64, rank=1, at="0"))
     result, _ = simulate(text, [np.zeros(16, np.float32)] * 2, block=16, extra=bytes(128))
     assert result.error is not None
@@ -197,12 +197,12 @@ def test_what_is_no_tensor_map_is_told() -> None:
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd30], [tile], 16;",
     ],
 )
-def test_other_modes_stop_with_their_name(form: str) -> None:
+def test_unsupported_modes_stop_with_their_name(form: str) -> None:
     with pytest.raises(PtxError, match=r"cannot execute `cp\..*bulk"):
         simulate(program(form), [np.zeros(1)] * 2, block=1)
 
 
-def test_only_a_map_is_unpacked() -> None:
+def test_only_a_tensor_map_is_unpacked() -> None:
     assert TensorMap.unpack(bytes(128)) is None
     whole = TensorMap.unpack(tensor_map((32, 8), (16, 4), swizzle=2))
     assert whole is not None
@@ -222,7 +222,7 @@ def test_parameters_are_read_at_computed_addresses() -> None:
     assert got.tolist() == [extra[2 * k] * 256 + extra[2 * k + 1] for k in range(64)]
 
 
-def test_a_lane_that_is_left_out_may_hold_any_parameter_address() -> None:
+def test_an_inactive_lane_may_have_any_parameter_address() -> None:
     body = """
     mov.b32 %r1, map; mad.lo.u32 %r1, %r30, 4, %r1; mov.b32 %r2, 0; mov.b32 %r3, 0;
     setp.lt.u32 %p1, %r30, 32; @%p1 ld.param.v2.u8 {%r2, %r3}, [%r1]; mad.lo.u32 %r2, %r2, 256, %r3;
@@ -273,7 +273,7 @@ WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra WAIT;
     ],
 )
 @pytest.mark.parametrize("schedule", ["lockstep", "random:2", "adversarial"])
-def test_stores_and_reductions_are_counted_by_the_other_blocks_barrier(
+def test_stores_and_reductions_complete_on_the_mbarrier_of_the_other_block(
     action: str, size: int, offset: int, base: int, schedule: str
 ) -> None:
     text = kernel(ASYNC.format(bytes=32 * size, action=action, offset=offset))
@@ -320,7 +320,7 @@ def test_vector_atomics_of_halves(name: str, want: tuple[int, int]) -> None:
 @pytest.mark.parametrize(
     "form", ["shared.add.v2.f32", "global.min.v2.f32", "global.add.v4.f64", "global.add.v8.f32"]
 )
-def test_vector_atomics_that_do_not_exist_are_refused(form: str) -> None:
+def test_invalid_vector_atomics_are_rejected(form: str) -> None:
     count = int(form.split(".")[2][1])
     listed = ", ".join(["%r1"] * count)
     with pytest.raises(PtxError, match="cannot execute `red"):

@@ -1,4 +1,4 @@
-"""Every tensor copy leaves the bytes that it left on an H200, or stops where that stopped."""
+"""Every tensor copy writes the same bytes as on an H200, or stops where it stopped there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tooling.simulator.nvidia.instructions.tensor_maps import LAYOUT, MAGIC
 
 RECORDING = Path(__file__).parents[1] / "data" / "h200" / "tensors.npz"
 ADDRESS = BASE
-"""Where `simulate` puts the first array."""
+"""The device address of the first array of `simulate`."""
 
 CASES = tensor_cases.cases()
 
@@ -30,7 +30,7 @@ def recording() -> tuple[dict[str, npt.NDArray[np.uint8]], dict[str, str]]:
 
 
 def packed(encoded: tensor_cases.Map) -> bytes:
-    """The map as the driver of the simulated GPU makes it."""
+    """The map as the driver of the simulated GPU encodes it."""
 
     def padded(numbers: tuple[int, ...], count: int, rest: int = 0) -> list[int]:
         return [*numbers, *[rest] * count][:count]
@@ -57,7 +57,7 @@ def packed(encoded: tensor_cases.Map) -> bytes:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_copy_leaves_what_it_left_on_the_h200(case: tensor_cases.Case) -> None:
+def test_a_copy_has_the_result_of_the_h200(case: tensor_cases.Case) -> None:
     recorded, errors = recording()
     extra = bytes(-16 % 64) + packed(case.map)
     result, arrays = simulate(case.text(), [case.tensor(), case.output()], block=64, extra=extra)
@@ -73,6 +73,6 @@ def test_a_copy_leaves_what_it_left_on_the_h200(case: tensor_cases.Case) -> None
     assert not len(wrong), f"{len(wrong)} of {len(want)} differ; {shown}"
 
 
-def test_the_record_holds_every_case_and_no_other() -> None:
+def test_the_recording_has_exactly_these_cases() -> None:
     recorded, errors = recording()
     assert set(recorded) == {case.name for case in CASES} >= set(errors)

@@ -8,18 +8,19 @@ noticed without running anything.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
+from tooling.atomic_write import write_atomically
 from tooling.book.errors import BookError, malformed
 from tooling.book.page import PageContext, Words
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program
 from tooling.project import Project
+from tooling.state_file import encoded, read_json
 
 STATES = ("unsolved", "solved")
 _LONG_COUNT = 8  # so many lines that only count up are folded
@@ -82,23 +83,20 @@ def load(path: Path) -> Recording:
         BookError: missing, or not a recording.
     """
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-        return Recording(**{**fields, "lines": tuple(fields["lines"])})
+        return read_json(path, Recording)
     except FileNotFoundError as error:
         raise BookError(
             f"this run was never recorded: {path.name}",
             why="a page shows no output that no program printed",
             hint="record it with `tooling book outputs --update`",
         ) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except ValueError as error:
         raise malformed("recording", path, error) from error
 
 
 def save(path: Path, recording: Recording) -> None:
     """Writes one recording."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(to_builtins(recording), ensure_ascii=False, indent=2)
-    path.write_text(text + "\n", encoding="utf-8")
+    write_atomically(path, encoded(recording, indent=2))
 
 
 def output(page: PageContext, words: Words) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import math
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -22,12 +21,13 @@ from tooling.execution.program import Ending, Transcript
 from tooling.judging.judge import judge_case, judge_unjudged, outcome_of
 from tooling.judging.reference import ReferenceCase, load_reference
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
+from tooling.state_file import read_json
 from tooling.targets.accelerators import target_for
 from tooling.targets.model import Choice, Target
 from tooling.targets.selection import gate
 from tooling.verify.plan import PlannedTrial, Task
+from tooling.verify.trying import complaint_about
 
-_VERSION = 1
 SIMULATOR_ONLY = frozenset({"memory", "races", "initialisation", "synchronisation"})
 """What only the simulated GPU can name: hardware may let such a mutant pass."""
 
@@ -37,6 +37,38 @@ OF_VALUES = frozenset(DIAGNOSES) - {"not-submitted", "input-changed"}
 
 class ResultsUnreadable(ToolingError):
     """A results file is missing, damaged or of another version."""
+
+
+class _Kept(Struct, frozen=True):
+    """A buffer that a program used or handed in; one that is too large has no content here."""
+
+    dtype: str
+    bytes: int
+    sha256: str
+    zlib: str | None  # the content, compressed, in base 64
+
+
+class _Result(Struct, frozen=True):
+    """A run of a program on one data set."""
+
+    id: str
+    dataset: str
+    ending: Ending
+    status: int
+    seconds: float
+    stdout: str
+    stderr: str
+    used: dict[str, _Kept]
+    out: dict[str, _Kept]
+
+
+class _Results(Struct, frozen=True):
+    """What run_bundle.py writes."""
+
+    version: Literal[1]
+    bundle: str
+    device: str
+    results: tuple[_Result, ...]
 
 
 class Judged(Struct, frozen=True):
@@ -58,14 +90,12 @@ def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
         ResultsUnreadable: the file is not what run_bundle.py writes.
     """
     try:
-        report = json.loads(path.read_text("utf-8"))
-        if report["version"] != _VERSION:
-            raise ValueError(f"version {report['version']}, not {_VERSION}")
-        target = target_for(str(report["bundle"]), str(report["device"]))
-        by_id: dict[str, list[dict[str, Any]]] = {}
-        for result in report["results"]:
-            by_id.setdefault(result["id"], []).append(result)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        report = read_json(path, _Results)
+        target = target_for(report.bundle, report.device)
+        by_id: dict[str, list[_Result]] = {}
+        for result in report.results:
+            by_id.setdefault(result.id, []).append(result)
+    except (OSError, ValueError) as error:
         raise ResultsUnreadable(
             "the results cannot be read", where=Location(path), why=f"{type(error).__name__}: {error}"
         ) from error
@@ -105,9 +135,7 @@ class _Cases:
         return self._kept[dataset]
 
 
-def _judge(trial: PlannedTrial, results: Sequence[dict[str, Any]], choice: Choice, cases: _Cases) -> Judged:
-    from tooling.verify.trying import complaint_about  # noqa: PLC0415 - brings multiprocessing
-
+def _judge(trial: PlannedTrial, results: Sequence[_Result], choice: Choice, cases: _Cases) -> Judged:
     mode = trial.selection.mode
     if not results:
         return Judged(trial, None, "", "the results do not hold it")
@@ -123,7 +151,7 @@ def _judge(trial: PlannedTrial, results: Sequence[dict[str, Any]], choice: Choic
     )
     if verdict.outcome is Outcome.UNDECIDED:
         return Judged(trial, verdict, "", "the values are right; only the simulated GPU judges the counters")
-    lacking = set(mode.datasets) - {result["dataset"] for result in results}
+    lacking = set(mode.datasets) - {result.dataset for result in results}
     if lacking and all(case.right for case in verdicts):
         return Judged(trial, None, "", f"the results do not hold its run on `{min(lacking)}`")
     complaint = complaint_about(trial, verdict)
@@ -155,46 +183,40 @@ class _Brought(Struct, frozen=True):
         )
 
 
-def _brought(trial: PlannedTrial, result: dict[str, Any], target: Target, cases: _Cases) -> _Brought:
-    transcript = Transcript(
-        result["stdout"],
-        result["stderr"],
-        Ending(result["ending"]),
-        int(result["status"]),
-        float(result["seconds"]),
-    )
+def _brought(trial: PlannedTrial, result: _Result, target: Target, cases: _Cases) -> _Brought:
+    transcript = Transcript(result.stdout, result.stderr, result.ending, result.status, result.seconds)
     mode = trial.selection.mode
     if mode.kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
-        return _Brought(judge_unjudged(result["dataset"], transcript))
+        return _Brought(judge_unjudged(result.dataset, transcript))
     mode = target.sized(mode)
-    case = cases.case(trial.selection.puzzle, mode, result["dataset"])
-    used, out = _buffers(result["used"], case.inputs), _buffers(result["out"], case.expected)
+    case = cases.case(trial.selection.puzzle, mode, result.dataset)
+    used, out = _buffers(result.used, case.inputs), _buffers(result.out, case.expected)
     missing = frozenset(
         output.name
         for output in mode.outputs
-        if output.name not in out and _may_be(output, result["out"].get(output.name))
+        if output.name not in out and _may_be(output, result.out.get(output.name))
     )
     return _Brought(judge_case(mode, case, transcript, used, out), missing)
 
 
-def _buffers(records: dict[str, Any], known: Mapping[str, NDArray[Any]]) -> dict[str, Buffer]:
+def _buffers(records: dict[str, _Kept], known: Mapping[str, NDArray[Any]]) -> dict[str, Buffer]:
     """The buffers that came back; one that is known by its hash alone is taken from `known` if it is that."""
     found = {}
     for name, record in records.items():
-        if record["zlib"] is not None:
-            found[name] = Buffer(record["dtype"], zlib.decompress(base64.b64decode(record["zlib"])))
+        if record.zlib is not None:
+            found[name] = Buffer(record.dtype, zlib.decompress(base64.b64decode(record.zlib)))
         elif name in known:
             content = known[name].tobytes()
-            if hashlib.sha256(content).hexdigest() == record["sha256"]:
-                found[name] = Buffer(record["dtype"], content)
+            if hashlib.sha256(content).hexdigest() == record.sha256:
+                found[name] = Buffer(record.dtype, content)
     return found
 
 
-def _may_be(output: Output, record: dict[str, Any] | None) -> bool:
+def _may_be(output: Output, record: _Kept | None) -> bool:
     """Whether a buffer that was left there has the output's type and size."""
-    if record is None or record["dtype"] != output.dtype:
+    if record is None or record.dtype != output.dtype:
         return False
-    return bool(record["bytes"] == math.prod(output.shape) * element_bytes(output.dtype))
+    return record.bytes == math.prod(output.shape) * element_bytes(output.dtype)
 
 
 def _left_behind(trial: PlannedTrial, verdict: Verdict, brought: Sequence[_Brought]) -> str:

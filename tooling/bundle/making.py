@@ -18,13 +18,13 @@ from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.judging.reference import Reference, load_reference
 from tooling.output_folder import OutputFolder
-from tooling.processes import program_pool
 from tooling.project import Project
 from tooling.targets.model import Target
 from tooling.targets.selection import gate
 from tooling.toolchain import BuildCache, Executable, Toolchain
 from tooling.trials import build_program
 from tooling.verify.plan import PlannedTrial, Task
+from tooling.workers import program_pool
 
 VERSION = 1
 RUNTIME_LIBRARIES = (
@@ -73,7 +73,7 @@ def _without_graphs(tasks: Sequence[Task], progress: Callable[[str], None]) -> S
     kept = [task for task in tasks if task.trials[0].selection.program not in absent]
     if not kept:
         raise NothingToBundle(f"no bundle without MAX can hold {names}", why=why, hint=hint)
-    progress(f"left out: {names}: {why}; {hint}")
+    progress(f"left out: {names}: {why}; try: {hint}")
     return kept
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Mode, Program, Puzzle
-from tooling.catalog.nodes import did_you_mean
 from tooling.errors import ToolingError
 from tooling.project import Project
+from tooling.suggestions import did_you_mean, nearest, proposal
+
+_NUMBERED = re.compile(r"p?0*(\d+)((?:_.*)?)", re.ASCII | re.IGNORECASE)
 
 
 class UnknownPuzzle(ToolingError):
@@ -20,6 +23,10 @@ class UnknownPuzzle(ToolingError):
 
 class UnknownMode(ToolingError):
     """The program has no mode with these flags."""
+
+
+class UnknownOption(ToolingError):
+    """An argument is neither a flag of the program nor an option of the command."""
 
 
 class Selection(Struct, frozen=True):
@@ -59,22 +66,64 @@ def every_selection(puzzles: Sequence[Puzzle]) -> tuple[Selection, ...]:
     )
 
 
+def program_name(text: str) -> str:
+    """The name in its canonical form: `p05` for `p5`, `5`, `P05` and `problems/p05/p05.mojo`."""
+    name = Path(text).stem.lower()
+    match = _NUMBERED.fullmatch(name)
+    return f"p{int(match[1]):02}{match[2]}" if match else name
+
+
+def is_puzzle_name(text: str) -> bool:
+    """Whether this has the form of a puzzle's name or number; the puzzle need not exist."""
+    return _NUMBERED.fullmatch(Path(text).stem) is not None
+
+
+def nearest_programs(name: str, known: Iterable[str]) -> str:
+    """A hint with the programs that are most likely meant.
+
+    For a number that no puzzle has, these are the number with its digits reversed, and the nearest number.
+    """
+    names = sorted(set(known))
+    numbers = {int(match[1]) for each in names if (match := _NUMBERED.fullmatch(each))}
+    match = _NUMBERED.fullmatch(name)
+    if match and numbers and int(match[1]) not in numbers:
+        number = int(match[1])
+        likely = [int(f"{number:02}"[::-1]), min(numbers, key=lambda each: (abs(each - number), each))]
+        found = [
+            next((each for each in (f"p{one:02}{match[2]}", f"p{one:02}") if each in names), "")
+            for one in dict.fromkeys(likely)
+        ]
+        return proposal(filter(None, found))
+    return did_you_mean(name, names)
+
+
 def programs_named(puzzles: Sequence[Puzzle], names: Sequence[str]) -> tuple[Program, ...]:
     """The programs with these names, such as `p15` (all of the puzzle) or `p15_raw`; without names, all.
 
     Raises:
         UnknownPuzzle: no puzzle or program has one of the names.
     """
-    known = [name for puzzle in puzzles for name in (puzzle.id, *(each.name for each in puzzle.programs))]
-    for name in names:
-        if name not in known:
-            raise UnknownPuzzle(f"unknown puzzle `{name}`", hint=did_you_mean(name, sorted(set(known))))
+    known = {name for puzzle in puzzles for name in (puzzle.id, *(each.name for each in puzzle.programs))}
+    wanted = known_names(names, known)
     return tuple(
         program
         for puzzle in puzzles
         for program in puzzle.programs
-        if not names or puzzle.id in names or program.name in names
+        if not wanted or puzzle.id in wanted or program.name in wanted
     )
+
+
+def known_names(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """The names of puzzles and programs in their canonical form.
+
+    Raises:
+        UnknownPuzzle: one of them is not among the known ones.
+    """
+    wanted = {program_name(name): name for name in names}
+    for canonical, name in wanted.items():
+        if canonical not in known:
+            raise UnknownPuzzle(f"there is no puzzle `{name}`", hint=nearest_programs(canonical, known))
+    return tuple(wanted)
 
 
 def find_program(project: Project, name: str) -> tuple[Puzzle, Program]:
@@ -86,7 +135,7 @@ def find_program(project: Project, name: str) -> tuple[Puzzle, Program]:
         UnknownPuzzle: there is no such program.
         ManifestError: the manifest is wrong.
     """
-    wanted = Path(name).stem.lower()
+    wanted = program_name(name)
     identity = wanted.split("_", 1)[0]
     manifest = project.problems / identity / "puzzle.yaml"
     known: list[str] = []
@@ -102,22 +151,26 @@ def find_program(project: Project, name: str) -> tuple[Puzzle, Program]:
             known.append(path.stem)
     if not known:
         raise UnknownPuzzle(
-            f"unknown puzzle `{name}`",
+            f"there is no puzzle `{name}`",
             why=f"{project.problems} contains no puzzles",
             hint="change into your clone, or set PUZZLE_ROOT to it",
         )
     raise UnknownPuzzle(
-        f"unknown puzzle `{name}`",
+        f"there is no puzzle `{name}`",
         why="puzzles are named p01, p02, …, and their variants for example p15_tile_tensor",
-        hint=f"{did_you_mean(wanted, sorted(known))}; `tooling list` shows all",
+        hint=f"{nearest_programs(wanted, known)} (`tooling list` shows all)",
     )
 
 
-def find_mode(puzzle: Puzzle, program: Program, flags: Sequence[str]) -> Mode:
+def find_mode(puzzle: Puzzle, program: Program, flags: Sequence[str], options: Sequence[str] = ()) -> Mode:
     """The mode of `program` that these flags select.
+
+    Args:
+        options: the other options of the command line, for hints about misspellings.
 
     Raises:
         UnknownMode: an unknown flag, or no flag where the program has several modes.
+        UnknownOption: a flag that is likely to be one of the options, misspelled.
     """
     modes = puzzle.modes_of(program.name)
     for mode in modes:
@@ -134,6 +187,9 @@ def find_mode(puzzle: Puzzle, program: Program, flags: Sequence[str]) -> Mode:
     unknown = next((flag for flag in flags if flag not in known), None)
     if unknown is None:
         raise UnknownMode(f"these flags cannot be combined: {' '.join(flags)}", why=usage)
+    near = nearest(unknown.partition("=")[0], [*known, *options])
+    if near and near[0] not in known:
+        raise UnknownOption(f"there is no option `{unknown}`", hint=proposal(near))
     if not known:
         raise UnknownMode(
             f"`{program.name}` takes no flags, but `{unknown}` was given", why=usage, hint="remove it"
@@ -143,11 +199,22 @@ def find_mode(puzzle: Puzzle, program: Program, flags: Sequence[str]) -> Mode:
     )
 
 
-def select(project: Project, name: str, flags: Sequence[str]) -> Selection:
+def select(project: Project, name: str, flags: Sequence[str], options: Sequence[str] = ()) -> Selection:
     """The program and mode that a command line selects.
 
+    Args:
+        options: as for `find_mode`.
+
     Raises:
-        UnknownPuzzle, UnknownMode, ManifestError: as `find_program` and `find_mode`.
+        UnknownPuzzle, UnknownMode, UnknownOption, ManifestError: as `find_program` and `find_mode`.
     """
-    puzzle, program = find_program(project, name)
-    return Selection(puzzle, program, find_mode(puzzle, program, flags))
+    try:
+        puzzle, program = find_program(project, name)
+    except UnknownPuzzle:
+        # In `--targt sim p15`, the value of the misspelled option is parsed as the puzzle.
+        for flag in flags:
+            near = nearest(flag.partition("=")[0], options) if flag.startswith("--") else ()
+            if near:
+                raise UnknownOption(f"there is no option `{flag}`", hint=proposal(near)) from None
+        raise
+    return Selection(puzzle, program, find_mode(puzzle, program, flags, options))

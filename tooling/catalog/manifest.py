@@ -25,8 +25,9 @@ from tooling.catalog.model import (
     TensorApi,
     Vendor,
 )
-from tooling.catalog.nodes import Value, did_you_mean, read_document
+from tooling.catalog.nodes import Value, read_document
 from tooling.project import Project
+from tooling.suggestions import did_you_mean
 from tooling.text import LocalText, languages
 
 DEFAULT_TIME_LIMIT = 20.0

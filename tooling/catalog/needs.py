@@ -11,13 +11,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct, to_builtins
 
 from tooling.catalog.catalogue import manifest_paths
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Puzzle, Requirement, Vendor
 from tooling.project import Project
+from tooling.state_file import read_cached
 from tooling.text import LocalText
 
 
@@ -77,10 +77,7 @@ def all_needs(project: Project) -> tuple[Needs, ...]:
 def _recorded(path: Path) -> dict[str, tuple[str, Needs]]:
     """By puzzle, the digest of its manifest and its needs; empty if the file is not valid, as after a merge:
     the manifests are read then."""
-    try:
-        found = msgspec.json.decode(path.read_bytes(), type=list[tuple[str, str, Needs]])
-    except (OSError, msgspec.DecodeError):
-        return {}
+    found = read_cached(path, list[tuple[str, str, Needs]]) or []
     return {name: (digest, needs) for name, digest, needs in found}
 
 

@@ -12,6 +12,7 @@ import yaml
 from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
+from tooling.suggestions import did_you_mean
 
 _Choice = TypeVar("_Choice", bound=Enum)
 _NULL = "tag:yaml.org,2002:null"
@@ -173,17 +174,6 @@ def read_document(path: Path) -> Value:
     if node is None:
         raise ManifestError("the file is empty", where=Location(path, 1, 1), key="")
     return Value(path, "", node)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint with the most similar known words, or all of them if none is similar."""
-    import difflib  # noqa: PLC0415 - only needed for errors
-
-    choices = list(dict.fromkeys(known))
-    near = difflib.get_close_matches(name, choices, n=3, cutoff=0.6)
-    if near:
-        return "did you mean " + " or ".join(f"`{choice}`" for choice in near) + "?"
-    return "one of " + ", ".join(choices) if choices else "there are none"
 
 
 def _kind(node: yaml.Node) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import atexit
 import gc
 import importlib
@@ -12,8 +11,10 @@ import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
 
-from tooling.cli.commands import available_commands
-from tooling.cli.parser import Parser, UsageError
+from msgspec import Struct
+
+from tooling.cli.commands import Command, add_list, available_commands, find_action, parser_of
+from tooling.cli.parser import Parser, UsageError, read
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 
@@ -23,6 +24,16 @@ atexit.register(gc.freeze)
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 TERMINATED = 143  # 128 + SIGTERM
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+
+_FIRST_STEPS = """\
+GPU puzzles in Mojo: run them, judge them, keep the book in step.
+
+  {tool} run p01          build your program of puzzle 1, run it and judge it
+  {tool} run p01 --hint   show a hint
+  {tool} list             show all puzzles
+
+`{tool} --help` shows all commands."""
 
 
 class Terminated(BaseException):
@@ -67,76 +78,118 @@ def _guarded(arguments: list[str]) -> int:
         return TERMINATED
     except BrokenPipeError:
         _end_children()
-        # Python flushes stdout once more when it exits; there is nobody left to read it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return _BROKEN_PIPE
+    except OSError as error:
+        _end_children()
+        # A failed write leaves nothing behind that would fail again: one more shows whether it was stdout's.
+        if error.filename is None and (reason := _output_failure("\n")):
+            print(f"error: the output cannot be written\n  why: {reason}", file=sys.stderr)
+            return ExitCode.NOT_POSSIBLE
+        _show_defect(error)
+        return ExitCode.INTERNAL
     except Exception as error:  # noqa: BLE001 - the one place where a defect of the tool ends
         _end_children()
         _show_defect(error)
         return int(ExitCode.INTERNAL)
 
 
+def _output_failure(more: str = "") -> str | None:
+    """Why stdout takes no more output, such as a full disk; None where it does."""
+    try:
+        sys.stdout.write(more)
+        sys.stdout.flush()
+    except OSError as error:
+        _discard_output()
+        return error.strerror
+    return None
+
+
+def _discard_output() -> None:
+    """Python flushes stdout once more when it exits, and what is left there cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _dispatch(arguments: list[str]) -> int:
-    name = next((argument for argument in arguments if not argument.startswith("-")), None)
+    place = next((place for place, word in enumerate(arguments) if not word.startswith("-")), len(arguments))
+    before, words = arguments[:place], arguments[place:]
+    if before or not words:
+        return _without_command(before, words)
+    command, rest = find_action(_command_named(words), words[1:])
+    assert command.options
+    chosen = read(parser_of(command), command.options, rest)
+    module = importlib.import_module(f"{__name__}.{command.module}")
+    function: Callable[[Struct], int] = getattr(module, command.function)
+    try:
+        return function(chosen)
+    except SystemExit as error:  # no command ends this way: what it checked has no verdict
+        raise CommandEnded(f"`{command.prog}` was ended by SystemExit({error.code!r})") from error
+
+
+def _command_named(words: list[str]) -> Command:
+    known = available_commands()
+    name = words[0]
+    for command in known:
+        if command.name == name:
+            return command
+    import shlex
+
+    from tooling.catalog.catalogue import is_puzzle_name
+    from tooling.suggestions import did_you_mean
+
+    if is_puzzle_name(name):
+        hint = f"`{shlex.join(('tooling', 'run', *words))}`"
+    else:
+        hint = did_you_mean(name, [*(command.name for command in known), "--help", "--version"])
+    raise UsageError(f"there is no command `{name}`", hint=hint)
+
+
+def _without_command(before: list[str], words: list[str]) -> int:
+    """What there is without a command: the help, the versions, and a first orientation."""
+    if not before:
+        from tooling.reports.invocation import tool_prefix
+
+        print(_FIRST_STEPS.format(tool=tool_prefix(os.environ)))
+        return ExitCode.USAGE
+    if before[0] == "--version":
+        from tooling import pins
+
+        print(f"tooling {pins.TOOL_VERSION}", f"Mojo {pins.MOJO_VERSION}", sep="\n")
+        print(f"MAX {pins.MAX_VERSION}", f"mdBook {pins.MDBOOK_VERSION}", sep="\n")
+        return ExitCode.PASSED
     parser = Parser(
         prog="tooling",
         description="GPU puzzles in Mojo: run them, judge them, keep the book in step.",
         epilog="Exit status: 0 passed, 1 wrong, 2 usage, 3 build failed, 4 not possible here, "
         "5 time limit, 70 a defect of the tool.",
-        allow_abbrev=False,
     )
-    subparsers = parser.add_subparsers(
-        title="commands", metavar="COMMAND", dest="command_name", parser_class=Parser
+    parser.add_argument(
+        "--version", action="store_true", help="show the versions of the tool, Mojo, MAX and mdBook"
     )
     known = available_commands()
-    for command in known:
-        if command.name == name:
-            importlib.import_module(f"{__name__}.{command.module}").register(subparsers)
-        elif arguments[:1] != [name]:  # else nobody asks for the list of all
-            subparsers.add_parser(command.name, help=command.help, add_help=False)
-    if name is not None and all(command.name != name for command in known):
-        from tooling.catalog.nodes import did_you_mean
+    add_list(parser, known, "COMMAND", "commands")
+    if before[0] in ("-h", "--help"):
+        parser.parse_args(["--help"])
+    import shlex
 
-        near = did_you_mean(name, [command.name for command in known])
-        hint = f"`tooling run {name}`" if name[:1] == "p" and name[1:2].isdigit() else near
-        raise UsageError(f"there is no command `{name}`", hint=hint)
-    parsed, rest = parser.parse_known_args(_join_optional_number(arguments))
-    function: Callable[[argparse.Namespace], int] | None = getattr(parsed, "command", None)
-    if function is None:
-        if rest:
-            raise UsageError(f"unknown option {rest[0]}", hint="`tooling --help` shows what there is")
-        parser.print_help()
-        return ExitCode.USAGE
-    if rest and not getattr(parsed, "takes_flags", False):
-        raise UsageError(f"unknown argument {rest[0]}", hint=f"`tooling {name} --help` shows what there is")
-    parsed.rest = rest
-    try:
-        return function(parsed)
-    except SystemExit as error:  # no command ends this way: what it checked has no verdict
-        raise CommandEnded(f"`tooling {name}` was ended by SystemExit({error.code!r})") from error
+    from tooling.suggestions import nearest, proposal
 
-
-def _join_optional_number(arguments: list[str]) -> list[str]:
-    """`--hint 2` becomes `--hint=2`, and `--hint` alone `--hint=1`: argparse would take what follows."""
-    joined: list[str] = []
-    for index, argument in enumerate(arguments):
-        if argument == "--":
-            return joined + arguments[index:]
-        if joined and joined[-1] == "--hint" and argument.isdigit():
-            joined[-1] = f"--hint={argument}"
-        else:
-            if joined and joined[-1] == "--hint":
-                joined[-1] = "--hint=1"
-            joined.append(argument)
-    if joined and joined[-1] == "--hint":
-        joined[-1] = "--hint=1"
-    return joined
+    option = before[0].partition("=")[0]
+    named = next((word for word in words if word in {command.name for command in known}), None)
+    if named:
+        others = [word for word in (*before, *words) if word != named]
+        hint = f"an option stands after the command: `{shlex.join(('tooling', named, *others))}`"
+    else:
+        near = nearest(option, ("--help", "--version"))
+        hint = proposal(near) if near else parser.where_help_is
+    raise UsageError(f"unknown option {option}", hint=hint)
 
 
 def _show(error: ToolingError, command: str) -> None:
+    from tooling.reports.invocation import as_typed
     from tooling.reports.terminal import open_terminal
 
-    sys.stdout.flush()
+    _output_failure()  # the error is shown, whatever happens to the rest
     terminal = open_terminal(sys.stderr)
     head = f"{error.where}: {error.what}" if error.where else error.what
     terminal.line(terminal.paint("error:", "red") + " " + head)
@@ -145,9 +198,9 @@ def _show(error: ToolingError, command: str) -> None:
         for line in str(details).splitlines():
             terminal.line("  " + line)
     if error.why:
-        terminal.labelled("why", error.why)
+        terminal.labelled("why", as_typed(error.why, os.environ))
     if error.hint:
-        terminal.labelled("try", error.hint, "cyan")
+        terminal.labelled("try", as_typed(error.hint, os.environ), "cyan")
     if os.environ.get("GITHUB_ACTIONS") == "true":
         from tooling.project import ProjectNotFound, find_project
         from tooling.reports.annotations import error_annotation
@@ -164,7 +217,7 @@ def _show(error: ToolingError, command: str) -> None:
 def _show_defect(error: Exception) -> None:
     import traceback
 
-    sys.stdout.flush()
+    _output_failure()
     traceback.print_exception(error, file=sys.stderr)
     print(
         "\nerror: this is a defect of `tooling` itself, not of your program.\n"

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
-from tooling.cli.options import add_reports
+from tooling.cli.options import CheckOptions
 from tooling.exit_codes import ExitCode
 
 
-def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "check",
-        help="all checks of the repository that need no GPU",
-        description="Runs `generate --check`, `check-translations --fail-on warning` and `book check`, and "
-        "says what each of them found. A check that could not run has not passed.",
-        allow_abbrev=False,
-    )
-    add_reports(parser)
-    parser.set_defaults(command=command)
-
-
-def command(arguments: argparse.Namespace) -> int:
+def command(options: CheckOptions) -> int:
     from tooling.project import find_project
     from tooling.reports.annotations import in_workflow
     from tooling.reports.files import write_json, write_junit
@@ -30,7 +17,7 @@ def command(arguments: argparse.Namespace) -> int:
     from tooling.reports.terminal import open_terminal
     from tooling.repository_checks import CheckResult, run_checks
 
-    terminal = open_terminal(sys.stderr if "-" in (arguments.json, arguments.junit) else sys.stdout)
+    terminal = open_terminal(sys.stderr if "-" in (options.json, options.junit) else sys.stdout)
     status = {CheckResult.NOTHING: "passed", CheckResult.SOMETHING: "failed", CheckResult.NOT_RUN: "error"}
     signs = {
         CheckResult.NOTHING: ("✅", "green"),
@@ -56,10 +43,10 @@ def command(arguments: argparse.Namespace) -> int:
         records.append(
             ReportRecord("check", check.name, status[finding], outcome.seconds, message, outcome.output, data)
         )
-    if arguments.json:
-        write_json(arguments.json, "check", records)
-    if arguments.junit:
-        write_junit(arguments.junit, "check", records)
+    if options.json:
+        write_json(options.json, "check", records)
+    if options.junit:
+        write_junit(options.junit, "check", records)
     add_to_summary(records_markdown("tooling check", records))
     if any(record.status == "failed" for record in records):
         return ExitCode.WRONG

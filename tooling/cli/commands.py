@@ -1,38 +1,250 @@
-"""The table of commands."""
+"""The table of commands, and the way from a command line to a row of it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
+from tooling.cli import options
+from tooling.cli.parser import HelpFormatter, Parser, RawHelpFormatter, UsageError, add_fields
+from tooling.suggestions import did_you_mean, nearest, proposal
+
 
 class Command(Struct, frozen=True):
-    """One row of the command table."""
+    """One command, or one action of a command such as `book build`.
+
+    Attributes:
+        name: what a user types; of an action, its own word.
+        help: its line of the list.
+        options: the class of its options; None where it has actions.
+        description: stands at the beginning of its help, epilog at the end.
+        laid_out: description and epilog are broken into lines already.
+        actions: what it can do.
+        default: the action that is meant where none is named; empty: one must be named.
+        heading, metavar: of the list of actions in the help.
+        parent: the command that an action belongs to.
+    """
 
     name: str
     help: str
+    options: type[Struct] | None = None
+    description: str = ""
+    epilog: str = ""
+    laid_out: bool = False
+    actions: tuple[Command, ...] = ()
+    default: str = ""
+    heading: str = "positional arguments"
+    metavar: str = "ACTION"
+    parent: str = ""
 
     @property
     def module(self) -> str:
-        """A module here with `register(subparsers)`, which sets the parser's default `command`."""
-        return self.name.replace("-", "_") + "_command"
+        """The module here that holds its function."""
+        return (self.parent or self.name).replace("-", "_") + "_command"
+
+    @property
+    def function(self) -> str:
+        """The function of the module that takes its options and gives back the exit status."""
+        return self.name.replace("-", "_") + "_command" if self.parent else "command"
+
+    @property
+    def prog(self) -> str:
+        """What a user types to run it."""
+        return " ".join(filter(None, ("tooling", self.parent, self.name)))
 
 
-COMMANDS = (
-    Command("run", "build a puzzle, run it and judge it"),
-    Command("list", "show the puzzles, their programs and modes"),
-    Command("targets", "show which GPUs can be used here"),
-    Command("verify", "judge every solution, skeleton and mutant"),
-    Command("matrix", "cross-build every program for every vendor"),
-    Command("simulate", "run any Mojo GPU program on the simulated GPU"),
-    Command("profile", "count what a kernel does to memory, line by line"),
-    Command("generate", "write everything that is derived from manifests and solutions"),
-    Command("bundle", "cross-build everything for a machine without a toolchain"),
-    Command("check-translations", "compare the translations with their source"),
-    Command("book", "build the site"),
-    Command("figure", "draw the book's figures"),
-    Command("check", "all checks of the repository that need no GPU"),
+_FRESHNESS = """\
+Every translated page begins with the marker
+    <!-- i18n-source-commit: COMMIT -->
+    <!-- i18n-source-blob: BLOB -->
+which names the source text it was translated from. A page is current while that text is today's, whatever
+commits lie between. `stamp` writes the marker; pages with the first line alone are understood too.
+
+A commit asks to be skipped with the trailer `I18n-Skip: GLOB` (a glob over source paths), or afterwards by
+its id in .i18n-ignore-revs. Findings to live with go to i18n/LANG/ignore.toml as [[ignore]] entries.
+
+Exit status: 0 pass; 1 findings that count (with --check); 2 something could not be told.
+"""
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "run",
+        "build a puzzle, run it and judge it",
+        options.PuzzleRunOptions,
+        "Builds a puzzle's program, runs it on the puzzle's data and on other data, and judges "
+        "the buffers that it hands in.",
+        "The puzzle's own flags may stand anywhere: tooling run p23 --tiled",
+    ),
+    Command(
+        "list",
+        "show the puzzles, their programs and modes",
+        options.ListOptions,
+        "Shows every puzzle with the commands that run it, the tensor API of each program and "
+        "the vendors it runs on.",
+    ),
+    Command(
+        "targets",
+        "show which GPUs can be used here",
+        options.TargetsOptions,
+        "Shows every target, whether it is there, and why not.",
+    ),
+    Command(
+        "verify",
+        "judge every solution, skeleton and mutant",
+        options.VerifyOptions,
+        "Judges our own programs: every solution must pass, every skeleton must fail, and every "
+        "mutant must be rejected with a diagnosis that its file expects.",
+    ),
+    Command(
+        "matrix",
+        "cross-build every program for every vendor",
+        description="The vendor matrix: no GPU is needed.",
+        actions=(
+            Command(
+                "build",
+                "cross-build every program and compare what builds with the manifests",
+                options.MatrixBuildOptions,
+                "Cross-builds the solution of every program for every accelerator, and fails where a "
+                "mode that is not gated does not build, or one that the compiler is said to refuse does.",
+                parent="matrix",
+            ),
+        ),
+    ),
+    Command(
+        "simulate",
+        "run any Mojo GPU program on the simulated GPU",
+        options.SimulateOptions,
+        "Runs a program on the simulated GPU and prints what its checks find. The program may be "
+        "an executable built for sm_90a, a .mojo file, or a command such as `mojo run file.mojo`. A run in "
+        "which no kernel is launched ends with status 4: nothing was checked.",
+        "Example: tooling simulate -- ./my_program --its-flag",
+    ),
+    Command(
+        "profile",
+        "count what a kernel does to memory, line by line",
+        options.ProfileOptions,
+        "Runs a puzzle on the simulated GPU and counts, for each kernel and each line: sectors "
+        "per request, bank conflicts, divergence, bytes and barriers. The counts equal those of Nsight "
+        "Compute on an H200; times are never shown, they need a real GPU.",
+        "Examples: tooling profile p15 --solution --html p15.html; tooling profile my_kernel.mojo",
+    ),
+    Command(
+        "generate",
+        "write everything that is derived from manifests and solutions",
+        options.GenerateOptions,
+        "Writes the problem files, the tasks of poe and pixi, the CI matrix and the workflows.",
+    ),
+    Command(
+        "bundle",
+        "cross-build everything for a machine without a toolchain",
+        options.BundleOptions,
+        "Cross-builds solutions, problem files and mutants for one accelerator into a folder "
+        "with run_bundle.py, which needs only Python and the GPU's driver there.",
+    ),
+    Command(
+        "check-translations",
+        "compare the translations with their source",
+        description="Says which translated pages lag behind their source or disagree with it, and where.",
+        epilog=_FRESHNESS,
+        laid_out=True,
+        default="status",
+        heading="commands",
+        metavar="COMMAND",
+        actions=(
+            Command(
+                "status",
+                "the state of every page (the default)",
+                options.StatusOptions,
+                "The state of every page: is it current, does it say what its source said?",
+                parent="check-translations",
+            ),
+            Command(
+                "diff",
+                "what to translate, commit by commit",
+                options.DiffOptions,
+                "Shows the source's changed blocks by commit, with the lines of the translation.",
+                parent="check-translations",
+            ),
+            Command(
+                "stamp",
+                "mark pages as translated from a version of their source",
+                options.StampOptions,
+                "Writes commit and blob into the marker. Refuses what would be untrue: uncommitted "
+                "source text, a commit outside the base's history, parity errors, a section that changed in "
+                "the source and was not edited in the translation.",
+                parent="check-translations",
+            ),
+            Command(
+                "repair",
+                "mend markers after rewritten history",
+                options.RepairOptions,
+                "Finds lost commits by their text and adds missing blob lines; pages stay as they are.",
+                parent="check-translations",
+            ),
+            Command(
+                "recover",
+                "find what a page with a lost pin was translated from",
+                options.RecoverOptions,
+                "Ranks the versions of the source by resemblance; writes nothing without --apply.",
+                parent="check-translations",
+            ),
+            Command(
+                "new-lang",
+                "start a translation into another language",
+                options.NewLanguageOptions,
+                "Writes book.toml, SUMMARY.md, a glossary to fill and the switcher's entry.",
+                parent="check-translations",
+            ),
+        ),
+    ),
+    Command(
+        "book",
+        "build the site",
+        description="The book: both editions, one site.",
+        actions=(
+            Command("build", "build both editions into one site", options.BookBuildOptions, parent="book"),
+            Command(
+                "serve",
+                "build, show on this machine, and build again after every change",
+                options.BookServeOptions,
+                parent="book",
+            ),
+            Command(
+                "check",
+                "look for everything in the book that is not true or does not work",
+                options.BookCheckOptions,
+                parent="book",
+            ),
+            Command(
+                "formulas",
+                "draw the formulas of the pages, and record them",
+                options.BookFormulasOptions,
+                parent="book",
+            ),
+            Command(
+                "outputs",
+                "compare the printed outputs with what the programs print",
+                options.BookOutputsOptions,
+                parent="book",
+            ),
+        ),
+    ),
+    Command(
+        "figure",
+        "draw the book's figures",
+        options.FigureOptions,
+        "Draws figures as SVG from the puzzles' data and from traces of the programs on the "
+        "simulated GPU: light and dark, in every language.",
+    ),
+    Command(
+        "check",
+        "all checks of the repository that need no GPU",
+        options.CheckOptions,
+        "Runs `generate --check`, `check-translations --fail-on warning` and `book check`, and "
+        "says what each of them found. A check that could not run has not passed.",
+    ),
 )
 
 
@@ -40,3 +252,56 @@ def available_commands() -> tuple[Command, ...]:
     """The rows of the table whose module is part of this installation."""
     folder = Path(__file__).parent
     return tuple(command for command in COMMANDS if (folder / f"{command.module}.py").is_file())
+
+
+def find_action(command: Command, words: Sequence[str]) -> tuple[Command, Sequence[str]]:
+    """The command itself, or the one of its actions that `words` begin with, and the words that remain.
+
+    Raises:
+        UsageError: the action does not exist, or none is named where one must be.
+        SystemExit: the help was asked for, and has been printed.
+    """
+    if not command.actions:
+        return command, words
+    first = words[0] if words else ""
+    for action in command.actions:
+        if action.name == first:
+            return action, words[1:]
+    parser = parser_of(command)
+    if first in ("-h", "--help"):
+        parser.parse_args([first])
+    if command.default:
+        return next(action for action in command.actions if action.name == command.default), words
+    if not first or first.startswith("-"):
+        parser.error(f"the following arguments are required: {command.metavar}")
+    names = [action.name for action in command.actions]
+    raise UsageError(f"`{command.prog}` has no action `{first}`", hint=did_you_mean(first, names))
+
+
+def parser_of(command: Command) -> Parser:
+    """The parser of one command, with its options or the list of its actions."""
+    parser = Parser(
+        prog=command.prog,
+        description=command.description or None,
+        epilog=command.epilog or None,
+        formatter_class=RawHelpFormatter if command.laid_out else HelpFormatter,
+    )
+    if command.options:
+        add_fields(parser, command.options)
+    else:
+        add_list(parser, command.actions, command.metavar, command.heading)
+    return parser
+
+
+def add_list(parser: Parser, commands: Sequence[Command], metavar: str, heading: str) -> None:
+    """Lists commands in a parser's help."""
+    listed = parser.add_subparsers(title=heading, metavar=metavar, parser_class=Parser)
+    for command in commands:
+        listed.add_parser(command.name, help=command.help, add_help=False)
+
+
+def action_instead_of_page(name: str, page: str) -> UsageError | None:
+    """The error of a page that does not exist and is likely to be a misspelled action; None: it is not."""
+    command = next(command for command in COMMANDS if command.name == name)
+    near = nearest(page, [action.name for action in command.actions])
+    return UsageError(f"`{command.prog}` has no action `{page}`", hint=proposal(near)) if near else None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
+from tooling.cli.options import FigureOptions
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -14,28 +14,7 @@ if TYPE_CHECKING:
     from tooling.book.puzzle_index import PuzzleIndex
 
 
-def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "figure",
-        help="draw the book's figures",
-        description="Draws figures as SVG from the puzzles' data and from traces of the programs on the "
-        "simulated GPU: light and dark, in every language.",
-    )
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="a puzzle (p15) or one figure (p15-steps); default: all"
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="draw nothing, and fail where a picture is out of date"
-    )
-    parser.add_argument(
-        "--trace",
-        action="store_true",
-        help="run the programs again first, and write down what their threads do",
-    )
-    parser.set_defaults(command=command)
-
-
-def command(arguments: argparse.Namespace) -> int:
+def command(options: FigureOptions) -> int:
     from tooling.book.errors import BookError
     from tooling.book.figures import every_figure
     from tooling.book.figures.drawing import outdated
@@ -46,23 +25,23 @@ def command(arguments: argparse.Namespace) -> int:
     chosen = [
         figure
         for figure in every_figure()
-        if not arguments.names or {figure.name, figure.puzzle} & set(arguments.names)
+        if not options.names or {figure.name, figure.puzzle} & set(options.names)
     ]
     known = {name for figure in chosen for name in (figure.name, figure.puzzle)}
-    for name in arguments.names:
+    for name in options.names:
         if name not in known:
             names = ", ".join(figure.name for figure in every_figure())
             raise BookError(f"there is no figure `{name}`", hint=f"one of: {names}")
-    traced = _traces(shelf, chosen, arguments.check) if arguments.trace else 0
+    traced = _traces(shelf, chosen, options.check) if options.trace else 0
     stale = [picture for figure in chosen for picture in outdated(shelf, figure)]
     for path, text in stale:
-        if not arguments.check:
+        if not options.check:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        print(f"{'out of date' if arguments.check else 'drawn'}: {path.relative_to(shelf.project.root)}")
+        print(f"{'out of date' if options.check else 'drawn'}: {path.relative_to(shelf.project.root)}")
     if not stale:
         print(f"{len(chosen)} figures, all up to date")
-    return ExitCode.WRONG if arguments.check and (stale or traced) else ExitCode.PASSED
+    return ExitCode.WRONG if options.check and (stale or traced) else ExitCode.PASSED
 
 
 def _traces(shelf: PuzzleIndex, figures: Sequence[Figure], check: bool) -> int:

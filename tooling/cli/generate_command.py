@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
+import os
 import sys
 from typing import TYPE_CHECKING
 
+from tooling.cli.options import GenerateOptions
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -15,39 +16,27 @@ if TYPE_CHECKING:
     from tooling.generate.plan import Generated
 
 
-def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "generate",
-        help="write everything that is derived from manifests and solutions",
-        description="Writes the problem files, the tasks of poe and pixi, the CI matrix and the workflows.",
-    )
-    parser.add_argument(
-        "puzzles", nargs="*", help="only the problem files of these, such as p15 (default: all)"
-    )
-    parser.add_argument("--check", action="store_true", help="write nothing; fail with a diff on any drift")
-    parser.add_argument("--force", action="store_true", help="also overwrite problem files that were edited")
-    parser.set_defaults(command=command)
-
-
-def command(arguments: argparse.Namespace) -> int:
+def command(options: GenerateOptions) -> int:
     from tooling.catalog.catalogue import load_catalogue
     from tooling.generate.plan import plan, write
     from tooling.project import find_project
 
     project = find_project()
-    files = plan(project, load_catalogue(project), arguments.puzzles)
+    files = plan(project, load_catalogue(project), options.puzzles)
     stale = [file for file in files if not file.current]
-    if arguments.check:
+    if options.check:
         for file in stale:
             sys.stdout.write(file.diff(project.root))
         if stale:
+            from tooling.reports.invocation import as_typed
+
             message = f"{len(stale)} of {len(files)} generated files are not current: run `tooling generate`"
-            print(f"\n{message}")
+            print("\n" + as_typed(message, os.environ))
             _annotate(stale, project.root, message)
             return ExitCode.WRONG
         print(f"{len(files)} generated files are current")
         return ExitCode.PASSED
-    for path in write(project, files, force=arguments.force):
+    for path in write(project, files, force=options.force):
         print(f"wrote {path.relative_to(project.root)}")
     print(f"{len(files)} generated files, {len(stale)} of them written")
     return ExitCode.PASSED

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import add_language
+from tooling.cli.options import ListOptions
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from tooling.catalog.model import Puzzle
 
 
-def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "list",
-        help="show the puzzles, their programs and modes",
-        description="Shows every puzzle with the commands that run it, the tensor API of each program and "
-        "the vendors it runs on.",
-    )
-    parser.add_argument("--part", help="only the puzzles of one part of the book, such as VI")
-    parser.add_argument("--json", metavar="FILE", help="write the list as JSON (`-`: to stdout)")
-    add_language(parser)
-    parser.set_defaults(command=command)
-
-
-def command(arguments: argparse.Namespace) -> int:
+def command(options: ListOptions) -> int:
     from rich.console import Console
     from rich.table import Table
 
@@ -38,18 +24,18 @@ def command(arguments: argparse.Namespace) -> int:
 
     puzzles = load_catalogue(find_project())
     parts = list(dict.fromkeys(puzzle.part for puzzle in puzzles))
-    if arguments.part and arguments.part not in parts:
-        raise ToolingError(f"the book has no part `{arguments.part}`", hint=f"one of {', '.join(parts)}")
-    puzzles = tuple(puzzle for puzzle in puzzles if arguments.part in (None, puzzle.part))
-    if arguments.json:
-        _write_json(arguments.json, puzzles)
-        if arguments.json == "-":
+    if options.part and options.part not in parts:
+        raise ToolingError(f"the book has no part `{options.part}`", hint=f"one of {', '.join(parts)}")
+    puzzles = tuple(puzzle for puzzle in puzzles if options.part in (None, puzzle.part))
+    if options.json:
+        _write_json(options.json, puzzles)
+        if options.json == "-":
             return ExitCode.PASSED
     table = Table(box=None, pad_edge=False)
     for column in ("part", "puzzle", "command", "tensor API", "kind", "runs on"):
         table.add_column(column, overflow="fold", no_wrap=column in ("part", "tensor API", "kind"))
     for puzzle in puzzles:
-        title = puzzle.title.render(arguments.lang)
+        title = puzzle.title.render(options.lang)
         for mode in puzzle.modes:
             vendors = []
             for vendor in Vendor:

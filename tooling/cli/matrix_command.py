@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import add_reports
+from tooling.cli.options import MatrixBuildOptions
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -19,30 +17,7 @@ if TYPE_CHECKING:
     from tooling.reports.terminal import Terminal
 
 
-def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "matrix",
-        help="cross-build every program for every vendor",
-        description="The vendor matrix: no GPU is needed.",
-    )
-    actions = parser.add_subparsers(metavar="ACTION", required=True)
-    build = actions.add_parser(
-        "build",
-        help="cross-build every program and compare what builds with the manifests",
-        description="Cross-builds the solution of every program for every accelerator, and fails where a "
-        "mode that is not gated does not build, or one that the compiler is said to refuse does.",
-        allow_abbrev=False,
-    )
-    build.add_argument("puzzles", nargs="*", help="p15, or a variant such as p15_tile_tensor (default: all)")
-    build.add_argument(
-        "--accelerator", action="append", default=[], metavar="NAME", help="only this one, such as gfx942"
-    )
-    build.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="builds at a time")
-    add_reports(build)
-    build.set_defaults(command=_build)
-
-
-def _build(arguments: argparse.Namespace) -> int:
+def build_command(options: MatrixBuildOptions) -> int:
     from tooling.catalog.catalogue import every_selection, load_catalogue, programs_named
     from tooling.catalog.model import ProgramLanguage
     from tooling.errors import ToolingError
@@ -59,8 +34,8 @@ def _build(arguments: argparse.Namespace) -> int:
 
     project = find_project()
     puzzles = load_catalogue(project)
-    accelerators = choose(arguments.accelerator)
-    named = programs_named(puzzles, arguments.puzzles)
+    accelerators = choose(options.accelerator)
+    named = programs_named(puzzles, options.puzzles)
     programs = [program for program in named if program.language is ProgramLanguage.MOJO]
     graphs = [program.name for program in named if program not in programs]
     without = f"{', '.join(graphs)}: MAX compiles the kernels of a graph where it runs, for the GPU there"
@@ -68,7 +43,7 @@ def _build(arguments: argparse.Namespace) -> int:
         raise ToolingError("nothing of this can be cross-built", why=without)
     selections = [each for each in every_selection(puzzles) if each.program in programs]
     cache = usable_cache()
-    terminal = open_terminal(sys.stderr if "-" in (arguments.json, arguments.junit) else sys.stdout)
+    terminal = open_terminal(sys.stderr if "-" in (options.json, options.junit) else sys.stdout)
     found: dict[tuple[str, str], list[Standpoint]] = {}
     notes: dict[str, None] = {}  # in the order of their coming
     for done, cell in enumerate(
@@ -78,7 +53,7 @@ def _build(arguments: argparse.Namespace) -> int:
             project=project,
             toolchain=find_toolchain(),
             cache=cache,
-            jobs=arguments.jobs,
+            jobs=options.jobs,
         ),
         start=1,
     ):
@@ -102,10 +77,10 @@ def _build(arguments: argparse.Namespace) -> int:
     if graphs:
         terminal.line(terminal.paint(f"left out: {without}", "dim"))
     records = [record(each) for each in standpoints]
-    if arguments.json:
-        write_json(arguments.json, "matrix build", records)
-    if arguments.junit:
-        write_junit(arguments.junit, "matrix build", records)
+    if options.json:
+        write_json(options.json, "matrix build", records)
+    if options.junit:
+        write_junit(options.junit, "matrix build", records)
     publish("tooling matrix build", records, project.root, terminal)
     wrong = sum(each.status == "failed" for each in records)
     unchecked = sum(each.status == "error" for each in records)

@@ -1,69 +1,388 @@
-"""Options that several commands share."""
+"""The options of every command: type, default, help and choices of each, in one place."""
 
 from __future__ import annotations
 
-import argparse
 import os
+import re
+from pathlib import Path
+from typing import Annotated, Literal
 
-TARGET_NAMES = ("auto", "nvidia", "amd", "apple", "sim")
-LANGUAGES = ("en", "ko")
+from msgspec import Struct, field
+
+from tooling.cli.fields import BadValue, Flags, Option, Positional
+from tooling.suggestions import nearest, proposal
+
+TargetName = Literal["auto", "nvidia", "amd", "apple", "sim"]
+LanguageCode = Literal["en", "ko"]
+SubjectName = Literal["solution", "skeleton", "mutant"]
 CHECKS = ("memory", "races", "initialisation", "synchronisation")
-
-
-def add_target(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--target",
-        choices=TARGET_NAMES,
-        help="where to run (default: PUZZLE_TARGET, else the first GPU found, else the simulated one)",
-    )
-
-
-def add_reports(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", metavar="FILE", help="write the result as JSON (`-`: to stdout)")
-    parser.add_argument("--junit", metavar="FILE", help="write the result as JUnit XML (`-`: to stdout)")
-
-
-def add_language(parser: argparse.ArgumentParser) -> None:
-    preset = os.environ.get("PUZZLE_LANG", "en")
-    parser.add_argument(
-        "--lang",
-        choices=LANGUAGES,
-        default=preset if preset in LANGUAGES else "en",
-        help="language of explanations and hints (default: PUZZLE_LANG, else en)",
-    )
-
-
-def add_checks(parser: argparse.ArgumentParser) -> None:
-    """`--check` and `--no-check`; `arguments.check` is a frozenset of names, or None for all."""
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument(
-        "--check",
-        type=check_names,
-        metavar="LIST",
-        help=f"of the simulated GPU's checks only these, separated by commas: {', '.join(CHECKS)}, none "
-        "(default: all)",
-    )
-    choice.add_argument(
-        "--no-check",
-        dest="check",
-        action="store_const",
-        const=frozenset(),
-        help="without the checks: faster, and nothing but the result is judged",
-    )
+LONGEST_SIMULATION = 600.0  # seconds
 
 
 def check_names(text: str) -> frozenset[str]:
-    """The checks of a list such as `memory,races`, for argparse."""
+    """The checks of a list such as `memory,races`."""
     names = frozenset(name.strip() for name in text.split(",")) - {"none"}
     unknown = sorted(names.difference(CHECKS))
     if unknown:
-        raise argparse.ArgumentTypeError(f"there is no check `{unknown[0]}`: {', '.join(CHECKS)} or none")
+        near = nearest(unknown[0], (*CHECKS, "none"))
+        raise BadValue(
+            f"there is no check `{unknown[0]}`: {', '.join(CHECKS)} or none", proposal(near) if near else None
+        )
     return names
 
 
 def seconds(text: str) -> float:
-    """A positive number of seconds, for argparse."""
+    """A positive number of seconds."""
     value = float(text)
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a positive number of seconds, not {text}")
+        raise BadValue(f"must be a positive number of seconds, not {text}")
     return value
+
+
+def schedule_name(text: str) -> str:
+    """The order in which the simulated GPU runs its groups of threads."""
+    if re.fullmatch(r"lockstep|adversarial|random:\d+", text):
+        return text
+    near = nearest(text.partition(":")[0], ("lockstep", "random:SEED", "adversarial"))
+    raise BadValue(
+        f"`{text}` is not a schedule: lockstep, random:SEED or adversarial", proposal(near) if near else None
+    )
+
+
+def _processors() -> int:
+    return os.cpu_count() or 1
+
+
+def _preset_language() -> LanguageCode:
+    return "ko" if os.environ.get("PUZZLE_LANG") == "ko" else "en"
+
+
+# Fields that several commands have.
+
+_NAMES = "; p5, 5 and P05 mean p05"
+Puzzles = Annotated[
+    tuple[str, ...], Positional(f"p15, or a variant such as p15_tile_tensor{_NAMES} (default: all)")
+]
+Target = Annotated[
+    TargetName | None,
+    Option("where to run (default: PUZZLE_TARGET, else the first GPU found, else the simulated one)"),
+]
+Timeout = Annotated[float, Option("time limit in seconds", "S", read=seconds)]
+Check = Annotated[
+    frozenset[str] | None,
+    Option(
+        f"of the simulated GPU's checks only these, separated by commas: {', '.join(CHECKS)}, none "
+        "(default: all)",
+        "LIST",
+        alternative="checks",
+        read=check_names,
+    ),
+]
+NoCheck = Annotated[
+    bool, Option("without the checks: faster, and nothing but the result is judged", alternative="checks")
+]
+JsonFile = Annotated[str | None, Option("write the result as JSON (`-`: to stdout)", "FILE")]
+JunitFile = Annotated[str | None, Option("write the result as JUnit XML (`-`: to stdout)", "FILE")]
+Language = Annotated[
+    LanguageCode, Option("language of explanations and hints (default: PUZZLE_LANG, else en)")
+]
+
+
+class PuzzleRunOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling run`."""
+
+    puzzle: Annotated[str, Positional(f"p15, or a variant such as p15_tile_tensor{_NAMES}")]
+    target: Target = None
+    solution: Annotated[bool, Option("run the solution instead of the problem file")] = False
+    timeout: Annotated[float | None, Option("time limit in seconds", "S", read=seconds)] = None
+    check: Check = None
+    no_check: NoCheck = False
+    hint: Annotated[int | None, Option("show a hint (the first, or number N)", "N", bare="1")] = None
+    json: JsonFile = None
+    junit: JunitFile = None
+    lang: Language = field(default_factory=_preset_language)
+    flags: Annotated[tuple[str, ...], Flags()] = ()
+
+    @property
+    def checks(self) -> frozenset[str] | None:
+        """The names of the checks that were chosen; None: all."""
+        return frozenset() if self.no_check else self.check
+
+
+class ListOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling list`."""
+
+    part: Annotated[str | None, Option("only the puzzles of one part of the book, such as VI")] = None
+    json: Annotated[str | None, Option("write the list as JSON (`-`: to stdout)", "FILE")] = None
+    lang: Language = field(default_factory=_preset_language)
+
+
+class TargetsOptions(Struct, frozen=True):
+    """Of `tooling targets`: none."""
+
+
+class VerifyOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling verify`."""
+
+    puzzles: Puzzles = ()
+    mode: Annotated[tuple[str, ...], Option("only modes of this name")] = ()
+    part: Annotated[tuple[str, ...], Option("only puzzles of this part, such as VI")] = ()
+    only: Annotated[tuple[SubjectName, ...], Option("only programs of this kind")] = ()
+    failed: Annotated[bool, Option("only what failed last time")] = False
+    require_all: Annotated[
+        bool,
+        Option(
+            "fail where something cannot be tried because this machine lacks what it needs: a GPU, MAX, "
+            "PyTorch; gates and benchmarks are skipped all the same"
+        ),
+    ] = False
+    jobs: Annotated[int, Option("programs at a time")] = field(default_factory=_processors)
+    target: Target = None
+    json: JsonFile = None
+    junit: JunitFile = None
+
+
+class MatrixBuildOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling matrix build`."""
+
+    puzzles: Puzzles = ()
+    accelerator: Annotated[tuple[str, ...], Option("only this one, such as gfx942", "NAME")] = ()
+    jobs: Annotated[int, Option("builds at a time")] = field(default_factory=_processors)
+    json: JsonFile = None
+    junit: JunitFile = None
+
+
+class SimulateOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling simulate`."""
+
+    check: Check = None
+    no_check: NoCheck = False
+    schedule: Annotated[str, Option("lockstep (default), random:SEED or adversarial", read=schedule_name)] = (
+        "lockstep"
+    )
+    timeout: Timeout = LONGEST_SIMULATION
+    json: Annotated[str | None, Option("write the findings as JSON", "FILE")] = None
+    lang: Language = field(default_factory=_preset_language)
+    program: Annotated[tuple[str, ...], Positional("what to run", "-- COMMAND …", remainder=True)] = ()
+
+    @property
+    def checks(self) -> frozenset[str]:
+        """The names of the checks that were chosen."""
+        if self.no_check:
+            return frozenset()
+        return frozenset(CHECKS) if self.check is None else self.check
+
+
+class ProfileOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling profile`."""
+
+    puzzle: Annotated[str, Positional("p15, a variant such as p15_tile_tensor, or a .mojo file")]
+    solution: Annotated[bool, Option("the solution instead of the problem file")] = False
+    timeout: Timeout = LONGEST_SIMULATION
+    json: Annotated[str | None, Option("write the counters as JSON (`-`: to stdout)", "FILE")] = None
+    html: Annotated[str | None, Option("write a page with pictures of the accesses", "FILE")] = None
+    lang: Language = field(default_factory=_preset_language)
+    flags: Annotated[tuple[str, ...], Flags()] = ()
+
+
+class GenerateOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling generate`."""
+
+    puzzles: Annotated[
+        tuple[str, ...], Positional("only the problem files of these, such as p15 (default: all)")
+    ] = ()
+    check: Annotated[bool, Option("write nothing; fail with a diff on any drift")] = False
+    force: Annotated[bool, Option("also overwrite problem files that were edited")] = False
+
+
+class BundleOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling bundle`."""
+
+    folder: Annotated[Path, Positional("the bundle's folder")]
+    puzzles: Puzzles = ()
+    accelerator: Annotated[str, Option("the GPU there (default: sm_90a)")] = "sm_90a"
+    host_cpu: Annotated[str, Option("the processor there; `native`: like this one's")] = "x86-64-v3"
+    only: Annotated[tuple[SubjectName, ...], Option("only these")] = ()
+    max: Annotated[bool, Option("the machine there has MAX: take programs in Python along")] = False
+    jobs: Annotated[int, Option("builds at a time")] = field(default_factory=_processors)
+    judge: Annotated[Path | None, Option("judge the results of this bundle", "RESULTS")] = None
+
+
+class BookBuildOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling book build`."""
+
+    output: Annotated[Path | None, Option("default: site/ of the checkout", "FOLDER")] = None
+    site_url: Annotated[str | None, Option("public address (default: the repository's pages)", "URL")] = None
+
+
+def port_number(text: str) -> int:
+    """A TCP port; 0 lets the system choose."""
+    value = int(text)
+    if not 0 <= value <= 65535:
+        raise BadValue(f"must be a port number from 0 to 65535, not {text}")
+    return value
+
+
+class BookServeOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling book serve`."""
+
+    port: Annotated[int, Option("default: 3000", read=port_number)] = 3000
+
+
+class BookCheckOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling book check`."""
+
+    json: Annotated[bool, Option("print the findings as JSON")] = False
+    list: Annotated[bool, Option("list the rules")] = False
+
+
+class BookFormulasOptions(Struct, frozen=True):
+    """Of `tooling book formulas`: none."""
+
+
+class BookOutputsOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling book outputs`."""
+
+    names: Annotated[tuple[str, ...], Positional("only these programs", "PROGRAM")] = ()
+    update: Annotated[bool, Option("record them instead")] = False
+    target: Annotated[TargetName, Option("where to run (default: sim)")] = "sim"
+
+
+class FigureOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling figure`."""
+
+    names: Annotated[
+        tuple[str, ...], Positional("a puzzle (p15) or one figure (p15-steps); default: all", "NAME")
+    ] = ()
+    check: Annotated[bool, Option("draw nothing, and fail where a picture is out of date")] = False
+    trace: Annotated[bool, Option("run the programs again first, and write down what their threads do")] = (
+        False
+    )
+
+
+class CheckOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling check`."""
+
+    json: JsonFile = None
+    junit: JunitFile = None
+
+
+# `tooling check-translations`
+
+_ROOTS = "roots (any mdBook with this marker will do)"
+_OUTPUT = "output"
+_POLICY = "policy (each of these but --ignores implies --check)"
+_DEPTH = "depth"
+Page = Positional("a page or folder of either tree, or a path below the roots", "PAGE")
+Pages = Annotated[tuple[str, ...], Page]
+Fetch = Annotated[bool, Option("ask the remote `origin` for lost commits and for what a partial clone lacks")]
+
+
+class RootOptions(Struct, frozen=True, kw_only=True):
+    """Where source and translation are."""
+
+    lang: Annotated[str, Option("the translation (default: ko)", "CODE", _ROOTS)] = "ko"
+    source: Annotated[str | None, Option("folder of the source pages (default: book/src)", "DIR", _ROOTS)] = (
+        None
+    )
+    translation: Annotated[
+        str | None,
+        Option(
+            "folder of the translated pages; {lang} stands for the language (default: i18n/{lang}/book/src)",
+            "DIR",
+            _ROOTS,
+        ),
+    ] = None
+
+
+class StatusOptions(RootOptions, frozen=True, kw_only=True):
+    """Of `tooling check-translations status`."""
+
+    pages: Pages = ()
+    format: Annotated[
+        Literal["text", "json", "md", "github", "sarif", "html"], Option(None, group=_OUTPUT)
+    ] = "text"
+    output: Annotated[str | None, Option("write there instead of to standard output", "FILE", _OUTPUT)] = None
+    all: Annotated[bool, Option("list pages in order too (text)", group=_OUTPUT)] = False
+    check: Annotated[bool, Option("fail on findings; without it, only report", group=_POLICY)] = False
+    fail_on: Annotated[
+        str | None,
+        Option(
+            "what fails: error (default), warning, or kinds such as stale:prose,missing,parity",
+            "LIST",
+            _POLICY,
+        ),
+    ] = None
+    max_stale: Annotated[float | None, Option("tolerate this share of stale pages", "PCT", _POLICY)] = None
+    max_age: Annotated[int | None, Option("tolerate pages stale for so long", "DAYS", _POLICY)] = None
+    since: Annotated[
+        str | None,
+        Option(
+            "only pages changed since REF: translated pages must end accurate, source pages warn",
+            "REF",
+            _POLICY,
+        ),
+    ] = None
+    ignores: Annotated[str | None, Option("default: i18n/LANG/ignore.toml", "FILE", _POLICY)] = None
+    axis: Annotated[Literal["both", "freshness"], Option("freshness alone is quicker", group=_DEPTH)] = "both"
+    glossary: Annotated[
+        str | None, Option("default: i18n/LANG/glossary.yaml where it exists", "FILE", _DEPTH)
+    ] = None
+    fetch: Annotated[
+        bool,
+        Option("ask the remote `origin` for lost commits and for what a partial clone lacks", group=_DEPTH),
+    ] = False
+    no_cache: Annotated[bool, Option("compare everything anew", group=_DEPTH)] = False
+
+
+class DiffOptions(RootOptions, frozen=True, kw_only=True):
+    """Of `tooling check-translations diff`."""
+
+    pages: Pages
+    words: Annotated[bool, Option("mark changed words inside a block")] = False
+    fetch: Fetch = False
+
+
+class StampOptions(RootOptions, frozen=True, kw_only=True):
+    """Of `tooling check-translations stamp`."""
+
+    pages: Pages = ()
+    at: Annotated[str | None, Option("translated from the source as of REF", "REF", alternative="how")] = None
+    reviewed: Annotated[
+        bool, Option("compared with today's source and right as it is", alternative="how")
+    ] = False
+    keep: Annotated[
+        tuple[int, ...],
+        Option(
+            "the number of a section that changed in the source and is right as it is (for one PAGE)",
+            "SECTION",
+        ),
+    ] = ()
+    all: Annotated[bool, Option("every page")] = False
+    force: Annotated[bool, Option("in spite of parity errors")] = False
+    base: Annotated[str, Option("history that must hold the commit", "REF")] = "HEAD"
+    fetch: Fetch = False
+
+
+class RepairOptions(RootOptions, frozen=True, kw_only=True):
+    """Of `tooling check-translations repair`."""
+
+    pages: Pages = ()
+    dry_run: Annotated[bool, Option("only say what would be written")] = False
+    fetch: Fetch = False
+
+
+class RecoverOptions(RootOptions, frozen=True, kw_only=True):
+    """Of `tooling check-translations recover`."""
+
+    pages: Pages
+    apply: Annotated[bool, Option("write the best candidate, where it is not in doubt")] = False
+    fetch: Fetch = False
+
+
+class NewLanguageOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling check-translations new-lang`."""
+
+    code: Annotated[str, Positional("language code, such as ja or pt-BR")]
+    name: Annotated[str | None, Option("the language's own name, such as 日本語")] = None
+    source: Annotated[str | None, Option("folder of the source pages (default: book/src)", "DIR")] = None

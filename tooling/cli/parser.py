@@ -1,15 +1,24 @@
-"""The argument parser of all commands, and what it raises."""
+"""Builds a command's argument parser from its options class, and reads command lines into that class."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NoReturn
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin
 
+from msgspec import Struct
+from msgspec.structs import FieldInfo, fields
+
+from tooling.cli.fields import BadValue, Flags, Option, Positional
 from tooling.errors import ToolingError
+from tooling.suggestions import nearest, proposal
 
+_Options = TypeVar("_Options", bound=Struct)
 _USUAL_COLUMNS = 80
 
 
@@ -43,10 +52,184 @@ def _columns() -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argparse parser whose errors are ours."""
+    """An argparse parser whose errors are ours, and which takes no abbreviations."""
 
-    def __init__(self, *, formatter_class: type[HelpFormatter] = HelpFormatter, **options: Any) -> None:
-        super().__init__(formatter_class=formatter_class, **options)
+    def __init__(self, *, formatter_class: type[HelpFormatter] = HelpFormatter, **settings: Any) -> None:
+        # What is not given is left out of the result: the options class knows its defaults.
+        super().__init__(
+            formatter_class=formatter_class,
+            allow_abbrev=False,
+            argument_default=argparse.SUPPRESS,
+            **settings,
+        )
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message, hint=f"`{self.prog} --help` shows what there is")
+        raise UsageError(message, hint=self.where_help_is)
+
+    @property
+    def where_help_is(self) -> str:
+        return f"`{self.prog} --help` shows what there is"
+
+
+def option_names(options: type[Struct]) -> tuple[str, ...]:
+    """The names of a command's options, such as `--no-check`."""
+    own = (_option_name(each) for each in fields(options) if isinstance(_description(each), Option))
+    return (*own, "--help")
+
+
+def add_fields(parser: argparse.ArgumentParser, options: type[Struct]) -> None:
+    """Adds everything that the fields of an options class say to its parser."""
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    exclusive: dict[str, argparse._MutuallyExclusiveGroup] = {}
+    for each in fields(options):
+        kind = get_args(each.type)[0]
+        match _description(each):
+            case Positional() as positional:
+                _add_positional(parser, each, kind, positional)
+            case Option() as option:
+                place: argparse._ActionsContainer = parser
+                if option.group:
+                    if option.group not in groups:
+                        groups[option.group] = parser.add_argument_group(option.group)
+                    place = groups[option.group]
+                if option.alternative:
+                    if option.alternative not in exclusive:
+                        exclusive[option.alternative] = place.add_mutually_exclusive_group()
+                    place = exclusive[option.alternative]
+                _add_option(place, each, kind, option)
+
+
+def read(parser: Parser, options: type[_Options], words: Sequence[str]) -> _Options:
+    """The options that a command line gives.
+
+    Raises:
+        UsageError: the command line is wrong.
+        SystemExit: the help was asked for, and has been printed.
+    """
+    descriptions = [(each, _description(each)) for each in fields(options)]
+    bare = {
+        _option_name(each): one.bare
+        for each, one in descriptions
+        if isinstance(one, Option) and one.bare is not None
+    }
+    if not any(isinstance(one, Positional) and one.remainder for _, one in descriptions):
+        words = _with_values(words, bare)
+        _refuse_joined_help(words, options)
+    parsed, rest = parser.parse_known_args(words)
+    values: dict[str, object] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in vars(parsed).items()
+    }
+    flags = next((each.name for each, one in descriptions if isinstance(one, Flags)), None)
+    if flags is not None:
+        values[flags] = tuple(rest)
+    elif rest:
+        raise unknown_argument(rest, options, parser.where_help_is)
+    return cast("Callable[..., _Options]", options)(**values)
+
+
+def unknown_argument(words: Sequence[str], options: type[Struct], where_help_is: str) -> UsageError:
+    """The error of words that a command does not take; an option is named before other words."""
+    strange = next((word for word in words if word.startswith("-")), words[0])
+    near = nearest(strange.partition("=")[0], option_names(options))
+    return UsageError(f"unknown argument {strange}", hint=proposal(near) if near else where_help_is)
+
+
+def _refuse_joined_help(words: Sequence[str], options: type[Struct]) -> None:
+    """`-hint` is a misspelled `--hint`; argparse takes it for `-h` with something joined to it."""
+    for word in words:
+        if word == "--":
+            return
+        if word.startswith("-h") and word != "-h":
+            raise unknown_argument([word], options, "`--help` shows what there is")
+
+
+def _with_values(words: Sequence[str], bare: dict[str, str]) -> list[str]:
+    """With `bare` `{"--hint": "1"}`, `--hint 2` becomes `--hint=2`, and `--hint` alone `--hint=1`.
+
+    argparse would take what follows, whatever it is.
+    """
+    joined: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            return [*joined, word, *rest]
+        if word in bare:
+            word += "=" + (rest.pop(0) if rest and rest[0].isdigit() else bare[word])
+        joined.append(word)
+    return joined
+
+
+def _description(field: FieldInfo) -> Option | Positional | Flags:
+    assert get_origin(field.type) is Annotated, f"{field.name}: nothing says what it is on the command line"
+    return cast("Option | Positional | Flags", get_args(field.type)[1])
+
+
+def _option_name(field: FieldInfo) -> str:
+    return "--" + field.name.replace("_", "-")
+
+
+def _add_positional(
+    parser: argparse.ArgumentParser, field: FieldInfo, kind: Any, positional: Positional
+) -> None:
+    settings: dict[str, Any] = {"help": positional.help}
+    if positional.metavar:
+        settings["metavar"] = positional.metavar
+    if positional.remainder:
+        settings["nargs"] = argparse.REMAINDER
+    elif get_origin(kind) is tuple:
+        settings["nargs"] = "+" if field.required else "*"
+    elif kind is not str:
+        settings["type"] = kind
+    parser.add_argument(field.name, **settings)
+
+
+def _add_option(place: argparse._ActionsContainer, field: FieldInfo, kind: Any, option: Option) -> None:
+    name = _option_name(field)
+    settings: dict[str, Any] = {"help": option.help}
+    if kind is bool:
+        place.add_argument(name, action="store_true", default=argparse.SUPPRESS, help=option.help)
+        return
+    if option.metavar:
+        settings["metavar"] = option.metavar
+    if get_origin(kind) in (Union, UnionType):
+        (kind,) = (each for each in get_args(kind) if each is not NoneType)
+    if get_origin(kind) is tuple:
+        settings["action"] = "append"
+        kind = get_args(kind)[0]
+    if get_origin(kind) is Literal:
+        choices = get_args(kind)
+        settings["metavar"] = "{" + ",".join(choices) + "}"
+        settings["type"] = _choice(name, choices)
+    elif option.read:
+        settings["type"] = _reader(name, option.read)
+    elif kind in (int, float, Path):
+        settings["type"] = kind
+    else:
+        assert kind is str, f"{field.name}: nothing says how its value is read"
+    place.add_argument(name, **settings)
+
+
+def _choice(name: str, choices: Sequence[str]) -> Callable[[str], str]:
+    def chosen(text: str) -> str:
+        if text in choices:
+            return text
+        near = nearest(text, choices)
+        raise UsageError(
+            f"{name} does not take `{text}`",
+            why=f"it takes {', '.join(choices[:-1])} or {choices[-1]}",
+            hint=proposal(near) if near else None,
+        )
+
+    return chosen
+
+
+def _reader(name: str, make: Callable[[str], object]) -> Callable[[str], object]:
+    def value(text: str) -> object:
+        try:
+            return make(text)
+        except BadValue as error:
+            raise UsageError(f"argument {name}: {error.what}", hint=error.hint) from None
+
+    value.__name__ = make.__name__  # argparse names it when there is a ValueError
+    return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tooling.cli.options import add_language, seconds
+from tooling.cli.options import ProfileOptions
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -20,54 +19,31 @@ if TYPE_CHECKING:
     from tooling.simulator.checks.findings import Finding
     from tooling.simulator.counters.profile import KernelProfile
 
-_TIME_LIMIT = 600.0  # seconds
 
-
-def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "profile",
-        help="count what a kernel does to memory, line by line",
-        description="Runs a puzzle on the simulated GPU and counts, for each kernel and each line: sectors "
-        "per request, bank conflicts, divergence, bytes and barriers. The counts equal those of Nsight "
-        "Compute on an H200; times are never shown, they need a real GPU.",
-        epilog="Examples: tooling profile p15 --solution --html p15.html; tooling profile my_kernel.mojo",
-        allow_abbrev=False,
-    )
-    parser.add_argument("puzzle", help="p15, a variant such as p15_tile_tensor, or a .mojo file")
-    parser.add_argument("--solution", action="store_true", help="the solution instead of the problem file")
-    parser.add_argument(
-        "--timeout", type=seconds, metavar="S", default=_TIME_LIMIT, help="time limit in seconds"
-    )
-    parser.add_argument("--json", metavar="FILE", help="write the counters as JSON (`-`: to stdout)")
-    parser.add_argument("--html", metavar="FILE", help="write a page with pictures of the accesses")
-    add_language(parser)
-    parser.set_defaults(command=command, takes_flags=True)
-
-
-def command(arguments: argparse.Namespace) -> int:
+def command(options: ProfileOptions) -> int:
     from tooling.reports.files import write_report
     from tooling.reports.terminal import open_terminal
     from tooling.simulator.counters.document import to_json
     from tooling.simulator.counters.page import to_html
     from tooling.simulator.counters.texts import say
 
-    terminal = open_terminal(sys.stderr if arguments.json == "-" else sys.stdout)
-    subject = _chosen(arguments)
+    terminal = open_terminal(sys.stderr if options.json == "-" else sys.stdout)
+    subject = _chosen(options)
     name = subject.name
-    kernels, findings, transcript = _profile(subject, arguments.timeout, terminal, arguments.lang)
-    _show(kernels, terminal, arguments.lang)
+    kernels, findings, transcript = _profile(subject, options.timeout, terminal, options.lang)
+    _show(kernels, terminal, options.lang)
     if findings:
-        terminal.line(terminal.paint(say("memory_errors", arguments.lang, n=len(findings)), "red"))
+        terminal.line(terminal.paint(say("memory_errors", options.lang, n=len(findings)), "red"))
     status = transcript.status
     if status:
-        terminal.line(terminal.paint(say("program_failed", arguments.lang, status=status), "yellow"))
-    if arguments.json:
-        write_report(arguments.json, to_json(kernels, name, status))
-    if arguments.html:
-        write_report(arguments.html, to_html(kernels, name, arguments.lang))
+        terminal.line(terminal.paint(say("program_failed", options.lang, status=status), "yellow"))
+    if options.json:
+        write_report(options.json, to_json(kernels, name, status))
+    if options.html:
+        write_report(options.html, to_html(kernels, name, options.lang))
     code = _exit_code(transcript)
     if code is ExitCode.PASSED and not kernels:  # without a kernel there is nothing that could pass
-        terminal.line(terminal.paint(say("not_launched", arguments.lang), "red"))
+        terminal.line(terminal.paint(say("not_launched", options.lang), "red"))
         return ExitCode.NOT_POSSIBLE
     return code
 
@@ -81,35 +57,32 @@ class _Subject(Struct, frozen=True):
     program: Program | None = None  # None: a file that is no puzzle's
 
 
-def _chosen(arguments: argparse.Namespace) -> _Subject:
-    if arguments.puzzle.endswith(".mojo"):
-        return _Subject(Path(arguments.puzzle), tuple(arguments.rest), Path(arguments.puzzle).name)
+def _chosen(options: ProfileOptions) -> _Subject:
+    if options.puzzle.endswith(".mojo"):
+        return _Subject(Path(options.puzzle), options.flags, Path(options.puzzle).name)
     from tooling.catalog.catalogue import select
+    from tooling.cli.parser import option_names
     from tooling.project import find_project
 
-    selection = select(find_project(), arguments.puzzle, arguments.rest)
-    source = selection.program.solution if arguments.solution else selection.program.problem
+    selection = select(find_project(), options.puzzle, options.flags, option_names(ProfileOptions))
+    source = selection.program.solution if options.solution else selection.program.problem
     return _Subject(source, selection.mode.flags, selection.command, selection.program)
 
 
 def _profile(
     subject: _Subject, time_limit: float, terminal: Terminal, language: str
 ) -> tuple[list[KernelProfile], list[Finding], Transcript]:
-    from tooling.execution.program import run_program
     from tooling.project import ProjectNotFound, find_project
+    from tooling.target_run import RunOptions, simulated_run
     from tooling.targets.model import Absence, TargetKind
     from tooling.targets.probing import probe
     from tooling.targets.selection import TargetAbsent
     from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
-    from tooling.trials import build_program, environment_of, graph_cache
+    from tooling.trials import build_program, environment_of
 
     simulated = probe(TargetKind.SIM)
     if isinstance(simulated, Absence):
         raise TargetAbsent("there is no simulated GPU here", why=simulated.reason, hint=simulated.hint)
-    from tooling.simulator.checks.findings import Check
-    from tooling.simulator.counters.profiler import Profiler
-    from tooling.simulator.server.session import Simulation, SimulationOptions
-
     toolchain, cache = find_toolchain(), open_cache()
     if subject.program:
         executable = build_program(
@@ -122,30 +95,20 @@ def _profile(
             includes = ()  # any Mojo file, anywhere
         request = BuildRequest(subject.source, accelerator=simulated.accelerator, includes=includes)
         executable = build(request, toolchain, cache)
-    profiler = Profiler()
     # The memory check alone: it keeps a faulty access from ending the kernel.
-    options = SimulationOptions(
-        checks=frozenset({Check.MEMORY}),
+    options = RunOptions(
+        environment=environment_of(executable),
+        time_limit=time_limit,
+        stream=terminal.streamer(),
+        error_output=sys.stderr.write,
+        checks=frozenset({"memory"}),
         language=language,
-        graph_cache=graph_cache() if executable.interpreter else None,
+        graphs=executable.interpreter is not None,
+        count=True,
     )
-    with Simulation(options, executor=profiler) as simulation:
-        transcript = run_program(
-            [*executable.command, *subject.flags],
-            environment={
-                **os.environ,
-                "MODULAR_TELEMETRY_ENABLED": "0",
-                **environment_of(executable),
-                **simulation.environment,
-            },
-            time_limit=time_limit,
-            stream=terminal.streamer(),
-        )
-    sys.stderr.write(transcript.stderr)
-    if simulation.errors:  # what it cannot simulate cannot be counted
-        raise simulation.errors[0]
-    errors = [finding for finding in simulation.findings if finding.severity.value == "error"]
-    return profiler.profiles.kernels, errors, transcript
+    run = simulated_run([*executable.command, *subject.flags], options)
+    errors = [finding for finding in run.findings if finding.severity.value == "error"]
+    return list(run.kernels or ()), errors, run.transcript
 
 
 def _show(kernels: list[KernelProfile], terminal: Terminal, language: str) -> None:

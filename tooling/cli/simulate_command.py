@@ -2,107 +2,70 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from pathlib import Path
 
-from tooling.cli.options import CHECKS, add_checks, add_language, seconds
+from tooling.cli.options import SimulateOptions
 from tooling.exit_codes import ExitCode
 
 
-def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "simulate",
-        help="run any Mojo GPU program on the simulated GPU",
-        description="Runs a program on the simulated GPU and prints what its checks find. The program may be "
-        "an executable built for sm_90a, a .mojo file, or a command such as `mojo run file.mojo`. A run in "
-        "which no kernel is launched ends with status 4: nothing was checked.",
-        epilog="Example: tooling simulate -- ./my_program --its-flag",
-        allow_abbrev=False,
-    )
-    add_checks(parser)
-    parser.add_argument(
-        "--schedule", default="lockstep", help="lockstep (default), random:SEED or adversarial"
-    )
-    parser.add_argument("--timeout", type=seconds, metavar="S", default=600.0, help="time limit in seconds")
-    parser.add_argument("--json", metavar="FILE", help="write the findings as JSON")
-    add_language(parser)
-    parser.add_argument("program", nargs=argparse.REMAINDER, metavar="-- COMMAND …", help="what to run")
-    parser.set_defaults(command=command)
-
-
-def command(arguments: argparse.Namespace) -> int:
+def command(options: SimulateOptions) -> int:
     from tooling.cli.parser import UsageError
-    from tooling.errors import ToolingError
-    from tooling.execution.program import Ending, run_program
+    from tooling.execution.program import Ending
     from tooling.reports.terminal import open_terminal
+    from tooling.target_run import RunOptions, simulated_run
     from tooling.targets.model import Absence, TargetKind
     from tooling.targets.probing import probe
     from tooling.targets.selection import TargetAbsent
-    from tooling.trials import relevant_findings
 
-    program = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
+    program = list(options.program[1:] if options.program[:1] == ("--",) else options.program)
     if not program:
         raise UsageError("no program to simulate", hint="tooling simulate -- ./my_program")
     simulated = probe(TargetKind.SIM)
     if isinstance(simulated, Absence):
         raise TargetAbsent("there is no simulated GPU here", why=simulated.reason, hint=simulated.hint)
 
-    from tooling.simulator.checks.findings import Check, render
+    from tooling.simulator.checks.findings import render
     from tooling.simulator.gpu.stop_texts import NOT_LAUNCHED, STOPPED
-    from tooling.simulator.server.session import Simulation, SimulationOptions
-    from tooling.simulator.server.stopped import stopped_kernel
 
     if program[0].endswith(".mojo"):
         program = [_built(Path(program[0]), simulated.accelerator), *program[1:]]
     terminal = open_terminal()
-    chosen = CHECKS if arguments.check is None else arguments.check
-    try:
-        options = SimulationOptions(
-            checks=frozenset(Check(name) for name in chosen),
-            language=arguments.lang,
-            schedule=arguments.schedule,
-        )
-        with Simulation(options) as simulation:
-            transcript = run_program(
-                program,
-                environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment},
-                time_limit=arguments.timeout,
-                output_limit=1 << 30,
-                kept_output=0,  # it is shown as it comes
-                stream=terminal.streamer(),
-            )
-    except ValueError as error:  # a schedule that does not exist
-        raise ToolingError(f"unknown schedule `{arguments.schedule}`", why=str(error)) from error
-    sys.stderr.write(transcript.stderr)
-    if simulation.errors:
-        raise simulation.errors[0]
-    findings = relevant_findings(simulation.findings, transcript)
+    settings = RunOptions(
+        time_limit=options.timeout,
+        output_limit=1 << 30,
+        kept_output=0,  # it is shown as it comes
+        stream=terminal.streamer(),
+        error_output=sys.stderr.write,
+        language=options.lang,
+        checks=options.checks,
+        schedule=options.schedule,
+    )
+    run = simulated_run(program, settings)
+    transcript, findings, stopped = run.transcript, run.findings, run.stopped
     for finding in findings:
-        terminal.line(render(finding, arguments.lang))
+        terminal.line(render(finding, options.lang))
     errors = [finding for finding in findings if finding.severity.value == "error"]
-    stopped = stopped_kernel(simulation.records)
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
-        told = STOPPED.of(kernel=stopped.name, place=stopped.place, why=stopped.why).render(arguments.lang)
+        told = STOPPED.of(kernel=stopped.name, place=stopped.place, why=stopped.why).render(options.lang)
         terminal.line(told)
     ended = {
         Ending.EXITED: f"the program ended with status {transcript.status}",
         Ending.SIGNALLED: f"the program was ended by {transcript.signal_name}",
-        Ending.TIME_LIMIT: f"the program did not end: stopped after {arguments.timeout:g} s (--timeout)",
+        Ending.TIME_LIMIT: f"the program did not end: stopped after {options.timeout:g} s (--timeout)",
         Ending.OUTPUT_LIMIT: "the program printed too much: stopped",
     }[transcript.ending]
-    counts = f"{_count(len(simulation.launches), 'launch', 'launches')}, {_count(len(findings), 'finding')}"
+    counts = f"{_count(run.launches or 0, 'launch', 'launches')}, {_count(len(findings), 'finding')}"
     terminal.line(terminal.paint(f"{counts}; {ended}", "dim"))
-    if arguments.json:
-        _write_json(arguments.json, [finding.to_json() for finding in findings], transcript.status)
+    if options.json:
+        _write_json(options.json, [finding.to_json() for finding in findings], transcript.status)
     if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
         return ExitCode.TIME_LIMIT
     failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
     if errors or failed:
         return ExitCode.WRONG
-    if not simulation.launches:  # a check that could not run has not passed
-        terminal.line(NOT_LAUNCHED.render(arguments.lang))
+    if not run.launches:  # a check that could not run has not passed
+        terminal.line(NOT_LAUNCHED.render(options.lang))
         return ExitCode.NOT_POSSIBLE
     return ExitCode.PASSED
 

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-
+from tooling.cli.options import TargetsOptions
 from tooling.exit_codes import ExitCode
 
 
-def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "targets",
-        help="show which GPUs can be used here",
-        description="Shows every target, whether it is there, and why not.",
-    )
-    parser.set_defaults(command=command)
-
-
-def command(_arguments: argparse.Namespace) -> int:
+def command(_options: TargetsOptions) -> int:
     from tooling.reports.terminal import open_terminal
     from tooling.targets.model import Absence, TargetKind
     from tooling.targets.probing import probe

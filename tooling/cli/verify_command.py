@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import add_reports, add_target
+from tooling.cli.options import VerifyOptions
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -17,38 +15,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5  # trials
 
 
-def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "verify",
-        help="judge every solution, skeleton and mutant",
-        description="Judges our own programs: every solution must pass, every skeleton must fail, and every "
-        "mutant must be rejected with a diagnosis that its file expects.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("puzzles", nargs="*", help="p15, or a variant such as p15_tile_tensor (default: all)")
-    parser.add_argument("--mode", action="append", default=[], help="only modes of this name")
-    parser.add_argument("--part", action="append", default=[], help="only puzzles of this part, such as VI")
-    parser.add_argument(
-        "--only",
-        action="append",
-        default=[],
-        choices=("solution", "skeleton", "mutant"),
-        help="only programs of this kind",
-    )
-    parser.add_argument("--failed", action="store_true", help="only what failed last time")
-    parser.add_argument(
-        "--require-all",
-        action="store_true",
-        help="fail where something cannot be tried because this machine lacks what it needs: a GPU, MAX, "
-        "PyTorch; gates and benchmarks are skipped all the same",
-    )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="programs at a time")
-    add_target(parser)
-    add_reports(parser)
-    parser.set_defaults(command=command)
-
-
-def command(arguments: argparse.Namespace) -> int:
+def command(options: VerifyOptions) -> int:
     from tooling.catalog.catalogue import load_catalogue
     from tooling.project import find_project
     from tooling.reports.files import write_json, write_junit
@@ -65,26 +32,26 @@ def command(arguments: argparse.Namespace) -> int:
     cache = usable_cache()
     memory = cache.root / "last-verify.json"
     wanted = Filter(
-        puzzles=tuple(arguments.puzzles),
-        modes=tuple(mode if mode.startswith("--") else mode.lstrip("-") for mode in arguments.mode),
-        parts=tuple(arguments.part),
-        subjects=tuple(map(Subject, arguments.only)) or tuple(Subject),
-        ids=frozenset(recall_failures(memory)) if arguments.failed else None,
+        puzzles=options.puzzles,
+        modes=tuple(mode if mode.startswith("--") else mode.lstrip("-") for mode in options.mode),
+        parts=options.part,
+        subjects=tuple(map(Subject, options.only)) or tuple(Subject),
+        ids=frozenset(recall_failures(memory)) if options.failed else None,
     )
-    if arguments.failed and not wanted.ids:
+    if options.failed and not wanted.ids:
         print("nothing failed last time")
         return ExitCode.PASSED
     tasks = make_plan(project, load_catalogue(project), wanted, cache)
     total = sum(len(task.trials) for task in tasks)
-    terminal = open_terminal(sys.stderr if "-" in (arguments.json, arguments.junit) else sys.stdout)
+    terminal = open_terminal(sys.stderr if "-" in (options.json, options.junit) else sys.stdout)
     records: list[ReportRecord] = []
     for record in try_all(
         longest_first(tasks, recall_seconds(memory)),
         project=project,
         toolchain=find_toolchain(),
         cache=cache,
-        target=arguments.target,
-        jobs=max(1, arguments.jobs),
+        target=options.target,
+        jobs=max(1, options.jobs),
     ):
         records.append(record)
         if record.status in ("failed", "error"):
@@ -107,15 +74,15 @@ def command(arguments: argparse.Namespace) -> int:
     _show_table(records, terminal.stream is sys.stderr)
     for reason, count in Counter(each.message for each in records if each.status == "skipped").items():
         terminal.line(terminal.paint(f"skipped, {count}: {reason}", "dim"))
-    if arguments.json:
-        write_json(arguments.json, "verify", records)
-    if arguments.junit:
-        write_junit(arguments.junit, "verify", records)
+    if options.json:
+        write_json(options.json, "verify", records)
+    if options.junit:
+        write_junit(options.junit, "verify", records)
     publish("tooling verify", records, project.root, terminal)
     if any(record.status in ("failed", "error") for record in records):
         return ExitCode.WRONG
     missing = [record.name for record in records if record.data and record.data.get("missing")]
-    if missing and arguments.require_all:
+    if missing and options.require_all:
         shown = ", ".join(missing[:_MOST_NAMED]) + (", …" if len(missing) > _MOST_NAMED else "")
         terminal.line(
             f"{terminal.paint('error:', 'red')} --require-all: {len(missing)} not tried, since this machine "

@@ -14,12 +14,12 @@ from tooling.catalog.model import Program
 from tooling.errors import ToolingError
 from tooling.matrix.accelerators import Accelerator, reach
 from tooling.matrix.refusals import recall, remember
-from tooling.processes import program_pool
 from tooling.project import Project
 from tooling.toolchain import BuildCache, BuildFailed, BuildRequest, Toolchain, build
 from tooling.toolchain.build import build_key
 from tooling.toolchain.diagnostics import Diagnostic
 from tooling.trials import includes_of
+from tooling.workers import program_pool
 
 _FOREIGN_TOOLS = re.compile(
     r"xcrun|metallib compilation failed|posix_spawn failed|unable to find suitable c compiler", re.IGNORECASE

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
 
 from tooling.atomic_write import write_atomically
+from tooling.state_file import encoded, read_cached
 from tooling.toolchain import BuildCache
 from tooling.toolchain.diagnostics import Diagnostic
 
-_VERSION = 1
+
+class _Refusal(Struct):
+    version: Literal[1]
+    diagnostics: tuple[Diagnostic, ...]
 
 
 def recall(cache: BuildCache, key: str) -> tuple[Diagnostic, ...] | None:
     """The compiler's messages for a build that it refused; None where that is not known."""
-    try:
-        state = json.loads(_path(cache, key).read_text("utf-8"))
-        if state["version"] != _VERSION:
-            return None
-        return tuple(map(Diagnostic.from_json, state["diagnostics"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None  # then the compiler is asked again
+    known = read_cached(_path(cache, key), _Refusal)
+    return None if known is None else known.diagnostics  # None: the compiler is asked again
 
 
 def remember(cache: BuildCache, key: str, diagnostics: Sequence[Diagnostic]) -> str:
@@ -32,9 +33,8 @@ def remember(cache: BuildCache, key: str, diagnostics: Sequence[Diagnostic]) -> 
     """
     if not cache.writable or not any(each.kind == "error" and each.location for each in diagnostics):
         return ""
-    state = {"version": _VERSION, "diagnostics": [each.to_json() for each in diagnostics]}
     try:
-        write_atomically(_path(cache, key), json.dumps(state, ensure_ascii=False).encode())
+        write_atomically(_path(cache, key), encoded(_Refusal(1, tuple(diagnostics))))
     except OSError as error:
         return f"a refusal could not be kept in {cache.root} for the next time: {error.strerror or error}"
     return ""

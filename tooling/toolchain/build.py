@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
 import platform
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from msgspec.structs import replace
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.processes import run_captured
+from tooling.state_file import encoded, read_json
 from tooling.toolchain.cache import BuildCache, CacheUnusable, fallback_cache
 from tooling.toolchain.dependencies import imported_files
 from tooling.toolchain.diagnostics import Diagnostic, parse_diagnostics, render_errors
@@ -241,27 +241,31 @@ def _build_locked(
         diagnostics = parse_diagnostics(f"{result.stderr}\n{result.stdout}")  # errors may be in either
         if result.status != 0 or not (folder / name).is_file():
             raise BuildFailed(request.source, diagnostics, result.stdout + result.stderr)
-        records = [diagnostic.to_json() for diagnostic in diagnostics]
-        (folder / "build.json").write_text(json.dumps({"file": name, "diagnostics": records}), "utf-8")
+        (folder / "build.json").write_bytes(encoded(_Record(name, diagnostics)))
         entry = cache.publish(folder, key)
     return Executable(entry / name, request, key, diagnostics, fresh=True)
 
 
+class _Record(Struct):
+    """build.json: the executable of an entry, and the compiler's messages."""
+
+    file: str
+    diagnostics: tuple[Diagnostic, ...]
+
+
 def _load(entry: Path, request: BuildRequest, key: str, note: str | None) -> Executable:
     try:
-        record = json.loads((entry / "build.json").read_text("utf-8"))
-        diagnostics = tuple(map(Diagnostic.from_json, record["diagnostics"]))
-        path = entry / record["file"]
+        record = read_json(entry / "build.json", _Record)
         if os.access(entry, os.W_OK):
             os.utime(entry)  # the time of the last use, for `sweep`
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise ToolingError(
             "an entry of the build cache is damaged",
             where=Location(entry),
             why=str(error),
             hint=f"remove it: rm -r {entry}",
         ) from error
-    return Executable(path, request, key, diagnostics, note=note)
+    return Executable(entry / record.file, request, key, record.diagnostics, note=note)
 
 
 @functools.cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -28,33 +27,14 @@ _USES_LAYOUT_TENSOR = Text(
 _TAB_WIDTH = 4
 
 
-class Diagnostic(Struct, frozen=True):
-    """One message of the compiler; its notes follow it."""
+class Diagnostic(Struct, frozen=True, array_like=True):
+    """One message of the compiler; its notes follow it. In JSON it is an array."""
 
     kind: str  # error, warning, note
     message: str
     location: Location | None
     text: str = ""  # the source line
     width: int = 1  # columns of the marked expression
-
-    def to_json(self) -> list[object]:
-        """The message as JSON values; the inverse of `from_json`."""
-        where = self.location
-        position = [str(where.path), where.line, where.column] if where else None
-        return [self.kind, self.message, position, self.text, self.width]
-
-    @classmethod
-    def from_json(cls, values: Sequence[Any]) -> Diagnostic:
-        """The message with these JSON values.
-
-        Raises:
-            ValueError, TypeError: the values are not those of `to_json`.
-        """
-        kind, message, position, text, width = values
-        if position is None:
-            return cls(kind, message, None, text, width)
-        path, line, column = position
-        return cls(kind, message, Location(Path(path), line, column), text, width)
 
     def render(self) -> str:
         """The message with file:line:column, the source line and a caret at the column."""

@@ -7,9 +7,7 @@ from msgspec import Struct
 from tooling.catalog.model import Extra
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
-
-PINNED_MAX = "26.7.0"
-"""Version of the distribution `max`, the same as in pyproject.toml (extra) and pixi.toml (feature)."""
+from tooling.pins import MAX_VERSION
 
 
 class ExtraMissing(ToolingError):
@@ -29,7 +27,7 @@ _MAX = _Package(
     "max",
     "MAX",
     "it runs a MAX graph from Python; most puzzles do not need MAX, so it is the extra `max`",
-    PINNED_MAX,
+    MAX_VERSION,
 )
 _TORCH = _Package(
     "torch",

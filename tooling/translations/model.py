@@ -57,7 +57,7 @@ def heaviest(classes: frozenset[ChangeClass]) -> ChangeClass | None:
     return next((kind for kind in ChangeClass if kind in classes), None)
 
 
-class LineRange(Struct, frozen=True):
+class LineRange(Struct, frozen=True, array_like=True):
     """Lines of a file, both ends included, counted from 1."""
 
     first: int
@@ -80,7 +80,7 @@ class Pin(Struct, frozen=True):
     blob: str | None
 
 
-class SectionChange(Struct, frozen=True):
+class SectionChange(Struct, frozen=True, array_like=True):
     """One section of the source that changed, and where its translation stands.
 
     Attributes:

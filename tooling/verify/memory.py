@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tooling.atomic_write import write_atomically
-from tooling.errors import Location, ToolingError
+from msgspec import Struct, field
+
+from tooling.errors import ToolingError
+from tooling.state_file import StateDamaged, StateError, StateFile, read_cached
 
 _VERSION = 1
+_AGAIN = "run `tooling verify` without --failed"
 
 
 class NothingRemembered(ToolingError):
     """There is no usable record of an earlier run."""
 
 
-class NewerRecord(NothingRemembered):
-    """The record was written by a newer version of this tool."""
+class _Record(Struct):
+    version: int
+    failed: list[str]
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 def remember(path: Path, seconds: Mapping[str, float], failed: Iterable[str]) -> str:
@@ -32,17 +34,18 @@ def remember(path: Path, seconds: Mapping[str, float], failed: Iterable[str]) ->
     Returns:
         A note for the reader where that did not work out; empty where it did.
     """
+    file = _file(path)
     try:
-        before = set(recall_failures(path))
-    except NewerRecord as error:
-        return str(error)
-    except NothingRemembered:
-        before = set()
-    names = sorted((before - seconds.keys()) | set(failed))
-    times = {name: round(value, 3) for name, value in {**recall_seconds(path), **seconds}.items()}
-    state = {"version": _VERSION, "failed": names, "seconds": times}
+        before = file.load()
+    except StateDamaged:
+        before = None
+    except StateError as error:
+        return f"this run could not be remembered: {error}"
+    before = before or _Record(_VERSION, [])
+    names = sorted((set(before.failed) - seconds.keys()) | set(failed))
+    times = {name: round(value, 3) for name, value in {**before.seconds, **seconds}.items()}
     try:
-        write_atomically(path, json.dumps(state, ensure_ascii=False).encode())
+        file.save(_Record(_VERSION, names, times))
     except OSError as error:
         return f"this run could not be remembered in {path}: {error.strerror or error}"
     return ""
@@ -52,45 +55,22 @@ def recall_failures(path: Path) -> tuple[str, ...]:
     """The trials that failed.
 
     Raises:
-        NothingRemembered: no earlier run is known, its record cannot be read, or it is damaged (then it is
-            moved aside).
-        NewerRecord: a newer version of this tool wrote it.
+        NothingRemembered: no earlier run is known, or its record cannot be used.
     """
-    again = "run `tooling verify` without --failed"
     try:
-        state = json.loads(path.read_text("utf-8"))
-        version = state["version"]
-        if isinstance(version, int) and version > _VERSION:
-            raise NewerRecord(
-                "the record of the last run was written by a newer version of this tool, and left as it is",
-                where=Location(path),
-                hint=again,
-            )
-        if version != _VERSION:
-            raise ValueError(f"version {version}")
-        return tuple(map(str, state["failed"]))
-    except FileNotFoundError:
-        raise NothingRemembered("no earlier `tooling verify` is known", hint=again) from None
-    except OSError as error:
-        raise NothingRemembered(
-            "the record of the last run cannot be read", where=Location(path), why=error.strerror, hint=again
-        ) from error
-    except (ValueError, KeyError, TypeError) as error:
-        aside = path.with_suffix(".damaged")
-        with contextlib.suppress(OSError):  # a folder that cannot be written keeps it where it is
-            path.replace(aside)
-        raise NothingRemembered(
-            "the record of the last run is damaged",
-            where=Location(aside if aside.exists() else path),
-            why=str(error),
-            hint=again,
-        ) from error
+        record = _file(path).load()
+    except StateError as error:
+        raise NothingRemembered(error.what, where=error.where, why=error.why, hint=_AGAIN) from error
+    if record is None:
+        raise NothingRemembered("no earlier `tooling verify` is known", hint=_AGAIN)
+    return tuple(record.failed)
 
 
 def recall_seconds(path: Path) -> dict[str, float]:
     """How long each trial took when it was last tried; empty where nothing is known."""
-    try:
-        known = json.loads(path.read_text("utf-8"))["seconds"]
-        return {str(name): float(value) for name, value in known.items() if math.isfinite(float(value))}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}  # only the order suffers
+    record = read_cached(path, _Record)
+    return record.seconds if record else {}  # only the order suffers
+
+
+def _file(path: Path) -> StateFile[_Record]:
+    return StateFile(path, _Record, _VERSION, "the record of the last run")

@@ -7,13 +7,14 @@ from enum import Enum
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from tooling.catalog.catalogue import Selection
+from tooling.catalog.catalogue import Selection, known_names
 from tooling.catalog.model import ModeKind, Program, Puzzle
 from tooling.catalog.mutants import Mutant, MutantError, load_mutants, mutants_path
-from tooling.catalog.nodes import did_you_mean
 from tooling.errors import Location, ToolingError
 from tooling.project import Project
+from tooling.suggestions import nearest, proposal
 from tooling.toolchain import BuildCache
 
 
@@ -85,10 +86,11 @@ def make_plan(
         NothingSelected: the filter names something that does not exist, or nothing is left.
         ManifestError, MutantError: a file of mutants is wrong.
     """
-    names = [name for puzzle in puzzles for name in (puzzle.id, *(each.name for each in puzzle.programs))]
-    for name in wanted.puzzles:
-        if name not in names:
-            raise NothingSelected(f"there is no puzzle `{name}`", hint=did_you_mean(name, names))
+    known = {name for puzzle in puzzles for name in (puzzle.id, *(each.name for each in puzzle.programs))}
+    wanted = replace(wanted, puzzles=known_names(wanted.puzzles, known))
+    _refuse_unknown("part", wanted.parts, [puzzle.part for puzzle in puzzles])
+    modes = [name for puzzle in puzzles for mode in puzzle.modes for name in (mode.name, *mode.flags)]
+    _refuse_unknown("mode", wanted.modes, modes)
     tasks = [
         task
         for puzzle in puzzles
@@ -98,6 +100,14 @@ def make_plan(
     if not tasks:
         raise NothingSelected("nothing matches this selection", hint="`tooling list` shows what there is")
     return tuple(tasks)
+
+
+def _refuse_unknown(noun: str, names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            near = nearest(name, known)
+            hint = proposal(near) if near else "`tooling list` shows what there is"
+            raise NothingSelected(f"there is no {noun} `{name}`", hint=hint)
 
 
 def _puzzle_tasks(project: Project, puzzle: Puzzle, wanted: Filter, cache: BuildCache) -> list[Task]:

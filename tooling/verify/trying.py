@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from types import FrameType
+from functools import partial
 
 from tooling.catalog.model import ModeKind
 from tooling.errors import Location, ToolingError
 from tooling.execution.program import Ending
 from tooling.judging.verdict import Outcome, Verdict
-from tooling.processes import kill_running
 from tooling.project import Project
 from tooling.reports.records import ReportRecord, error_record, verdict_record
 from tooling.targets.model import Choice, TargetKind
@@ -25,8 +19,7 @@ from tooling.toolchain.extras import ExtraMissing
 from tooling.trials import Trial as RunTrial
 from tooling.trials import build_trial, run_trial
 from tooling.verify.plan import PlannedTrial, Subject, Task
-
-_GRACE = 10.0  # seconds a worker has to end its programs and to clear away their folders
+from tooling.workers import map_in_processes
 
 
 def try_all(
@@ -44,60 +37,9 @@ def try_all(
         target: as `--target` has it.
         jobs: how many tasks at a time.
     """
-    if jobs == 1:
-        for task in tasks:
-            yield from _try_task(task, project, toolchain, cache, target)
-        return
-    context = multiprocessing.get_context("spawn")  # a fork would copy locks that other threads hold
-    pool = ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context, initializer=_prepare_worker)
-    try:
-        waiting = [pool.submit(_try_in_worker, task, project, toolchain, cache, target) for task in tasks]
-        for done in as_completed(waiting):
-            yield from done.result()
-    except BaseException:
-        workers = list((pool._processes or {}).values())
-        for worker in workers:
-            worker.terminate()
-        for worker in workers:
-            worker.join(_GRACE)
-            if worker.is_alive():
-                worker.kill()
-        pool.shutdown(wait=True, cancel_futures=True)
-        raise
-    pool.shutdown()
-
-
-def _prepare_worker() -> None:
-    # The terminal sends an interrupt to all of us; the parent alone decides, and then terminates its workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _end_worker)
-    os.environ["PUZZLE_CORES"] = "1"  # the others have theirs
-
-
-class _Ended(BaseException):
-    """The parent wants this worker to end: unwinds the stack, so that no temporary folder is left."""
-
-
-_at_work = threading.Event()
-
-
-def _end_worker(_signal: int, _frame: FrameType | None) -> None:
-    kill_running()
-    if _at_work.is_set():
-        raise _Ended
-    os._exit(1)
-
-
-def _try_in_worker(
-    task: Task, project: Project, toolchain: Toolchain, cache: BuildCache, target: str | None
-) -> list[ReportRecord]:
-    _at_work.set()
-    try:
-        return _try_task(task, project, toolchain, cache, target)
-    except _Ended:
-        os._exit(1)  # a pool's worker would take the exception for a result, and the next task
-    finally:
-        _at_work.clear()
+    trying = partial(_try_task, project=project, toolchain=toolchain, cache=cache, target=target)
+    for records in map_in_processes(trying, tasks, jobs, ordered=False):
+        yield from records
 
 
 def _try_task(

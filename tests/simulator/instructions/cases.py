@@ -1,8 +1,8 @@
-"""Instruction cases: every PTX form that the simulator claims, with operand values that find its corners.
+"""Instruction cases: every PTX form that the simulator supports, with operand values at the edges.
 
-One table of forms; each form becomes one kernel that loads its operands, executes the one instruction and
-stores the result bits. `record.py` runs the kernels on real hardware; the test replays the same text
-through the simulator and compares bits. Needs NumPy only, so that it travels to a machine with a GPU.
+Each form of the table becomes a kernel that loads its operands, executes the one instruction and stores the
+result bits. `record.py` runs the kernels on real hardware; the test runs the same text in the simulator and
+compares the bits. Only NumPy is needed, so that it runs on any machine with a GPU.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ WIDTH |= {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "f16x2": 32, "bf16x2": 32
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One instruction form: its text with operands left open, operand types and result type.
+    """One instruction form: its text with placeholders for operands, operand types and result type.
 
-    `text` holds {d} for the destination and {a}, {b}, {c} for the sources. `approximate` marks forms whose
-    result the PTX ISA bounds by an error instead of fixing its bits. `block` is how many threads a block has,
-    `directives` what the kernel asks of its launch.
+    `text` has {d} for the destination and {a}, {b}, {c} for the sources. `approximate` marks forms for which
+    the PTX ISA bounds the error instead of defining all bits. `block` is the number of threads of a block;
+    `directives` are those of the kernel, such as `.reqnctapercluster`.
     """
 
     name: str
@@ -136,7 +136,7 @@ def _mix(seed: int) -> int:
 
 
 def values(kind: str) -> list[int]:
-    """The corner values of one operand type, as bits."""
+    """The edge cases of one operand type, as bits."""
     if kind == "f32":
         return _F32
     if kind == "f64":

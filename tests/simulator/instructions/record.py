@@ -85,13 +85,13 @@ def every_form() -> list[cases.Form]:
     return [*cases.forms(), *warp_cases.forms(), *memory_cases.forms(), *warpgroup_cases.forms()]
 
 
-def record_from(first: int, told: Connection) -> None:
-    """Run the forms from number `first` on and tell each one's bits, or why there are none.
+def record_from(first: int, results: Connection) -> None:
+    """Run the forms from number `first` on and send the result bits of each, or the error.
 
-    Ends after a kernel that failed: the process can use the device no more.
+    Returns after a failed kernel, since the process can no longer use the device.
     """
     driver = Driver()
-    told.send((driver.name, driver.version))
+    results.send((driver.name, driver.version))
     capacity = 8 * 4096
     buffers = [driver.allocate(capacity) for _ in range(4)]
     for form in every_form()[first:]:
@@ -106,7 +106,7 @@ def record_from(first: int, told: Connection) -> None:
         try:
             driver.run(cases.kernel(form), buffers[: len(sources) + 1], count, form.block)
         except DriverError as error:
-            told.send(str(error)[:300])
+            results.send(str(error)[:300])
             if "cuModuleLoadDataEx" in str(error):
                 continue
             return
@@ -115,7 +115,7 @@ def record_from(first: int, told: Connection) -> None:
             "cuMemcpyDtoH_v2", out.ctypes.data_as(ctypes.c_void_p), buffers[0], ctypes.c_size_t(out.nbytes)
         )
         width = cases.WIDTH[form.result]
-        told.send(out.astype(f"uint{max(width, 8)}") if width in (8, 16, 32, 64) else out)
+        results.send(out.astype(f"uint{max(width, 8)}") if width in (8, 16, 32, 64) else out)
 
 
 def record() -> tuple[str, int, Results, dict[str, str]]:
@@ -137,7 +137,7 @@ def record() -> tuple[str, int, Results, dict[str, str]]:
                 (rejected if isinstance(answer, str) else results)[forms[done].name] = answer
                 done += 1
         except EOFError:
-            pass  # a kernel failed, and was told of; the next process goes on after it
+            pass  # a kernel failed, and was recorded; the next process continues with the following form
         worker.join()
         if done == start:
             raise DriverError(f"no process can run `{forms[done].name}`")

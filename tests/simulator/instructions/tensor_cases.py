@@ -1,7 +1,7 @@
-"""Cases of tensor copies: what a box or a column of pixels brings, and what a store or a reduction leaves.
+"""Cases of tensor copies: loads of boxes and of im2col pixels, stores and reductions.
 
-A case is a tensor in global memory, the numbers that its tensor map is made of, and the place of one copy.
-The kernel is the same text here and on real hardware, where the driver makes the map.
+A case is a tensor in global memory, the arguments of its tensor map, and the coordinates of one copy. The
+kernel text is the same here and on real hardware, where the driver encodes the map.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _FLOATS = ("f16", "f32", "f64", "bf16", "f32.ftz", "tf32", "tf32.ftz")
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """The numbers of a tensor map; dimensions from the innermost on.
+    """The arguments of a tensor map; dimensions start with the innermost.
 
     Attributes:
-        extents: of the tensor; steps: element strides (the first counts for nothing).
+        extents: of the tensor; steps: element strides (the first one is ignored).
         box: of a tiled map, elements per dimension.
         row: elements from one row to the next; 0 where the tensor is dense.
         lower, upper: of an im2col map, corners of the pixel box; channels, pixels: of one copy.
@@ -56,12 +56,12 @@ class Map:
 
     @property
     def room(self) -> tuple[int, ...]:
-        """The extents with what lies between the rows."""
+        """The extents, including the gaps between rows."""
         return (self.row or self.extents[0], *self.extents[1:])
 
     @property
     def elements(self) -> int:
-        """Elements that one copy brings."""
+        """The number of elements of one copy."""
         if not self.box:
             return self.channels * self.pixels
         return self.box[0] * int(
@@ -257,9 +257,9 @@ def columns() -> Iterator[Case]:
     room = Map(
         "f32", (4, 4, 3, 3, 2), (1,) * 5, lower=(-1, -1, -1), upper=(-1, -1, -1), channels=4, pixels=50
     )
-    for place in ((0, -1, -1, -1, 0), (0, 1, 0, 1, 0), (0, 2, 1, 1, 1)):
+    for start in ((0, -1, -1, -1, 0), (0, 1, 0, 1, 0), (0, 2, 1, 1, 1)):
         for filtered in ((0, 0, 0), (2, 1, 0), (1, 1, 2)):
-            yield Case(f"room {place} {filtered}", room, place, filtered)
+            yield Case(f"room {start} {filtered}", room, start, filtered)
 
 
 def boxes() -> Iterator[Case]:
@@ -319,7 +319,7 @@ def stores() -> Iterator[Case]:
 
 
 def mistaken() -> Iterator[Case]:
-    """A copy in the mode that its map was not made for."""
+    """A copy in the mode that does not match its map."""
     yield Case("tile of im2col", Map("f32", _NHWC, (1,) * 4, (8, 2, 2, 1)), (0, 0, 0, 0), (0, 0))
     column = Map("f32", _NHWC, (1,) * 4, lower=(0, 0), upper=(0, 0), channels=8, pixels=4)
     yield Case("im2col of tile", column, (0, 0, 0, 0))

@@ -13,7 +13,7 @@ _ROOM = 16384
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """How a matrix lies: swizzle mode of its descriptor, leading and stride offsets, transposed or not."""
+    """The layout of a matrix: swizzle mode, leading and stride offsets, and whether it is transposed."""
 
     mode: int
     leading: int

@@ -16,7 +16,7 @@ from std.sys import argv
 
 
 def number(into: Pointer[Int32, MutAnyOrigin], width: Int32):
-    """Every thread writes 1000 x its block's number + its own, at its place in a grid `width` wide.
+    """Every thread writes 1000 x its block's number + its own, at its index in a grid `width` wide.
     """
     var row = global_idx.y
     var column = global_idx.x
@@ -101,7 +101,7 @@ def prints(ctx: DeviceContext) raises:
 
 
 def refused(ctx: DeviceContext) raises:
-    """Launches that the driver refuses are errors that a program can catch, and the next ones work.
+    """Rejected launches raise errors that a program can catch, and later launches work.
     """
     var out = ctx.enqueue_create_buffer[DType.int32](3000)
     try:
@@ -165,7 +165,8 @@ def large(ctx: DeviceContext) raises:
 
 
 def times(ctx: DeviceContext) raises:
-    """A benchmark: a simulation has no times, so it fails in so many words."""
+    """A benchmark: fails with an explanation, since a simulation has no times.
+    """
     var buffer = ctx.enqueue_create_buffer[DType.float32](64)
     buffer.enqueue_fill(Float32(0))
     var bench = Bench()
@@ -184,7 +185,7 @@ def times(ctx: DeviceContext) raises:
 
 
 def out_of_bounds(ctx: DeviceContext) raises:
-    """The kernel fails; the program learns it at the synchronisation."""
+    """The kernel fails; the synchronisation raises the error."""
     var buffer = ctx.enqueue_create_buffer[DType.float32](4)
     ctx.enqueue_function[add](
         buffer, Float32(1), Int32(1 << 20), grid_dim=1 << 10, block_dim=256

@@ -12,13 +12,14 @@ from msgspec import Struct
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.catalog.model import Vendor
+from tooling.cli.commands import COMMANDS, find_action, parser_of
+from tooling.cli.options import PuzzleRunOptions
+from tooling.cli.parser import read
 from tooling.errors import ToolingError
 from tooling.mdbook.markup import Fence
 
 _SHELLS = {"bash", "sh", "console", "shell"}
-_HARMLESS = {"cd", "git", "nvidia-smi"}
-_RUN_OPTIONS = {"--solution", "--hint", "--keep-going", "--verbose"}
-_VALUE_OPTIONS = {"--target": {"auto", "nvidia", "amd", "apple", "sim"}, "--lang": {"en", "ko"}}
+_HARMLESS = {"python3", "cd", "git", "nvidia-smi"}
 _ENVIRONMENTS = {"amd": Vendor.AMD, "apple": Vendor.APPLE, None: Vendor.NVIDIA}
 _COMMAND_START = re.compile(r"^(?:pixi|uv|poe|tooling)\s")
 
@@ -105,40 +106,26 @@ def _task(
         context.puzzle_index.program(task)
     except ToolingError:
         return  # a task of the repository itself, such as `test`
-    yield from _program(context, task, rest, vendor)
+    yield from _tooling(context, ["run", task, *rest], vendor)
 
 
-def _program(
-    context: CheckContext, name: str, words: list[str], vendor: Vendor | None
+def _tooling(
+    context: CheckContext, words: list[str], vendor: Vendor | None = None
 ) -> Iterator[tuple[str, str]]:
-    flags: list[str] = []
-    waiting = iter(words)
-    for word in waiting:
-        option, _, value = word.partition("=")
-        if option in _VALUE_OPTIONS:
-            value = value or next(waiting, "")
-            if value not in _VALUE_OPTIONS[option]:
-                yield "command", f"`{option}` does not take `{value}`"
-        elif option not in _RUN_OPTIONS:
-            flags.append(word)
+    command = next((command for command in COMMANDS if words and command.name == words[0]), None)
+    if command is None:
+        if words not in (["--version"], ["--help"]):
+            yield "command", f"`tooling` has no command `{words[0] if words else ''}`"
+        return
+    if len(words) == 1 or "--help" in words:
+        return  # a command that is only named
     try:
-        selection = context.puzzle_index.selection(name, flags)
+        action, rest = find_action(command, words[1:])
+        assert action.options
+        options = read(parser_of(action), action.options, rest) if rest else None
+        if isinstance(options, PuzzleRunOptions):
+            selection = context.puzzle_index.selection(options.puzzle, options.flags)
+            if vendor and selection.mode.requirement(vendor).unsupported:
+                yield "vendor", f"`{selection.command}` does not run on {vendor.value}"
     except ToolingError as error:
         yield "command", error.what
-        return
-    if vendor and selection.mode.requirement(vendor).unsupported:
-        yield "vendor", f"`{selection.command}` does not run on {vendor.value}"
-
-
-def _tooling(context: CheckContext, words: list[str]) -> Iterator[tuple[str, str]]:
-    from tooling.cli.commands import COMMANDS  # noqa: PLC0415 - needed for this one kind of command
-
-    if not words or words[0] not in {command.name for command in COMMANDS}:
-        yield "command", f"`tooling` has no command `{words[0] if words else ''}`"
-    elif words[0] == "run" and len(words) > 1:
-        try:
-            context.puzzle_index.program(words[1])
-        except ToolingError as error:
-            yield "command", error.what
-            return
-        yield from _program(context, words[1], words[2:], None)

@@ -6,11 +6,10 @@ report, or none on a page, the banner says that it does not know: silence would 
 
 from __future__ import annotations
 
-import json
 import re
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -18,6 +17,7 @@ from tooling.book.editions import Edition
 from tooling.book.errors import malformed
 from tooling.book.phrases import say
 from tooling.project import Project
+from tooling.state_file import read_json
 
 if TYPE_CHECKING:
     from tooling.book.page import (
@@ -49,6 +49,26 @@ class States(Struct, frozen=True):
         return (self.pages or {}).get(path, State("unknown"))
 
 
+class _Section(Struct):
+    title: str
+
+
+class _Page(Struct):
+    freshness: str
+    sections: tuple[_Section, ...]
+    needs_translation: bool
+
+    def state(self) -> State:
+        titles = tuple(section.title for section in self.sections)
+        return State(self.freshness, titles, not self.needs_translation)
+
+
+class _Report(Struct):
+    """What is read of the report."""
+
+    pages: dict[str, _Page]
+
+
 def status_path(project: Project, edition: Edition) -> Path:
     """Where the build keeps the report on an edition."""
     return project.root / "build" / "book" / f"status-{edition.language}.json"
@@ -62,18 +82,13 @@ def load(project: Project, edition: Edition) -> States:
     """
     path = status_path(project, edition)
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-        return States({key: _state(page) for key, page in report["pages"].items()})
+        report = read_json(path, _Report)
+        return States({key: page.state() for key, page in report.pages.items()})
     except FileNotFoundError:
         return States(None)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except ValueError as error:
         hint = "delete it, and `tooling book build` will write it anew"
         raise malformed("report of check-translations", path, error, hint) from error
-
-
-def _state(page: dict[str, Any]) -> State:
-    sections = tuple(str(section["title"]) for section in page["sections"])
-    return State(str(page["freshness"]), sections, not page["needs_translation"])
 
 
 def render(page: PageContext, states: States) -> str:

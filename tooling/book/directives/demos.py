@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from tooling.book import recordings
@@ -47,8 +46,7 @@ def record(project: Project, program: Path) -> Recording:
         BookError: it fails.
         ToolingError: it cannot be built or simulated here.
     """
-    from tooling.execution.program import run_program  # noqa: PLC0415 - pages are mostly set without a run
-    from tooling.simulator.server.session import Simulation  # noqa: PLC0415
+    from tooling.target_run import RunOptions, simulated_run  # noqa: PLC0415 - pages are mostly set without a run
     from tooling.targets.model import Absence, TargetKind  # noqa: PLC0415
     from tooling.targets.probing import probe  # noqa: PLC0415
     from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache  # noqa: PLC0415
@@ -59,13 +57,10 @@ def record(project: Project, program: Path) -> Recording:
     toolchain = find_toolchain()
     request = BuildRequest(program, accelerator=target.accelerator, includes=(project.problems,))
     executable = build(request, toolchain, open_cache())
-    with Simulation() as simulation:
-        environment = {**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment}
-        transcript = run_program([str(executable.path)], environment=environment, time_limit=_TIME_LIMIT)
-    if simulation.errors:
-        raise simulation.errors[0]
-    if transcript.status != 0 or simulation.findings:
-        kinds = ", ".join(finding.kind.value for finding in simulation.findings)
+    done = simulated_run([executable.path], RunOptions(time_limit=_TIME_LIMIT))
+    transcript = done.transcript
+    if transcript.status != 0 or done.findings:
+        kinds = ", ".join(finding.kind.value for finding in done.findings)
         why = transcript.stderr[-500:] or f"the simulated GPU found: {kinds}"
         raise BookError(f"{program.name} is no good example", why=why)
     return Recording(

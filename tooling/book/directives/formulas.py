@@ -2,15 +2,17 @@ r"""Formulas: `\\( … \\)` and `\\[ … \\]` in a chapter become MathML, which 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
+from msgspec import Struct
+
 from tooling.atomic_write import write_atomically
 from tooling.book.errors import BookError, malformed
 from tooling.project import Project
+from tooling.state_file import encoded, read_json
 
 _CODE = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)[`~]*\s*$|\Z)"
@@ -64,6 +66,11 @@ def record_path(project: Project) -> Path:
     return project.root / "book" / "formulas.json"
 
 
+class _Record(Struct):
+    formulas: dict[str, str]
+    renderer: str
+
+
 def load(project: Project) -> dict[str, str]:
     """The formulas as they were drawn last; none where another renderer drew them.
 
@@ -72,19 +79,17 @@ def load(project: Project) -> dict[str, str]:
     """
     path = record_path(project)
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        return dict(record["formulas"]) if record["renderer"] == RENDERER else {}
+        record = read_json(path, _Record)
+        return record.formulas if record.renderer == RENDERER else {}
     except FileNotFoundError:
         return {}
-    except (ValueError, KeyError, TypeError) as error:
+    except ValueError as error:
         raise malformed("record of formulas", path, error, "tooling book formulas") from error
 
 
 def save(project: Project, drawn: dict[str, str]) -> None:
     """Records drawn formulas."""
-    record = {"renderer": RENDERER, "formulas": drawn}
-    text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
-    write_atomically(record_path(project), f"{text}\n".encode())
+    write_atomically(record_path(project), encoded(_Record(drawn, RENDERER), indent=1))
 
 
 def _render(source: str, display: bool) -> str:

@@ -21,9 +21,10 @@ from tooling.execution.program import Ending
 from tooling.exit_codes import ExitCode
 from tooling.mdbook.includes import Directive, find_directives
 from tooling.project import Project
+from tooling.target_run import RunOptions, run_on_target
 from tooling.targets.selection import choose
 from tooling.toolchain import find_toolchain, open_cache
-from tooling.trials import Trial, build_trial, environment_of, run_on_target
+from tooling.trials import Trial, build_trial, environment_of
 
 Say = Callable[[str], None]
 _TIME_LIMIT = 120.0
@@ -156,9 +157,11 @@ def run(project: Project, shown: Shown, target: str) -> Recording:
     transcript = run_on_target(
         [*executable.command, *shown.selection.mode.flags],
         choice.target,
-        environment_of(executable),
-        time_limit=_TIME_LIMIT,
-        graphs=executable.interpreter is not None,
+        RunOptions(
+            environment=environment_of(executable),
+            time_limit=_TIME_LIMIT,
+            graphs=executable.interpreter is not None,
+        ),
     ).transcript
     if transcript.ending is not Ending.EXITED:
         raise BookError(

@@ -19,6 +19,7 @@ from tooling.book.errors import BookError, malformed
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.catalog.catalogue import Selection
 from tooling.project import Project
+from tooling.state_file import read_json
 
 BARRIER = "barrier"
 SHARED = -1
@@ -162,6 +163,52 @@ def trace_path(project: Project, selection: Selection, state: str) -> Path:
     return project.recordings / "traces" / f"{'.'.join(parts)}.json"
 
 
+class _Numbers(Struct, frozen=True, array_like=True):
+    """Numbers at equal distances."""
+
+    first: int
+    step: int
+    count: int
+
+
+class _Row(Struct, frozen=True, array_like=True):
+    """An event, as a trace's file keeps it."""
+
+    action: str
+    block: int
+    buffer: int
+    line: int
+    threads: tuple[int | _Numbers, ...]
+    elements: tuple[int | _Numbers, ...]
+    values: tuple[float, ...]
+
+    def event(self) -> Event:
+        threads, elements = _unpacked(self.threads), _unpacked(self.elements)
+        return Event(self.action, self.block, self.buffer, threads, elements, self.values, self.line)
+
+
+class _Kept(Struct, frozen=True):
+    """A trace's file."""
+
+    program: str
+    mojo: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    cluster: tuple[int, ...]
+    element_bytes: int
+    events: tuple[_Row, ...]
+
+
+def _unpacked(numbers: Sequence[int | _Numbers]) -> tuple[int, ...]:
+    found: list[int] = []
+    for each in numbers:
+        if isinstance(each, int):
+            found.append(each)
+        else:
+            found += (each.first + each.step * index for index in range(each.count))
+    return tuple(found)
+
+
 def load(path: Path) -> Trace:
     """Reads a trace.
 
@@ -169,17 +216,16 @@ def load(path: Path) -> Trace:
         BookError: missing, or no trace.
     """
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-        events = tuple(_event(*row) for row in fields.pop("events"))
-        fields |= {name: tuple(fields[name]) for name in ("grid", "block", "cluster")}
-        return Trace(events=events, **fields)
+        kept = read_json(path, _Kept)
+        events = tuple(row.event() for row in kept.events)
+        return Trace(kept.program, kept.mojo, kept.grid, kept.block, kept.cluster, kept.element_bytes, events)
     except FileNotFoundError as error:
         raise BookError(
             f"this program was never traced: {path.stem}",
             why="the figure shows what its threads did",
             hint=f"tooling figure {path.stem.split('_')[0].split('.')[0]} --trace",
         ) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except ValueError as error:
         raise malformed("trace", path, error) from error
 
 
@@ -205,20 +251,8 @@ def _row(event: Event) -> list[Any]:
     return [event.action, event.block, event.buffer, event.line, *numbers, list(event.values)]
 
 
-def _event(action: str, block: int, buffer: int, line: int, *lists: Sequence[Any]) -> Event:
-    threads, elements, values = lists
-    return Event(action, block, buffer, _unpacked(threads), _unpacked(elements), tuple(values), line)
-
-
 def _packed(numbers: Sequence[int]) -> list[int] | list[list[int]]:
     """Numbers at equal distances, as most are, become `[[first, step, count]]`."""
     if len(numbers) > 3 and len({b - a for a, b in pairwise(numbers)}) == 1:
         return [[numbers[0], numbers[1] - numbers[0], len(numbers)]]
     return list(numbers)
-
-
-def _unpacked(numbers: Sequence[Any]) -> tuple[int, ...]:
-    if numbers and isinstance(numbers[0], list):
-        ((first, step, count),) = numbers
-        return tuple(first + step * index for index in range(count))
-    return tuple(int(number) for number in numbers)

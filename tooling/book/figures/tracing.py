@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import PurePath
 
 import numpy as np
@@ -114,8 +113,7 @@ def record(project: Project, selection: Selection, state: str) -> Trace:
         BookError: it launches nothing, does too much for a picture, or fails.
         ToolingError: it cannot be built or simulated here.
     """
-    from tooling.execution.program import run_program  # noqa: PLC0415 - figures are mostly drawn without a run
-    from tooling.simulator.server.session import Simulation, SimulationOptions  # noqa: PLC0415
+    from tooling.target_run import RunOptions, simulated_run  # noqa: PLC0415 - most figures need no run
     from tooling.targets.selection import choose  # noqa: PLC0415
     from tooling.toolchain import find_toolchain, open_cache  # noqa: PLC0415
     from tooling.trials import Trial, build_trial  # noqa: PLC0415
@@ -125,14 +123,8 @@ def record(project: Project, selection: Selection, state: str) -> Trace:
     trial = Trial(selection, choose(selection, "sim"), files[0], solution=state == "solved")
     executable = build_trial(project, trial, toolchain, open_cache())
     tracer = Tracer()
-    with Simulation(SimulationOptions(checks=frozenset({Check.MEMORY})), executor=tracer) as simulation:
-        transcript = run_program(
-            [str(executable.path), *selection.mode.flags],
-            environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **simulation.environment},
-            time_limit=trial.limit,
-        )
-    if simulation.errors:
-        raise simulation.errors[0]
+    options = RunOptions(time_limit=trial.limit, checks=frozenset({Check.MEMORY.value}), executor=tracer)
+    transcript = simulated_run([executable.path, *selection.mode.flags], options).transcript
     if transcript.status != 0:
         raise BookError(
             f"{selection.command} failed while it was traced", why=transcript.stderr[-500:] or None

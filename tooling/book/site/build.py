@@ -22,9 +22,9 @@ from tooling.book.site.staging import Stage, Staged
 from tooling.book.site.stamps import Stamp
 from tooling.book.site.status import write_status
 from tooling.output_folder import OutputFolder
+from tooling.pins import MDBOOK_VERSION
 from tooling.project import Project
 
-MDBOOK_VERSION = "0.5.4"
 COMMAND = "tooling book build"
 
 

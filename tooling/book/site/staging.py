@@ -10,13 +10,13 @@ translation, or anything at all of what `tooling.book.site.inputs` reads.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from tooling.atomic_write import write_atomically
 from tooling.book.chapters import NOT_FOUND
 from tooling.book.directives import banner, formulas
 from tooling.book.editions import Edition
@@ -24,6 +24,7 @@ from tooling.book.errors import BookErrors, BuildFailed
 from tooling.book.site.inputs import Inputs, digest
 from tooling.book.summary import read_summary
 from tooling.project import Project
+from tooling.state_file import encoded, read_cached
 
 if TYPE_CHECKING:
     from tooling.book.directives.chapter_renderer import ChapterRenderer
@@ -138,12 +139,8 @@ class _Kept(Struct):
 
     @classmethod
     def load(cls, path: Path, folder: Path) -> _Kept:
-        try:
-            listed = json.loads(path.read_text(encoding="utf-8"))
-            keys = {str(page): (str(key), str(result)) for page, (key, result) in listed.items()}
-        except (OSError, ValueError, AttributeError, TypeError):
-            keys = {}  # the first build, or a list that was cut off: everything is set anew
-        return cls(path, folder, keys)
+        # Without a list, as in the first build, every page is set anew.
+        return cls(path, folder, read_cached(path, dict[str, tuple[str, str]]) or {})
 
     def page(self, name: str, key: str) -> str | None:
         """The page as set, if it was set from the same as now and lies there untouched."""
@@ -160,7 +157,7 @@ class _Kept(Struct):
         self.keys[name] = (key, digest(page))
 
     def save(self) -> None:
-        self.path.write_text(json.dumps(self.keys), encoding="utf-8")
+        write_atomically(self.path, encoded(self.keys))
 
 
 def _write(folder: Path, wanted: dict[Path, str], right: set[Path]) -> None:

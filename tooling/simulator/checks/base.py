@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Memory, Party, Place
 from tooling.simulator.gpu.code_model import Instruction, SourceLocation
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
-from tooling.simulator.gpu.hooks import Access, AccessKind, CannotBeParted, Hook, Ints, LaunchContext, Space
+from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.shared_arrays import SharedArray
 from tooling.simulator.nvidia.ptx.modifiers import STRONG
@@ -35,7 +35,6 @@ class CheckHook(Hook):
     def __init__(self) -> None:
         self._findings: dict[Hashable, Finding] = {}
         self._launches = 0
-        self._found = self._is_copy = False
         self._context: LaunchContext | None = None
 
     @property
@@ -52,34 +51,20 @@ class CheckHook(Hook):
 
     def launch_begin(self, context: LaunchContext) -> None:
         self._launches += 1
-        self._found = False
         self._context = context
-
-    def may_part(self) -> bool:
-        """Not where something was found: the parts would find it as well."""
-        return not self._found
-
-    def part_begin(self) -> None:
-        self._is_copy = True
 
     def note(self, key: Hashable, finding: Finding) -> None:
         """Write a finding down; one with a known key only adds to the count of the first."""
         if not self.again(key, finding.count):
-            self._find(key, replace(finding, launch=self._launches))
+            self._findings[key] = replace(finding, launch=self._launches)
 
     def again(self, key: Hashable, count: int) -> bool:
         """Count a finding once more if it is known; False (and nothing done) if it is not."""
         known = self._findings.get(key)
         if known is None:
             return False
-        self._find(key, replace(known, count=known.count + count))
+        self._findings[key] = replace(known, count=known.count + count)
         return True
-
-    def _find(self, key: Hashable, finding: Finding) -> None:
-        if self._is_copy:
-            raise CannotBeParted(finding.kind)  # which lane comes first is for a run in order to tell
-        self._found = True
-        self._findings[key] = finding
 
     def kernel(self) -> str:
         """The running (or last) kernel's name, as its author wrote it; empty before the first launch."""

@@ -7,7 +7,6 @@ compute-sanitizer's initcheck, which knows global memory only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,23 +24,18 @@ class WrittenBytes:
 
     Args:
         size: its length in bytes.
-
-    Attributes:
-        changed: something was written; whoever wants to know sets it to False first.
     """
 
-    __slots__ = ("_bytes", "_clean_reads", "_entered", "_high", "_low", "changed", "size")
+    __slots__ = ("_bytes", "_clean_reads", "_entered", "_high", "_low", "size")
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.changed = False
         self._bytes = np.zeros(size + -size % 16, dtype=np.uint8)
         self._bytes[size:] = 1
         self._low = self._high = self._entered = self._clean_reads = 0
 
     def write(self, low: int, high: int) -> None:
         """Every byte from `low` up to `high` (exclusive) is written now."""
-        self.changed = True
         if self._low == self._high:
             self._low, self._high = low, high
         elif low <= self._high and self._low <= high:
@@ -54,7 +48,6 @@ class WrittenBytes:
 
     def scatter(self, offsets: Ints, width: int) -> None:
         """`width` bytes (a power of two) at each offset, a multiple of it, are written now."""
-        self.changed = True
         words, first, full = self._words(offsets, width)
         for word in range(max(1, width // 8)):
             words[first + word if word else first] = full
@@ -65,7 +58,6 @@ class WrittenBytes:
             self.write(low, low + size)
             return
         self._enter_interval()
-        self.changed = True
         self._bytes[low : low + size] = source._bytes[start : start + size]
         self._low = self._high = self._entered = 0
 
@@ -103,17 +95,6 @@ class WrittenBytes:
         """Now and then, after a read that lacked nothing, see whether everything is written by now."""
         self._clean_reads += 1
         if self._clean_reads & (self._clean_reads - 1) == 0 and self._bytes.all():
-            self._low, self._high = 0, self.size
-
-    def packed(self) -> NDArray[np.uint8]:
-        """Which bytes are written, one bit for each."""
-        self._enter_interval()
-        return np.packbits(self._bytes)
-
-    def add(self, packed: NDArray[np.uint8]) -> None:
-        """What another shadow of the same memory has as written, as it packed it, is written here too."""
-        self._bytes |= np.unpackbits(packed, count=len(self._bytes))
-        if self._bytes.all():
             self._low, self._high = 0, self.size
 
     def _words(self, offsets: Ints, width: int) -> tuple[NDArray[Any], Ints, int]:
@@ -202,22 +183,8 @@ class InitialisationCheck(CheckHook):
         self._shared = WrittenBytes(blocks * _padded(context.shared_bytes))
         self._local = WrittenBytes(blocks * context.threads_per_block * _padded(context.local_bytes))
 
-    def part_begin(self) -> None:
-        super().part_begin()
-        for written in self._buffers.values():
-            written.changed = False
-
     def launch_end(self, context: LaunchContext) -> None:
         self._shared = self._local = WrittenBytes(0)
-
-    def part_end(self) -> dict[int, NDArray[np.uint8]]:
-        """What is written by now of every buffer that the part wrote to."""
-        return {place: written.packed() for place, written in self._buffers.items() if written.changed}
-
-    def join(self, parts: Sequence[dict[int, NDArray[np.uint8]]]) -> None:
-        for part in parts:
-            for place, packed in part.items():
-                self._buffers[place].add(packed)
 
     def access(self, access: Access) -> None:
         """Check a read against the shadow; record a write in it."""

@@ -9,7 +9,6 @@ memory only) and Oclgrind's race detector.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import combinations
 
 import numpy as np
 from msgspec import Struct
@@ -31,7 +30,6 @@ from tooling.simulator.checks.shadow import (
     Keys,
     Panel,
     Shadow,
-    Touched,
     enter,
     look,
     stamps_of,
@@ -44,7 +42,6 @@ from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.hooks import (
     Access,
     AccessKind,
-    CannotBeParted,
     Ints,
     LaunchContext,
     MBarrierOperation,
@@ -76,7 +73,6 @@ class RaceCheck(CheckHook):
     """
 
     check = Check.RACES
-    tells_parts_apart = True
 
     def __init__(self, footprints: Footprints, bulk_copies: BulkCopyCheck) -> None:
         super().__init__()
@@ -93,7 +89,6 @@ class RaceCheck(CheckHook):
         self._committed: Ints = np.zeros(0, np.int64)
         self._granules = {Space.GLOBAL: 4, Space.SHARED: 4}
         self._written: frozenset[int] | None = None
-        self._part_start = 0
 
     # What happens in a launch
 
@@ -123,26 +118,6 @@ class RaceCheck(CheckHook):
 
     def batch_end(self, first_block: int, blocks: int) -> None:
         self._clocks.batch_ends()
-
-    def part_begin(self) -> None:
-        super().part_begin()
-        self._part_start = self._now
-
-    def part_end(self) -> dict[int, Touched]:
-        """What the part touched of each buffer, by its place. Nothing more: later launches come after it."""
-        return {
-            place: shadow.touched_since(self._part_start)
-            for place, shadow in self._global.items()
-            if shadow.was_written(0, shadow.count) or shadow.was_read(0, shadow.count)
-        }
-
-    def parts_meet(self, parts: Sequence[dict[int, Touched]]) -> bool:
-        """From what they touched. A write to what was read before the parts is found in its own part."""
-        return any(
-            one[place].meets(other[place])
-            for one, other in combinations(parts, 2)
-            for place in one.keys() & other.keys()
-        )
 
     def free(self, allocation: Allocation) -> None:
         self.drop(allocation.place)
@@ -306,11 +281,8 @@ class RaceCheck(CheckHook):
         writes = access.kind is not AccessKind.LOAD
         for piece in self._footprints.of(access, self.context.memory).pieces:
             home, part = piece.allocation, piece.access
-            if self._written is not None and home.serial not in self._written:
-                if not writes:
-                    continue
-                if self._is_copy:
-                    raise CannotBeParted("a write to memory whose readers are not followed")
+            if not writes and self._written is not None and home.serial not in self._written:
+                continue
             shadow = self._global.get(home.place)
             if shadow is None:
                 shadow = self._global[home.place] = Shadow(home.size, self._granules[Space.GLOBAL])

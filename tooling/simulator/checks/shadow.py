@@ -114,18 +114,6 @@ class Strip(NamedTuple):
         )
 
 
-class Touched(NamedTuple):
-    """Granules of a stretch of memory, packed to one bit each, that some accesses wrote and read."""
-
-    written: NDArray[np.uint8]
-    read: NDArray[np.uint8]
-
-    def meets(self, other: Touched) -> bool:
-        """Whether a granule is in both, and written in one of them."""
-        both = self.written & (other.written | other.read) | self.read & other.written
-        return bool(both.any())
-
-
 class _Touched:
     """Which granules an access of one sort (read, write) touched in this launch: strips, and bounds of the
     rest."""
@@ -227,24 +215,6 @@ class Shadow:
     def was_read(self, low: int, high: int) -> bool:
         """Whether a granule of [low, high) may have been read in this launch."""
         return self._read.overlaps(low, high)
-
-    def touched_since(self, stamp: int) -> Touched:
-        """The granules that accesses with this stamp, or a later one, touched.
-
-        Of granules that were read before as well, a read may be missing.
-        """
-        oldest = stamp << STAMP_SHIFT
-        written, read = (
-            np.zeros(self.count, np.bool_) if array is None else array >= oldest for array in self._arrays[:2]
-        )
-        for touched, granules in ((self._written, written), (self._read, read)):
-            for strip in touched.strips:
-                if strip.mark >= oldest:
-                    granules[strip.low : strip.high] = True
-        for where, threads, mark in self._later:
-            if mark >= oldest:
-                enter(read, where, np.ones(len(threads), np.bool_))
-        return Touched(np.packbits(written), np.packbits(read))
 
     def take(self, strip: Strip, *, writes: bool) -> bool:
         """Record a dense access as a strip, unless it may clash with another thread's.

@@ -18,7 +18,6 @@ from tooling.simulator.engine.batch import run_batch
 from tooling.simulator.engine.heap import keep_freed_memory
 from tooling.simulator.engine.launch_state import LaunchState, Limits
 from tooling.simulator.engine.lower import decode
-from tooling.simulator.engine.parallel_chunks import ONE_CORE, Cores, ParallelRun
 from tooling.simulator.engine.schedule import order_of_batches
 from tooling.simulator.gpu.clusters import blocks_together
 from tooling.simulator.gpu.code_model import Module
@@ -63,14 +62,12 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
     schedule: str = "lockstep",
     stdout: Callable[[bytes], None] = lambda _text: None,
     limits: Limits | None = None,
-    cores: Cores = ONE_CORE,
 ) -> LaunchResult:
     """Execute a launch to its end or its first fault.
 
     Args:
         schedule: `lockstep`, `random:SEED` or `adversarial`.
         stdout: gets what the kernel prints, in order.
-        cores: how many may share a long launch; the result is the same.
 
     Raises:
         PtxError: the kernel holds an instruction that the simulator does not know.
@@ -112,7 +109,7 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
         try:
             with np.errstate(all="ignore"):
                 _check_shape(context)
-                _run_blocks(state, cores)
+                _run_blocks(state)
         except KernelFault as fault:
             error = fault
     return LaunchResult(
@@ -121,7 +118,7 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
         state.finished_blocks,
         error,
         time.perf_counter() - started,
-        time.thread_time() - processor_started + state.parts_seconds,
+        time.thread_time() - processor_started,
     )
 
 
@@ -154,7 +151,7 @@ def _check_shape(context: LaunchContext) -> None:
         raise KernelFault(FaultKind.INVALID_LAUNCH, problem)
 
 
-def _run_blocks(state: LaunchState, cores: Cores) -> None:
+def _run_blocks(state: LaunchState) -> None:
     """Run every block.
 
     Raises:
@@ -169,9 +166,5 @@ def _run_blocks(state: LaunchState, cores: Cores) -> None:
     if cost:
         together = min(together, BATCH_BYTES // cost)
     step = max(1, together // unit) * unit
-    batches = order_of_batches(state.schedule, range(0, context.blocks, step))
-    parting = ParallelRun(state, step, cores)
-    for number, first in enumerate(batches):
-        if parting.finish(batches[number:]):
-            return
+    for first in order_of_batches(state.schedule, range(0, context.blocks, step)):
         run_batch(state, first, step)

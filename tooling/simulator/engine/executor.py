@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from tooling.simulator.engine.engine import run
 from tooling.simulator.engine.launch_state import Limits
 from tooling.simulator.engine.lower import decode
-from tooling.simulator.engine.parallel_chunks import ONE_CORE, Cores
 from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.device_memory import DeviceMemory
 from tooling.simulator.gpu.hooks import Hook
@@ -66,13 +65,11 @@ class Engine:
     Args:
         schedule: order of threads, as `schedule.Schedule` names it.
         time_limit: most seconds of wall time for one launch, or None.
-        cores: how many may share a long launch.
     """
 
-    def __init__(self, schedule: str, time_limit: float | None, cores: Cores = ONE_CORE) -> None:
+    def __init__(self, schedule: str, time_limit: float | None) -> None:
         self._schedule = schedule
         self._time_limit = time_limit
-        self._cores = cores
 
     def prepare(self, module: Module) -> None:
         """Decode every kernel now: like the driver, refuse a module when it is loaded, not at its launch."""
@@ -83,5 +80,4 @@ class Engine:
         """See `Executor.run`."""
         deadline = None if self._time_limit is None else time.monotonic() + self._time_limit
         limits = Limits(deadline=deadline, stop=job.cancelled)
-        schedule, cores = self._schedule, self._cores
-        return run(job.launch, job.module, job.memory, job.hooks, schedule, job.stdout, limits, cores)
+        return run(job.launch, job.module, job.memory, job.hooks, self._schedule, job.stdout, limits)

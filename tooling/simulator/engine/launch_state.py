@@ -40,11 +40,7 @@ class Limits(Struct, frozen=True):
 
 
 class LaunchState:
-    """One launch under way, and its counts.
-
-    Attributes:
-        parts_seconds: processor time of the processes that ran parts of it.
-    """
+    """One launch under way, and its counts."""
 
     def __init__(
         self,
@@ -71,7 +67,6 @@ class LaunchState:
         self.issued = 0
         self.lane_instructions = 0
         self.finished_blocks = 0
-        self.parts_seconds = 0.0
 
     def shape(self, blocks: int) -> Shape:
         """The arrays that batches of so many blocks share."""

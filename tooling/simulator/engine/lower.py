@@ -1,12 +1,12 @@
-"""PTX functions to a `Program`: splits basic blocks, and has every instruction of them bound."""
+"""PTX functions to a `Program`: `_lower` is the list of passes."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from itertools import zip_longest
 
 from tooling.gc_pause import paused_gc
 from tooling.simulator.engine.module_cache import ModuleCache
-from tooling.simulator.gpu.code_model import Function, Instruction, Label, Module
+from tooling.simulator.gpu.code_model import Function, Label, Module
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.stop_texts import TOO_MUCH_LOCAL
 from tooling.simulator.nvidia.instructions import (
@@ -28,12 +28,10 @@ from tooling.simulator.nvidia.instructions import (
 from tooling.simulator.nvidia.instructions.calls import STACK_BYTES, reached, recursive
 from tooling.simulator.nvidia.lowering.binders import bind, ends_block, stands_alone
 from tooling.simulator.nvidia.lowering.decoder import Decoder
+from tooling.simulator.nvidia.lowering.quirks import as_assembled
 from tooling.simulator.nvidia.ptx.errors import PtxError
 from tooling.simulator.program.dead_values import forget_dead
-from tooling.simulator.program.program import BasicBlock, Batch, End, Program
-
-Pieces: TypeAlias = list[tuple[BasicBlock, list[Instruction]]]
-"""The basic blocks of a function, still empty, with their instructions."""
+from tooling.simulator.program.program import Batch, End, Program, find_live_slots, order_blocks
 
 MAX_LOCAL_BYTES = 512 * 1024
 """Local memory of a thread (CUDA C++ Programming Guide, "Technical Specifications")."""
@@ -57,25 +55,91 @@ def decode(module: Module, kernel: Function) -> Program:
 
     def find() -> Program:
         with paused_gc():
-            return _decode(module, kernel)
+            return _lower(module, kernel)
 
     return _PROGRAMS.get((module.digest, kernel.name), find)
 
 
-def _decode(module: Module, kernel: Function) -> Program:
+def _lower(module: Module, kernel: Function) -> Program:
+    """The passes from PTX to a program, in their order."""
+    decoder = _find_functions(module, kernel)
+    _split_into_blocks(decoder)
+    _apply_quirks(decoder)
+    _bind_instructions(decoder)
+    _check_local_memory(decoder)
+    program = _assemble(decoder)
+    find_live_slots(program)
+    order_blocks(program)
+    forget_dead(program)
+    return program
+
+
+def _find_functions(module: Module, kernel: Function) -> Decoder:
+    """Collect what the kernel may call; the decoder lays out the memory of all of it."""
     called = reached(module, kernel)
-    framed = recursive(module, called)
-    decoder = Decoder(module, kernel, called, framed)
-    functions = (kernel, *called)
-    cut = [_split(decoder, function) for function in functions]
-    for function, pieces in zip(functions, cut, strict=True):
-        _bind(decoder, function, pieces)
-    layout = decoder.layout
-    if layout.local_bytes > MAX_LOCAL_BYTES:
-        too_much = TOO_MUCH_LOCAL.of(local=layout.local_bytes, most=MAX_LOCAL_BYTES)
-        raise PtxError(too_much, line=kernel.line)
-    program = Program(
-        kernel.name,
+    return Decoder(module, kernel, called, recursive(module, called))
+
+
+def _split_into_blocks(decoder: Decoder) -> None:
+    """Cut each body where a label stands or an instruction ends a block."""
+    for function in decoder.functions:
+        decoder.entries[function.name] = len(decoder.blocks)
+        current = decoder.start_block(function)
+        for statement in function.body:
+            if isinstance(statement, Label):
+                if current.instructions:
+                    current = decoder.start_block(function)
+                decoder.labels[f"{function.name}:{statement.name}"] = current.number
+                continue
+            if current.instructions and stands_alone(statement):
+                current = decoder.start_block(function)
+            current.instructions.append(statement)
+            if ends_block(statement):
+                current = decoder.start_block(function)
+
+
+def _apply_quirks(decoder: Decoder) -> None:
+    """Replace instructions that the assembler takes for others."""
+    for block in decoder.blocks:
+        block.instructions = [as_assembled(instruction) for instruction in block.instructions]
+
+
+def _bind_instructions(decoder: Decoder) -> None:
+    """Turn each instruction into a step, its operands into slots, its labels into blocks.
+
+    Raises:
+        PtxError: an instruction or form that the simulator does not know.
+    """
+    functions = {function.name: function for function in decoder.functions}
+    for block, after in zip_longest(decoder.blocks, decoder.blocks[1:]):
+        decoder.function, decoder.block = functions[block.function], block
+        following = after.number if after is not None and after.function == block.function else -1
+        for instruction in block.instructions:
+            steps = len(block.steps)
+            bind(decoder, instruction, following)
+            block.bound(steps)
+        if block.end is None:
+            if following >= 0:
+                block.successors.append(following)
+            block.end = _fall_through(following) if following >= 0 else _end_of_text
+
+
+def _check_local_memory(decoder: Decoder) -> None:
+    """Refuse what no thread can have.
+
+    Raises:
+        PtxError: more local memory than that.
+    """
+    local = decoder.layout.local_bytes
+    if local > MAX_LOCAL_BYTES:
+        raise PtxError(TOO_MUCH_LOCAL.of(local=local, most=MAX_LOCAL_BYTES), line=decoder.kernel.line)
+
+
+def _assemble(decoder: Decoder) -> Program:
+    """Gather what the passes found."""
+    layout, framed = decoder.layout, decoder.framed
+    return Program(
+        decoder.kernel.name,
         decoder.blocks,
         decoder.origins,
         decoder.entries,
@@ -86,54 +150,9 @@ def _decode(module: Module, kernel: Function) -> Program:
         layout.frame_start,
         decoder.frame() if framed else -1,
         decoder.registers_of(framed),
-        functions,
+        decoder.functions,
         layout.arrays,
     )
-    forget_dead(program)
-    return program
-
-
-def _split(decoder: Decoder, function: Function) -> Pieces:
-    """Cut the body where a label stands or an instruction ends a block."""
-    pieces: Pieces = []
-    current: list[Instruction] | None = None
-
-    def start() -> list[Instruction]:
-        block = BasicBlock(len(decoder.blocks), function.name)
-        decoder.blocks.append(block)
-        pieces.append((block, []))
-        return pieces[-1][1]
-
-    decoder.entries[function.name] = len(decoder.blocks)
-    current = start()
-    for statement in function.body:
-        if isinstance(statement, Label):
-            if current:
-                current = start()
-            decoder.labels[f"{function.name}:{statement.name}"] = pieces[-1][0].number
-            continue
-        if current and stands_alone(statement):
-            current = start()
-        current.append(statement)
-        if ends_block(statement):
-            current = start()
-    return pieces
-
-
-def _bind(decoder: Decoder, function: Function, pieces: Pieces) -> None:
-    decoder.function = function
-    for index, (block, instructions) in enumerate(pieces):
-        decoder.block = block
-        block.instructions = instructions
-        following = pieces[index + 1][0].number if index + 1 < len(pieces) else -1
-        for instruction in instructions:
-            steps = len(block.steps)
-            bind(decoder, instruction, following)
-            block.bound(steps)
-        if block.end is None:
-            if following >= 0:
-                block.successors.append(following)
-            block.end = _fall_through(following) if following >= 0 else _end_of_text
 
 
 def _fall_through(following: int) -> End:

@@ -105,18 +105,16 @@ class DeviceMemory:
     Args:
         buffer: the arena's bytes, writable (an mmap, memoryview or uint8 array).
         base: device address of its first byte, a multiple of `ALIGNMENT`, not 0.
-        shared: a fork of this process has the very same bytes, not a copy of them.
 
     Raises:
         ValueError: `base` is zero or not aligned.
     """
 
-    def __init__(self, buffer: memoryview | NDArray[Any], base: int, *, shared: bool = False) -> None:
+    def __init__(self, buffer: memoryview | NDArray[Any], base: int) -> None:
         if base <= 0 or base % ALIGNMENT:
             raise ValueError(f"the arena's base {base:#x} must be a positive multiple of {ALIGNMENT}")
         self.bytes: NDArray[np.uint8] = np.frombuffer(buffer, dtype=np.uint8)
         self.base = base
-        self.shared = shared
         self.size = len(self.bytes) // ALIGNMENT * ALIGNMENT
         self._top = 0
         self._bottom = self.size

@@ -175,26 +175,15 @@ class MBarrierOperation(Struct, frozen=True, eq=False):
     values: Ints | None = None
 
 
-class CannotBeParted(Exception):
-    """Raised by a hook in a part of a launch: this launch must run in one piece."""
-
-
 class Hook:
     """A check or an observer. Override what you want to be told; each call stands for many lanes.
-
-    The last batches of a long launch may run in parts, on several cores (`parts`). Each part has a copy of
-    the hook, which saw what came before the parts and sees nothing of the others; when all have ended well,
-    the hook itself is told what the copies learnt. A hook that must see all batches leaves `may_part` alone.
 
     Attributes:
         takes_strays: `access` suppresses every lane whose address is illegal or misaligned. Where no hook
             does, such an access ends the kernel before any hook hears of it.
-        tells_parts_apart: `parts_meet` knows, and the copy in a part stops it before it writes to memory that
-            `written_allocations` does not name.
     """
 
     takes_strays: ClassVar[bool] = False
-    tells_parts_apart: ClassVar[bool] = False
 
     def launch_begin(self, context: LaunchContext) -> None:
         """A launch starts."""
@@ -312,26 +301,3 @@ class Hook:
 
     def end(self, memory: DeviceMemory) -> None:
         """The program ended."""
-
-    # A launch in parts.
-
-    def may_part(self) -> bool:
-        """Whether copies of this hook may each see a part of what is left of the launch."""
-        return False
-
-    def part_begin(self) -> None:
-        """This is a copy now, and a part begins. From here on every method may raise CannotBeParted."""
-
-    def part_end(self) -> Any:
-        """The part has ended: what the copy learnt in it, as something that can be pickled."""
-
-    def parts_meet(self, parts: Sequence[Any]) -> bool:
-        """Whether a part may have touched what another one wrote.
-
-        Args:
-            parts: what `part_end` gave in each part, in the order of the blocks.
-        """
-        return False
-
-    def join(self, parts: Sequence[Any]) -> None:
-        """Learn what the copies learnt; `parts` is as for `parts_meet`."""

@@ -1,1 +1,1 @@
-"""What only NVIDIA GPUs have: PTX, its instructions and their semantics, the CUDA driver."""
+"""The parts specific to NVIDIA GPUs: PTX, its instructions and their semantics, the CUDA driver."""

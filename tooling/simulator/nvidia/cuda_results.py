@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 
 class CudaResult(IntEnum):
-    """What a driver call returns (CUDA driver API, "Data types used by CUDA driver": CUresult)."""
+    """Result codes of driver calls (CUDA driver API, "Data types used by CUDA driver": CUresult)."""
 
     SUCCESS = 0
     INVALID_VALUE = 1
@@ -21,7 +21,7 @@ class CudaResult(IntEnum):
 
 
 Reply: TypeAlias = tuple[int, bytes]
-"""What a request is answered with: a CUresult, and the bytes that `protocol.REQUESTS` says."""
+"""The reply to a request: a CUresult, and the bytes that `protocol.REQUESTS` specifies."""
 
 OK: Reply = (CudaResult.SUCCESS, b"")
 INVALID: Reply = (CudaResult.INVALID_VALUE, b"")

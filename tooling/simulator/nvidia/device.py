@@ -1,7 +1,7 @@
-"""The device that a simulation presents: what the driver says of it and which launches it takes.
+"""The simulated device: its attributes, as the driver reports them, and its launch limits.
 
-The attributes are those of an H200 (recorded there, `tests/simulator/data/driver_answers.json`), except where
-the simulated GPU cannot do what an H200 can.
+The attributes are those of an H200 (recorded in `tests/simulator/data/driver_answers.json`), except for
+features that the simulator does not support.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 NAME = "Simulated NVIDIA H200"
 
 MEMORY_BYTES = 16 << 30
-"""Device memory reported. MAX sizes its staging pools by it; unused memory costs nothing."""
+"""Device memory reported. MAX derives the size of its staging pools from it; unused memory costs nothing."""
 
 WARP_SIZE = 32
 MAX_THREADS_PER_BLOCK = 1024
@@ -43,7 +43,7 @@ ATTRIBUTES: dict[int, int] = {
     106: MAX_BLOCKS_PER_MULTIPROCESSOR, 108: 39321600, 109: 134217728, 111: RESERVED_SHARED_PER_BLOCK,
     102: 1, 120: 1, 126: 4, 127: 1, 129: 1, 130: 0, 131: -1, 132: 0, 133: 0, 134: 0, 135: 0, 136: 0, 137: 0,
     138: 0, 139: 590680286, 140: 415174878, 143: 0, 146: 0, 147: 0,
-    # Not here: managed memory, registered host memory at its own address, shareable handles,
+    # Not supported: managed memory, registered host memory at its own address, shareable handles,
     # compression, pools, GPUDirect, stream memory operations, interop.
     83: 0, 89: 0, 91: 0, 99: 1, 103: 0, 107: 0, 110: 0, 112: 0, 113: 0, 114: 0, 115: 0, 116: 0,
     117: 0, 118: 0, 119: 0, 121: 0, 122: 0, 123: 0, 124: 0, 125: 0, 128: 0, 141: 0, 142: 0, 144: 0,

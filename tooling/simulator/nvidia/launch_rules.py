@@ -1,6 +1,6 @@
-"""Which launches the driver accepts, and what it says of a kernel (CUfunction_attribute).
+"""Which launches the driver accepts, and the attributes of kernels (CUfunction_attribute).
 
-Every rule and code here was recorded on an H200 (`tests/simulator/data/driver_answers.json`).
+Every rule and result code was recorded on an H200 (`tests/simulator/data/driver_answers.json`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TARGET = re.compile(r"sm_(\d+)")
 
 
 class Kernel(Struct):
-    """A function handle: the kernel, its module, and its attributes as the program has set them."""
+    """A function handle: the kernel, its module, and its current attributes."""
 
     module: Module
     function: Function
@@ -49,7 +49,7 @@ class Kernel(Struct):
 
 
 def describe_kernel(module: Module, function: Function, module_handle: int = 0) -> Kernel:
-    """A fresh handle's attributes, from the kernel's declarations and directives."""
+    """A new function handle, with attributes from the kernel's declarations and directives."""
     shapes = {
         match[1]: Dim3(*(int(number) for number in match[2].split(",")))
         for match in _DIRECTIVE.finditer(" ".join(function.directives))
@@ -72,7 +72,7 @@ def describe_kernel(module: Module, function: Function, module_handle: int = 0) 
 
 
 def static_shared_bytes(module: Module, function: Function) -> int:
-    """Bytes of shared memory declared in a kernel, and at module level, each aligned as it asks."""
+    """Bytes of shared memory declared in a kernel and at module level, alignment included."""
     end = 0
     for variable in (*module.globals.values(), *function.variables):
         if variable.space == "shared" and not variable.external:
@@ -81,7 +81,7 @@ def static_shared_bytes(module: Module, function: Function) -> int:
 
 
 def set_attribute(kernel: Kernel, attribute: int, value: int) -> CudaResult:
-    """Set an attribute of a function handle, if it may be set to that."""
+    """Set an attribute of a function handle, if the value is allowed."""
     allowed = {
         MAX_DYNAMIC_SHARED: range(device.MAX_SHARED_PER_BLOCK_OPT_IN - kernel.static_shared + 1),
         CARVEOUT: range(-1, 101),
@@ -95,7 +95,7 @@ def set_attribute(kernel: Kernel, attribute: int, value: int) -> CudaResult:
 
 
 class Refusal(Struct, frozen=True):
-    """A launch that the driver does not take: its answer, and the reason, which a driver does not tell."""
+    """Why a launch is rejected: the driver's result code, and the reason, which a driver does not report."""
 
     result: CudaResult
     why: Text
@@ -104,11 +104,11 @@ class Refusal(Struct, frozen=True):
 def judge_launch(
     kernel: Kernel, grid: Dim3, block: Dim3, cluster: Dim3 | None, dynamic_shared: int
 ) -> Refusal | None:
-    """What the driver says to a launch of this shape; None where it is taken.
+    """Check a launch against the limits of the device and the kernel; None where it is accepted.
 
     Args:
-        cluster: as the launch names it, or None.
-        dynamic_shared: bytes asked for in the launch.
+        cluster: the launch attribute, or None.
+        dynamic_shared: bytes of dynamic shared memory that the launch requests.
     """
     most_threads, most_shared = kernel.attributes[MAX_THREADS], kernel.attributes[MAX_DYNAMIC_SHARED]
     why: Text | None = None

@@ -114,6 +114,8 @@ class Program(Struct):
         frame_start: where the first frame lies; frame_slot: the register that says how far on one is.
         framed_slots: registers of such functions.
         functions: the kernel and every function that it calls; shared_arrays: by name.
+        live_in: per block, the slots that may be read before they are written, see `find_live_slots`.
+        order: per block, its position in an order in which paths that part meet again as soon as they can.
     """
 
     name: str
@@ -129,8 +131,8 @@ class Program(Struct):
     framed_slots: frozenset[int] = frozenset()
     functions: tuple[Function, ...] = ()
     shared_arrays: dict[str, SharedArray] = field(default_factory=dict)
-    _live: list[tuple[int, ...]] | None = None
-    _order: list[int] | None = None
+    live_in: list[tuple[int, ...]] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
     _arrays_meant: dict[int, SharedArray] | None = None
 
     @property
@@ -146,25 +148,11 @@ class Program(Struct):
             }
         return self._arrays_meant
 
-    @property
-    def order(self) -> list[int]:
-        """Per block, its place in an order in which paths that part meet again as soon as they can."""
-        if self._order is None:
-            self._order = _meeting_order(self.blocks, self.entries[self.name])
-        return self._order
-
     def live(self, block: int, stack: tuple[int, ...]) -> set[int]:
         """Slots whose value may still be read by lanes before `block` inside the calls of `stack`."""
-        if self._live is None:
-            blocks = self.blocks
-            self._live = liveness(
-                [block.uses for block in blocks],
-                [block.defines for block in blocks],
-                [block.successors for block in blocks],
-            )
-        slots = set(self._live[block])
+        slots = set(self.live_in[block])
         for place in stack:
-            slots.update(self._live[place])
+            slots.update(self.live_in[place])
         return slots
 
     def callers(self, stack: Sequence[int]) -> tuple[Instruction, ...]:
@@ -270,13 +258,24 @@ class Batch(Protocol):
         ...
 
 
-def _meeting_order(blocks: list[BasicBlock], entry: int) -> list[int]:
-    """Reverse postorder: a block comes after all blocks that lead to it, but for jumps back.
+def find_live_slots(program: Program) -> None:
+    """A pass: which slots are live where each block begins."""
+    blocks = program.blocks
+    program.live_in = liveness(
+        [block.uses for block in blocks],
+        [block.defines for block in blocks],
+        [block.successors for block in blocks],
+    )
+
+
+def order_blocks(program: Program) -> None:
+    """A pass, reverse postorder: a block comes after all blocks that lead to it, but for jumps back.
 
     The order of the text would not do: compilers like to put the end of a loop's body before its beginning.
     Of two ways on, the one that stands first in the text comes first, so that loops come before what
     follows them.
     """
+    blocks, entry = program.blocks, program.entries[program.name]
     place = [-1] * len(blocks)
     after = len(blocks)
     seen = [False] * len(blocks)
@@ -298,4 +297,4 @@ def _meeting_order(blocks: list[BasicBlock], entry: int) -> list[int]:
             if not seen[following]:
                 seen[following] = True
                 path.append((following, sorted(blocks[following].successors)))
-    return place
+    program.order = place

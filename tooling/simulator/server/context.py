@@ -187,7 +187,7 @@ class Context:
         if self._memory is not None or base % mmap.PAGESIZE or base == 0:
             raise ProtocolError("a second HELLO, or an arena at no page")
         self._arena = Arena(base)
-        self._memory = DeviceMemory(self._arena.buffer, base, shared=True)
+        self._memory = DeviceMemory(self._arena.buffer, base)
         self._buffers = Buffers(self._arena, self._memory, self.checks)
         virtual = VirtualMemory(self._arena, self._memory, self._buffers, self.checks)
         self._answers |= self._buffers.answers | virtual.answers

@@ -15,12 +15,10 @@ from typing import Self
 
 from msgspec import Struct
 
-from tooling.cores import usable_cores
 from tooling.errors import ToolingError
 from tooling.simulator.checks.findings import Check, Finding
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.engine.executor import Engine, Executor
-from tooling.simulator.engine.parallel_chunks import MOST_PARTS, Cores
 from tooling.simulator.gpu.launch import LaunchResult
 from tooling.simulator.server.context import Gpu, LaunchRecord
 from tooling.simulator.server.libraries import Libraries, find_libraries
@@ -38,7 +36,6 @@ class SimulationOptions(Struct, frozen=True):
         schedule: the order in which threads run: `lockstep`, `random:SEED` or `adversarial`.
         time_limit: seconds of wall time that one kernel may take, or None.
         graph_cache: where MAX keeps the graphs it compiled for the simulated GPU; None where none are used.
-        cores: how many may share a long launch; None: as many as a command may use.
     """
 
     checks: frozenset[Check] = ALL_CHECKS
@@ -46,7 +43,6 @@ class SimulationOptions(Struct, frozen=True):
     schedule: str = "lockstep"
     time_limit: float | None = None
     graph_cache: Path | None = None
-    cores: int | None = None
 
 
 class Simulation:
@@ -77,7 +73,7 @@ class Simulation:
 
     def __enter__(self) -> Self:
         libraries = self._libraries or _default_libraries()
-        executor = self._executor or _engine(self.options)
+        executor = self._executor or Engine(self.options.schedule, self.options.time_limit)
         checks = functools.partial(make_checks, sorted(self.options.checks))
         self._gpu = Gpu(executor, checks, self.options.language)
         self._server = Server(self._gpu)
@@ -123,11 +119,6 @@ class Simulation:
     def errors(self) -> list[ToolingError]:
         """What the simulator cannot do and a program asked for, e.g. an unknown instruction."""
         return list(self.gpu.errors)
-
-
-def _engine(options: SimulationOptions) -> Engine:
-    count = min(MOST_PARTS, usable_cores() if options.cores is None else options.cores)
-    return Engine(options.schedule, options.time_limit, Cores(count))
 
 
 def _environment(libraries: Libraries, server: Server, options: SimulationOptions) -> dict[str, str]:

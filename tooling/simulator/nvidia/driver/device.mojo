@@ -12,12 +12,12 @@ from session import CONTEXT, Locked
 from wire import NULL, at, put_bytes
 
 comptime DRIVER_VERSION = Int32(13000)
-"""CUDA 13.0, what MAX 26.7 is built against."""
+"""CUDA 13.0, which MAX 26.7 is built against."""
 
 
 @export("cuInit")
 def cuInit(flags: UInt32) abi("C") -> Int32:
-    """The cuInit of the driver API: connects to the simulator. NO_DEVICE without one, reason on stderr.
+    """The cuInit of the driver API: connects to the simulator. NO_DEVICE on failure, with the reason on stderr.
     """
     if flags != 0:
         return INVALID_VALUE
@@ -38,19 +38,19 @@ def cuDriverGetVersion(version: UInt64) abi("C") -> Int32:
     return SUCCESS
 
 
-def _put(place: UInt64, value: Int32) -> Int32:
-    if place == NULL:
+def _put(target: UInt64, value: Int32) -> Int32:
+    if target == NULL:
         return INVALID_VALUE
     with Locked() as session:
         if not session[].initialised:
             return NOT_INITIALIZED
-        at[Int32](place)[] = value
+        at[Int32](target)[] = value
         return SUCCESS
 
 
 @export("cuDeviceGet")
 def cuDeviceGet(device: UInt64, ordinal: Int32) abi("C") -> Int32:
-    """The cuDeviceGet of the driver API: there is device 0."""
+    """The cuDeviceGet of the driver API: device 0 is the only one."""
     return INVALID_DEVICE if ordinal != 0 else _put(device, 0)
 
 
@@ -62,7 +62,7 @@ def cuDeviceGetCount(count: UInt64) abi("C") -> Int32:
 
 @export("cuDeviceGetName")
 def cuDeviceGetName(name: UInt64, size: Int32, device: Int32) abi("C") -> Int32:
-    """The cuDeviceGetName of the driver API: a C string, cut to `size` bytes.
+    """The cuDeviceGetName of the driver API: a C string, truncated to `size` bytes.
     """
     if name == NULL or size <= 0:
         return INVALID_VALUE
@@ -101,7 +101,7 @@ def cuDeviceGetAttribute(
 def cuDeviceCanAccessPeer(
     can: UInt64, device: Int32, peer: Int32
 ) abi("C") -> Int32:
-    """The cuDeviceCanAccessPeer of the driver API: no, for there is one device.
+    """The cuDeviceCanAccessPeer of the driver API: no, since there is only one device.
     """
     return INVALID_DEVICE if device != 0 or peer != 0 else _put(can, 0)
 
@@ -123,7 +123,7 @@ def cuDevicePrimaryCtxRetain(context: UInt64, device: Int32) abi("C") -> Int32:
 
 @export("cuDevicePrimaryCtxRelease_v2")
 def cuDevicePrimaryCtxRelease_v2(device: Int32) abi("C") -> Int32:
-    """The cuDevicePrimaryCtxRelease of the driver API; memory stays until the program ends.
+    """The cuDevicePrimaryCtxRelease of the driver API; memory stays allocated until the program ends.
     """
     if device != 0:
         return INVALID_DEVICE
@@ -140,7 +140,7 @@ def cuDevicePrimaryCtxRelease_v2(device: Int32) abi("C") -> Int32:
 def cuCtxCreate_v2(
     context: UInt64, flags: UInt32, device: Int32
 ) abi("C") -> Int32:
-    """The cuCtxCreate of the driver API. There is one context, so this is the primary one, made current.
+    """The cuCtxCreate of the driver API: retains the primary context, the only one, and makes it current.
     """
     var status = cuDevicePrimaryCtxRetain(context, device)
     return status if status != SUCCESS else cuCtxPushCurrent(CONTEXT)
@@ -148,8 +148,7 @@ def cuCtxCreate_v2(
 
 @export("cuCtxDestroy")
 def cuCtxDestroy(context: UInt64) abi("C") -> Int32:
-    """The cuCtxDestroy of the driver API; like a release of the primary context.
-    """
+    """The cuCtxDestroy of the driver API: releases the primary context."""
     return (
         INVALID_CONTEXT if context
         != CONTEXT else cuDevicePrimaryCtxRelease_v2(0)
@@ -219,7 +218,7 @@ def cuCtxPopCurrent(context: UInt64) abi("C") -> Int32:
 def cuCtxGetStreamPriorityRange(
     least: UInt64, greatest: UInt64
 ) abi("C") -> Int32:
-    """The cuCtxGetStreamPriorityRange of the driver API: 0 to -5, as an H200 says; they change nothing.
+    """The cuCtxGetStreamPriorityRange of the driver API: 0 to -5, as on an H200; priorities are ignored.
     """
     with Locked() as session:
         var status = session[].ready()
@@ -232,7 +231,7 @@ def cuCtxGetStreamPriorityRange(
 
 @export("cuCtxEnablePeerAccess")
 def cuCtxEnablePeerAccess(peer: UInt64, flags: UInt32) abi("C") -> Int32:
-    """The cuCtxEnablePeerAccess of the driver API: a context is no peer of itself, and there is no other.
+    """The cuCtxEnablePeerAccess of the driver API: fails, since a context is not a peer of itself.
     """
     return (
         PEER_ACCESS_UNSUPPORTED if peer == CONTEXT
@@ -244,6 +243,6 @@ def cuCtxEnablePeerAccess(peer: UInt64, flags: UInt32) abi("C") -> Int32:
 def cuDeviceGetP2PAttribute(
     value: UInt64, attribute: UInt32, source: Int32, target: Int32
 ) abi("C") -> Int32:
-    """The cuDeviceGetP2PAttribute of the driver API: there are no two devices.
+    """The cuDeviceGetP2PAttribute of the driver API: fails, since there is only one device.
     """
     return INVALID_VALUE if value == NULL else INVALID_DEVICE

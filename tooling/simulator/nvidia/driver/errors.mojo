@@ -1,4 +1,4 @@
-"""CUresult: the driver's result codes, and their names and texts (CUDA driver API, "Error Handling")."""
+"""CUresult: the driver's result codes, with names and descriptions (CUDA driver API, "Error Handling")."""
 
 from wire import NULL, at
 
@@ -28,7 +28,7 @@ comptime UNKNOWN = Int32(999)
 
 @fieldwise_init
 struct Description(TrivialRegisterPassable):
-    """How the driver speaks of a code: `CUDA_ERROR_…` and a phrase. Both end with a NUL.
+    """A code's name, `CUDA_ERROR_…`, and its description. Both end with a NUL.
     """
 
     var name: StaticString
@@ -36,7 +36,7 @@ struct Description(TrivialRegisterPassable):
 
 
 def describe(code: Int32) -> Description:
-    """The driver's words for a code, as recorded on an H200; empty ones for a number that is no code.
+    """The description of a code, as recorded on an H200; empty strings for an unknown code.
     """
     if code == 0:
         return Description("CUDA_SUCCESS", "no error")
@@ -525,27 +525,25 @@ def describe(code: Int32) -> Description:
     return Description("", "")
 
 
-def _tell(code: Int32, place: UInt64, name: Bool) -> Int32:
-    if place == NULL:
+def _put_text(code: Int32, target: UInt64, name: Bool) -> Int32:
+    if target == NULL:
         return INVALID_VALUE
     var description = describe(code)
     if description.name.byte_length() == 0:
-        at[UInt64](place)[] = NULL
+        at[UInt64](target)[] = NULL
         return INVALID_VALUE
     var text = description.name if name else description.phrase
-    at[UInt64](place)[] = UInt64(Int(text.unsafe_ptr()))
+    at[UInt64](target)[] = UInt64(Int(text.unsafe_ptr()))
     return SUCCESS
 
 
 @export("cuGetErrorName")
 def cuGetErrorName(code: Int32, name: UInt64) abi("C") -> Int32:
-    """The cuGetErrorName of the driver API: the constant's name as a C string.
-    """
-    return _tell(code, name, True)
+    """The cuGetErrorName of the driver API: the name as a C string."""
+    return _put_text(code, name, True)
 
 
 @export("cuGetErrorString")
 def cuGetErrorString(code: Int32, text: UInt64) abi("C") -> Int32:
-    """The cuGetErrorString of the driver API: a phrase for people as a C string.
-    """
-    return _tell(code, text, False)
+    """The cuGetErrorString of the driver API: the description as a C string."""
+    return _put_text(code, text, False)

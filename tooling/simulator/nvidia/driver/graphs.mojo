@@ -1,7 +1,7 @@
-"""Graphs: work captured from streams or put together node by node (CUDA driver API: "Graph Management").
+"""Graphs: work captured from streams or added node by node (CUDA driver API: "Graph Management").
 
-A graph is a list: work is captured in the order of the calls, and a node names only nodes made before it, so
-that the order of making is one that all dependencies allow.
+A graph is a list of nodes in the order of their creation. Since a node depends only on earlier nodes, this
+order satisfies all dependencies.
 """
 
 from errors import (
@@ -13,7 +13,7 @@ from errors import (
     INVALID_VALUE,
     SUCCESS,
 )
-from memory import across, download, fill, upload
+from memory import copy_on_device, download, fill, upload
 from modules import Shape, launch_request, relaunch, shape_at
 from session import CONTEXT, Locked, unsupported
 from wire import NULL, Body, at
@@ -34,7 +34,7 @@ comptime _HOST_MEMORY = UInt32(1)
 
 @export("cuStreamBeginCapture")
 def cuStreamBeginCapture(stream: UInt64, mode: UInt32) abi("C") -> Int32:
-    """The cuStreamBeginCapture of the driver API; every mode allows what the relaxed one allows.
+    """The cuStreamBeginCapture of the driver API; every mode behaves as the relaxed one.
     """
     with Locked() as session:
         var status = session[].ready()
@@ -73,7 +73,7 @@ def cuStreamEndCapture(stream: UInt64, graph: UInt64) abi("C") -> Int32:
             var capture = session[].captures.pop(id)
             session[].forget_capture(id)
             at[UInt64](graph)[] = NULL
-            if capture.broken:
+            if capture.invalidated:
                 return CAPTURE_INVALIDATED
             var handle = session[].new_handle()
             session[].graphs[handle] = capture.nodes.copy()
@@ -98,20 +98,20 @@ def cuGraphCreate(graph: UInt64, flags: UInt32) abi("C") -> Int32:
         return SUCCESS
 
 
-def _add(place: UInt64, graph: UInt64, nodes: List[Node]) -> Int32:
-    """Append work to a graph, and give it a handle."""
+def _add(handle: UInt64, graph: UInt64, nodes: List[Node]) -> Int32:
+    """Append nodes to a graph, and write the handle of the new graph node."""
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
             return status
-        if place == NULL or graph not in session[].graphs:
+        if handle == NULL or graph not in session[].graphs:
             return INVALID_VALUE
         try:
             for node in nodes:
                 session[].graphs[graph].append(node.copy())
         except:
             return INVALID_VALUE
-        at[UInt64](place)[] = session[].new_handle()
+        at[UInt64](handle)[] = session[].new_handle()
         return SUCCESS
 
 
@@ -131,7 +131,7 @@ def cuGraphAddKernelNode(
     count: UInt64,
     parameters: UInt64,
 ) abi("C") -> Int32:
-    """The cuGraphAddKernelNode of the driver API: CUDA_KERNEL_NODE_PARAMS, the arguments as they are now.
+    """The cuGraphAddKernelNode of the driver API: CUDA_KERNEL_NODE_PARAMS; the arguments are copied.
     """
     if parameters == NULL:
         return INVALID_VALUE
@@ -199,7 +199,7 @@ def cuGraphAddMemcpyNode(
     parameters: UInt64,
     context: UInt64,
 ) abi("C") -> Int32:
-    """The cuGraphAddMemcpyNode of the driver API: CUDA_MEMCPY3D between host and device, but for arrays.
+    """The cuGraphAddMemcpyNode of the driver API: CUDA_MEMCPY3D with device memory, without CUDA arrays.
     """
     if parameters == NULL:
         return INVALID_VALUE
@@ -226,15 +226,17 @@ def cuGraphAddMemcpyNode(
             nodes.append(
                 copy_node(
                     kind,
-                    _place(target, to_host, row, layer),
-                    _place(source, from_host, row, layer),
+                    _row_address(target, to_host, row, layer),
+                    _row_address(source, from_host, row, layer),
                     width,
                 )
             )
     return _add(node, graph, nodes)
 
 
-def _place(side: UInt64, host: Bool, row: UInt64, layer: UInt64) -> UInt64:
+def _row_address(
+    side: UInt64, host: Bool, row: UInt64, layer: UInt64
+) -> UInt64:
     """The address of a row of one side of a CUDA_MEMCPY3D.
 
     x, y, z, level of detail, memory type u32, host, device (at 48), array, reserved, pitch (at 72), height.
@@ -251,7 +253,7 @@ def _place(side: UInt64, host: Bool, row: UInt64, layer: UInt64) -> UInt64:
 def cuGraphAddChildGraphNode(
     node: UInt64, graph: UInt64, before: UInt64, count: UInt64, child: UInt64
 ) abi("C") -> Int32:
-    """The cuGraphAddChildGraphNode of the driver API: the child's work as it is now.
+    """The cuGraphAddChildGraphNode of the driver API: the child's nodes are copied.
     """
     var nodes = List[Node]()
     with Locked() as session:
@@ -287,7 +289,7 @@ def cuGraphInstantiateWithFlags(
 def cuGraphInstantiate(
     executable: UInt64, graph: UInt64, wrong: UInt64, log: UInt64, size: UInt64
 ) abi("C") -> Int32:
-    """The cuGraphInstantiate of the driver API, in its first form: nothing is ever logged.
+    """The cuGraphInstantiate of the driver API, in its first version: the log is always empty.
     """
     if log != NULL and size > 0:
         at[UInt8](log)[] = 0
@@ -309,7 +311,7 @@ def cuGraphInstantiateWithParams(
 
 @export("cuGraphLaunch")
 def cuGraphLaunch(executable: UInt64, stream: UInt64) abi("C") -> Int32:
-    """The cuGraphLaunch of the driver API: its work is done when the call returns, or captured in turn.
+    """The cuGraphLaunch of the driver API: performs the work, or adds it to the capture of the stream.
     """
     var nodes = List[Node]()
     with Locked() as session:
@@ -324,7 +326,7 @@ def cuGraphLaunch(executable: UInt64, stream: UInt64) abi("C") -> Int32:
             return INVALID_VALUE
         if stream in session[].under_capture:
             for node in nodes:
-                status = session[].keep(stream, node)
+                status = session[].capture(stream, node)
                 if status != SUCCESS:
                     return status
             return SUCCESS
@@ -336,7 +338,7 @@ def cuGraphLaunch(executable: UInt64, stream: UInt64) abi("C") -> Int32:
 
 
 def _perform(node: Node) -> Int32:
-    """Do one piece of work now."""
+    """Perform the work of one node."""
     ref numbers = node.numbers
     if node.kind == LAUNCH:
         return relaunch(node.request)
@@ -345,7 +347,7 @@ def _perform(node: Node) -> Int32:
     if node.kind == COPY_DEVICE_TO_HOST:
         return download(numbers[0], numbers[1], numbers[2], True)
     if node.kind == COPY_DEVICE_TO_DEVICE:
-        return across(numbers[0], numbers[1], numbers[2])
+        return copy_on_device(numbers[0], numbers[1], numbers[2])
     if numbers[2] == 1:
         return fill[DType.uint8](
             numbers[0],
@@ -369,8 +371,7 @@ def _perform(node: Node) -> Int32:
 
 @export("cuGraphDestroy")
 def cuGraphDestroy(graph: UInt64) abi("C") -> Int32:
-    """The cuGraphDestroy of the driver API; what was instantiated from it stays.
-    """
+    """The cuGraphDestroy of the driver API; executable graphs stay valid."""
     with Locked() as session:
         try:
             _ = session[].graphs.pop(graph)
@@ -394,7 +395,7 @@ def cuGraphExecDestroy(executable: UInt64) abi("C") -> Int32:
 def cuDeviceGetGraphMemAttribute(
     device: Int32, attribute: Int32, value: UInt64
 ) abi("C") -> Int32:
-    """The cuDeviceGetGraphMemAttribute of the driver API: graphs own no memory, so 0 bytes.
+    """The cuDeviceGetGraphMemAttribute of the driver API: 0, since graphs own no memory.
     """
     if device != 0 or attribute < 0 or attribute > 3 or value == NULL:
         return INVALID_VALUE

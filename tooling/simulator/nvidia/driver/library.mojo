@@ -1,7 +1,7 @@
-"""The library that stands in for libcuda.so.1, libnvidia-ml.so.1 and libNVPTX.so: one file, three names.
+"""The library that replaces libcuda.so.1, libnvidia-ml.so.1 and libNVPTX.so: one file with three names.
 
-The compiler keeps an exported function of another module only when something here refers to it, so this
-module refers to every one. A test compares the list with the names that Mojo looks up.
+The compiler keeps an exported function of another module only if this module refers to it, so it refers to
+all of them. A test compares the list with the names that Mojo looks up.
 """
 
 import device
@@ -17,15 +17,15 @@ import unsupported
 import virtual
 
 
-def _keep[*Types: AnyType](*functions: *Types):
-    """Nothing to do: to be an argument is enough to be kept."""
+def _refer_to[*Types: AnyType](*functions: *Types):
+    """No effect: passing a function as an argument keeps it in the library."""
     pass
 
 
 @export("simulated_gpu_exports")
 def simulated_gpu_exports() abi("C"):
-    """Not for calling: it is what refers to the exported functions."""
-    _keep(
+    """Never called: refers to the exported functions."""
+    _refer_to(
         device.cuInit,
         device.cuDriverGetVersion,
         device.cuDeviceGet,
@@ -45,11 +45,11 @@ def simulated_gpu_exports() abi("C"):
         device.cuCtxEnablePeerAccess,
         device.cuDeviceGetP2PAttribute,
     )
-    _keep(
+    _refer_to(
         errors.cuGetErrorName,
         errors.cuGetErrorString,
     )
-    _keep(
+    _refer_to(
         graphs.cuStreamBeginCapture,
         graphs.cuStreamEndCapture,
         graphs.cuGraphCreate,
@@ -66,7 +66,7 @@ def simulated_gpu_exports() abi("C"):
         graphs.cuGraphLaunch,
         graphs.cuDeviceGetGraphMemAttribute,
     )
-    _keep(
+    _refer_to(
         memory.cuMemAlloc_v2,
         memory.cuMemAllocAsync,
         memory.cuMemAllocHost_v2,
@@ -101,7 +101,7 @@ def simulated_gpu_exports() abi("C"):
         memory.cuMemPoolTrimTo,
         memory.cuMemPoolSetAccess,
     )
-    _keep(
+    _refer_to(
         modules.cuModuleLoadDataEx,
         modules.cuModuleUnload,
         modules.cuModuleGetFunction,
@@ -113,7 +113,7 @@ def simulated_gpu_exports() abi("C"):
         modules.cuLaunchKernel,
         modules.cuLaunchKernelEx,
     )
-    _keep(
+    _refer_to(
         nvml.nvmlInit_v2,
         nvml.nvmlShutdown,
         nvml.nvmlErrorString,
@@ -129,7 +129,7 @@ def simulated_gpu_exports() abi("C"):
         nvml.nvmlDeviceGetTotalEccErrors,
         nvml.nvmlDeviceGetComputeRunningProcesses_v3,
     )
-    _keep(
+    _refer_to(
         nvptx.nvPTXCompilerGetVersion,
         nvptx.nvPTXCompilerCreate,
         nvptx.nvPTXCompilerDestroy,
@@ -141,7 +141,7 @@ def simulated_gpu_exports() abi("C"):
         nvptx.nvPTXCompilerGetInfoLogSize,
         nvptx.nvPTXCompilerGetInfoLog,
     )
-    _keep(
+    _refer_to(
         streams.cuStreamCreate,
         streams.cuStreamCreateWithPriority,
         streams.cuStreamDestroy,
@@ -157,11 +157,11 @@ def simulated_gpu_exports() abi("C"):
         streams.cuEventSynchronize,
         streams.cuEventElapsedTime,
     )
-    _keep(
+    _refer_to(
         tensors.cuTensorMapEncodeTiled,
         tensors.cuTensorMapEncodeIm2col,
     )
-    _keep(
+    _refer_to(
         unsupported.cuStreamWaitValue64_v2,
         unsupported.cuGraphKernelNodeSetAttribute,
         unsupported.cuGraphDebugDotPrint,
@@ -174,7 +174,7 @@ def simulated_gpu_exports() abi("C"):
         unsupported.cuMulticastUnbind,
         unsupported.cuMemcpyBatchAsync,
     )
-    _keep(
+    _refer_to(
         virtual.cuMemGetAllocationGranularity,
         virtual.cuMemAddressReserve,
         virtual.cuMemAddressFree,

@@ -1,7 +1,7 @@
-"""Memory: allocation, copies, fills and questions about addresses (CUDA driver API: "Memory Management").
+"""Memory: allocation, copies, fills and address queries (CUDA driver API: "Memory Management").
 
-The simulator keeps the books and says whether a range is allowed; the bytes are moved here, inside the arena
-that both processes have mapped. Everything is done when the call returns, in whatever stream.
+The simulator manages allocations and validates ranges; the bytes are copied here, in the arena that both
+processes have mapped. All work is complete when the call returns, whatever the stream.
 """
 
 from std.sys import size_of
@@ -19,28 +19,28 @@ from session import CONTEXT, Locked, unsupported
 from wire import NULL, Body, at, copy_bytes
 from work import (
     COPY_DEVICE_TO_DEVICE,
-    DO_IT,
     COPY_DEVICE_TO_HOST,
     COPY_HOST_TO_DEVICE,
+    NOT_CAPTURED,
     Node,
     copy_node,
     fill_node,
 )
 
 
-def _allocate(place: UInt64, size: UInt64, kind: UInt32) -> Int32:
+def _allocate(address: UInt64, size: UInt64, kind: UInt32) -> Int32:
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
             return status
-        if place == NULL:
+        if address == NULL:
             return INVALID_VALUE
         var body = Body(protocol.ALLOCATE)
         body.u64(size)
         body.u32(kind)
         var reply = session[].ask(body, protocol.ALLOCATE_REPLY_BYTES)
         if reply.status == SUCCESS:
-            at[UInt64](place)[] = reply.u64()
+            at[UInt64](address)[] = reply.u64()
         return reply.status
 
 
@@ -60,8 +60,8 @@ def _wrong_stream(stream: UInt64) -> Bool:
         return not session[].valid_stream(stream)
 
 
-def _keep(stream: UInt64, node: Node) -> Int32:
-    """Keep work where its stream is captured; DO_IT where it is to be done now, or an error.
+def _capture(stream: UInt64, node: Node) -> Int32:
+    """Add work to the capture of its stream; NOT_CAPTURED if there is none, or an error.
     """
     with Locked() as session:
         var status = session[].ready()
@@ -69,12 +69,12 @@ def _keep(stream: UInt64, node: Node) -> Int32:
             return status
         if not session[].valid_stream(stream):
             return INVALID_HANDLE
-        return session[].keep(stream, node)
+        return session[].capture(stream, node)
 
 
 @export("cuMemAlloc_v2")
 def cuMemAlloc_v2(address: UInt64, size: UInt64) abi("C") -> Int32:
-    """The cuMemAlloc of the driver API. The memory holds the simulator's poison, not zeros.
+    """The cuMemAlloc of the driver API. The simulator fills the memory with a poison pattern, not zeros.
     """
     return _allocate(address, size, protocol.DEVICE)
 
@@ -92,7 +92,7 @@ def cuMemAllocAsync(
 
 @export("cuMemAllocHost_v2")
 def cuMemAllocHost_v2(pointer: UInt64, size: UInt64) abi("C") -> Int32:
-    """The cuMemAllocHost of the driver API: memory of the arena, at the same address on both sides.
+    """The cuMemAllocHost of the driver API: memory of the arena, with the same address on host and device.
     """
     return _allocate(pointer, size, protocol.PINNED)
 
@@ -101,7 +101,7 @@ def cuMemAllocHost_v2(pointer: UInt64, size: UInt64) abi("C") -> Int32:
 def cuMemHostAlloc(
     pointer: UInt64, size: UInt64, flags: UInt32
 ) abi("C") -> Int32:
-    """The cuMemHostAlloc of the driver API; the flags (portable, mapped, write-combined) change nothing.
+    """The cuMemHostAlloc of the driver API; the flags (portable, mapped, write-combined) are ignored.
     """
     return INVALID_VALUE if flags > 7 else _allocate(
         pointer, size, protocol.PINNED
@@ -133,7 +133,7 @@ def cuMemFreeHost(pointer: UInt64) abi("C") -> Int32:
 def cuMemHostGetDevicePointer_v2(
     address: UInt64, pointer: UInt64, flags: UInt32
 ) abi("C") -> Int32:
-    """The cuMemHostGetDevicePointer of the driver API: pinned memory has one address for both sides.
+    """The cuMemHostGetDevicePointer of the driver API: pinned memory has the same address on the device.
     """
     if address == NULL or flags != 0:
         return INVALID_VALUE
@@ -152,9 +152,9 @@ def cuMemHostGetDevicePointer_v2(
 def cuMemHostRegister_v2(
     pointer: UInt64, size: UInt64, flags: UInt32
 ) abi("C") -> Int32:
-    """The cuMemHostRegister of the driver API: noted, so that copies from it work as from any memory.
+    """The cuMemHostRegister of the driver API: recorded only; copies work as with any host memory.
 
-    Kernels cannot reach it: it is not in the arena, and it has no device pointer.
+    Kernels cannot access it: it is not in the arena, and it has no device pointer.
     """
     if pointer == NULL or size == 0:
         return INVALID_VALUE
@@ -225,8 +225,8 @@ def download(
         return status
 
 
-def across(destination: UInt64, source: UInt64, size: UInt64) -> Int32:
-    """Copy inside the device."""
+def copy_on_device(destination: UInt64, source: UInt64, size: UInt64) -> Int32:
+    """Copy from the device to the device."""
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS or size == 0:
@@ -254,10 +254,12 @@ def cuMemcpyHtoDAsync_v2(
     destination: UInt64, source: UInt64, size: UInt64, stream: UInt64
 ) abi("C") -> Int32:
     """The cuMemcpyHtoDAsync of the driver API."""
-    var kept = _keep(
+    var status = _capture(
         stream, copy_node(COPY_HOST_TO_DEVICE, destination, source, size)
     )
-    return kept if kept != DO_IT else upload(destination, source, size, True)
+    return status if status != NOT_CAPTURED else upload(
+        destination, source, size, True
+    )
 
 
 @export("cuMemcpyDtoH_v2")
@@ -273,10 +275,12 @@ def cuMemcpyDtoHAsync_v2(
     destination: UInt64, source: UInt64, size: UInt64, stream: UInt64
 ) abi("C") -> Int32:
     """The cuMemcpyDtoHAsync of the driver API."""
-    var kept = _keep(
+    var status = _capture(
         stream, copy_node(COPY_DEVICE_TO_HOST, destination, source, size)
     )
-    return kept if kept != DO_IT else download(destination, source, size, True)
+    return status if status != NOT_CAPTURED else download(
+        destination, source, size, True
+    )
 
 
 @export("cuMemcpyDtoD_v2")
@@ -284,7 +288,7 @@ def cuMemcpyDtoD_v2(
     destination: UInt64, source: UInt64, size: UInt64
 ) abi("C") -> Int32:
     """The cuMemcpyDtoD of the driver API."""
-    return across(destination, source, size)
+    return copy_on_device(destination, source, size)
 
 
 @export("cuMemcpyDtoDAsync_v2")
@@ -292,10 +296,12 @@ def cuMemcpyDtoDAsync_v2(
     destination: UInt64, source: UInt64, size: UInt64, stream: UInt64
 ) abi("C") -> Int32:
     """The cuMemcpyDtoDAsync of the driver API."""
-    var kept = _keep(
+    var status = _capture(
         stream, copy_node(COPY_DEVICE_TO_DEVICE, destination, source, size)
     )
-    return kept if kept != DO_IT else across(destination, source, size)
+    return status if status != NOT_CAPTURED else copy_on_device(
+        destination, source, size
+    )
 
 
 @export("cuMemcpyPeer")
@@ -306,11 +312,11 @@ def cuMemcpyPeer(
     from_context: UInt64,
     size: UInt64,
 ) abi("C") -> Int32:
-    """The cuMemcpyPeer of the driver API: both contexts are the one there is.
+    """The cuMemcpyPeer of the driver API: both contexts must be the only one.
     """
     if to != CONTEXT or from_context != CONTEXT:
         return unsupported("cuMemcpyPeer", "it has one device")
-    return across(destination, source, size)
+    return copy_on_device(destination, source, size)
 
 
 @export("cuMemcpyPeerAsync")
@@ -323,10 +329,10 @@ def cuMemcpyPeerAsync(
     stream: UInt64,
 ) abi("C") -> Int32:
     """The cuMemcpyPeerAsync of the driver API."""
-    var kept = _keep(
+    var status = _capture(
         stream, copy_node(COPY_DEVICE_TO_DEVICE, destination, source, size)
     )
-    return kept if kept != DO_IT else cuMemcpyPeer(
+    return status if status != NOT_CAPTURED else cuMemcpyPeer(
         destination, to, source, from_context, size
     )
 
@@ -359,9 +365,9 @@ def fill[
         if status != SUCCESS:
             return status
         for row in range(rows):
-            var cells = at[Scalar[T]](address + row * pitch)
+            var elements = at[Scalar[T]](address + row * pitch)
             for index in range(Int(width)):
-                cells[unsafe_offset=index] = value
+                elements[unsafe_offset=index] = value
         return SUCCESS
 
 
@@ -404,8 +410,12 @@ def cuMemsetD8Async(
     address: UInt64, value: UInt8, count: UInt64, stream: UInt64
 ) abi("C") -> Int32:
     """The cuMemsetD8Async of the driver API."""
-    var kept = _keep(stream, fill_node(address, UInt64(value), 1, count, 1, 0))
-    return kept if kept != DO_IT else cuMemsetD8_v2(address, value, count)
+    var status = _capture(
+        stream, fill_node(address, UInt64(value), 1, count, 1, 0)
+    )
+    return status if status != NOT_CAPTURED else cuMemsetD8_v2(
+        address, value, count
+    )
 
 
 @export("cuMemsetD16Async")
@@ -413,8 +423,12 @@ def cuMemsetD16Async(
     address: UInt64, value: UInt16, count: UInt64, stream: UInt64
 ) abi("C") -> Int32:
     """The cuMemsetD16Async of the driver API."""
-    var kept = _keep(stream, fill_node(address, UInt64(value), 2, count, 1, 0))
-    return kept if kept != DO_IT else cuMemsetD16_v2(address, value, count)
+    var status = _capture(
+        stream, fill_node(address, UInt64(value), 2, count, 1, 0)
+    )
+    return status if status != NOT_CAPTURED else cuMemsetD16_v2(
+        address, value, count
+    )
 
 
 @export("cuMemsetD32Async")
@@ -422,8 +436,12 @@ def cuMemsetD32Async(
     address: UInt64, value: UInt32, count: UInt64, stream: UInt64
 ) abi("C") -> Int32:
     """The cuMemsetD32Async of the driver API."""
-    var kept = _keep(stream, fill_node(address, UInt64(value), 4, count, 1, 0))
-    return kept if kept != DO_IT else cuMemsetD32_v2(address, value, count)
+    var status = _capture(
+        stream, fill_node(address, UInt64(value), 4, count, 1, 0)
+    )
+    return status if status != NOT_CAPTURED else cuMemsetD32_v2(
+        address, value, count
+    )
 
 
 @export("cuMemsetD2D32Async")
@@ -436,17 +454,17 @@ def cuMemsetD2D32Async(
     stream: UInt64,
 ) abi("C") -> Int32:
     """The cuMemsetD2D32Async of the driver API."""
-    var kept = _keep(
+    var status = _capture(
         stream, fill_node(address, UInt64(value), 4, width, height, pitch)
     )
-    return kept if kept != DO_IT else cuMemsetD2D32_v2(
+    return status if status != NOT_CAPTURED else cuMemsetD2D32_v2(
         address, pitch, value, width, height
     )
 
 
 @fieldwise_init
 struct Found(TrivialRegisterPassable):
-    """What the simulator knows of an address; `status` is NOT_FOUND where it knows nothing.
+    """The allocation that contains an address; `status` is NOT_FOUND if there is none.
     """
 
     var status: Int32
@@ -502,14 +520,14 @@ def cuMemGetInfo_v2(free: UInt64, total: UInt64) abi("C") -> Int32:
 
 @export("cuPointerGetAttributes")
 def cuPointerGetAttributes(
-    count: UInt32, attributes: UInt64, places: UInt64, address: UInt64
+    count: UInt32, attributes: UInt64, values: UInt64, address: UInt64
 ) abi("C") -> Int32:
-    """The cuPointerGetAttributes of the driver API: of plain host memory it says 0, and no device (-2).
+    """The cuPointerGetAttributes of the driver API: 0, and device -2, for pageable host memory.
 
-    Known are CONTEXT, MEMORY_TYPE, DEVICE_POINTER, HOST_POINTER, SYNC_MEMOPS, BUFFER_ID, IS_MANAGED,
+    Supported are CONTEXT, MEMORY_TYPE, DEVICE_POINTER, HOST_POINTER, SYNC_MEMOPS, BUFFER_ID, IS_MANAGED,
     DEVICE_ORDINAL, IS_LEGACY_CUDA_IPC_CAPABLE, RANGE_START_ADDR, RANGE_SIZE and MAPPED.
     """
-    if count == 0 or attributes == NULL or places == NULL:
+    if count == 0 or attributes == NULL or values == NULL:
         return INVALID_VALUE
     var found = _find(address)
     if found.status != SUCCESS and found.status != NOT_FOUND:
@@ -517,41 +535,41 @@ def cuPointerGetAttributes(
     var known = found.status == SUCCESS
     for index in range(Int(count)):
         var attribute = at[UInt32](attributes)[unsafe_offset=index]
-        var place = at[UInt64](places)[unsafe_offset=index]
-        if place == NULL:
+        var value = at[UInt64](values)[unsafe_offset=index]
+        if value == NULL:
             return INVALID_VALUE
         if (
             attribute == 2
         ):  # MEMORY_TYPE: CU_MEMORYTYPE_HOST 1, CU_MEMORYTYPE_DEVICE 2
             var pinned = found.kind == protocol.PINNED
-            at[UInt32](place)[] = (
+            at[UInt32](value)[] = (
                 UInt32(1) if pinned else UInt32(2)
             ) if known else UInt32(0)
         elif attribute == 1:
-            at[UInt64](place)[] = CONTEXT if known else NULL
+            at[UInt64](value)[] = CONTEXT if known else NULL
         elif attribute == 3 or (
             attribute == 4 and found.kind == protocol.PINNED
         ):
-            at[UInt64](place)[] = address if known else NULL
+            at[UInt64](value)[] = address if known else NULL
         elif attribute == 4:
-            at[UInt64](place)[] = NULL
+            at[UInt64](value)[] = NULL
         elif attribute == 7:
-            at[UInt64](place)[] = found.serial
+            at[UInt64](value)[] = found.serial
         elif attribute == 9:
-            at[Int32](place)[] = 0 if known else -2
+            at[Int32](value)[] = 0 if known else -2
         elif attribute == 11 or attribute == 12:
             if known:
-                at[UInt64](place)[] = (
+                at[UInt64](value)[] = (
                     found.base if attribute == 11 else found.size
                 )
         elif attribute == 6 or attribute == 8 or attribute == 10:
-            at[UInt8](place)[] = 0
+            at[UInt8](value)[] = 0
         elif attribute == 13:
-            at[UInt8](place)[] = 1 if known else 0
+            at[UInt8](value)[] = 1 if known else 0
         else:
             return unsupported(
                 "cuPointerGetAttributes",
-                "one of these attributes is not known to it",
+                "one of these attributes is not implemented",
             )
     return SUCCESS
 
@@ -560,7 +578,7 @@ def cuPointerGetAttributes(
 def cuPointerSetAttribute(
     value: UInt64, attribute: UInt32, address: UInt64
 ) abi("C") -> Int32:
-    """The cuPointerSetAttribute of the driver API: SYNC_MEMOPS (6) holds anyway, there is no other.
+    """The cuPointerSetAttribute of the driver API: only SYNC_MEMOPS (6), which is always in effect.
     """
     return SUCCESS if attribute == 6 else INVALID_VALUE
 
@@ -570,7 +588,7 @@ comptime _POOL = UInt64(0x52000000)
 
 @export("cuDeviceGetMemPool")
 def cuDeviceGetMemPool(pool: UInt64, device: Int32) abi("C") -> Int32:
-    """The cuDeviceGetMemPool of the driver API: there is one pool, which gives memory back at once.
+    """The cuDeviceGetMemPool of the driver API: the only pool, which releases freed memory at once.
     """
     if pool == NULL or device != 0:
         return INVALID_VALUE
@@ -580,7 +598,7 @@ def cuDeviceGetMemPool(pool: UInt64, device: Int32) abi("C") -> Int32:
 
 @export("cuMemPoolTrimTo")
 def cuMemPoolTrimTo(pool: UInt64, kept: UInt64) abi("C") -> Int32:
-    """The cuMemPoolTrimTo of the driver API: the pool never keeps anything."""
+    """The cuMemPoolTrimTo of the driver API: the pool never keeps memory."""
     return SUCCESS if pool == _POOL else INVALID_VALUE
 
 
@@ -588,5 +606,5 @@ def cuMemPoolTrimTo(pool: UInt64, kept: UInt64) abi("C") -> Int32:
 def cuMemPoolSetAccess(
     pool: UInt64, descriptions: UInt64, count: UInt64
 ) abi("C") -> Int32:
-    """The cuMemPoolSetAccess of the driver API: the one device has access."""
+    """The cuMemPoolSetAccess of the driver API: the only device has access."""
     return SUCCESS if pool == _POOL and descriptions != NULL else INVALID_VALUE

@@ -18,8 +18,8 @@ from wire import (
     at,
     c_string,
     copy_bytes,
+    print_error,
     put_bytes,
-    say,
 )
 from work import LAUNCH, Node
 
@@ -33,7 +33,7 @@ comptime _COOPERATIVE = UInt32(2)
 comptime _ATTRIBUTE_BYTES = UInt64(72)
 comptime _WRITABLE_ATTRIBUTES = 16
 
-# CU_LAUNCH_PARAM_END, _BUFFER_POINTER and _BUFFER_SIZE: the marks in the `extra` list of a launch.
+# CU_LAUNCH_PARAM_END, _BUFFER_POINTER and _BUFFER_SIZE: the keys in the `extra` list of a launch.
 comptime _EXTRA_END = UInt64(0)
 comptime _EXTRA_POINTER = UInt64(1)
 comptime _EXTRA_SIZE = UInt64(2)
@@ -49,8 +49,8 @@ def cuModuleLoadDataEx(
 ) abi("C") -> Int32:
     """The cuModuleLoadDataEx of the driver API, for PTX text.
 
-    INVALID_PTX when the simulator cannot read the text: the reason is in the error log where the caller
-    gave one (CU_JIT_ERROR_LOG_BUFFER), and in the tool's report. NO_BINARY_FOR_GPU for compiled code.
+    Returns INVALID_PTX if the simulator cannot read the text, with the reason in the caller's error log
+    (CU_JIT_ERROR_LOG_BUFFER), if any, and in the tool's report; NO_BINARY_FOR_GPU for compiled code.
     """
     with Locked() as session:
         var status = session[].ready()
@@ -58,11 +58,11 @@ def cuModuleLoadDataEx(
             return status
         if module == NULL or image == NULL:
             return INVALID_VALUE
-        var mark = at[UInt32](image).unsafe_load[alignment=1]()
-        if mark == _ELF or mark == _FATBIN:
-            say(
-                "a compiled module came instead of PTX;"
-                " MODULAR_NVPTX_LIBRARY_PATH must name its stand-in"
+        var magic = at[UInt32](image).unsafe_load[alignment=1]()
+        if magic == _ELF or magic == _FATBIN:
+            print_error(
+                "the program loads a compiled module instead of PTX;"
+                " MODULAR_NVPTX_LIBRARY_PATH must name the simulator's libNVPTX"
             )
             return NO_BINARY_FOR_GPU
         var text = c_string(image)
@@ -92,7 +92,7 @@ def _looks_like_text(text: List[UInt8]) -> Bool:
 def _write_log(
     log: List[UInt8], count: UInt32, options: UInt64, values: UInt64
 ):
-    """Give the caller of cuModuleLoadDataEx the log it asked for, and its size.
+    """Write the error log of cuModuleLoadDataEx, and its size, if the caller requests them.
     """
     if options == NULL or values == NULL:
         return
@@ -117,7 +117,7 @@ def _write_log(
 
 @export("cuModuleUnload")
 def cuModuleUnload(module: UInt64) abi("C") -> Int32:
-    """The cuModuleUnload of the driver API; its functions are no handles any more.
+    """The cuModuleUnload of the driver API; the handles of its functions become invalid.
     """
     with Locked() as session:
         var status = session[].ready()
@@ -135,7 +135,7 @@ def cuModuleUnload(module: UInt64) abi("C") -> Int32:
                 try:
                     _ = session[].functions.pop(function)
                 except:
-                    pass  # it was there a moment ago, and the session is locked
+                    pass  # cannot happen: the key was just read, and the session is locked
         return status
 
 
@@ -198,7 +198,7 @@ def cuModuleGetGlobal_v2(
 def cuFuncGetAttribute(
     value: UInt64, attribute: Int32, function: UInt64
 ) abi("C") -> Int32:
-    """The cuFuncGetAttribute of the driver API. Registers are told as 0: the simulator allocates none.
+    """The cuFuncGetAttribute of the driver API. NUM_REGS is 0: the simulator allocates no registers.
     """
     if (
         value == NULL
@@ -243,7 +243,7 @@ def cuFuncSetAttribute(
 def cuFuncGetParamInfo(
     function: UInt64, index: UInt64, offset: UInt64, size: UInt64
 ) abi("C") -> Int32:
-    """The cuFuncGetParamInfo of the driver API: place and size of a parameter, in bytes.
+    """The cuFuncGetParamInfo of the driver API: offset and size of a parameter, in bytes.
     """
     with Locked() as session:
         var found = session[].functions.get(function)
@@ -262,7 +262,7 @@ def cuFuncGetParamInfo(
 def cuOccupancyMaxActiveBlocksPerMultiprocessor(
     blocks: UInt64, function: UInt64, threads: Int32, shared_bytes: UInt64
 ) abi("C") -> Int32:
-    """The cuOccupancyMaxActiveBlocksPerMultiprocessor of the driver API, registers left out of account.
+    """The cuOccupancyMaxActiveBlocksPerMultiprocessor of the driver API; registers are not considered.
     """
     with Locked() as session:
         var status = session[].ready()
@@ -302,7 +302,7 @@ def shape_at(address: UInt64) -> Shape:
 def _parameters(
     mut body: Body, function: Function, pointers: UInt64, extra: UInt64
 ) -> Int32:
-    """Append the parameter block: from one pointer per parameter, or ready-made in `extra`.
+    """Append the parameter block: from one pointer per parameter, or from the buffer in `extra`.
     """
     var size = function.parameter_bytes()
     var block = List[UInt8]()
@@ -312,18 +312,18 @@ def _parameters(
             var source = at[UInt64](pointers)[unsafe_offset=index]
             if source == NULL:
                 return INVALID_VALUE
-            var place = address_of(block) + UInt64(function.offsets[index])
-            copy_bytes(place, source, Int(function.sizes[index]))
+            var target = address_of(block) + UInt64(function.offsets[index])
+            copy_bytes(target, source, Int(function.sizes[index]))
     elif extra != NULL:
         var source = NULL
         var given = 0
         var index = 0
         while at[UInt64](extra)[unsafe_offset=index] != _EXTRA_END:
-            var mark = at[UInt64](extra)[unsafe_offset=index]
+            var key = at[UInt64](extra)[unsafe_offset=index]
             var value = at[UInt64](extra)[unsafe_offset=index + 1]
-            if mark == _EXTRA_POINTER:
+            if key == _EXTRA_POINTER:
                 source = value
-            elif mark == _EXTRA_SIZE and value != NULL:
+            elif key == _EXTRA_SIZE and value != NULL:
                 given = Int(at[UInt64](value)[])
             else:
                 return INVALID_VALUE
@@ -350,7 +350,8 @@ def launch_request(
     pointers: UInt64,
     extra: UInt64,
 ) -> Int32:
-    """Make the request of a launch, with the arguments as they are now."""
+    """Write the request of a launch, with the current values of its arguments.
+    """
     var status = session.ready()
     if status != SUCCESS:
         return status
@@ -372,7 +373,7 @@ def launch_request(
 
 
 def relaunch(request: List[UInt8]) -> Int32:
-    """Send the request of a launch that was made before."""
+    """Send the request of a captured launch."""
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
@@ -413,7 +414,7 @@ def _launch(
         if stream in session[].under_capture:
             var node = Node(LAUNCH)
             node.request = body.bytes.copy()
-            return session[].keep(stream, node)
+            return session[].capture(stream, node)
         return session[].launch(body)
 
 
@@ -431,7 +432,7 @@ def cuLaunchKernel(
     pointers: UInt64,
     extra: UInt64,
 ) abi("C") -> Int32:
-    """The cuLaunchKernel of the driver API. A kernel's failure is told by the next synchronising call.
+    """The cuLaunchKernel of the driver API. The next synchronising call reports a kernel's failure.
     """
     var grid = Shape(grid_x, grid_y, grid_z)
     var block = Shape(block_x, block_y, block_z)
@@ -454,8 +455,8 @@ def cuLaunchKernelEx(
 ) abi("C") -> Int32:
     """The cuLaunchKernelEx of the driver API.
 
-    Of the launch attributes the cluster dimension counts. The others (access policy, priority, memory
-    domains, programmatic serialization: griddepcontrol) only allow hardware to run faster.
+    Of the launch attributes only the cluster dimension is used. The others (access policy, priority, memory
+    domains, programmatic serialization: griddepcontrol) affect performance only.
     """
     if config == NULL:
         return INVALID_VALUE

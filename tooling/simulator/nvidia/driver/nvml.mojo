@@ -1,6 +1,6 @@
-"""What MAX asks NVML before it asks the driver (NVML API Reference Guide): which device, how much memory.
+"""The NVML functions that MAX calls before it uses the driver (NVML API Reference Guide).
 
-The numbers come from the simulator, through the same connection as the driver's.
+The values come from the simulator, through the connection of the driver.
 """
 
 import protocol
@@ -30,13 +30,13 @@ def _attribute(number: UInt32) -> Int32:
         return session[].attributes.get(number, 0)
 
 
-def _put_text(text: StaticString, place: UInt64, size: UInt32) -> Int32:
-    if place == NULL:
+def _put_text(text: StaticString, buffer: UInt64, size: UInt32) -> Int32:
+    if buffer == NULL:
         return _INVALID_ARGUMENT
     if text.byte_length() + 1 > Int(size):
         return _INSUFFICIENT_SIZE
-    copy_bytes(place, UInt64(Int(text.unsafe_ptr())), text.byte_length())
-    at[UInt8](place + UInt64(text.byte_length()))[] = 0
+    copy_bytes(buffer, UInt64(Int(text.unsafe_ptr())), text.byte_length())
+    at[UInt8](buffer + UInt64(text.byte_length()))[] = 0
     return SUCCESS
 
 
@@ -49,7 +49,8 @@ def nvmlInit_v2() abi("C") -> Int32:
 
 @export("nvmlShutdown")
 def nvmlShutdown() abi("C") -> Int32:
-    """The nvmlShutdown of NVML; the connection is the driver's and stays."""
+    """The nvmlShutdown of NVML; the connection, which the driver uses, stays open.
+    """
     return SUCCESS
 
 
@@ -94,7 +95,7 @@ def nvmlDeviceGetHandleByIndex(index: UInt32, device: UInt64) abi("C") -> Int32:
 def nvmlDeviceGetCudaComputeCapability(
     device: UInt64, major: UInt64, minor: UInt64
 ) abi("C") -> Int32:
-    """The nvmlDeviceGetCudaComputeCapability of NVML; `mojo run` compiles for what it says (9.0: sm_90a).
+    """The nvmlDeviceGetCudaComputeCapability of NVML: the target of `mojo run` (9.0: sm_90a).
     """
     if device != _DEVICE or major == NULL or minor == NULL:
         return _INVALID_ARGUMENT
@@ -127,7 +128,7 @@ def nvmlDeviceGetName(
 
 @export("nvmlDeviceGetPciInfo_v3")
 def nvmlDeviceGetPciInfo_v3(device: UInt64, info: UInt64) abi("C") -> Int32:
-    """The nvmlDeviceGetPciInfo of NVML; MAX matches it with what the driver says of the device.
+    """The nvmlDeviceGetPciInfo of NVML; MAX compares it with the driver's attributes of the device.
 
     nvmlPciInfo_t: legacy bus id of 16 bytes, domain, bus, device, device id, subsystem id (u32 each), bus id of 32.
     """
@@ -177,8 +178,7 @@ def nvmlDeviceGetMigMode(
 def nvmlDeviceGetCurrentClocksThrottleReasons(
     device: UInt64, reasons: UInt64
 ) abi("C") -> Int32:
-    """The nvmlDeviceGetCurrentClocksThrottleReasons of NVML: none, for there is no clock.
-    """
+    """The nvmlDeviceGetCurrentClocksThrottleReasons of NVML: none."""
     if device != _DEVICE or reasons == NULL:
         return _INVALID_ARGUMENT
     at[UInt64](reasons)[] = 0

@@ -1,7 +1,7 @@
 """A PTX compiler whose compiled program is the PTX text (nvPTXCompiler API, "PTX Compiler APIs").
 
 MAX graphs compile PTX before they load it; with this library they load the text, which the simulator reads.
-A handle is the address of a block: the size, then the text with a NUL at its end.
+A handle is the address of a memory block: the size, then the text with a terminating NUL.
 """
 
 from std.ffi import external_call
@@ -55,7 +55,7 @@ def nvPTXCompilerDestroy(compiler: UInt64) abi("C") -> Int32:
 def nvPTXCompilerCompile(
     compiler: UInt64, count: Int32, options: UInt64
 ) abi("C") -> Int32:
-    """The nvPTXCompilerCompile: nothing to do. Mistakes are told when the module is loaded.
+    """The nvPTXCompilerCompile: no effect. Errors are reported when the module is loaded.
     """
     return _INVALID_HANDLE if compiler == NULL else _SUCCESS
 

@@ -1,7 +1,7 @@
-"""What one process knows of its simulated GPU: the connection, the arena, live handles, a fault.
+"""The driver state of one process: the connection to the simulator, the arena, live handles, a fault.
 
-Everything here is guarded by one lock, because MAX calls the driver from several threads. A request holds
-it until its reply is here: the simulator answers one request at a time anyway.
+One lock guards all of it, because MAX calls the driver from several threads. A request holds the lock until
+its reply arrives: the simulator handles one request at a time anyway.
 """
 
 from std.ffi import _Global, external_call
@@ -17,7 +17,7 @@ from errors import (
     SUCCESS,
     describe,
 )
-from mapping import NO_PLACE, reserve, show
+from mapping import MAP_FAILED, map_file, reserve
 from wire import (
     NULL,
     Body,
@@ -27,18 +27,18 @@ from wire import (
     connect_to,
     errno,
     exchange,
-    say,
-    say_text,
+    print_error,
+    print_error_bytes,
     write_all,
 )
-from work import DO_IT, Capture, Node
+from work import NOT_CAPTURED, Capture, Node
 
 comptime CONTEXT = UInt64(0x51000000)
-"""The one context's handle. Handles are numbers that are no addresses, so that nobody can follow them."""
+"""The handle of the only context. Handles are not addresses, so no program can dereference them."""
 
 
 struct Function(Copyable, Movable):
-    """A kernel: its number in the simulator, CUfunction_attribute 0 to 15, and where parameters lie.
+    """A kernel: its module, CUfunction_attribute 0 to 15, and the offsets and sizes of its parameters.
     """
 
     var module: UInt64
@@ -61,11 +61,11 @@ struct Function(Copyable, Movable):
 
 
 struct Session(Movable):
-    """The process's state. `fault` is the error that every call returns once a kernel has failed.
+    """The driver state. `fault` is the error that every call returns after a kernel has failed.
     """
 
     var socket: Int32
-    var gone: Bool
+    var disconnected: Bool
     var initialised: Bool
     var mutex: UInt64
     var current_key: UInt32
@@ -90,7 +90,7 @@ struct Session(Movable):
 
     def __init__(out self):
         self.socket = -1
-        self.gone = False
+        self.disconnected = False
         self.initialised = False
         # Zeros are PTHREAD_MUTEX_INITIALIZER.
         self.mutex = external_call["calloc", UInt64](UInt64(1), UInt64(64))
@@ -118,20 +118,20 @@ struct Session(Movable):
         self.graphs = {}
         self.executables = {}
 
-    # Contexts. There is one; each thread counts how often it pushed it.
+    # The only context; each thread counts how often it has pushed it.
 
     def context_depth(self) -> UInt64:
-        """How many times this thread has the context on its stack."""
+        """The number of times that this thread has pushed the context."""
         return external_call["pthread_getspecific", UInt64](self.current_key)
 
     def set_context_depth(self, depth: UInt64):
-        """Change this thread's context stack."""
+        """Set the number of times that this thread has pushed the context."""
         _ = external_call["pthread_setspecific", Int32](self.current_key, depth)
 
     def ready(self) -> Int32:
-        """Whether a call that needs a context may go on: SUCCESS, or what it must return.
+        """SUCCESS if a call that needs a context may proceed, otherwise the code to return.
         """
-        if self.gone:
+        if self.disconnected:
             return DEVICE_UNAVAILABLE
         if not self.initialised:
             return NOT_INITIALIZED
@@ -140,41 +140,41 @@ struct Session(Movable):
         return self.fault
 
     def new_handle(mut self) -> UInt64:
-        """A handle that was never given out."""
+        """A new handle."""
         self.next_handle += 16
         return self.next_handle
 
     def valid_stream(self, stream: UInt64) -> Bool:
-        """Whether a CUstream is the default (0), legacy (1) or per-thread (2) one, or was created.
+        """Whether a CUstream is the default (0), legacy (1) or per-thread (2) stream, or one that was created.
         """
         return stream <= 2 or stream in self.streams
 
     # Captures. A stream, and an event recorded in it, may belong to one.
 
-    def keep(mut self, stream: UInt64, node: Node) -> Int32:
-        """Keep work for the graph that a stream is captured into; DO_IT where it is not captured.
+    def capture(mut self, stream: UInt64, node: Node) -> Int32:
+        """Add work to the graph that a stream is captured into; NOT_CAPTURED if there is none.
         """
         var found = self.under_capture.get(stream)
         if not found:
-            return DO_IT
+            return NOT_CAPTURED
         try:
-            if self.captures[found.value()].broken:
+            if self.captures[found.value()].invalidated:
                 return CAPTURE_INVALIDATED
             self.captures[found.value()].nodes.append(node.copy())
         except:
             return CAPTURE_INVALIDATED
         return SUCCESS
 
-    def spoil(mut self, id: UInt64):
-        """A call that waits came in the middle of a capture, which ends without a graph.
+    def invalidate(mut self, id: UInt64):
+        """Invalidate a capture, because of a call that synchronises: it ends without a graph.
         """
         try:
-            self.captures[id].broken = True
+            self.captures[id].invalidated = True
         except:
-            pass  # it has ended, and left nothing to spoil
+            pass  # the capture has ended
 
     def forget_capture(mut self, id: UInt64):
-        """A capture ended: its streams and events are like others again."""
+        """Remove the streams and events of a capture that has ended."""
         var streams = List[UInt64]()
         for entry in self.under_capture.items():
             if entry.value == id:
@@ -189,12 +189,12 @@ struct Session(Movable):
             for event in events:
                 _ = self.captured_events.pop(event)
         except:
-            pass  # they were there a moment ago, and the session is locked
+            pass  # cannot happen: the keys were just read, and the session is locked
 
     # The connection.
 
     def start(mut self) -> Int32:
-        """Connect and map the arena; SUCCESS, or what cuInit must return. The reason goes to stderr.
+        """Connect and map the arena; SUCCESS, or the result of cuInit, with the reason on stderr.
         """
         if self.socket >= 0:
             return SUCCESS
@@ -202,21 +202,21 @@ struct Session(Movable):
             "GPU_SIM_SOCKET".ptr()
         )
         if socket_name == NULL:
-            say(
+            print_error(
                 "this libcuda.so.1 belongs to the simulated GPU; start the"
                 " program through `tooling run`"
             )
             return NO_DEVICE
         self.socket = connect_to(c_string(socket_name))
         if self.socket < 0:
-            say(
-                "the simulator is not there any more (GPU_SIM_SOCKET names"
-                " nobody who listens)"
+            print_error(
+                "the simulator is not running: cannot connect to the socket"
+                " that GPU_SIM_SOCKET names"
             )
             return NO_DEVICE
         self.arena = reserve(protocol.ARENA_BASE, protocol.ARENA_BYTES)
-        if self.arena == NO_PLACE:
-            return self.refuse_memory(errno())
+        if self.arena == MAP_FAILED:
+            return self.fail_to_map(errno())
         var body = Body(protocol.HELLO)
         body.u64(protocol.MAGIC)
         body.u32(protocol.VERSION)
@@ -225,18 +225,18 @@ struct Session(Movable):
         var reply = self.request(body)
         var version = reply.u32()
         if reply.status != SUCCESS or version != protocol.VERSION:
-            if not self.gone:
-                say(
+            if not self.disconnected:
+                print_error(
                     String(
-                        "the simulator speaks protocol ",
+                        "the simulator uses protocol version ",
                         version,
-                        " and this driver ",
+                        ", but this driver version ",
                         protocol.VERSION,
                     )
-                    + "; they come from different versions of the tool: start"
+                    + "; they are from different versions of the tool: start"
                     " again with one of them"
                 )
-            self.hang_up()
+            self.disconnect()
             return NO_DEVICE
         var process = reply.u32()
         var descriptor = reply.u32()
@@ -247,64 +247,67 @@ struct Session(Movable):
             self.attributes[number] = Int32(reply.u32())
         self.name = reply.rest()
         self.arena_file = String("/proc/", process, "/fd/", descriptor)
-        var failed = show(self.arena_file, self.arena, protocol.ARENA_BYTES, 0)
-        return SUCCESS if failed == 0 else self.refuse_memory(failed)
+        var failed = map_file(
+            self.arena_file, self.arena, protocol.ARENA_BYTES, 0
+        )
+        return SUCCESS if failed == 0 else self.fail_to_map(failed)
 
-    def refuse_memory(mut self, reason: Int32) -> Int32:
-        """Say that the arena has no place in this process, and hang up."""
-        say(
+    def fail_to_map(mut self, reason: Int32) -> Int32:
+        """Report that the arena cannot be mapped, and disconnect."""
+        print_error(
             String(
                 "the simulator's memory cannot be mapped (errno ", reason, ");"
             )
             + " is there a limit on the process's address space (ulimit -v)?"
         )
-        self.hang_up()
+        self.disconnect()
         return NO_DEVICE
 
-    def hang_up(mut self):
+    def disconnect(mut self):
         """Close the connection."""
         if self.socket >= 0:
             _ = external_call["close", Int32](self.socket)
         self.socket = -1
 
     def request(mut self, mut body: Body) -> Reply:
-        """One request and its reply. When the simulator is gone, every request says so by its status.
+        """Send a request and return its reply; without a connection its status is DEVICE_UNAVAILABLE.
         """
         var reply = Reply(DEVICE_UNAVAILABLE)
-        if self.gone or self.socket < 0:
+        if self.disconnected or self.socket < 0:
             return reply^
         if not exchange(self.socket, body, reply):
-            self.gone = True
-            self.hang_up()
-            say(
-                "the simulator has gone away; it was stopped, or it failed (see"
-                " what `tooling` printed)"
+            self.disconnected = True
+            self.disconnect()
+            print_error(
+                "the connection to the simulator was closed; it was stopped,"
+                " or it failed (see the output of `tooling`)"
             )
             return Reply(DEVICE_UNAVAILABLE)
         write_all(1, reply.output)
         return reply^
 
     def ask(mut self, mut body: Body, expected: Int) -> Reply:
-        """A request whose successful answer has at least `expected` bytes."""
+        """Send a request whose reply has at least `expected` bytes if it succeeds.
+        """
         var reply = self.request(body)
         if reply.status == SUCCESS and len(reply.answer) < expected:
-            say("the simulator's answer is too short; start again")
-            self.gone = True
-            self.hang_up()
+            print_error("the simulator's reply is too short; start again")
+            self.disconnected = True
+            self.disconnect()
             reply.status = DEVICE_UNAVAILABLE
         return reply^
 
     def launch(mut self, mut body: Body) -> Int32:
-        """Send the request of a launch; why one was refused goes to stderr, as its status tells little.
+        """Send the request of a launch; the reason for a rejected launch goes to stderr.
         """
         self.unsynchronised = True
         var reply = self.request(body)
         if reply.status != SUCCESS and len(reply.answer) > 0:
-            say_text(reply.answer)
+            print_error_bytes(reply.answer)
         return reply.status
 
     def synchronise(mut self) -> Int32:
-        """Learn how the launches since the last call ended; their output appears now, as on hardware.
+        """Return the result of the launches since the last call; their output appears now, as on hardware.
         """
         if self.unsynchronised:
             self.unsynchronised = False
@@ -321,10 +324,10 @@ comptime _SESSION = _Global["gpu_puzzle_lab_simulated_gpu", _new_session]
 
 
 struct Locked:
-    """`with Locked() as session:` gives this thread the session to itself until the block ends.
+    """`with Locked() as session:` locks the session until the block ends.
 
-    It is no value that unlocks when it dies: Mojo ends a value's life at its last use, which would be before
-    the request that the lock is for.
+    A value that unlocks in its destructor would not do: Mojo destroys a value after its last use, before the
+    request that the lock is for.
     """
 
     var session: Pointer[Session, MutUntrackedOrigin]
@@ -335,7 +338,7 @@ struct Locked:
                 UInt64(Int(_SESSION.get_or_create_ptr()))
             )
         except:
-            say("out of memory")
+            print_error("out of memory")
             external_call["abort", NoneType]()
             self.session = at[Session](16)
 
@@ -348,8 +351,8 @@ struct Locked:
 
 
 def unsupported(name: StaticString, why: StaticString = "") -> Int32:
-    """Name a driver function that a program called and the simulated GPU does not have.
+    """Report a call of an unsupported driver function, and return NOT_SUPPORTED.
     """
     var reason = String(": ") + why if why.byte_length() else String("")
-    say(String(name, " is not supported", reason))
+    print_error(String(name, " is not supported", reason))
     return NOT_SUPPORTED

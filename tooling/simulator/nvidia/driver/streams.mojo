@@ -1,7 +1,7 @@
 """Streams, events and host functions (CUDA driver API: "Stream Management", "Event Management").
 
-Work is done when a call returns, so every stream is idle and every event has happened. There is no clock: the
-time of a simulation says nothing about a GPU, so no time is ever told.
+Work is complete when a call returns, so every stream is idle and every event has completed. Elapsed times are
+not supported: the time of a simulation says nothing about a GPU.
 """
 
 import protocol
@@ -19,16 +19,16 @@ comptime _DISABLE_TIMING = UInt32(2)
 comptime _RECORDED = UInt32(1 << 16)
 
 
-def _create_stream(place: UInt64, flags: UInt32) -> Int32:
+def _create_stream(stream: UInt64, flags: UInt32) -> Int32:
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
             return status
-        if place == NULL or flags > 1:
+        if stream == NULL or flags > 1:
             return INVALID_VALUE
         var handle = session[].new_handle()
         session[].streams[handle] = flags
-        at[UInt64](place)[] = handle
+        at[UInt64](stream)[] = handle
         return SUCCESS
 
 
@@ -42,7 +42,7 @@ def cuStreamCreate(stream: UInt64, flags: UInt32) abi("C") -> Int32:
 def cuStreamCreateWithPriority(
     stream: UInt64, flags: UInt32, priority: Int32
 ) abi("C") -> Int32:
-    """The cuStreamCreateWithPriority of the driver API; the priority changes nothing.
+    """The cuStreamCreateWithPriority of the driver API; the priority is ignored.
     """
     return _create_stream(stream, flags)
 
@@ -60,7 +60,7 @@ def cuStreamDestroy(stream: UInt64) abi("C") -> Int32:
 
 @export("cuStreamSynchronize")
 def cuStreamSynchronize(stream: UInt64) abi("C") -> Int32:
-    """The cuStreamSynchronize of the driver API: here a failed kernel is told, and its output shown.
+    """The cuStreamSynchronize of the driver API: reports a failed kernel, and prints the output of kernels.
     """
     with Locked() as session:
         var status = session[].ready()
@@ -70,7 +70,7 @@ def cuStreamSynchronize(stream: UInt64) abi("C") -> Int32:
             return INVALID_HANDLE
         var captured = session[].under_capture.get(stream)
         if captured:
-            session[].spoil(captured.value())
+            session[].invalidate(captured.value())
             return CAPTURE_UNSUPPORTED
         return session[].synchronise()
 
@@ -93,7 +93,7 @@ def _event_and_stream(event: UInt64, stream: UInt64, flags: UInt32) -> Int32:
 def cuStreamWaitEvent(
     stream: UInt64, event: UInt64, flags: UInt32
 ) abi("C") -> Int32:
-    """The cuStreamWaitEvent of the driver API: it has happened, or the stream joins the event's capture.
+    """The cuStreamWaitEvent of the driver API: the stream joins the capture of an event recorded in one.
     """
     var status = _event_and_stream(event, stream, 0)
     if status == SUCCESS:
@@ -120,8 +120,8 @@ def cuStreamIsCapturing(stream: UInt64, state: UInt64) abi("C") -> Int32:
         var id = session[].under_capture.get(stream)
         if id:
             try:
-                var broken = session[].captures[id.value()].broken
-                at[UInt32](state)[] = UInt32(2) if broken else UInt32(1)
+                var invalidated = session[].captures[id.value()].invalidated
+                at[UInt32](state)[] = UInt32(2) if invalidated else UInt32(1)
             except:
                 return INVALID_HANDLE
         return SUCCESS
@@ -136,7 +136,7 @@ def cuStreamGetCaptureInfo_v2(
     dependencies: UInt64,
     count: UInt64,
 ) abi("C") -> Int32:
-    """The cuStreamGetCaptureInfo of the driver API: the state and the capture's number, no nodes.
+    """The cuStreamGetCaptureInfo of the driver API: the state and the capture's id, but no nodes.
     """
     var status = cuStreamIsCapturing(stream, state)
     if status == SUCCESS and at[UInt32](state)[] != 0:
@@ -156,7 +156,7 @@ def cuStreamGetCaptureInfo_v2(
 def cuLaunchHostFunc(
     stream: UInt64, function: def(UInt64) thin abi("C") -> None, data: UInt64
 ) abi("C") -> Int32:
-    """The cuLaunchHostFunc of the driver API: called at once, since all work before it is done.
+    """The cuLaunchHostFunc of the driver API: calls it at once, since all preceding work is complete.
     """
     with Locked() as session:
         if stream in session[].under_capture:
@@ -165,7 +165,7 @@ def cuLaunchHostFunc(
             )
     var status = cuStreamSynchronize(stream)
     if status == SUCCESS:
-        # Outside the lock: it may call the driver (hardware forbids that, we need not).
+        # Outside the lock: the function may call the driver (which CUDA does not permit).
         function(data)
     return status
 
@@ -199,7 +199,7 @@ def cuEventDestroy(event: UInt64) abi("C") -> Int32:
 
 @export("cuEventRecord")
 def cuEventRecord(event: UInt64, stream: UInt64) abi("C") -> Int32:
-    """The cuEventRecord of the driver API; in a captured stream it marks a place in the graph.
+    """The cuEventRecord of the driver API; in a captured stream the event joins the capture.
     """
     var status = _event_and_stream(event, stream, _RECORDED)
     if status == SUCCESS:
@@ -217,14 +217,14 @@ def cuEventRecord(event: UInt64, stream: UInt64) abi("C") -> Int32:
 
 @export("cuEventQuery")
 def cuEventQuery(event: UInt64) abi("C") -> Int32:
-    """The cuEventQuery of the driver API: never NOT_READY; a failed kernel is told here.
+    """The cuEventQuery of the driver API: never NOT_READY; reports a failed kernel.
     """
     var status = _event_and_stream(event, 0, 0)
     if status == SUCCESS:
         with Locked() as session:
             var id = session[].captured_events.get(event)
             if id:
-                session[].spoil(id.value())
+                session[].invalidate(id.value())
                 return CAPTURED_EVENT
     return status if status != SUCCESS else cuStreamSynchronize(0)
 
@@ -239,9 +239,9 @@ def cuEventSynchronize(event: UInt64) abi("C") -> Int32:
 def cuEventElapsedTime(
     milliseconds: UInt64, start: UInt64, end: UInt64
 ) abi("C") -> Int32:
-    """The cuEventElapsedTime of the driver API: NOT_SUPPORTED for events that an H200 would time.
+    """The cuEventElapsedTime of the driver API: NOT_SUPPORTED for events with timing.
 
-    A number, 0 included, would be read as a measurement; a benchmark that gets 0 also repeats for ever.
+    Any number would be taken for a measurement, and a benchmark that gets 0 repeats forever.
     """
     if milliseconds == NULL:
         return INVALID_VALUE

@@ -1,6 +1,6 @@
-"""Tensor maps (CUDA driver API: "Tensor Map Object Management"), in a form that `tensor_maps.py` reads.
+"""Tensor maps (CUDA driver API: "Tensor Map Object Management"), in the layout of `tensor_maps.py`.
 
-A map is made by the host alone: nothing is asked of the simulator.
+They are encoded on the host, without a request to the simulator.
 """
 
 from errors import INVALID_VALUE, SUCCESS
@@ -9,10 +9,10 @@ from wire import NULL, at
 
 comptime _MAGIC = UInt64(0x414D544C5A5A5550)  # "PUZZLTMA"
 comptime _BYTES = UInt64(128)
-comptime _MOST_BYTES = UInt64(233472)
-comptime _MOST_TYPES = UInt32(13)
-comptime _MOST_ELEMENTS = UInt32(256)  # of a copy, in each dimension
-comptime _MOST_PIXELS = UInt32(1024)
+comptime _MAX_BYTES = UInt64(233472)
+comptime _MAX_TYPES = UInt32(13)
+comptime _MAX_ELEMENTS = UInt32(256)  # of a copy, in each dimension
+comptime _MAX_PIXELS = UInt32(1024)
 
 
 def _element_bytes(kind: UInt32) -> UInt64:
@@ -27,7 +27,7 @@ def _element_bytes(kind: UInt32) -> UInt64:
 
 
 def _is_float(kind: UInt32) -> Bool:
-    """Whether NaN may fill what lies outside the tensor."""
+    """Whether elements outside the tensor may be filled with NaN."""
     return kind >= 6
 
 
@@ -46,15 +46,17 @@ def _encode(
     fill: UInt32,
     row: UInt32,
 ) -> Int32:
-    """What both kinds of map hold, all but the mark of a finished one.
+    """Encode the fields that both kinds of map have, except for the magic number.
 
-    Args as the driver's functions have them, which `name` is one of; `row`: elements that a copy takes in
-    the innermost dimension.
+    The arguments are those of the driver function `name`; `row`: elements of a copy in the innermost
+    dimension.
     """
-    if kind >= _MOST_TYPES:
-        return unsupported(name, "it knows no elements of less than a byte")
+    if kind >= _MAX_TYPES:
+        return unsupported(
+            name, "elements of less than a byte are not implemented"
+        )
     if interleave != 0:
-        return unsupported(name, "it knows no interleaved layouts")
+        return unsupported(name, "interleaved layouts are not implemented")
     if tensor_map == NULL or rank < 1 or rank > 5:
         return INVALID_VALUE
     if (
@@ -67,7 +69,7 @@ def _encode(
     if extents == NULL or steps == NULL or (rank > 1 and strides == NULL):
         return INVALID_VALUE
     var row_bytes = UInt64(row) * _element_bytes(kind)
-    if row == 0 or row > _MOST_ELEMENTS or row_bytes % 16 != 0:
+    if row == 0 or row > _MAX_ELEMENTS or row_bytes % 16 != 0:
         return INVALID_VALUE
     if swizzle > 0 and row_bytes > UInt64(16) << UInt64(swizzle):
         return INVALID_VALUE
@@ -130,11 +132,11 @@ def cuTensorMapEncodeTiled(
     var all_bytes = _element_bytes(kind)
     for dimension in range(UInt64(rank)):
         var width = at[UInt32](box + 4 * dimension)[]
-        if width == 0 or width > _MOST_ELEMENTS:
+        if width == 0 or width > _MAX_ELEMENTS:
             return INVALID_VALUE
         all_bytes *= UInt64(width)
         at[UInt16](tensor_map + 36 + 2 * dimension)[] = UInt16(width)
-    if all_bytes > _MOST_BYTES:
+    if all_bytes > _MAX_BYTES:
         return INVALID_VALUE
     at[UInt64](tensor_map)[] = _MAGIC
     return SUCCESS
@@ -182,7 +184,7 @@ def cuTensorMapEncodeIm2col(
         or lower == NULL
         or upper == NULL
         or pixels == 0
-        or pixels > _MOST_PIXELS
+        or pixels > _MAX_PIXELS
     ):
         return INVALID_VALUE
     var reach = Int64(1) << Int64(15 if rank == 3 else 7 if rank == 4 else 4)
@@ -195,7 +197,7 @@ def cuTensorMapEncodeIm2col(
             return INVALID_VALUE
         at[Int16](tensor_map + 88 + 2 * dimension)[] = Int16(low)
         at[Int16](tensor_map + 94 + 2 * dimension)[] = Int16(high)
-    if UInt64(channels) * UInt64(pixels) * _element_bytes(kind) > _MOST_BYTES:
+    if UInt64(channels) * UInt64(pixels) * _element_bytes(kind) > _MAX_BYTES:
         return INVALID_VALUE
     at[UInt16](tensor_map + 100)[] = UInt16(channels)
     at[UInt16](tensor_map + 102)[] = UInt16(pixels)

@@ -1,7 +1,7 @@
-"""The driver functions that the simulated GPU does not have: each names itself and says NOT_SUPPORTED.
+"""Unsupported driver functions: each reports its name on stderr and returns NOT_SUPPORTED.
 
 MAX looks all of them up when it starts, and aborts if one is missing, but calls none for an ordinary
-program. They take no arguments here, which the C calling conventions allow, and touch nothing.
+program. They are declared without arguments, which the C calling conventions allow.
 """
 
 from session import unsupported

@@ -1,43 +1,46 @@
-"""Memory apart from its addresses (CUDA driver API: "Virtual Memory Management").
+"""Virtual memory (CUDA driver API: "Virtual Memory Management").
 
-The simulator keeps the books; what it maps is mapped here too, so that device addresses stay the addresses of
-the same bytes on both sides. There is one kind of memory, the device's own, and one device that may use it.
+The simulator manages the reservations and mappings; each mapping is also made in this process, so that a
+device address refers to the same bytes in both. Only the memory of the one device is supported.
 """
 
 import protocol
 from errors import INVALID_VALUE, OUT_OF_MEMORY, SUCCESS
-from mapping import show
+from mapping import map_file
 from session import Locked, unsupported
 from wire import NULL, Body, at
 
-comptime _PINNED = UInt32(1)  # CU_MEM_ALLOCATION_TYPE_PINNED: it stays in place
+comptime _PINNED = UInt32(1)  # CU_MEM_ALLOCATION_TYPE_PINNED
 comptime _DEVICE = UInt32(1)  # CU_MEM_LOCATION_TYPE_DEVICE
 comptime _NO_ACCESS = UInt32(0)
 comptime _READ = UInt32(1)
 comptime _READ_AND_WRITE = UInt32(3)
-comptime _ACCESS_WORDS = 3  # of a CUmemAccessDesc: kind and number of the place, flags
+comptime _ACCESS_WORDS = 3  # of a CUmemAccessDesc: type and id of the location, flags
 
 
 def _on_the_device(words: UInt64) -> Bool:
-    """Whether a CUmemLocation names the one device."""
+    """Whether a CUmemLocation is the only device."""
     return at[UInt32](words)[] == _DEVICE and at[Int32](words + 4)[] == 0
 
 
-def _judge_wish(name: StaticString, wish: UInt64) -> Int32:
-    """Whether there is memory as a CUmemAllocationProp describes it."""
-    if wish == NULL:
+def _check_properties(name: StaticString, properties: UInt64) -> Int32:
+    """SUCCESS if the memory that a CUmemAllocationProp describes is supported.
+    """
+    if properties == NULL:
         return INVALID_VALUE
-    if at[UInt32](wish)[] != _PINNED or not _on_the_device(wish + 8):
+    if at[UInt32](properties)[] != _PINNED or not _on_the_device(
+        properties + 8
+    ):
         return INVALID_VALUE
-    if at[UInt32](wish + 4)[] != 0:
+    if at[UInt32](properties + 4)[] != 0:
         return unsupported(name, "it shares no memory with other processes")
     return SUCCESS
 
 
-def _tell(
+def _send(
     opcode: UInt32, first: UInt64, second: UInt64 = NULL, numbers: Int = 1
 ) -> Int32:
-    """A request of one or two numbers that is answered by its status alone."""
+    """Send a request of one or two numbers; returns the status of the reply."""
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
@@ -51,13 +54,13 @@ def _tell(
 
 @export("cuMemGetAllocationGranularity")
 def cuMemGetAllocationGranularity(
-    granularity: UInt64, wish: UInt64, option: UInt32
+    granularity: UInt64, properties: UInt64, option: UInt32
 ) abi("C") -> Int32:
-    """The cuMemGetAllocationGranularity of the driver API: least and recommended are the same.
+    """The cuMemGetAllocationGranularity of the driver API: minimum and recommended are the same.
     """
     if granularity == NULL or option > 1:
         return INVALID_VALUE
-    var status = _judge_wish("cuMemGetAllocationGranularity", wish)
+    var status = _check_properties("cuMemGetAllocationGranularity", properties)
     if status == SUCCESS:
         at[UInt64](granularity)[] = protocol.GRANULARITY
     return status
@@ -71,7 +74,7 @@ def cuMemAddressReserve(
     wanted: UInt64,
     flags: UInt64,
 ) abi("C") -> Int32:
-    """The cuMemAddressReserve of the driver API; a wanted address is a wish, and never fulfilled.
+    """The cuMemAddressReserve of the driver API; the requested address is a hint, and is ignored.
     """
     if address == NULL or flags != 0:
         return INVALID_VALUE
@@ -90,21 +93,21 @@ def cuMemAddressReserve(
 
 @export("cuMemAddressFree")
 def cuMemAddressFree(address: UInt64, size: UInt64) abi("C") -> Int32:
-    """The cuMemAddressFree of the driver API: nothing may be mapped there any more.
+    """The cuMemAddressFree of the driver API: the range must not have mappings.
     """
-    return _tell(protocol.UNRESERVE, address, size, 2)
+    return _send(protocol.UNRESERVE, address, size, 2)
 
 
 @export("cuMemCreate")
 def cuMemCreate(
-    handle: UInt64, size: UInt64, wish: UInt64, flags: UInt64
+    handle: UInt64, size: UInt64, properties: UInt64, flags: UInt64
 ) abi("C") -> Int32:
     """The cuMemCreate of the driver API."""
     if handle == NULL or flags != 0:
         return INVALID_VALUE
-    var judged = _judge_wish("cuMemCreate", wish)
-    if judged != SUCCESS:
-        return judged
+    var checked = _check_properties("cuMemCreate", properties)
+    if checked != SUCCESS:
+        return checked
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS:
@@ -119,16 +122,16 @@ def cuMemCreate(
 
 @export("cuMemRelease")
 def cuMemRelease(handle: UInt64) abi("C") -> Int32:
-    """The cuMemRelease of the driver API: the memory stays as long as it is mapped or retained.
+    """The cuMemRelease of the driver API: memory that is mapped or retained stays allocated.
     """
-    return _tell(protocol.RELEASE, handle)
+    return _send(protocol.RELEASE, handle)
 
 
 @export("cuMemRetainAllocationHandle")
 def cuMemRetainAllocationHandle(
     handle: UInt64, address: UInt64
 ) abi("C") -> Int32:
-    """The cuMemRetainAllocationHandle of the driver API: the handle of what is mapped at an address.
+    """The cuMemRetainAllocationHandle of the driver API: the handle of the memory mapped at an address.
     """
     if handle == NULL:
         return INVALID_VALUE
@@ -148,8 +151,7 @@ def cuMemRetainAllocationHandle(
 def cuMemMap(
     address: UInt64, size: UInt64, offset: UInt64, handle: UInt64, flags: UInt64
 ) abi("C") -> Int32:
-    """The cuMemMap of the driver API; an offset must be 0, as for the driver.
-    """
+    """The cuMemMap of the driver API; the offset must be 0, as in CUDA."""
     if offset != 0 or flags != 0:
         return INVALID_VALUE
     with Locked() as session:
@@ -163,7 +165,7 @@ def cuMemMap(
         var reply = session[].ask(body, protocol.MAP_REPLY_BYTES)
         if (
             reply.status == SUCCESS
-            and show(session[].arena_file, address, size, reply.u64()) != 0
+            and map_file(session[].arena_file, address, size, reply.u64()) != 0
         ):
             return OUT_OF_MEMORY
         return reply.status
@@ -171,7 +173,7 @@ def cuMemMap(
 
 @export("cuMemUnmap")
 def cuMemUnmap(address: UInt64, size: UInt64) abi("C") -> Int32:
-    """The cuMemUnmap of the driver API: whole mappings only; where nothing is mapped, nothing is done.
+    """The cuMemUnmap of the driver API, for whole mappings only; no effect where nothing is mapped.
     """
     with Locked() as session:
         var status = session[].ready()
@@ -183,7 +185,7 @@ def cuMemUnmap(address: UInt64, size: UInt64) abi("C") -> Int32:
         status = session[].request(body).status
         if (
             status == SUCCESS
-            and show(
+            and map_file(
                 session[].arena_file, address, size, address - session[].arena
             )
             != 0
@@ -196,7 +198,7 @@ def cuMemUnmap(address: UInt64, size: UInt64) abi("C") -> Int32:
 def cuMemSetAccess(
     address: UInt64, size: UInt64, descriptions: UInt64, count: UInt64
 ) abi("C") -> Int32:
-    """The cuMemSetAccess of the driver API: of several descriptions the last one counts.
+    """The cuMemSetAccess of the driver API; the last of several descriptors takes effect.
     """
     if descriptions == NULL or count == 0:
         return INVALID_VALUE
@@ -221,11 +223,11 @@ def cuMemSetAccess(
 
 @export("cuMemGetAccess")
 def cuMemGetAccess(
-    flags: UInt64, place: UInt64, address: UInt64
+    flags: UInt64, location: UInt64, address: UInt64
 ) abi("C") -> Int32:
-    """The cuMemGetAccess of the driver API: what the device may do with the memory mapped at an address.
+    """The cuMemGetAccess of the driver API: the device's access to the memory mapped at an address.
     """
-    if flags == NULL or place == NULL or not _on_the_device(place):
+    if flags == NULL or location == NULL or not _on_the_device(location):
         return INVALID_VALUE
     with Locked() as session:
         var status = session[].ready()

@@ -1,4 +1,4 @@
-"""A connection to the simulator: requests out, replies in, bytes laid out as `protocol.mojo` says."""
+"""The connection to the simulator: requests and replies in the format of `protocol.mojo`."""
 
 from std.ffi import external_call
 
@@ -14,16 +14,16 @@ comptime _ADDRESS_BYTES = 110  # sizeof(struct sockaddr_un)
 
 
 def at[T: AnyType](address: UInt64) -> Pointer[T, MutUntrackedOrigin]:
-    """The `T` at an address that a caller of the C interface gave. The address must not be 0.
+    """The `T` at an address from a caller of the C interface. The address must not be 0.
     """
     return Pointer[T, MutUntrackedOrigin](unsafe_from_address=Int(address))
 
 
 def address_of(bytes: List[UInt8]) -> UInt64:
-    """Where a list's bytes lie.
+    """The address of a list's bytes.
 
-    Mojo drops a value after its last use, not at the end of the scope: the address is good only as long as
-    something mentions the list later on. Hand the list itself to a function where one takes it.
+    Mojo destroys a value after its last use, not at the end of the scope: the address is valid only until
+    the last use of the list. Pass the list itself where a function takes one.
     """
     return UInt64(Int(bytes.unsafe_ptr()))
 
@@ -40,7 +40,7 @@ def copy_bytes(destination: UInt64, source: UInt64, size: Int):
 
 
 def c_string(address: UInt64) -> List[UInt8]:
-    """The bytes of a C string, without its end mark."""
+    """The bytes of a C string, without the NUL."""
     var size = Int(external_call["strlen", UInt64](address))
     return bytes_at(address, size)
 
@@ -54,18 +54,16 @@ def bytes_at(address: UInt64, size: Int) -> List[UInt8]:
 
 
 def write_all(descriptor: Int32, bytes: List[UInt8]):
-    """Write bytes to a descriptor, as far as it takes them."""
+    """Write bytes to a descriptor; errors are ignored."""
     var size = len(bytes)
     var address = address_of(bytes)
     var done = 0
     while done < size:
-        # The types are those of the standard library's own declaration of `write`; others would clash.
-        var place = Pointer[UInt8, MutUntrackedOrigin](
+        # These types must match the standard library's own declaration of `write`.
+        var rest = Pointer[UInt8, MutUntrackedOrigin](
             unsafe_from_address=Int(address) + done
         )
-        var written = external_call["write", Int](
-            descriptor, place, size - done
-        )
+        var written = external_call["write", Int](descriptor, rest, size - done)
         if written < 0 and errno() == _EINTR:
             continue
         if written <= 0:
@@ -73,15 +71,15 @@ def write_all(descriptor: Int32, bytes: List[UInt8]):
         done += written
 
 
-def say(message: String):
-    """One line on standard error, marked as the simulator's."""
+def print_error(message: String):
+    """Write one line to standard error, with the prefix `simulated GPU:`."""
     var text = List[UInt8]()
     text.extend(message.as_bytes())
-    say_text(text)
+    print_error_bytes(text)
 
 
-def say_text(text: List[UInt8]):
-    """The same of the bytes of a text that came from the simulator."""
+def print_error_bytes(text: List[UInt8]):
+    """The same for the bytes of a message from the simulator."""
     var line = List[UInt8]()
     line.extend("simulated GPU: ".as_bytes())
     line.extend(Span(text))
@@ -90,7 +88,7 @@ def say_text(text: List[UInt8]):
 
 
 def errno() -> Int32:
-    """The C library's error number of this thread."""
+    """The value of errno in this thread."""
     return external_call[
         "__errno_location", Pointer[Int32, MutUntrackedOrigin]
     ]()[]
@@ -121,14 +119,14 @@ struct Body(Movable):
         self.bytes.extend(Span(bytes))
 
     def seal(mut self):
-        """Write the length, now known, into the header."""
+        """Write the length of the completed request into its header."""
         at[UInt32](address_of(self.bytes) + 4)[] = UInt32(
             len(self.bytes) - REQUEST_HEADER_BYTES
         )
 
 
 struct Reply(Movable):
-    """A reply: the CUresult, the answer with a reading position, and what kernels printed.
+    """A reply: the CUresult, the answer with a read position, and the output of kernels.
     """
 
     var status: Int32
@@ -158,7 +156,7 @@ struct Reply(Movable):
         return low | UInt64(self.u32()) << 32
 
     def rest(self) -> List[UInt8]:
-        """A copy of what of the answer was not read yet."""
+        """A copy of the unread rest of the answer."""
         return bytes_at(
             address_of(self.answer) + UInt64(self.position),
             len(self.answer) - self.position,
@@ -172,7 +170,7 @@ def connect_to(name: List[UInt8]) -> Int32:
     var address = List[UInt8](capacity=_ADDRESS_BYTES)
     address.append(UInt8(_AF_UNIX))
     address.append(0)
-    # A leading NUL: the abstract namespace, which leaves no file behind.
+    # A leading NUL: the abstract namespace, which needs no file.
     address.append(0)
     address.extend(Span(name))
     var descriptor = external_call["socket", Int32](
@@ -199,7 +197,7 @@ def _connect(descriptor: Int32, address: List[UInt8]) -> Bool:
 
 
 def send_all(descriptor: Int32, bytes: List[UInt8]) -> Bool:
-    """Send bytes; False when the other side is gone."""
+    """Send bytes; False if the connection is closed."""
     var done = 0
     while done < len(bytes):
         var sent = Int(
@@ -219,7 +217,7 @@ def send_all(descriptor: Int32, bytes: List[UInt8]) -> Bool:
 
 
 def receive_into(descriptor: Int32, mut bytes: List[UInt8], size: Int) -> Bool:
-    """Receive exactly `size` bytes; False when the other side is gone."""
+    """Receive exactly `size` bytes; False if the connection is closed."""
     bytes.resize(size, 0)
     var done = 0
     while done < size:
@@ -240,7 +238,7 @@ def receive_into(descriptor: Int32, mut bytes: List[UInt8], size: Int) -> Bool:
 
 
 def exchange(descriptor: Int32, mut body: Body, mut reply: Reply) -> Bool:
-    """Send a request and receive its reply; False when the simulator is gone or talks nonsense.
+    """Send a request and receive its reply; False if the connection is closed or the reply is invalid.
     """
     body.seal()
     if not send_all(descriptor, body.bytes):

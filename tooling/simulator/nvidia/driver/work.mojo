@@ -1,4 +1,4 @@
-"""Work that is kept instead of done: the nodes of graphs, and what is captured from streams."""
+"""Deferred work: the nodes of graphs, and work captured from streams."""
 
 comptime LAUNCH = 1
 comptime MEMSET = 2
@@ -6,15 +6,16 @@ comptime COPY_HOST_TO_DEVICE = 3
 comptime COPY_DEVICE_TO_HOST = 4
 comptime COPY_DEVICE_TO_DEVICE = 5
 
-comptime DO_IT = Int32(-1)
-"""What `Session.keep` returns for a stream that is not captured: the call does its work now."""
+comptime NOT_CAPTURED = Int32(-1)
+"""What `Session.capture` returns for a stream that is not captured: the call does its work now."""
 
 
 struct Node(Copyable, Movable):
-    """One piece of work.
+    """One operation, with its arguments in `request` or `numbers`.
 
-    LAUNCH: `request` holds the bytes of the request. MEMSET: address, value, bytes of an element, elements of a
-    row, rows, bytes from row to row. COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST and COPY_DEVICE_TO_DEVICE: destination, source, bytes.
+    - LAUNCH: the bytes of the request.
+    - MEMSET: address, value, bytes of an element, elements of a row, rows, bytes from row to row.
+    - COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST, COPY_DEVICE_TO_DEVICE: destination, source, bytes.
     """
 
     var kind: Int
@@ -30,7 +31,7 @@ struct Node(Copyable, Movable):
 def copy_node(
     kind: Int, destination: UInt64, source: UInt64, size: UInt64
 ) -> Node:
-    """COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST or COPY_DEVICE_TO_DEVICE."""
+    """A copy; `kind` is one of the COPY constants."""
     var node = Node(kind)
     node.numbers.append(destination)
     node.numbers.append(source)
@@ -46,7 +47,7 @@ def fill_node(
     rows: UInt64,
     pitch: UInt64,
 ) -> Node:
-    """MEMSET."""
+    """A MEMSET of `rows` rows of `width` elements, `pitch` bytes apart."""
     var node = Node(MEMSET)
     node.numbers.append(address)
     node.numbers.append(value)
@@ -58,14 +59,14 @@ def fill_node(
 
 
 struct Capture(Copyable, Movable):
-    """Work captured from streams, in the order of the calls: each piece comes after all it waits for.
+    """Work captured from streams, in the order of the calls, so that each node follows its dependencies.
     """
 
     var origin: UInt64
-    var broken: Bool
+    var invalidated: Bool
     var nodes: List[Node]
 
     def __init__(out self, origin: UInt64):
         self.origin = origin
-        self.broken = False
+        self.invalidated = False
         self.nodes = []

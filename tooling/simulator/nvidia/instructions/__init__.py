@@ -1,1 +1,1 @@
-"""What each instruction does to a batch; one module for each chapter of PTX ISA 9.7."""
+"""Binders of the instructions that are not pure; one module for each chapter of PTX ISA 9.7."""

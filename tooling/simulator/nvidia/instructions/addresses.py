@@ -1,4 +1,4 @@
-"""Instructions about addresses: cvta, isspacep, mapa, getctarank (PTX ISA 9.7.9.20 to 9.7.9.24)."""
+"""Address instructions: cvta, isspacep, mapa, getctarank (PTX ISA 9.7.9.20 to 9.7.9.24)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = NDArray[Any]
 
 @binds("cvta")
 def _generic(decoder: Decoder, instruction: Instruction, _following: int) -> None:
-    """To and from generic addresses (PTX ISA 9.7.9.20): shared and local have a window, global has none."""
+    """`cvta` to and from generic addresses (PTX ISA 9.7.9.20), with windows for shared and local memory."""
     space = next(
         (m.partition("::")[0] for m in instruction.modifiers if m.partition("::")[0] in SPACES), "param"
     )
@@ -51,7 +51,7 @@ def _generic(decoder: Decoder, instruction: Instruction, _following: int) -> Non
 
 
 def _generic_from_base(decoder: Decoder, instruction: Instruction, base: int) -> None:
-    """Constants and kernel parameters by generic address: both are in device memory.
+    """Generic addresses of constants and kernel parameters, which are in device memory.
 
     Args:
         base: the slot of the device address at which they begin.
@@ -74,7 +74,7 @@ def _set(
     compute: Callable[[Group], Array],
     dtype: np.dtype[Any],
 ) -> None:
-    """Set a register of this type for the lanes that the guard lets through."""
+    """Append a step that sets a register for the lanes that the predicate enables."""
     target = write(decoder, destination, instruction, dtype)
     guarding = guard(decoder, instruction)
 
@@ -113,7 +113,7 @@ def _is_space(decoder: Decoder, instruction: Instruction, _following: int) -> No
 
 @binds("mapa")
 def _map_address(decoder: Decoder, instruction: Instruction, _following: int) -> None:
-    """The address of the same shared place in another block of the cluster (PTX ISA 9.7.9.22)."""
+    """The corresponding shared address in another block of the cluster (PTX ISA 9.7.9.22)."""
     destination, source, block = instruction.operands
     *space, kind = instruction.modifiers
     dtype = DTYPES[kind]

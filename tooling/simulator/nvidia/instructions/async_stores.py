@@ -1,6 +1,6 @@
-"""st.async and red.async: to shared memory of the cluster, counted off an mbarrier there (PTX ISA 9.7.9.12).
+"""st.async and red.async: to shared memory of a cluster, with completion on an mbarrier (PTX ISA 9.7.9.12).
 
-Like other copies they are performed at once: who waits for the mbarrier sees them.
+Like other copies they are performed at once: a thread that waits for the mbarrier sees them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ASYNC_STORED = ("b32", "b64", "u32", "u64", "s32", "s64", "f32", "f64")
 
 @binds("red.async")
 def _async_reduction(decoder: Decoder, instruction: Instruction, _following: int) -> None:
-    """`red.async`: an atomic on a block's shared memory, counted off its mbarrier (PTX ISA 9.7.13.7)."""
+    """`red.async`: an atomic on a block's shared memory; complete-tx on its mbarrier (PTX ISA 9.7.13.7)."""
     *form, name, kind = instruction.modifiers
     allowed = _ASYNC_KINDS.get(name, ())
     operands = instruction.operands
@@ -65,7 +65,7 @@ def _async_reduction(decoder: Decoder, instruction: Instruction, _following: int
 
 @binds("st.async")
 def _async_store(decoder: Decoder, instruction: Instruction, _following: int) -> None:
-    """`st.async`: a store to another block's shared memory, counted off its mbarrier (PTX ISA 9.7.9.12)."""
+    """`st.async`: a store to a block's shared memory; complete-tx on its mbarrier (PTX ISA 9.7.9.12)."""
     count = vector_count(instruction)
     form = [m for m in instruction.modifiers[:-1] if m not in ("weak", "v2", "v4")]
     kind = instruction.modifiers[-1]
@@ -82,13 +82,13 @@ def _async_store(decoder: Decoder, instruction: Instruction, _following: int) ->
     width = Width(dtype.itemsize, count)
 
     def step(group: Group, batch: Batch) -> None:
-        values = [group.get(slot).view(dtype) for slot in sources]
-        lanes, (to, where, *told) = _active_values(
-            group, batch, guarding, (at.of(group), barrier.of(group), *values)
+        all_values = [group.get(slot).view(dtype) for slot in sources]
+        lanes, (to, where, *values) = _active_values(
+            group, batch, guarding, (at.of(group), barrier.of(group), *all_values)
         )
         if not len(lanes):
             return
-        batch.spaces.store(Space.SHARED, MemoryRequest(group, instruction, width, lanes), to, told)
+        batch.spaces.store(Space.SHARED, MemoryRequest(group, instruction, width, lanes), to, values)
         done = np.full(len(lanes), width.bytes, np.uint32)
         barriers = Barriers.of(batch, MemoryRequest(group, instruction, BARRIER, lanes), where)
         barriers.count(batch, "complete_tx", done)
@@ -104,7 +104,7 @@ def _is_async(form: list[str]) -> bool:
 def _active_values(
     group: Group, batch: Batch, guarding: tuple[int, bool] | None, values: Iterable[Array]
 ) -> tuple[Array, list[Array]]:
-    """The numbers of the active lanes, and their part of the values, one entry per lane."""
+    """The numbers of the active lanes, and their values, one entry per lane."""
     some, mask, lanes = active(group, guarding, batch.size)
     if not some:
         return np.zeros(0, np.intp), [value[:0] for value in values]

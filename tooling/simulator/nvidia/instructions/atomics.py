@@ -1,4 +1,4 @@
-"""atom and red (PTX ISA 9.7.13.5, 9.7.13.6): lanes take effect in the order of their numbers."""
+"""atom and red (PTX ISA 9.7.13.5, 9.7.13.6): lanes perform their operations in order of lane number."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tooling.simulator.nvidia.instructions.load_store import (
 from tooling.simulator.nvidia.lowering.binders import assign, binds, write
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import guard
-from tooling.simulator.nvidia.ptx.modifiers import ATOMIC, stand_in_order
+from tooling.simulator.nvidia.ptx.modifiers import ATOMIC, in_order
 from tooling.simulator.nvidia.semantics.registry import DTYPES
 from tooling.simulator.nvidia.semantics.tables import lookup
 from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
 Update = Callable[[Array, Array, "Array | None"], Array]
-"""(old, operand, second operand) to new."""
+"""A function from (old value, operand, second operand) to the new value."""
 
 
 def _increment(old: Array, limit: Array, _second: Array | None) -> Array:
@@ -56,12 +56,12 @@ def _add_f32(old: Array, value: Array, _second: Array | None) -> Array:
 
 
 def _add_f32_flushing(old: Array, value: Array, _second: Array | None) -> Array:
-    """In global memory subnormal inputs and results become zero (PTX ISA 9.7.13.5)."""
+    """In global memory subnormal inputs and results are flushed to zero (PTX ISA 9.7.13.5)."""
     return canonical32(flush32(flush32(old) + flush32(value)))
 
 
 def _add_f64(old: Array, value: Array, _second: Array | None) -> Array:
-    """A NaN operand is kept as it is, signalling or not."""
+    """A NaN operand is returned unchanged, signalling or not."""
     total = old + value
     total = np.where(np.isnan(old), old, total)
     return np.where(np.isnan(value), value, total)
@@ -94,21 +94,24 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "exch": _BITS, "cas": ("b16", *_BITS),
     "inc": ("u32",), "dec": ("u32",),
 }  # fmt: skip
-"""The types that each operation takes (PTX ISA 9.7.13.5)."""
+"""The types of each operation (PTX ISA 9.7.13.5)."""
 
 _HALVES = ("f16", "bf16", "f16x2", "bf16x2")
 _VECTORS: dict[str, tuple[str, ...]] = {"add": ("f32", *_HALVES), "min": _HALVES, "max": _HALVES}
-"""The same for vectors, which are so many atomics, one per element (global memory only)."""
-_MOST_BYTES = 16
+"""The types of vector operations, which are one atomic per element (global memory only)."""
+_MAX_BYTES = 16
 
 _TINY = 2.0**-100
-"""Sums of terms above this one cannot become subnormal but by cancellation to multiples of its last bit."""
+"""Sums of terms of at least this magnitude are never subnormal, even after cancellation."""
 
 
 class Atomic(Struct, frozen=True):
-    """One kind of atomic: its name, the type it computes in, and whether the old value is wanted.
+    """One kind of atomic operation.
 
-    `subnormal`: sums in global memory keep subnormal f32, which an `atom` there does not.
+    Attributes:
+        name: of the operation; dtype: type that it computes in; kind: PTX type.
+        returns: whether the old value is needed.
+        subnormal: f32 sums in global memory keep subnormal numbers, which `atom` flushes to zero.
     """
 
     name: str
@@ -127,16 +130,16 @@ class Atomic(Struct, frozen=True):
         return _add_f64
 
     def perform(self, space: Space, view: Array, index: Array, value: Array, second: Array | None) -> Array:
-        """Update `view[index]` lane by lane and return what each lane found there.
+        """Update `view[index]` lane by lane and return the old value that each lane read.
 
         Args:
-            view: all memory of the space, in the computing type.
-            index: (n,) places; value, second: (n,) operands.
+            view: all memory of the space, as an array of `dtype`.
+            index: (n,) indices into `view`; value, second: (n,) operands.
         """
         update = self._update(space)
         order = np.argsort(index, kind="stable")
-        places = index[order]
-        first = np.concatenate([[True], places[1:] != places[:-1]])
+        ordered = index[order]
+        first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
         starts = np.flatnonzero(first)
         if len(starts) == len(index):
             old = view[index]
@@ -147,7 +150,7 @@ class Atomic(Struct, frozen=True):
             self.kind == "f32"
             and self.name == "add"
             and np.isfinite(value).all()
-            and np.isfinite(view[places[starts]]).all()
+            and np.isfinite(view[ordered[starts]]).all()
         ):
             normal = np.abs(value[value != 0]).min(initial=1.0) >= _TINY
             ufunc = np.add if normal or space is Space.SHARED else None
@@ -158,32 +161,32 @@ class Atomic(Struct, frozen=True):
         value, second = value[order], None if second is None else second[order]
         found = np.empty(len(index), self.dtype)
         if ufunc is not None and len(starts) < int(lengths.max()):
-            _scan(view, places, starts, lengths, value, found, ufunc)
+            _scan(view, ordered, starts, lengths, value, found, ufunc)
         else:
             for turn in range(int(lengths.max())):
                 lanes = starts[lengths > turn] + turn
-                old = view[places[lanes]]
+                old = view[ordered[lanes]]
                 found[lanes] = old
-                view[places[lanes]] = update(old, value[lanes], None if second is None else second[lanes])
+                view[ordered[lanes]] = update(old, value[lanes], None if second is None else second[lanes])
         result = np.empty_like(found)
         result[order] = found
         return result
 
 
-def _scan(*parts: Any) -> None:
-    """Few places, many lanes each: a running total per place (sequential, so that rounding is in order)."""
-    view, places, starts, lengths, value, found, ufunc = parts
+def _scan(*arrays: Any) -> None:
+    """For few addresses with many lanes each: a sequential scan per address, so rounding is in lane order."""
+    view, ordered, starts, lengths, value, found, ufunc = arrays
     for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
-        place = places[start]
-        running = ufunc.accumulate(np.concatenate([view[place : place + 1], value[start : start + length]]))
+        at = ordered[start]
+        running = ufunc.accumulate(np.concatenate([view[at : at + 1], value[start : start + length]]))
         found[start : start + length] = running[:-1]
-        view[place] = running[-1]
+        view[at] = running[-1]
 
 
 def update_at(
     batch: Batch, space: Space, request: MemoryRequest, address: Array, *, atomic: Atomic, values: list[Array]
 ) -> list[Array]:
-    """Update memory in one space; returns what each lane found, per element of a vector.
+    """Update memory in one space; returns the old values, one array per element of a vector.
 
     Args:
         address: (n,) uint64; values: one operand per element, or the two of a compare-and-swap, (n,) each.
@@ -192,9 +195,9 @@ def update_at(
     dtype, count = atomic.dtype, request.width.count
     unsigned = np.dtype(f"u{dtype.itemsize}")
     kept = None
-    told = [value.view(unsigned) for value in values] if count > 1 else [values[-1].view(unsigned)]
+    announced = [value.view(unsigned) for value in values] if count > 1 else [values[-1].view(unsigned)]
     if spaces.observers:
-        bits = np.stack(told) if count > 1 else told[0]
+        bits = np.stack(announced) if count > 1 else announced[0]
         left_out = spaces.announce(space, AccessKind.ATOMIC, request, address, bits)
         if left_out is not None:
             kept = np.flatnonzero(~left_out)
@@ -216,7 +219,7 @@ def update_at(
         if before is not None:
             spaces.changes += view[at].tobytes() != before.tobytes()
         if kept is not None:
-            whole = np.zeros(len(told[0]), dtype)
+            whole = np.zeros(len(announced[0]), dtype)
             whole[kept] = old
             old = whole
         found.append(old)
@@ -229,7 +232,7 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
     name = next((m for m in instruction.modifiers if m in _UPDATES), "")
     count = vector_count(instruction)
     known = _VECTORS if count > 1 else _KINDS
-    if not name or kind not in known.get(name, ()) or not stand_in_order(instruction.modifiers, ATOMIC):
+    if not name or kind not in known.get(name, ()) or not in_order(instruction.modifiers, ATOMIC):
         raise decoder.unknown(instruction)
     returns = instruction.opcode == "atom"
     operands: list[Operand] = list(instruction.operands)
@@ -239,7 +242,7 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
     returns = returns and not (isinstance(destination, Register) and destination.name == "_")
     state_space, space = space_of(instruction)
     dtype = DTYPES[kind]
-    if count > 1 and (space is Space.SHARED or count * dtype.itemsize > _MOST_BYTES):
+    if count > 1 and (space is Space.SHARED or count * dtype.itemsize > _MAX_BYTES):
         raise decoder.unknown(instruction)
     unsigned = np.dtype(f"u{dtype.itemsize}")
     at = pointer(decoder, operands[0], instruction, state_space)
@@ -268,14 +271,13 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
         values = [spread(group.get(slot).view(dtype)) for slot in sources]
         found = [np.zeros(total, dtype) for _ in range(count)]
 
-        def one(where: Space, part: MemoryRequest, inside: Array, which: Array | None) -> None:
-            told = values if which is None else [value[which] for value in values]
-            for result, old in zip(
-                found, update_at(batch, where, part, inside, atomic=atomic, values=told), strict=True
-            ):
+        def update(where: Space, request: MemoryRequest, inside: Array, which: Array | None) -> None:
+            operands = values if which is None else [value[which] for value in values]
+            old_values = update_at(batch, where, request, inside, atomic=atomic, values=operands)
+            for result, old in zip(found, old_values, strict=True):
                 result[slice(None) if which is None else which] = old
 
-        for_spaces(batch, space, MemoryRequest(group, instruction, width, lanes), address, one)
+        for_spaces(batch, space, MemoryRequest(group, instruction, width, lanes), address, update)
         for target, old in zip(targets, found, strict=False):
             result = old
             if mask is not None:
@@ -287,7 +289,7 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
 
 
 def _elements(operand: Operand | None) -> tuple[Operand, ...]:
-    """The elements of a vector operand, or the operand itself; none where there is none."""
+    """The elements of a vector operand, or the operand itself; empty for None."""
     if isinstance(operand, Vector):
         return operand.elements
     return () if operand is None else (operand,)

@@ -1,4 +1,4 @@
-"""Waiting for others: block barriers, cluster barriers, warp barriers (PTX ISA 9.7.13.1 to 9.7.13.4)."""
+"""Barriers of blocks, clusters and warps (PTX ISA 9.7.13.1 to 9.7.13.4)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tooling.simulator.program.barrier_contract import Vote
 from tooling.simulator.program.program import Batch
 
 _COMBINES = {"popc": ("u32", U32), "and": ("pred", PRED), "or": ("pred", PRED)}
-"""What `bar.red` makes of the predicates of all threads, and the type of its result."""
+"""The reductions of `bar.red`, with the type of the result."""
 
 
 @binds("bar", "barrier", alone=True)
@@ -62,7 +62,7 @@ def _barrier(decoder: Decoder, instruction: Instruction, following: int) -> None
 def _vote(
     decoder: Decoder, instruction: Instruction, modifiers: tuple[str, ...]
 ) -> tuple[Vote, list[Operand]]:
-    """The vote, and the operands that name the barrier: `d, a {, b}, {!}c`."""
+    """The vote of `bar.red d, a {, b}, {!}c`, and the operands that name the barrier: a and b."""
     destination, *middle, voted = instruction.operands
     if len(modifiers) != 2 or _COMBINES.get(modifiers[0], ("",))[0] != modifiers[1]:
         raise decoder.unknown(instruction)
@@ -110,7 +110,7 @@ def _cluster_barrier(
 
 
 class Parked:
-    """Lanes that wait at a barrier; `group.pc` is where they go on."""
+    """Lanes that wait at a barrier; `group.pc` is the block at which they resume."""
 
     __slots__ = ("barrier", "group", "instruction", "vote")
 
@@ -146,21 +146,26 @@ class BlockBarriers:
     def arrive(
         self, group: Group, barrier: int, count: int | None, instruction: Instruction, *, stay: bool
     ) -> bool:
-        """Lanes of `group` arrive; returns whether they go on at once (the group itself then goes on)."""
+        """Lanes of `group` arrive; returns whether the group continues without waiting.
+
+        Args:
+            count: threads that the instruction expects at the barrier; None for all of the block.
+            stay: whether the lanes wait; False for `bar.arrive`.
+        """
         batch = self.batch
         batch.meetings += 1
         blocks = batch.blocks
         for hook in batch.hooks.barrier_come:
             hook.barrier_come(group.pick(batch.spaces.threads), barrier, instruction)
-        everyone = group.count == batch.alive_count and count is None and not self.arrived
-        if everyone and stay and not self.parked:
-            self._tell_blocks(batch.first_block + np.flatnonzero(batch.alive > 0), instruction)
+        all_arrive = group.count == batch.alive_count and count is None and not self.arrived
+        if all_arrive and stay and not self.parked:
+            self._notify_complete(batch.first_block + np.flatnonzero(batch.alive > 0), instruction)
             return True
         arrived = self.arrived.setdefault(barrier, np.zeros(blocks, np.int64))
         expected = self.expected.setdefault(barrier, np.full(blocks, -1, np.int64))
         own = np.bincount(group.pick(batch.spaces.block_of_lane), minlength=blocks)
         goal, own_goal = self._goal(expected), batch.alive if count is None else count
-        self._tell_counts(group, barrier, (own > 0) & (arrived > 0) & (goal != own_goal), instruction)
+        self._notify_counts(group, barrier, (own > 0) & (arrived > 0) & (goal != own_goal), instruction)
         arrived += own
         if count is not None:
             expected[own > 0] = count
@@ -178,7 +183,7 @@ class BlockBarriers:
     # -- votes ---------------------------------------------------------------------------------------
 
     def cast(self, group: Group, barrier: int, vote: Vote) -> None:
-        """Enter the votes of lanes that arrive by `bar.red`: per block, how many said yes, of how many."""
+        """Count the votes of lanes that arrive at a `bar.red`: per block, those that are true, and all."""
         voted = np.broadcast_to(group.get(vote.predicate), group.count) != vote.negated
         block = group.pick(self.batch.spaces.block_of_lane)
         blocks = self.batch.blocks
@@ -188,7 +193,7 @@ class BlockBarriers:
         self._cast = vote
 
     def count(self, group: Group, barrier: int, vote: Vote) -> None:
-        """Give lanes that passed by themselves the result, and forget the votes."""
+        """Assign the result to lanes that passed without waiting, and clear the votes."""
         self._give(group, barrier, vote)
         self._votes[barrier][:] = 0
         self._cast = None
@@ -199,10 +204,10 @@ class BlockBarriers:
         dtype = _COMBINES[vote.combine][1]
         assign(group, vote.target, result.astype(dtype), None, dtype)
 
-    # -- going on ------------------------------------------------------------------------------------
+    # -- release -------------------------------------------------------------------------------------
 
     def settle(self, barrier: int, instruction: Instruction) -> None:
-        """Let the lanes of every complete block go on; `instruction` is what completed them."""
+        """Release the lanes of all blocks whose barrier is complete; `instruction` completed it."""
         batch = self.batch
         arrived, expected = self.arrived[barrier], self.expected[barrier]
         complete = (arrived > 0) & (arrived >= self._goal(expected))
@@ -210,7 +215,7 @@ class BlockBarriers:
             return
         released = self._release(barrier, complete)
         if len(released) > 1 and batch.hooks.barrier_mixed:
-            self._tell_mixed(barrier, released)
+            self._notify_mixed(barrier, released)
         for parked in released:
             instruction = parked.instruction
             if parked.vote is not None:
@@ -219,11 +224,11 @@ class BlockBarriers:
         for parked in released:
             block = parked.group.pick(batch.spaces.block_of_lane)
             waited += np.bincount(block, minlength=batch.blocks)
-        for threads in self._arrivals.get(barrier, ()):  # who only arrived may have gone on, to its end even
+        for threads in self._arrivals.get(barrier, ()):  # threads that only arrive may have exited since
             waited[self._block(threads)] = 0
         whole = complete & (waited >= batch.alive) & (waited > 0)
-        self._tell_blocks(batch.first_block + np.flatnonzero(whole), instruction)
-        self._tell_partial(barrier, complete & ~whole, released, instruction)
+        self._notify_complete(batch.first_block + np.flatnonzero(whole), instruction)
+        self._notify_partial(barrier, complete & ~whole, released, instruction)
         arrived[complete] = 0
         expected[complete] = -1
         if barrier in self._votes:
@@ -235,11 +240,11 @@ class BlockBarriers:
             batch.resume(parked.group)
 
     def _goal(self, expected: Any) -> Any:
-        """(blocks,) how many threads must come."""
+        """(blocks,) the number of threads that must arrive."""
         return np.where(expected < 0, self.batch.alive, expected)
 
     def _release(self, barrier: int, complete: Any) -> list[Parked]:
-        """Take the lanes of complete blocks out of the parked ones."""
+        """Remove the lanes of the complete blocks from the parked ones and return them."""
         batch = self.batch
         still: list[Parked] = []
         released: list[Parked] = []
@@ -256,12 +261,12 @@ class BlockBarriers:
         self.parked = still
         return released
 
-    def _tell_blocks(self, blocks: Any, instruction: Instruction) -> None:
+    def _notify_complete(self, blocks: Any, instruction: Instruction) -> None:
         if len(blocks):
             for hook in self.batch.hooks.block_barrier:
                 hook.block_barrier(blocks, instruction)
 
-    def _tell_partial(
+    def _notify_partial(
         self, barrier: int, partial: Any, released: list[Parked], instruction: Instruction
     ) -> None:
         batch = self.batch
@@ -273,23 +278,23 @@ class BlockBarriers:
         for hook in batch.hooks.named_barrier:
             hook.named_barrier(Meeting(blocks, waited, arrived, barrier, instruction))
 
-    def _tell_mixed(self, barrier: int, released: list[Parked]) -> None:
-        """Tell of a warp whose lanes passed the barrier by several instructions.
+    def _notify_mixed(self, barrier: int, released: list[Parked]) -> None:
+        """Notify hooks of a warp whose lanes passed the barrier at different instructions.
 
-        An `.aligned` instruction, as every `bar` is, wants all lanes of a warp at the same one, and is
-        undefined otherwise (PTX ISA 9.7.13.1). Warps among themselves may come from different places: the
-        barrier counts them. compute-sanitizer reports both, hardware lets both pass.
+        An `.aligned` instruction, as every `bar` is, must be executed by all lanes of a warp; otherwise its
+        behaviour is undefined (PTX ISA 9.7.13.1). Different warps may arrive by different instructions: the
+        barrier counts them. compute-sanitizer reports both cases; hardware lets both pass.
         """
         spaces, size = self.batch.spaces, self.batch.context.threads_per_block
-        places: dict[int, list[Parked]] = {}
+        by_line: dict[int, list[Parked]] = {}
         for parked in released:
             if _aligned(parked.instruction):
-                places.setdefault(parked.instruction.ptx_line, []).append(parked)
-        if len(places) < 2:
+                by_line.setdefault(parked.instruction.ptx_line, []).append(parked)
+        if len(by_line) < 2:
             return
         threads = [
             np.sort(np.concatenate([parked.group.pick(spaces.threads) for parked in here]))
-            for here in places.values()
+            for here in by_line.values()
         ]
         warps = [t // size * size + t % size // 32 for t in threads]
         every, times = np.unique(np.concatenate([np.unique(w) for w in warps]), return_counts=True)
@@ -298,14 +303,14 @@ class BlockBarriers:
         warp = every[int(np.argmax(times > 1))]
         waiters = [
             Waiter(t[w == warp], here[0].instruction, WaitsFor.BLOCK_BARRIER, barrier)
-            for t, w, here in zip(threads, warps, places.values(), strict=True)
+            for t, w, here in zip(threads, warps, by_line.values(), strict=True)
             if (w == warp).any()
         ]
         for hook in self.batch.hooks.barrier_mixed:
             hook.barrier_mixed(waiters)
 
-    def _tell_counts(self, group: Group, barrier: int, blocks: Any, instruction: Instruction) -> None:
-        """Tell of lanes that come where others of these blocks wait for another number of threads."""
+    def _notify_counts(self, group: Group, barrier: int, blocks: Any, instruction: Instruction) -> None:
+        """Notify hooks if lanes of the same blocks wait at the barrier for another number of threads."""
         hooks, threads = self.batch.hooks.barrier_counts, self.batch.spaces.threads
         for parked in self.parked if hooks and blocks.any() else ():
             here = (group, instruction), (parked.group, parked.instruction)
@@ -317,7 +322,7 @@ class BlockBarriers:
                 hook.barrier_counts(waiters)
 
     def _inside(self, blocks: Any, threads: list[Any]) -> Any:
-        """Those of the threads that are in one of these blocks of the batch, sorted."""
+        """The threads that are in one of these blocks of the batch, sorted."""
         every = np.sort(np.concatenate([np.zeros(0, np.int64), *threads]))
         return every[blocks[self._block(every)]]
 
@@ -330,13 +335,13 @@ class BlockBarriers:
             self._arrivals[barrier] = [threads for threads in kept if len(threads)]
 
     def after_exit(self) -> None:
-        """Exited threads are no longer waited for."""
+        """Release barriers that threads have completed by exiting."""
         for barrier, instruction in {parked.barrier: parked.instruction for parked in self.parked}.items():
             self.settle(barrier, instruction)
 
 
 class ClusterBarriers:
-    """The one barrier of every cluster in a batch: arrive and wait are separate (PTX ISA 9.7.13.4)."""
+    """The barrier of every cluster in a batch, with separate arrive and wait (PTX ISA 9.7.13.4)."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
@@ -373,7 +378,7 @@ class ClusterBarriers:
                 self.batch.resume(parked.group)
 
     def wait(self, group: Group, instruction: Instruction) -> bool:
-        """Go on when the phase that the lanes arrived for is over; else park them."""
+        """Whether the phase that the lanes arrived for is over; lanes for which it is not are parked."""
         lanes = group.indices(self.batch.size)
         over = self.phase[self.cluster_of_lane[lanes]] > self.lane_phase[lanes]
         self._announce(self.cluster_of_lane[lanes[over]], instruction)
@@ -388,7 +393,7 @@ class ClusterBarriers:
         return False
 
     def _announce(self, clusters: NDArray[np.intp], instruction: Instruction) -> None:
-        """The barrier orders what stands before an arrive and after a wait: hooks hear of it at the wait."""
+        """Notify hooks that the clusters' barriers are complete: once, at the first wait that passes."""
         passed = np.zeros(self.clusters.count, np.bool_)
         passed[clusters] = True
         passed &= self.unannounced

@@ -1,6 +1,7 @@
 """cp.async.bulk: one thread copies any number of bytes (PTX ISA 9.7.9.25.5).
 
-The copy is so many accesses of 16 bytes, which checks are told of at once; `transfers` says when it ends.
+A copy is a sequence of 16-byte accesses, of which checks are notified at once; `engine.transfers` decides
+when it completes.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from tooling.simulator.nvidia.instructions.mbarriers import Barriers
 from tooling.simulator.nvidia.instructions.tensor_copies import bind_tensor
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import guard
-from tooling.simulator.nvidia.ptx.modifiers import BULK, stand_in_order
+from tooling.simulator.nvidia.ptx.modifiers import BULK, in_order
 from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
 _PIECE = Width(4, 4)
-_MOST = 1 << 20
-"""Bytes of a copy that are looked at: no block has so much shared memory, so that the rest lies outside."""
+_MAX_BYTES = 1 << 20
+"""Bytes of a copy that are simulated: more than any block's shared memory, so the rest is out of bounds."""
 _SPACES = {
     "global": Space.GLOBAL,
     "shared::cta": Space.SHARED,
@@ -36,7 +37,7 @@ _SPACES = {
 
 
 def bind_bulk(decoder: Decoder, instruction: Instruction) -> None:
-    """`cp.async.bulk.dst.src.completion [to], [from], size {, [mbarrier]}`, and its groups.
+    """`cp.async.bulk.dst.src.completion [to], [from], size {, [mbarrier]}`, `commit_group`, `wait_group`.
 
     Raises:
         PtxError: another form.
@@ -50,7 +51,7 @@ def bind_bulk(decoder: Decoder, instruction: Instruction) -> None:
     if modifiers in (("commit_group",), ("wait_group",), ("wait_group", "read")):
         _bind_group(decoder, instruction)
         return
-    if not stand_in_order(modifiers, BULK) or len(modifiers) < 3:
+    if not in_order(modifiers, BULK) or len(modifiers) < 3:
         raise decoder.unknown(instruction)
     spaces = [_SPACES[m] for m in modifiers if m in _SPACES]
     counted = "mbarrier::complete_tx::bytes" in modifiers
@@ -84,13 +85,13 @@ def bind_bulk(decoder: Decoder, instruction: Instruction) -> None:
             )
         )
         for lane, size, start, end, at_barrier in zip(lanes, sizes, starts, ends, barriers_at, strict=True):
-            count = min(int(size), _MOST) // _PIECE.bytes
+            count = min(int(size), _MAX_BYTES) // _PIECE.bytes
             pieces = np.arange(count, dtype=np.uint64) * np.uint64(_PIECE.bytes)
             key: tuple[int, int] | None = None
-            count_off: Callable[[], None] | None = None
+            complete_tx: Callable[[], None] | None = None
             if barrier is not None:
-                counted_off = Barriers.one(batch, group, instruction, lane, at_barrier)
-                key, count_off = counted_off.key, counted_off.counting_off(batch, int(size))
+                at = Barriers.one(batch, group, instruction, lane, at_barrier)
+                key, complete_tx = at.key, at.complete_tx(batch, int(size))
             transfer = batch.transfers.of(int(lane), instruction, key)
             write = None
             if len(pieces):
@@ -99,7 +100,7 @@ def bind_bulk(decoder: Decoder, instruction: Instruction) -> None:
                 values = batch.spaces.load(spaces[1], request, start + pieces)
                 request = MemoryRequest(group, instruction, _PIECE, mover, transfer=transfer)
                 write = batch.spaces.later_store(spaces[0], request, end + pieces, values)
-            batch.transfers.begin(transfer, write, count_off)
+            batch.transfers.begin(transfer, write, complete_tx)
 
     decoder.block.steps.append(step)
 
@@ -111,10 +112,10 @@ def _bind_group(decoder: Decoder, instruction: Instruction) -> None:
     if not len(numbers) == len(instruction.operands) == waits:
         raise decoder.unknown(instruction)
 
-    def tell(batch: Batch, threads: Array) -> None:
+    def act(batch: Batch, threads: Array) -> None:
         if waits:
             batch.transfers.wait(threads, numbers[0], instruction)
         else:
             batch.transfers.commit(threads)
 
-    bind_threads(decoder, instruction, tell)
+    bind_threads(decoder, instruction, act)

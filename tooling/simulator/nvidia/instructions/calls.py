@@ -1,9 +1,9 @@
-"""Calls: of functions by name and by address, to any depth (PTX ISA 9.7.12.5, 7.1).
+"""Function calls, direct and indirect, to any depth (PTX ISA 9.7.12.5, 7.1).
 
-Arguments and results are copied in thread-local memory, where every function has a place for its parameters
-and variables. A function that can come to call itself has that place in a frame: each call deeper within such
-functions moves the frame on, and keeps the caller's registers until the return. All lanes of a group have the
-same calls behind them, so that a frame's offset is one number for all.
+Arguments and results are copied within a thread's local memory, where the parameters and variables of each
+function have fixed offsets. Those of a recursive function are relative to a frame: a call from one recursive
+function to another begins a new frame and saves the caller's registers until the return. All lanes of a group
+have the same call stack, and so the same frame offset.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from tooling.simulator.nvidia.lowering.predicates import end_guarded
 from tooling.simulator.program.program import BasicBlock, Batch, Landing, Program
 
 STACK_BYTES = 16384
-"""Local memory of a thread for frames of functions that call themselves. An H200 gives a thread 1024 bytes of
-stack unless the program asks for more, and needs more of it per call."""
+"""Local memory of a thread for the frames of recursive functions. An H200 gives a thread 1024 bytes of stack
+unless the program requests more, and uses more of it per call."""
 
 Copies = list[tuple[int, int, int]]
 
 
 def reached(module: Module, kernel: Function) -> list[Function]:
-    """Every function that a kernel may call, in the order in which they are come upon."""
+    """Every function that a kernel may call, directly or indirectly, in breadth-first order."""
     edges = _Edges(module)
     found: dict[str, Function] = {}
     todo = [kernel]
@@ -62,7 +62,7 @@ def reached(module: Module, kernel: Function) -> list[Function]:
 
 
 def recursive(module: Module, functions: Iterable[Function]) -> frozenset[str]:
-    """The names of those functions that can come to call themselves."""
+    """The names of the functions that may call themselves, directly or through others."""
     edges = _Edges(module)
     calls = {function.name: edges.of(function) for function in functions}
     found = set()
@@ -80,7 +80,7 @@ def recursive(module: Module, functions: Iterable[Function]) -> frozenset[str]:
 
 
 class _Edges:
-    """Who may call whom."""
+    """The edges of the call graph."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
@@ -120,12 +120,12 @@ def _callee(instruction: Instruction) -> Operand | None:
 
 
 class Site(Struct, frozen=True):
-    """One place of a call, for one function that may be called there.
+    """A call site and one of the functions that it may call.
 
     Attributes:
-        name: the function's, as its author wrote it.
-        entry: its first block; landing: the block that its return goes to.
-        arguments: what is copied before; frames: whether the caller and the callee have theirs in a frame.
+        name: of the function, as in the source.
+        entry: its first block; landing: the block that it returns to.
+        arguments: the copies before the call; frames: whether the caller and the callee have frames.
     """
 
     name: str
@@ -136,7 +136,7 @@ class Site(Struct, frozen=True):
     instruction: Instruction
 
     def enter(self, group: Group, batch: Batch) -> None:
-        """Lanes go into the function."""
+        """Enter the function."""
         program = batch.program
         here = _shift(group, program)
         there = here
@@ -159,10 +159,10 @@ class Site(Struct, frozen=True):
 
 
 def leave(group: Group, batch: Batch) -> None:
-    """Lanes return from the call they are in."""
+    """Return from the current call."""
     program = batch.program
-    *outer, place = group.stack
-    landing = program.landings.get(place)
+    *outer, number = group.stack
+    landing = program.landings.get(number)
     here = _shift(group, program)
     there = here
     if landing is not None:
@@ -171,12 +171,12 @@ def leave(group: Group, batch: Batch) -> None:
             batch.frames.give_back(group, group.stack)
         batch.spaces.copy_local(group, _moved(landing.results, landing.frames[::-1], (here, there)))
     group.stack = tuple(outer)
-    group.pc = place
+    group.pc = number
     _set_shift(group, program, there)
 
 
 def _moved(copies: Copies, frames: tuple[bool, bool], shifts: tuple[int, int]) -> Copies:
-    """Copies between two functions with the offsets of those that have a frame."""
+    """Copies between two functions, with the offsets of their frames added."""
     start, end = (shift if framed else 0 for framed, shift in zip(frames, shifts, strict=True))
     if not start and not end:
         return copies
@@ -234,15 +234,15 @@ def _site(
     function: Function,
     passed: tuple[Arguments, Arguments],
 ) -> Site:
-    """A call of this function; notes what its return does."""
+    """The call site of one function; records the copies of its return."""
     name = function.name
     arguments, results = passed
     into = [
-        (_place(decoder, argument, instruction), _own(decoder, name, parameter.name), parameter.size)
+        (_offset(decoder, argument, instruction), _own_offset(decoder, name, parameter.name), parameter.size)
         for parameter, argument in zip(function.parameters, arguments.elements, strict=True)
     ]
     back = [
-        (_own(decoder, name, result.name), _place(decoder, argument, instruction), result.size)
+        (_own_offset(decoder, name, result.name), _offset(decoder, argument, instruction), result.size)
         for result, argument in zip(function.results, results.elements, strict=True)
     ]
     frames = (decoder.function.name in decoder.framed, name in decoder.framed)
@@ -251,7 +251,7 @@ def _site(
     return Site(shown, decoder.entries[name], landing, into, frames, instruction)
 
 
-def _call_by_address(  # noqa: PLR0917 - the parts of one instruction, in its order
+def _call_by_address(  # noqa: PLR0917 - the operands of one instruction, in order
     decoder: Decoder,
     instruction: Instruction,
     following: int,
@@ -259,7 +259,7 @@ def _call_by_address(  # noqa: PLR0917 - the parts of one instruction, in its or
     arguments: Arguments,
     results: Arguments,
 ) -> None:
-    """Lanes go each to the function that its register names."""
+    """An indirect call: each lane calls the function whose address is in its register."""
     if isinstance(callee, Register) and decoder.width(callee.name).itemsize != U64.itemsize:
         raise decoder.unknown(instruction, NARROW_ADDRESS)
     slot = decoder.value(callee, U64, instruction)
@@ -283,9 +283,9 @@ def _call_by_address(  # noqa: PLR0917 - the parts of one instruction, in its or
         for address in chosen:
             site = _site_at(sites, int(address), group, batch, instruction)
             live = batch.program.live(site.entry, (*group.stack, site.landing))
-            part = group.part(np.flatnonzero(wanted == address), group.pc, live)
-            site.enter(part, batch)
-            batch.resume(part)
+            callers = group.part(np.flatnonzero(wanted == address), group.pc, live)
+            site.enter(callers, batch)
+            batch.resume(callers)
         return False
 
     end_guarded(decoder, instruction, following, take)
@@ -307,7 +307,7 @@ def _site_at(
 
 
 def _landing(decoder: Decoder, following: int) -> int:
-    """A block without instructions before `following`: it tells which function returned."""
+    """A new empty block that jumps to `following`: one per callee, to identify the function that returns."""
     block = BasicBlock(len(decoder.blocks), decoder.function.name)
 
     def end(group: Group, _batch: Batch) -> bool:
@@ -327,7 +327,7 @@ def _sizes(decoder: Decoder, listed: Arguments) -> tuple[int, ...]:
 
 
 def _arguments(operands: list[Operand]) -> Arguments:
-    """Take a parenthesised list off the front; an empty one where there is none."""
+    """Remove a parenthesised list from the front of the operands; an empty list if there is none."""
     first = operands[0] if operands else None
     if not isinstance(first, Arguments):
         return Arguments(())
@@ -335,16 +335,16 @@ def _arguments(operands: list[Operand]) -> Arguments:
     return first
 
 
-def _place(decoder: Decoder, argument: Operand, instruction: Instruction) -> int:
+def _offset(decoder: Decoder, argument: Operand, instruction: Instruction) -> int:
     if not isinstance(argument, Symbol):
         raise decoder.unknown(instruction, ONLY_PARAM)
-    place = decoder.local_place(decoder.function.name, argument.name)
-    if place is None:
+    offset = decoder.local_place(decoder.function.name, argument.name)
+    if offset is None:
         raise decoder.unknown(instruction, UNKNOWN_PARAM.of(name=argument.name))
-    return place + argument.offset
+    return offset + argument.offset
 
 
-def _own(decoder: Decoder, function: str, name: str) -> int:
-    place = decoder.local_place(function, name)
-    assert place is not None, f"the layout has no place for {name} of {function}"
-    return place
+def _own_offset(decoder: Decoder, function: str, name: str) -> int:
+    offset = decoder.local_place(function, name)
+    assert offset is not None, f"the layout has no offset for {name} of {function}"
+    return offset

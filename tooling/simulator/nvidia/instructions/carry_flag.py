@@ -21,7 +21,7 @@ from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
 Chain = Callable[[Array, Array, Array], tuple[Array, Array]]
-"""(a, b, flag before) to (result, flag after)."""
+"""A function from (a, b, carry in) to (result, carry out)."""
 
 
 def _add(a: Array, b: Array, carry: Array) -> tuple[Array, Array]:
@@ -31,7 +31,7 @@ def _add(a: Array, b: Array, carry: Array) -> tuple[Array, Array]:
 
 
 def _subtract(a: Array, b: Array, flag: Array) -> tuple[Array, Array]:
-    """The flag is set where nothing is borrowed, as an H200 shows when addc follows sub.cc."""
+    """The carry is set where there is no borrow, as observed on an H200 with addc after sub.cc."""
     partial = a - b
     total = partial - (~flag).astype(a.dtype)
     return total, ~((a < b) | (partial < total))
@@ -39,18 +39,18 @@ def _subtract(a: Array, b: Array, flag: Array) -> tuple[Array, Array]:
 
 @binds("addc", "subc", "madc", "cc")
 def _carry(decoder: Decoder, instruction: Instruction, _following: int) -> None:
-    """The last `c` of an opcode reads the flag; `.cc` writes it."""
+    """An opcode that ends with `c` reads the carry flag; `.cc` writes it."""
     opcode = instruction.opcode
     takes = opcode in ("addc", "subc", "madc")
     name = opcode.removesuffix("c") if takes else opcode
-    *parts, kind = instruction.modifiers or ("",)
-    gives = "cc" in parts
-    parts = [part for part in parts if part != "cc"]
-    product = parts[0] if name == "mad" and parts in (["lo"], ["hi"]) else ""
+    *form, kind = instruction.modifiers or ("",)
+    gives = "cc" in form
+    form = [modifier for modifier in form if modifier != "cc"]
+    product = form[0] if name == "mad" and form in (["lo"], ["hi"]) else ""
     if (
         kind not in ("u32", "s32", "u64", "s64")
         or name not in ("add", "sub", "mad")
-        or parts != [product][: len(product)]
+        or form != [product][: len(product)]
     ):
         raise decoder.unknown(instruction)
     dtype = DTYPES[kind]

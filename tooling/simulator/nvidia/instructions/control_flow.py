@@ -1,4 +1,4 @@
-"""Jumps and ends (PTX ISA 9.7.12)."""
+"""Control flow: branches, return, exit and trap (PTX ISA 9.7.12)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """cp.async: copies from global to shared memory (PTX ISA 9.7.9.25).
 
-They are performed at once and announced as asynchronous: what is wrong with reading too early is for a check
-to say.
+A copy is performed at once and reported to hooks as asynchronous: a check finds reads that are too early.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ Array = NDArray[Any]
 
 @binds("cp")
 def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
-    """cp.async: performed at once, announced as asynchronous (PTX ISA 9.7.9.25)."""
+    """All forms of `cp`: bulk and tensor copies, groups, mbarrier arrivals, and `cp.async` itself."""
     modifiers = instruction.modifiers
     if modifiers[:3] == ("reduce", "async", "bulk") and "tensor" in modifiers:
         bind_tensor(decoder, instruction)
@@ -61,7 +60,7 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     guarding = guard(decoder, instruction)
     count = max(1, size.value // 4)
     width = Width(4, count)
-    wanted = _wanted(decoder, instruction, rest[0], size.value) if rest else None
+    wanted = _source_bytes(decoder, instruction, rest[0], size.value) if rest else None
 
     def step(group: Group, batch: Batch) -> None:
         some, mask, lanes = active(group, guarding, batch.size)
@@ -69,14 +68,14 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
             return
         request = MemoryRequest(group, instruction, width, lanes, asynchronous=True)
 
-        def part(values: Array) -> Array:
+        def active_values(values: Array) -> Array:
             return values if mask is None or len(values) == 1 else values[mask]
 
-        target, start = part(to.of(group)), part(origin.of(group))
+        target, start = active_values(to.of(group)), active_values(origin.of(group))
         if wanted is None:
             values = batch.spaces.load(Space.GLOBAL, request, start)
         else:
-            values = _load_part(batch, request, start, part(wanted(group)))
+            values = _load_zero_filled(batch, request, start, active_values(wanted(group)))
         request.run = None
         batch.spaces.store(Space.SHARED, request, target, values)
 
@@ -84,9 +83,9 @@ def _copy(decoder: Decoder, instruction: Instruction, _following: int) -> None:
 
 
 def _arrive_when_copied(decoder: Decoder, instruction: Instruction) -> None:
-    """cp.async.mbarrier.arrive (PTX ISA 9.7.13.15.16): copies are complete at once, so the thread arrives.
+    """cp.async.mbarrier.arrive (PTX ISA 9.7.13.15.16): arrives at once, since all copies are complete.
 
-    Without `.noinc` one more arrival is expected for the one that is made: the count stays as it is.
+    Without `.noinc` the pending count is first incremented, so that the arrival leaves it unchanged.
     """
     rest = [m for m in instruction.modifiers[3:] if m not in ("noinc", "shared", "shared::cta", "b64")]
     if rest or instruction.modifiers[-1] != "b64" or len(instruction.operands) != 1:
@@ -111,10 +110,10 @@ def _arrive_when_copied(decoder: Decoder, instruction: Instruction) -> None:
     decoder.block.steps.append(step)
 
 
-def _wanted(
+def _source_bytes(
     decoder: Decoder, instruction: Instruction, operand: Operand, size: int
 ) -> Callable[[Group], Array]:
-    """How many bytes of the source count: its size as given, or none where a predicate says to ignore it."""
+    """The number of source bytes to copy: the src-size operand, or 0 where ignore-src is true."""
     inner = operand.operand if isinstance(operand, Negated) else operand
     if not isinstance(inner, Register) or decoder.width(inner.name) != PRED:
         slot = decoder.value(operand, U32, instruction)
@@ -124,8 +123,8 @@ def _wanted(
     return lambda group: np.where(group.get(ignored) != negated, U32.type(0), U32.type(size))
 
 
-def _load_part(batch: Batch, request: MemoryRequest, start: Array, wanted: Array) -> list[Array]:
-    """What is past the wanted bytes is zero (all of it, when there are none)."""
+def _load_zero_filled(batch: Batch, request: MemoryRequest, start: Array, wanted: Array) -> list[Array]:
+    """Load the first `wanted` bytes of each lane; the rest is zero."""
     total = request.count
     start, wanted = np.broadcast_to(start, total), np.broadcast_to(wanted, total)
     values = [np.zeros(total, U32) for _ in range(request.width.count)]
@@ -156,7 +155,7 @@ def _copy_wait(decoder: Decoder, instruction: Instruction) -> None:
             raise decoder.unknown(instruction)
         pending = operand.value
 
-    def tell(batch: Batch, threads: Array) -> None:
+    def notify(batch: Batch, threads: Array) -> None:
         if what == "commit_group":
             for hook in batch.hooks.async_commit:
                 hook.async_commit(threads, instruction)
@@ -164,4 +163,4 @@ def _copy_wait(decoder: Decoder, instruction: Instruction) -> None:
             for hook in batch.hooks.async_wait:
                 hook.async_wait(threads, pending, instruction)
 
-    bind_threads(decoder, instruction, tell)
+    bind_threads(decoder, instruction, notify)

@@ -22,7 +22,7 @@ from tooling.simulator.nvidia.instructions.load_store import pointer
 from tooling.simulator.nvidia.instructions.warp import together
 from tooling.simulator.nvidia.lowering.binders import assign, binds, write
 from tooling.simulator.nvidia.lowering.decoder import Decoder
-from tooling.simulator.nvidia.ptx.modifiers import MATRIX, stand_in_order
+from tooling.simulator.nvidia.ptx.modifiers import MATRIX, in_order
 from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
@@ -35,7 +35,7 @@ def _matrix(decoder: Decoder, instruction: Instruction, following: int) -> None:
     modifiers = instruction.modifiers
     count = next((int(m[1]) for m in modifiers if m in ("x1", "x2", "x4")), 0)
     required = {"sync", "aligned", "m8n8", "b16"}
-    if not count or not required <= set(modifiers) or not stand_in_order(modifiers, MATRIX):
+    if not count or not required <= set(modifiers) or not in_order(modifiers, MATRIX):
         raise decoder.unknown(instruction)
     loads = instruction.opcode == "ldmatrix"
     registers, address = instruction.operands if loads else instruction.operands[::-1]
@@ -49,7 +49,7 @@ def _matrix(decoder: Decoder, instruction: Instruction, following: int) -> None:
     rows = np.arange(8 * count)
 
     def request(group: Group, batch: Batch) -> tuple[MemoryRequest, Array]:
-        """The lanes that name a row, and where their rows are."""
+        """The request of the lanes that address a row, and the addresses."""
         lanes = group.indices(batch.size).reshape(-1, 32)[:, rows].reshape(-1)
         addresses = np.broadcast_to(at.of(group), group.count).reshape(-1, 32)[:, rows].reshape(-1)
         return MemoryRequest(group, instruction, _ROW, lanes), addresses - window

@@ -1,4 +1,4 @@
-"""ld, st, cvta, cp.async, mapa, isspacep and fences (PTX ISA 9.7.9)."""
+"""ld, st, fences, and instructions without an effect on results (PTX ISA 9.7.9, 9.7.13)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Array = NDArray[Any]
 SPACES = {"global": Space.GLOBAL, "const": Space.GLOBAL, "shared": Space.SHARED, "local": Space.LOCAL}
 _WINDOWS = {"shared": np.uint64(SHARED_WINDOW), "local": np.uint64(LOCAL_WINDOW)}
 _GENERIC = frozenset({"global", "param", *_WINDOWS})
-"""State spaces whose variables generic accesses may name."""
+"""State spaces whose variables have generic addresses."""
 
 _POLLING = ("volatile", "relaxed", "acquire")
 
@@ -74,7 +74,7 @@ class Pointer(Struct):
         """Addresses as uint64: one per lane of the group or a single one."""
         value = group.get(self.slot)
         if value.dtype.itemsize == 4:
-            # Addresses of 32 bits wrap: a base below zero and an offset may meet inside the window.
+            # 32-bit addresses wrap: a negative base plus an offset may be a valid address.
             value = value.view(U32)
             value = value if self.offset is None else value + self.offset.astype(U32)
             if self.window is None:
@@ -93,12 +93,12 @@ def pointer(
     """Bind `[base+offset]`.
 
     Args:
-        space: the state space that the instruction names for this operand, "" for generic addresses; None:
-            registers may be of 32 bits, and variables of any space.
+        space: the state space that the instruction names for this operand, "" for generic addresses. None
+            accepts 32-bit registers and variables of any space.
 
     Raises:
-        PtxError: another kind of operand, a register with too few bits for an address of that space, or a
-            variable of another space.
+        PtxError: another kind of operand, a register too narrow for an address of that space, or a variable
+            of another space.
     """
     if not isinstance(operand, Address):
         raise decoder.unknown(instruction, NO_ADDRESS)
@@ -115,7 +115,7 @@ def pointer(
         return Pointer(decoder.constant(base.value + operand.offset, U64), None, window)
     symbol = Symbol(base.name, base.offset + operand.offset)
     home = decoder.state_space(base.name)
-    # Shared and local variables have generic addresses, in their windows; constants by name have none.
+    # Generic addresses of shared and local variables are in windows; named constants have none.
     generic = _WINDOWS.get(home) if space == "" else None
     if space is not None and home not in (space, "") and not (space == "" and home in _GENERIC):
         raise decoder.unknown(instruction, OTHER_SPACE.of(name=base.name, space=home))
@@ -129,9 +129,9 @@ def for_spaces(
     address: Array,
     action: Callable[[Space, MemoryRequest, Array, Array | None], None],
 ) -> None:
-    """Call `action(space, request, addresses, which)` once per space that the addresses lie in.
+    """Call `action(space, request, addresses, which)` once for each space that contains any address.
 
-    `which` says which of the active lanes are meant (None for all).
+    `which` is the mask of these lanes among the active ones (None for all).
     """
     if space is not None:
         action(space, request, address, None)
@@ -154,7 +154,7 @@ def active(group: Group, guarding: tuple[int, bool] | None, size: int) -> tuple[
 
 
 def bind_threads(decoder: Decoder, instruction: Instruction, act: Callable[[Batch, Array], None]) -> None:
-    """A step that is given the batch and the threads that execute the instruction, where there are some."""
+    """Append a step that calls `act` with the batch and the threads that execute the instruction, if any."""
     guarding = guard(decoder, instruction)
 
     def step(group: Group, batch: Batch) -> None:
@@ -166,11 +166,11 @@ def bind_threads(decoder: Decoder, instruction: Instruction, act: Callable[[Batc
 
 
 def load_generic(batch: Batch, request: MemoryRequest, address: Array) -> list[Array]:
-    """Read through generic addresses, which may lie in several spaces."""
+    """Load from generic addresses, which may be in several spaces."""
     results: list[Array] = []
 
-    def one(found: Space, part: MemoryRequest, inside: Array, which: Array | None) -> None:
-        values = batch.spaces.load(found, part, inside)
+    def load(found: Space, lanes: MemoryRequest, inside: Array, which: Array | None) -> None:
+        values = batch.spaces.load(found, lanes, inside)
         if which is None:
             results[:] = values
             return
@@ -179,7 +179,7 @@ def load_generic(batch: Batch, request: MemoryRequest, address: Array) -> list[A
         for result, value in zip(results, values, strict=True):
             result[which] = value
 
-    for_spaces(batch, None, request, address, one)
+    for_spaces(batch, None, request, address, load)
     return results
 
 
@@ -242,7 +242,7 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
 
 
 def _extension(memory: np.dtype[Any], register: np.dtype[Any]) -> Callable[[Array], Array] | None:
-    """How a loaded value becomes as wide as its register: by sign for signed types."""
+    """The conversion of a loaded value to the width of its register: sign-extension for signed types."""
     if memory.itemsize >= register.itemsize:
         return None
     signed = memory.kind == "i"
@@ -265,7 +265,7 @@ def _load_parameter(
     elements: tuple[Operand, ...],
     extend: list[Callable[[Array], Array] | None],
 ) -> None:
-    """Kernel parameters are constants of the launch: loading one only names its value."""
+    """Load kernel parameters at constant offsets: their slots hold the values already."""
     start = next(p.offset for p in decoder.kernel.parameters if p.name == source.name)
     address = instruction.operands[1]
     assert isinstance(address, Address)
@@ -288,7 +288,7 @@ def _load_computed(
     elements: tuple[Operand, ...],
     extend: list[Callable[[Array], Array] | None],
 ) -> None:
-    """Parameters at addresses that the kernel computes: a load of the parameter block."""
+    """Load kernel parameters at computed addresses from the parameter block."""
     unsigned = np.dtype(f"u{DTYPES[instruction.modifiers[-1]].itemsize}")
     at = pointer(decoder, source, instruction)
     targets = [write(decoder, element, instruction) for element in elements]
@@ -311,7 +311,7 @@ def _load_computed(
                 batch.context.launch, request, thread, int(used[int(np.argmax(bad))]), "parameter"
             )
         for k, (target, change) in enumerate(zip(targets, extend, strict=True)):
-            # Lanes that are left out may hold any address: what they read here is thrown away.
+            # Inactive lanes may hold any address: the values that they read are discarded.
             index = np.minimum(address, last).astype(np.intp) + k * size
             value = block[index[:, None] + np.arange(size)].view(unsigned).reshape(-1)
             value = value if change is None else change(value)
@@ -362,15 +362,15 @@ def _store(decoder: Decoder, instruction: Instruction, _following: int) -> None:
             address = address if len(address) == 1 else address[mask]
             values = [value if len(value) == 1 else value[mask] for value in values]
 
-        def one(found: Space, part: MemoryRequest, inside: Array, which: Array | None) -> None:
-            told = values if which is None else [v if len(v) == 1 else v[which] for v in values]
-            batch.spaces.store(found, part, inside, told)
+        def store(found: Space, lanes: MemoryRequest, inside: Array, which: Array | None) -> None:
+            stored = values if which is None else [v if len(v) == 1 else v[which] for v in values]
+            batch.spaces.store(found, lanes, inside, stored)
 
         request = MemoryRequest(group, instruction, width, lanes)
         if space is not None:
             batch.spaces.store(space, request, address, values)
         else:
-            for_spaces(batch, None, request, address, one)
+            for_spaces(batch, None, request, address, store)
 
     decoder.block.steps.append(step)
 
@@ -387,20 +387,20 @@ def _narrow(value: Array, unsigned: np.dtype[Any]) -> Array:
 
 @binds("fence", "membar")
 def _fence(decoder: Decoder, instruction: Instruction, _following: int) -> None:
-    """Memory is always in order here; checks still want to know."""
+    """Fences have no effect on memory, which is sequentially consistent here; hooks are notified."""
 
-    def tell(batch: Batch, threads: Array) -> None:
+    def notify(batch: Batch, threads: Array) -> None:
         for hook in batch.hooks.fence:
             hook.fence(threads, instruction)
 
-    bind_threads(decoder, instruction, tell)
+    bind_threads(decoder, instruction, notify)
 
 
 @binds("pmevent")
 def _profiler_event(decoder: Decoder, instruction: Instruction, _following: int) -> None:
-    """Triggers events of a profiler (PTX ISA 9.7.19.3), which nobody counts here: no effect on results.
+    """`pmevent` triggers performance monitor events (PTX ISA 9.7.19.3), which are ignored.
 
-    Compilers emit `pmevent.mask` where optimisation is off.
+    Compilers emit `pmevent.mask` when optimisation is off.
     """
     most = {(): 15, ("mask",): 0xFFFF}.get(instruction.modifiers)
     (event,) = instruction.operands
@@ -419,7 +419,7 @@ def _profiler_event(decoder: Decoder, instruction: Instruction, _following: int)
     "setmaxnreg",
 )
 def _nothing(decoder: Decoder, instruction: Instruction, _following: int) -> None:
-    """Instructions without an effect on results: launch dependencies, cache hints, naps, register counts."""
+    """Instructions without an effect on results: launch dependencies, cache hints, nanosleep, setmaxnreg."""
     if instruction.opcode == "createpolicy":
         write(decoder, instruction.operands[0], instruction)
     polling = instruction.opcode == "nanosleep"

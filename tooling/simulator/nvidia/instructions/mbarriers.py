@@ -1,7 +1,7 @@
 """mbarrier objects in shared memory (PTX ISA 9.7.13.15).
 
 The 64 bits, which PTX calls opaque, hold: phase parity (bit 63), pending arrivals (bits 0-19), expected
-arrivals (bits 20-39), outstanding transaction bytes (bits 40-62, offset so that they may run ahead).
+arrivals (bits 20-39), tx-count in bytes (bits 40-62, biased, since it may be negative for a time).
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ _ACTIONS = {
 
 
 _CONTRIBUTIONS = frozenset({"arrive", "arrive_drop", "arrive_counted", "complete_tx"})
-"""What may complete a phase."""
+"""Actions that may complete a phase."""
 
 
 class State(Struct):
-    """An mbarrier taken apart. Of arrivals and bytes that PTX leaves undefined, as many bits stay as there is
-    room for: the phase that had more arrivals than it expects does not complete."""
+    """The fields of an mbarrier. Counts that overflow, which PTX leaves undefined, are truncated: a phase
+    with more arrivals than it expects does not complete."""
 
     pending: int
     expected: int
@@ -66,11 +66,11 @@ class State(Struct):
 
     @staticmethod
     def unpack(bits: int) -> State:
-        """From the 64 bits in memory."""
+        """The fields in the 64 bits of an mbarrier."""
         return State(bits & _PENDING, bits >> 20 & _PENDING, (bits >> 40 & _TX_MASK) - _TX_ZERO, bits >> 63)
 
     def pack(self) -> int:
-        """To the 64 bits in memory."""
+        """The 64 bits of the mbarrier."""
         return (
             self.pending & _PENDING
             | (self.expected & _PENDING) << 20
@@ -79,12 +79,12 @@ class State(Struct):
         )
 
     def arrive(self, count: int) -> None:
-        """`count` arrivals; the last one of a phase begins the next."""
+        """Count `count` arrivals; the last one of a phase completes it."""
         self.pending -= count
         self.complete()
 
     def complete(self) -> None:
-        """Begin the next phase when nothing is outstanding."""
+        """Begin the next phase if no arrivals and no bytes are pending."""
         if self.pending == 0 and self.bytes == 0:
             self.parity ^= 1
             self.pending = self.expected
@@ -113,7 +113,7 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
     target = None
     if wanted and result is not None:
         target = write(decoder, result, instruction, PRED if waiting else U64)
-    heeded = wanted and isinstance(result, Register) and decoder.is_read(result.name)
+    tested = wanted and isinstance(result, Register) and decoder.is_read(result.name)
     expects = "expect_tx" in flags
     window = np.uint64(0 if name == "shared" else SHARED_WINDOW)
 
@@ -129,27 +129,27 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
         address = spread(at.of(group)) - window
         request = MemoryRequest(group, instruction, BARRIER, lanes)
         at_barriers = Barriers.of(batch, request, address)
-        places = at_barriers.places
+        words = at_barriers.words
         view = batch.spaces.view(Space.SHARED, 8)
         values = spread(group.get(argument).view(kind)) if argument is not None else np.ones(total, U32)
         if waiting:
             group.polling = instruction
-            now = view[places] >> np.uint64(63)
+            now = view[words] >> np.uint64(63)
             asked = values.astype(U64) & np.uint64(1) if parity else values >> np.uint64(63)
             done = now != asked
             if action == "test_wait" and done.any():
                 done[done] = ~batch.first_answers.denied(
-                    places[done], request.indices(batch.size)[done], batch.meetings
+                    words[done], request.indices(batch.size)[done], batch.meetings
                 )
-            if not heeded:  # whatever the answer is, lanes go on: they have not waited
-                at_barriers.tell(batch, "unheeded")
+            if not tested:  # no instruction reads the result: the lanes have not waited
+                at_barriers.notify(batch, "unheeded")
             elif done.any():
-                at_barriers.only(done).tell(batch, "passed")
+                at_barriers.only(done).notify(batch, "passed")
             batch.transfers.asked(at_barriers.blocks, at_barriers.offsets)
             found: Array = done
             dtype: np.dtype[Any] = PRED
         else:
-            at_barriers.tell(batch, action, values)
+            at_barriers.notify(batch, action, values)
             found = at_barriers.update(batch, values, action, expects=expects)
             dtype = U64
         if target is not None:
@@ -163,7 +163,7 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
 
 
 def _pending_count(decoder: Decoder, instruction: Instruction) -> None:
-    """`mbarrier.pending_count.b64 count, state`: arrivals pending before the one that gave `state`."""
+    """`mbarrier.pending_count.b64 count, state`: arrivals pending before the one that returned `state`."""
     if instruction.modifiers != ("pending_count", "b64") or len(instruction.operands) != 2:
         raise decoder.unknown(instruction)
     destination, token = instruction.operands
@@ -181,12 +181,12 @@ def _pending_count(decoder: Decoder, instruction: Instruction) -> None:
 
 
 class Barriers(Struct, frozen=True, eq=False):
-    """The mbarriers that lanes work on, one each.
+    """The mbarriers that lanes operate on, one per lane.
 
     Attributes:
         lanes: (n,) numbers of the lanes in the batch; threads: their threads in the launch.
-        blocks: (n,) in whose shared memory the mbarriers lie; offsets: where.
-        places: (n,) their places in the shared memory of the batch, in units of 8 bytes.
+        blocks: (n,) the blocks whose shared memory holds the mbarriers; offsets: in bytes, in that memory.
+        words: (n,) their indices in the shared memory of the batch, in units of 8 bytes.
     """
 
     instruction: Instruction
@@ -194,18 +194,18 @@ class Barriers(Struct, frozen=True, eq=False):
     threads: NDArray[np.int64]
     blocks: NDArray[np.int64]
     offsets: NDArray[np.int64]
-    places: NDArray[np.intp]
+    words: NDArray[np.intp]
 
     @staticmethod
     def of(batch: Batch, request: MemoryRequest, address: Array) -> Barriers:
-        """Those at the shared addresses (n,) that the request's lanes name.
+        """The mbarriers at the shared addresses (n,) of the request's lanes.
 
         Raises:
             KernelFault: illegal or misaligned address.
         """
         spaces = batch.spaces
-        place, blocks = spaces.place_shared(request, address)
-        offsets = place.astype(np.int64) - blocks * (
+        position, blocks = spaces.place_shared(request, address)
+        offsets = position.astype(np.int64) - blocks * (
             0 if len(spaces.shared_bytes) == spaces.shared_stride else spaces.shared_stride
         )
         return Barriers(
@@ -214,12 +214,12 @@ class Barriers(Struct, frozen=True, eq=False):
             request.pick(spaces.threads),
             blocks + spaces.first_block,
             offsets,
-            (place >> np.uint64(3)).astype(np.intp),
+            (position >> np.uint64(3)).astype(np.intp),
         )
 
     @staticmethod
     def one(batch: Batch, group: Group, instruction: Instruction, lane: int, address: int) -> Barriers:
-        """The one that a lane names for a copy that it begins.
+        """The mbarrier on which a copy that a lane begins completes.
 
         Raises:
             KernelFault: illegal or misaligned address.
@@ -229,58 +229,61 @@ class Barriers(Struct, frozen=True, eq=False):
 
     @property
     def key(self) -> tuple[int, int]:
-        """Block, and offset in its shared memory, of the mbarrier; there must be exactly one."""
+        """The block of the one mbarrier, and its offset in the block's shared memory."""
         (block,), (offset,) = self.blocks.tolist(), self.offsets.tolist()
         return block, offset
 
-    def counting_off(self, batch: Batch, size: int) -> Callable[[], None]:
-        """What counts the `size` bytes of a copy off the mbarrier when the copy ends."""
+    def complete_tx(self, batch: Batch, size: int) -> Callable[[], None]:
+        """A callback that performs complete-tx for the `size` bytes of a copy when it ends."""
         return partial(self.count, batch, "complete_tx", np.array([size], U32))
 
     def only(self, chosen: NDArray[np.bool_]) -> Barriers:
-        """Those of some of the lanes."""
-        arrays = (self.lanes, self.threads, self.blocks, self.offsets, self.places)
+        """The mbarriers of the chosen lanes (a mask)."""
+        arrays = (self.lanes, self.threads, self.blocks, self.offsets, self.words)
         return Barriers(self.instruction, *(array[chosen] for array in arrays))
 
-    def tell(self, batch: Batch, action: str, values: Array | None = None) -> None:
-        """Tell the hooks what is done."""
-        told = MBarrierOperation(action, self.threads, self.blocks, self.offsets, self.instruction, values)
+    def notify(self, batch: Batch, action: str, values: Array | None = None) -> None:
+        """Notify hooks of an operation on these mbarriers."""
+        operation = MBarrierOperation(
+            action, self.threads, self.blocks, self.offsets, self.instruction, values
+        )
         for hook in batch.hooks.mbarrier:
-            hook.mbarrier(told)
+            hook.mbarrier(operation)
 
     def count(self, batch: Batch, action: str, values: Array) -> None:
-        """What copies do when they are over: lanes arrive, or bytes are counted off (n,)."""
+        """Perform the operation at the end of copies: arrivals, or complete-tx of `values` bytes (n,)."""
         if action == "arrive":
-            self.tell(batch, "arrive", values)
+            self.notify(batch, "arrive", values)
         else:
-            self.tell(batch, "complete")
+            self.notify(batch, "complete")
         self.update(batch, values, action, copied=action == "complete_tx")
 
     def update(
         self, batch: Batch, values: Array, action: str, *, expects: bool = False, copied: bool = False
     ) -> Array:
-        """Lanes act in the order of their numbers; returns what each of them found, as 64 bits.
+        """Perform an operation lane by lane, in lane order; returns the 64 bits before each lane's operation.
 
         Args:
-            expects: the lanes also expect bytes; copied: not lanes act, but the copies that they began.
+            expects: an arrival is preceded by expect-tx; copied: copies that the lanes began, not the lanes
+                themselves, perform the operation.
         """
         view = batch.spaces.view(Space.SHARED, 8)
-        found = np.empty(len(self.places), U64)
-        flipped = np.zeros(len(self.places), np.bool_)
+        found = np.empty(len(self.words), U64)
+        flipped = np.zeros(len(self.words), np.bool_)
         contributes = action in _CONTRIBUTIONS
         lanes = self.lanes.tolist()
-        for k, (place, value) in enumerate(zip(self.places.tolist(), values.tolist(), strict=True)):
-            bits = int(view[place])
+        for k, (word, value) in enumerate(zip(self.words.tolist(), values.tolist(), strict=True)):
+            bits = int(view[word])
             found[k] = bits
             after = _changed(State.unpack(bits), action, value, expects).pack()
-            view[place] = np.uint64(after)
+            view[word] = np.uint64(after)
             if action in ("init", "inval"):
-                batch.first_answers.forget(place)
+                batch.first_answers.forget(word)
             elif contributes:
-                batch.first_answers.contribute(place, lanes[k], batch.meetings, copied=copied)
+                batch.first_answers.contribute(word, lanes[k], batch.meetings, copied=copied)
                 if (bits ^ after) >> 63:
                     flipped[k] = True
-                    batch.first_answers.flip(place)
+                    batch.first_answers.flip(word)
         batch.spaces.changes += 1
         if flipped.any():
             for hook in batch.hooks.mbarrier_phase:
@@ -289,7 +292,7 @@ class Barriers(Struct, frozen=True, eq=False):
 
 
 def _changed(state: State, action: str, value: int, expects: bool) -> State:
-    """An mbarrier after one lane's operation."""
+    """The mbarrier after one lane's operation."""
     if action == "init":
         return State(value, value, 0, 0)
     if action == "inval":

@@ -1,7 +1,7 @@
-"""Tensor core products: mma.sync (PTX ISA 9.7.14), a warp's matrices spread over its lanes.
+"""mma.sync: matrix products of a warp, whose lanes hold fragments of the matrices (PTX ISA 9.7.14).
 
-Fragments follow the tables of PTX ISA 9.7.14.5: lane = 4 * row group + column group. f64 products are fused
-additions one after the other, along the depth; the other sums are those of `semantics.tensor_core`.
+Fragments follow the tables of PTX ISA 9.7.14.5: lane = 4 * row group + column group. f64 products are
+sequences of fused multiply-adds along the depth; the other sums are those of `semantics.tensor_core`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Element(Struct, frozen=True):
     """An input type.
 
     Attributes:
-        widen: makes numbers of a register's bits.
-        smallest: exponent of the smallest normal number, as of a fraction from 0.5.
+        widen: converts registers to the numbers in them.
+        smallest: `frexp` exponent of the smallest normal number.
     """
 
     bits: int
@@ -77,14 +77,14 @@ DEPTHS = {
 """Depths of m16n8 products."""
 
 FAMILIES = (frozenset({"s8", "u8"}), frozenset({"e4m3", "e5m2"}))
-"""Input types that may stand beside each other."""
+"""Input types that may be combined."""
 
 RESULTS = {"s8": ("s32",), "u8": ("s32",), "f64": ("f64",), "tf32": ("f32",), "bf16": ("f32",)}
-"""Result types; f16 and f32 where nothing stands here."""
+"""Result types by input type; f16 and f32 for other inputs."""
 
 
 def mixes(left: str, right: str) -> bool:
-    """Whether matrices of these types are multiplied."""
+    """Whether matrices of these types can be multiplied."""
     return left == right or any({left, right} <= family for family in FAMILIES)
 
 
@@ -103,15 +103,15 @@ def _multiply(decoder: Decoder, instruction: Instruction, following: int) -> Non
         raise decoder.unknown(instruction)
     targets, a, b, c = (_elements(decoder, instruction, operand) for operand in instruction.operands)
     word = U64 if left == "f64" else U32
-    sources = [[decoder.value(x, word, instruction) for x in part] for part in (a, b, c)]
+    sources = [[decoder.value(x, word, instruction) for x in operand] for operand in (a, b, c)]
     destinations = [write(decoder, x, instruction) for x in targets]
     mask = decoder.constant(0xFFFFFFFF, U32)
     product = Product(height, depth, ELEMENTS[left], ELEMENTS[right], result, satfinite)
 
     def perform(group: Group, _batch: Batch) -> None:
         fragments = [
-            np.stack([np.broadcast_to(group.get(slot).view(word), group.count) for slot in part], axis=1)
-            for part in sources
+            np.stack([np.broadcast_to(group.get(slot).view(word), group.count) for slot in slots], axis=1)
+            for slots in sources
         ]
         warps = group.count // 32
         registers = product.of(*(fragment.reshape(warps, 32, -1) for fragment in fragments))
@@ -122,7 +122,7 @@ def _multiply(decoder: Decoder, instruction: Instruction, following: int) -> Non
 
 
 def _shape(shape: str, left: str) -> tuple[int, int]:
-    """Height and depth of `m16n8k16` and the like; depth 0 where there is no such product."""
+    """Height and depth of a shape such as `m16n8k16`; depth 0 for an unknown shape."""
     if (shape, left) in (("m8n8k4", "f64"), ("m8n8k16", "s8"), ("m8n8k16", "u8")):
         return 8, int(shape.partition("k")[2])
     size = shape.removeprefix("m16n8k")
@@ -167,19 +167,19 @@ class Product(Struct, frozen=True):
         return scatter(self._sum_of_octets(rows, columns, addend))
 
     def _sum_of_octets(self, rows: Array, columns: Array, addend: Array) -> Array:
-        """An H200 makes f16 of them: two products, one after the other, of the lower and of the upper pair of
-        each register; and adds the addend last.
+        """8-bit inputs: an H200 converts them to f16, sums the products of the lower pairs of each register,
+        then of the upper pairs, and adds the addend last.
         """
         left, right = Factors(rows, F16_SMALLEST), Factors(columns, F16_SMALLEST)
         total = np.zeros_like(addend)
         for pair in (0, 1):
             depths = [k for k in range(self.depth) if k % 4 // 2 == pair]
-            total = tensor_sum(left.part(depths), right.part(depths), total, FULL)
+            total = tensor_sum(left.at_depths(depths), right.at_depths(depths), total, FULL)
         return canonical(total + addend)
 
 
 def fragment(count: int) -> tuple[Array, Array]:
-    """(32, count) row and column, in a warp's result, of each element that a lane holds."""
+    """(32, count) the row and the column in a warp's result of each element that a lane holds."""
     lane, element = np.arange(32)[:, None], np.arange(count)[None, :]
     return lane // 4 + 8 * (element // 2 % 2), 8 * (element // 4) + lane % 4 * 2 + element % 2
 
@@ -188,7 +188,7 @@ _RESULT_TYPES: dict[str, np.dtype[Any]] = {"f16": F16, "f32": F32, "s32": S32}
 
 
 def gather(registers: Array, result: str, height: int, width: int) -> Array:
-    """(warps, height, width): the matrix whose parts the lanes' registers (warps, 32, n) are."""
+    """(warps, height, width) the matrices whose fragments are in the lanes' registers (warps, 32, n)."""
     values = np.ascontiguousarray(registers).view(_RESULT_TYPES[result])
     matrix = np.empty((len(values), height, width), values.dtype)
     row, column = fragment(values.shape[2])
@@ -197,22 +197,22 @@ def gather(registers: Array, result: str, height: int, width: int) -> Array:
 
 
 def scatter(matrix: Array) -> Array:
-    """The lanes' registers (warps, 32, n) of a result matrix."""
+    """The lanes' registers (warps, 32, n) that hold a result matrix."""
     row, column = fragment(matrix.shape[1] * matrix.shape[2] // 32)
     return np.ascontiguousarray(matrix[:, row, column]).view(U32)
 
 
 def whole_sum(rows: Array, columns: Array, addend: Array, *, satfinite: bool = False) -> Array:
-    """Products of integers and an addend, modulo 2**32 or held to the range of an s32."""
+    """Products of integers and an addend, modulo 2**32 or saturated to the range of an s32."""
     total = np.matmul(rows, columns.transpose(0, 2, 1)) + addend
     return np.asarray(np.clip(total, -(2**31), 2**31 - 1) if satfinite else total).astype(U32).view(S32)
 
 
 def spread(registers: Array, element: Element, height: int, depth: int) -> Array:
-    """(warps, height, depth): A by rows, or B by columns.
+    """(warps, height, depth) the matrix in the lanes' registers: A by rows, or B by columns.
 
-    Lane l holds rows l // 4 (and 8 more), `packed` neighbours from depth l % 4 * packed on, then the
-    same so many further on, as often as the depth needs.
+    Lane l holds rows l // 4 and l // 4 + 8; of each, `packed` adjacent elements from depth l % 4 * packed on,
+    and again at every further 4 * packed.
     """
     packed = element.packed
     values = element.widen(registers).reshape(registers.shape[0], 32, -1)
@@ -221,7 +221,7 @@ def spread(registers: Array, element: Element, height: int, depth: int) -> Array
     register, inside = index // packed, index % packed
     upper_rows = height // 8
     row = lane // 4 + 8 * (register % upper_rows)
-    place = lane % 4 * packed + inside + 4 * packed * (register // upper_rows)
+    column = lane % 4 * packed + inside + 4 * packed * (register // upper_rows)
     matrix = np.zeros((registers.shape[0], height, depth), values.dtype)
-    matrix[:, row, place] = values
+    matrix[:, row, column] = values
     return matrix

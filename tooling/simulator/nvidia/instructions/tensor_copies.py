@@ -1,8 +1,7 @@
-"""cp.async.bulk.tensor: boxes of a tensor, or columns of pixels, between global and shared memory (PTX ISA
-9.7.9.27).
+"""cp.async.bulk.tensor: copies of boxes (tiled) or pixels (im2col) of a tensor (PTX ISA 9.7.9.27).
 
-Like the other bulk copies they are accesses of the thread that asks for them, which checks are told of at
-once; `transfers` says when a copy ends.
+As for other bulk copies, the accesses are those of the thread that begins the copy, and checks are notified
+of them at once; `engine.transfers` decides when a copy completes.
 """
 
 from __future__ import annotations
@@ -50,17 +49,17 @@ _REDUCTIONS: dict[str, tuple[str, ...]] = {
     "inc": ("u32",), "dec": ("u32",),
     "and": ("u32", "s32", "u64"), "or": ("u32", "s32", "u64"), "xor": ("u32", "s32", "u64"),
 }  # fmt: skip
-"""The types of a tensor that each reduction takes; an H200 stops at others (PTX ISA 9.7.9.25.4.2)."""
+"""Tensor types of each reduction; an H200 raises a fault for others (PTX ISA 9.7.9.25.4.2)."""
 _COUNTED = "mbarrier::complete_tx::bytes"
 _WIDTHS = (Width(4, 4), Width(4, 1))
 _ALIGNMENT = 16
-"""Bytes: an H200 copies a box only from or to such places of the innermost dimension."""
+"""Bytes: the alignment of a box in the innermost dimension that an H200 requires."""
 
 
 class Box(Struct):
     """The operand `[map, {coordinates}]`: slots of the map's address and of the coordinates.
 
-    `offsets` are the slots of an im2col copy's other operand.
+    `offsets`: slots of the im2col offsets, which are an operand of their own.
     """
 
     map: Pointer
@@ -76,10 +75,10 @@ def _box(decoder: Decoder, operand: Operand, instruction: Instruction, rank: int
 
 
 def bind_tensor(decoder: Decoder, instruction: Instruction) -> None:
-    """`cp.async.bulk[.prefetch].tensor` and `cp.reduce.async.bulk.tensor`, in tiles; loads by im2col as well.
+    """`cp.async.bulk[.prefetch].tensor` and `cp.reduce.async.bulk.tensor`, tiled; loads also in im2col mode.
 
     Raises:
-        PtxError: another form: a store by `im2col_no_offs`, or a mode of later GPUs.
+        PtxError: another form, such as a store by `im2col_no_offs` or a mode of later GPUs.
     """
     modifiers = list(instruction.modifiers)
     reduction = next((m for m in modifiers if m in _REDUCTIONS), "") if modifiers[0] == "reduce" else ""
@@ -139,20 +138,20 @@ def _bind_load(decoder: Decoder, instruction: Instruction, operands: list[Operan
                     )
                     if tensor.rounds:
                         values = f32_to_tf32(values.view(F32), "rn")
-                    chosen = chosen[:0]  # however many blocks get the box, it is read once
-                pieces = Pieces.of(tensor.places(target), tensor.element_bytes)
+                    chosen = chosen[:0]  # a multicast box is read only once
+                pieces = Pieces.of(tensor.shared_addresses(target), tensor.element_bytes)
                 request = pieces.request(group, lane, transfer)
                 write = batch.spaces.later_store(Space.SHARED, request, pieces.starts, pieces.split(values))
-                batch.transfers.begin(transfer, write, barriers.counting_off(batch, tensor.bytes))
+                batch.transfers.begin(transfer, write, barriers.complete_tx(batch, tensor.bytes))
 
     decoder.block.steps.append(step)
 
 
 class Pieces(Struct, frozen=True, eq=False):
-    """The accesses that move a box: as wide as all of them can be.
+    """The accesses that copy a box, of the largest width that fits all of them.
 
     Attributes:
-        width: of each; starts: (n,) addresses.
+        width: of each access; starts: (n,) addresses.
     """
 
     width: Width
@@ -160,7 +159,7 @@ class Pieces(Struct, frozen=True, eq=False):
 
     @staticmethod
     def of(addresses: Array, size: int) -> Pieces:
-        """Those of the elements of `size` bytes at these addresses."""
+        """The accesses to the elements of `size` bytes at these addresses."""
         for width in _WIDTHS:
             each, rest = divmod(width.bytes, size)
             if rest or len(addresses) % each:
@@ -177,11 +176,11 @@ class Pieces(Struct, frozen=True, eq=False):
         )
 
     def join(self, values: list[Array], size: int) -> Array:
-        """Elements of `size` bytes, as unsigned bits, of what was loaded."""
+        """The loaded values as elements of `size` bytes (unsigned integers)."""
         return np.stack(values, axis=1).reshape(-1).view(f"u{size}")
 
     def split(self, values: Array) -> list[Array]:
-        """What is to be stored, of elements as unsigned bits."""
+        """The values to store, from elements as unsigned integers."""
         rows = np.ascontiguousarray(values).view(f"u{self.width.element}").reshape(-1, self.width.count)
         return [rows[:, k] for k in range(self.width.count)]
 
@@ -189,7 +188,7 @@ class Pieces(Struct, frozen=True, eq=False):
 def _targets(
     group: Group, blocks: int | None, position: int, at: int, where: int
 ) -> Iterator[tuple[int, int]]:
-    """Shared addresses of the box and of the mbarrier in each block that gets the box."""
+    """Shared addresses of the box and of the mbarrier in each destination block."""
     if blocks is None:
         yield at, where
         return
@@ -214,13 +213,13 @@ def _bind_store(
             size = tensor.element_bytes
             if tensor.steps[0] == 1:
                 row = inside.reshape(-1, tensor.counts[0])
-                # An H200 stores whole pieces of 16 bytes, also where the tensor ends within one.
+                # An H200 stores whole 16-byte pieces, even where the tensor ends within one.
                 inside = row[:, np.arange(tensor.counts[0]) * size // _ALIGNMENT * _ALIGNMENT // size].ravel()
             chosen = np.flatnonzero(inside)
             if not len(chosen):
                 continue
             transfer = batch.transfers.of(lane, instruction, None)
-            pieces = Pieces.of(tensor.places(_at(group, origin, position))[chosen], size)
+            pieces = Pieces.of(tensor.shared_addresses(_at(group, origin, position))[chosen], size)
             request = pieces.request(group, lane, transfer)
             values = pieces.join(batch.spaces.load(Space.SHARED, request, pieces.starts), size)
             targets = addresses[chosen]
@@ -244,7 +243,7 @@ def _bind_store(
 def _boxes(
     group: Group, batch: Batch, guarding: tuple[int, bool] | None, box: Box, instruction: Instruction
 ) -> Iterator[tuple[int, int, TensorMap, tuple[int, ...]]]:
-    """Per active lane: its number, its position in the group, the map, and the coordinates."""
+    """For each active lane: its number, its position in the group, the tensor map, and the coordinates."""
     some, mask, _ = active(group, guarding, batch.size)
     if not some:
         return
@@ -261,7 +260,7 @@ def _boxes(
 
 
 def _problem(tensor: TensorMap, instruction: Instruction, start: tuple[int, ...]) -> Text | None:
-    """Why hardware stops at this copy, if it does."""
+    """Why hardware raises a fault for this copy; None if it does not."""
     modifiers = instruction.modifiers
     if (tensor.column is not None) != ("im2col" in modifiers):
         return OTHER_MODE.of(mode="tile" if tensor.column is None else "im2col")

@@ -1,6 +1,6 @@
-"""Tensor maps: what the driver encodes, tiled or im2col, and the tensor copies read (PTX ISA 5.5).
+"""Tensor maps, tiled and im2col: encoded by the driver and read by tensor copies (PTX ISA 5.5).
 
-CUDA leaves the 128 bytes opaque. The stand-in driver (`driver/tensors.mojo`) and this module agree on the
+The 128 bytes are opaque in CUDA. The simulated driver (`driver/tensors.mojo`) and this module share the
 layout below.
 """
 
@@ -21,30 +21,31 @@ BYTES = 128
 MAGIC = int.from_bytes(b"PUZZLTMA", "little")
 LAYOUT = struct.Struct("<QQ5I5HBB4Q5BBBB3h3hHHB")
 """Magic, address, last index per dimension, box, rank, type, strides from the second dimension on, element
-strides, swizzle, interleave, fill; then, of an im2col map, both corners of the pixel box, channels, pixels
+strides, swizzle, interleave, fill; then, in an im2col map, both corners of the pixel box, channels, pixels
 and 1."""
 
 TYPES = (
     "u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32", "f32", "f32",
 )  # fmt: skip
-"""The PTX type of each CUtensorMapDataType; the last three are f32 that hardware flushes or cuts to tf32."""
+"""The PTX type of each CUtensorMapDataType; the last three are f32 with flush-to-zero, tf32, and tf32 with
+flush-to-zero."""
 
 _FLUSHING, _TF32 = (10, 12), (11, 12)
 
 _SWIZZLES = {0: 0, 1: 1, 2: 3, 3: 7}
-"""Of each CUtensorMapSwizzle (none, 32, 64 and 128 bytes), the bits of the 16-byte piece that change."""
+"""For each CUtensorMapSwizzle (none, 32, 64, 128 bytes), the bits of a 16-byte piece's number that change."""
 
 
 _NAN = 0x7FF7
-"""What fills half a word outside a tensor, where NaN does: so an H200 has it for every type."""
+"""The 16-bit pattern that an H200 writes outside a tensor if the fill is NaN, whatever the type."""
 
 
 class Column(Struct, frozen=True):
-    """What a copy by an im2col map brings (PTX ISA 5.5.4): channels of some pixels, one after the other.
+    """The extent of an im2col copy (PTX ISA 5.5.4): channels of consecutive pixels.
 
     Attributes:
-        lower, upper: corners of the box that the first corner of a filter moves in, from the tensor's own.
-        channels, pixels: of one copy.
+        lower, upper: corners of the bounding box of the filter's first element, relative to the tensor's.
+        channels, pixels: copied by one instruction.
     """
 
     lower: tuple[int, ...]
@@ -54,16 +55,16 @@ class Column(Struct, frozen=True):
 
 
 class TensorMap(Struct, frozen=True):
-    """A tensor in global memory and what one copy moves of it; dimensions from the innermost on.
+    """A tensor in global memory and the box that one copy moves; dimensions start with the innermost.
 
     Attributes:
         address: of the first element; kind: PTX type of an element.
-        extents, strides: elements, and bytes from one to the next, in each dimension.
-        box: elements of a box in each dimension, gaps included; steps: take every so many-th of them.
-        swizzle: which bits of a 16-byte piece's number are changed by those of its 128-byte row.
+        extents, strides: in each dimension, the number of elements, and the bytes between two of them.
+        box: extent of a box in each dimension; steps: element strides within the box.
+        swizzle: the bits of a 16-byte piece's number that are XORed with those of its 128-byte row.
         fill: bits of an element outside the tensor.
-        flushes: subnormal numbers become zero in sums; rounds: what is loaded is rounded to tf32.
-        column: of an im2col map, which has no box.
+        flushes: reductions flush subnormal numbers to zero; rounds: loads round to tf32.
+        column: extent of an im2col copy, which has no box.
     """
 
     address: int
@@ -80,7 +81,7 @@ class TensorMap(Struct, frozen=True):
 
     @staticmethod
     def unpack(content: bytes) -> TensorMap | None:
-        """The map that these 128 bytes hold; None where they hold none, or one with interleaved elements."""
+        """The tensor map in these 128 bytes; None if they are not one, or one with an interleaved layout."""
         magic, address, *numbers = LAYOUT.unpack_from(content)
         last, box, (rank, number) = numbers[:5], numbers[5:10], numbers[10:12]
         strides, steps, (swizzle, interleave, fill) = numbers[12:16], numbers[16:21], numbers[21:24]
@@ -95,7 +96,7 @@ class TensorMap(Struct, frozen=True):
             tuple(n + 1 for n in last[:rank]),
             (size, *strides[: rank - 1]),
             tuple(box[:rank]),
-            (1, *steps[1:rank]),  # the driver API says that the first one counts for nothing
+            (1, *steps[1:rank]),  # the first element stride is ignored (CUDA driver API)
             _SWIZZLES[swizzle],
             sum(_NAN << 16 * half for half in range(size // 2)) if fill else 0,
             number in _FLUSHING,
@@ -125,10 +126,10 @@ class TensorMap(Struct, frozen=True):
     def addresses(
         self, start: tuple[int, ...], offsets: tuple[int, ...] = ()
     ) -> tuple[Array, NDArray[np.bool_]]:
-        """(n,) the device address of each element that a copy moves, and whether it is in the tensor.
+        """(n,) the device address of each element that a copy moves, and whether it is inside the tensor.
 
         Args:
-            start: of the copy; offsets: of an im2col map, from a filter's first corner to the pixel meant.
+            start: coordinates of the copy; offsets: im2col offsets from the filter's first element.
         """
         if self.column is not None:
             return self._pixel_addresses(start, offsets, self.column)
@@ -142,21 +143,21 @@ class TensorMap(Struct, frozen=True):
         return address, inside
 
     def begins_inside(self, start: tuple[int, ...]) -> bool:
-        """Whether the first pixel of an im2col copy lies in the box that pixels are taken from."""
+        """Whether the first pixel of an im2col copy is in the bounding box; True for tiled copies."""
         return self.column is None or all(
             low <= at < end for at, low, end in zip(start[1:-1], self.column.lower, self._ends, strict=True)
         )
 
     @property
     def _ends(self) -> list[int]:
-        """Where the box ends that pixels are taken from, in each inner dimension."""
+        """The end of the bounding box in each inner dimension."""
         assert self.column is not None
         return [n + up for n, up in zip(self.extents[1:-1], self.column.upper, strict=True)]
 
     def _pixel_addresses(
         self, start: tuple[int, ...], offsets: tuple[int, ...], column: Column
     ) -> tuple[Array, NDArray[np.bool_]]:
-        """Pixels follow one another in the box, row after row, and from one image to the next."""
+        """`addresses` for im2col: pixels are numbered row by row in the bounding box, then image by image."""
         pixels = np.empty((column.pixels, len(start) - 1), np.int64)
         at = list(start[1:])
         for pixel in pixels:
@@ -178,8 +179,8 @@ class TensorMap(Struct, frozen=True):
             (inside[:, None] & here).reshape(-1),
         )
 
-    def places(self, start: int) -> Array:
-        """(n,) the shared address of each element of a box that lies at `start`."""
-        place = start + np.arange(int(np.prod(self.counts))) * self.element_bytes
-        piece = place >> 4 ^ (place >> 7 & self.swizzle)
-        return np.asarray(piece << 4 | place & 15)
+    def shared_addresses(self, start: int) -> Array:
+        """(n,) the shared address of each element of a box at `start`, swizzled."""
+        address = start + np.arange(int(np.prod(self.counts))) * self.element_bytes
+        piece = address >> 4 ^ (address >> 7 & self.swizzle)
+        return np.asarray(piece << 4 | address & 15)

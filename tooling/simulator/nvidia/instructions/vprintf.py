@@ -1,7 +1,7 @@
 """Kernel output: `vprintf(format, arguments)` as Mojo's `print` and `_printf` use it.
 
-The argument buffer holds the values one after the other, each aligned to its own size, as C's default
-promotions leave them (CUDA C++ Programming Guide, "Formatted output"). Strings are device addresses.
+The argument buffer holds the values after C's default promotions, each aligned to its own size (CUDA C++
+Programming Guide, "Formatted output"). Strings are device addresses.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from tooling.simulator.nvidia.lowering.predicates import guard, guarded_lanes
 from tooling.simulator.program.program import Batch
 
 _CONVERSION = re.compile(rb"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L|q)?([diouxXcsfFeEgGaAp%])")
-_LONGEST = 1 << 20
+_MAX_STRING = 1 << 20
 _NARROW = {b"hh": "b", b"h": "h"}
-"""What `struct` calls a signed number of these lengths."""
+"""`struct` format characters of signed numbers with these length modifiers."""
 
 
 def bind_vprintf(
     decoder: Decoder, instruction: Instruction, arguments: Arguments, results: Arguments
 ) -> None:
-    """Bind a call of vprintf with its two 64-bit parameters."""
-    places = []
+    """Bind a call of vprintf: two 64-bit parameters and a 32-bit result."""
+    offsets = []
     for argument in (*arguments.elements, *results.elements):
-        place = (
+        offset = (
             decoder.local_place(decoder.function.name, argument.name)
             if isinstance(argument, Symbol)
             else None
         )
-        if place is None:
+        if offset is None:
             raise decoder.unknown(instruction)
-        places.append(place)
-    if len(places) != 3:
+        offsets.append(offset)
+    if len(offsets) != 3:
         raise decoder.unknown(instruction)
     frame = decoder.frame() if decoder.function.name in decoder.framed else None
     if frame is not None:
@@ -55,7 +55,7 @@ def bind_vprintf(
         if allowed is not True:
             lanes = lanes[allowed]
         shift = 0 if frame is None else int(group.get(frame)[0])
-        template, values, count = (place + shift for place in places)
+        template, values, count = (offset + shift for offset in offsets)
         rows = batch.spaces.view(Space.LOCAL, 8).reshape(batch.size, -1)
         for lane in lanes:
             text = format_text(
@@ -69,7 +69,7 @@ def bind_vprintf(
 
 
 def _bytes_at(spaces: Any, lane: int, address: int) -> tuple[memoryview, int]:
-    """The memory that a generic address of a lane points into, and where in it."""
+    """The memory that a generic address of a lane points into, and the offset in it."""
     if address >> 32 == LOCAL_WINDOW >> 32:
         start = lane * spaces.local_stride
         return memoryview(spaces.local_bytes[start : start + spaces.local_stride]), address - LOCAL_WINDOW
@@ -92,18 +92,18 @@ def _string(spaces: Any, lane: int, address: int) -> bytes:
     memory, offset = _bytes_at(spaces, lane, address)
     if offset < 0 or offset >= len(memory):
         return b"(bad address)"
-    content = bytes(memory[offset : offset + _LONGEST])
+    content = bytes(memory[offset : offset + _MAX_STRING])
     return content.split(b"\0", 1)[0]
 
 
 def _c_format(conversion: bytes, value: float | int | str) -> bytes:
-    """One number as C prints it; Python's `%` follows the same rules."""
+    """One number formatted as in C; Python's `%` has the same rules."""
     text: str = conversion.decode() % value
     return text.encode()
 
 
 def _hexadecimal(value: float) -> str:
-    """A number as C's `%a` prints it: without the zeros that end Python's digits."""
+    """A number formatted as by C's `%a`, which omits the trailing zeros that Python prints."""
     digits, power, exponent = value.hex().partition("p")
     return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + power + exponent
 
@@ -153,7 +153,7 @@ def format_text(spaces: Any, lane: int, template_address: int, arguments: int) -
         wide = length in (b"l", b"ll", b"j", b"z", b"t", b"q")
         code = ("q" if wide else "i") if kind in b"di" else ("Q" if wide else "I")
         content = take(8 if wide else 4)
-        if length in _NARROW:  # promoted to 32 bits when it was passed
+        if length in _NARROW:  # promoted to 32 bits by the call
             code = _NARROW[length] if kind in b"di" else _NARROW[length].upper()
             content = content[: struct.calcsize(code)]
         value = struct.unpack("<" + code, content)[0]

@@ -30,10 +30,10 @@ def together(
     *,
     whole: bool = False,
 ) -> None:
-    """Perform for the lanes of each warp once all lanes of their mask are here.
+    """Bind an instruction that the lanes of a warp perform together, once all lanes of the mask arrive.
 
     Args:
-        whole: the instruction takes all 32 lanes of a warp; without some of them it stops the kernel.
+        whole: the instruction requires all 32 lanes of a warp; if some are missing, the kernel stops.
     """
 
     def wait(group: Group, batch: Batch) -> bool:
@@ -77,7 +77,7 @@ def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None
     def perform(group: Group, batch: Batch) -> None:
         sources = batch.warps.shuffle(mode, group, group.get(amount).view(U32), group.get(clamp).view(U32))
         if batch.hooks.shuffle_astray:
-            _tell_astray(group, batch, sources, group.get(mask).view(U32), instruction)
+            _notify_inactive_sources(group, batch, sources, group.get(mask).view(U32), instruction)
         values = group.get(value)
         assign(
             group, target, values if len(values) == 1 else values.take(sources.positions), None, values.dtype
@@ -88,10 +88,10 @@ def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None
     together(decoder, instruction, following, mask, perform)
 
 
-def _tell_astray(
+def _notify_inactive_sources(
     group: Group, batch: Batch, sources: Sources, masks: Array, instruction: Instruction
 ) -> None:
-    """Tell of warps where all values that lanes take from others come from lanes that take no part."""
+    """Notify hooks of warps whose lanes read only from lanes that do not participate in the shuffle."""
     if sources.all_here and len(masks) == 1 and masks[0] == ALL_LANES:
         return
     warps = batch.warps
@@ -100,12 +100,12 @@ def _tell_astray(
     sound = taking & sources.here & (masks >> sources.lanes.astype(U32) & np.uint32(1)).astype(np.bool_)
     served = np.zeros(warps.count, np.bool_)
     served[warp[sound]] = True
-    astray = taking & ~served[warp]
-    if astray.any():
-        parts = warps.masks(group.indices(batch.size))[warp] & masks
+    invalid = taking & ~served[warp]
+    if invalid.any():
+        participants = warps.masks(group.indices(batch.size))[warp] & masks
         threads = group.pick(batch.spaces.threads)
         for hook in batch.hooks.shuffle_astray:
-            hook.shuffle_astray(threads[astray], sources.lanes[astray], parts[astray], instruction)
+            hook.shuffle_astray(threads[invalid], sources.lanes[invalid], participants[invalid], instruction)
 
 
 @binds("vote", alone=True)

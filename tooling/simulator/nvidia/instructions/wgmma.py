@@ -1,8 +1,7 @@
-"""Products of four warps: wgmma (PTX ISA 9.7.15), whose matrices B, and mostly A, lie in shared memory.
+"""wgmma: matrix products of four warps, with B and usually A in shared memory (PTX ISA 9.7.15).
 
-They are performed at once, warp by warp: a warp needs its own 16 rows of A and all of B. A descriptor
-(PTX ISA 9.7.15.5.1.2) says where a matrix starts, how far apart its parts are, and how its 16-byte pieces are
-swizzled.
+A product is performed at once, warp by warp: a warp needs its own 16 rows of A and all of B. A descriptor
+(PTX ISA 9.7.15.5.1.2) gives the start of a matrix, its byte offsets, and the swizzle mode.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
     right = decoder.value(b, U64, instruction)
     keeps = _condition(decoder, instruction, scale)
     turned = [*([False] if held else []), *map(bool, turns), False, False]
-    # Written after all that is read: the addends come from before the instruction.
+    # Bound after the sources: the addends are the values before the instruction.
     targets = [write(decoder, element, instruction) for element in result.elements]
 
     def perform(group: Group, batch: Batch) -> None:
@@ -84,10 +83,10 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
             stacked = [np.broadcast_to(group.get(slot).view(U32), group.count) for slot in left]
             rows = spread(np.stack(stacked, axis=1).reshape(warps, 32, -1), form.left, 16, form.depth)
         else:
-            places = form.places(_per_warp(group, described), 16, 16 * (number % 4), turned[0])
-            rows = _load(batch, group, instruction, lanes, places, form.left)
-        places = form.places(_per_warp(group, right), form.width, np.zeros(warps, np.int64), turned[1])
-        columns = _load(batch, group, instruction, lanes, places, form.right)
+            at = form.addresses(_per_warp(group, described), 16, 16 * (number % 4), turned[0])
+            rows = _load(batch, group, instruction, lanes, at, form.left)
+        at = form.addresses(_per_warp(group, right), form.width, np.zeros(warps, np.int64), turned[1])
+        columns = _load(batch, group, instruction, lanes, at, form.right)
         old = np.stack([np.broadcast_to(group.get(slot).view(U32), group.count) for slot in addends], axis=1)
         wanted = np.broadcast_to(group.get(keeps), group.count).reshape(warps, 32, 1)
         before = np.where(wanted, old.reshape(warps, 32, -1), np.uint32(0))
@@ -100,7 +99,7 @@ def _warpgroup(decoder: Decoder, instruction: Instruction, following: int) -> No
 
 
 def _condition(decoder: Decoder, instruction: Instruction, operand: Operand) -> int:
-    """The slot of scale-d: whether the result's registers are added."""
+    """The slot of scale-d: whether the result registers are also the addend."""
     if isinstance(operand, Integer):
         return decoder.constant(int(operand.value != 0), PRED)
     return decoder.value(operand, PRED, instruction)
@@ -130,15 +129,15 @@ class Form(Struct, frozen=True):
         return tensor_sum(left, right, addend, precision)
 
     def immediates(self, in_registers: bool) -> tuple[int, ...]:
-        """How many numbers follow scale-d: signs of A and B, and which of them lie transposed."""
+        """Allowed numbers of immediates after scale-d: signs of A and B, and whether each is transposed."""
         if self.result == "s32":
             return (0,)
         if self.kind not in _TRANSPOSED:
             return (2,)
         return (3,) if in_registers else (4,)
 
-    def places(self, descriptor: Array, height: int, first: Array, turned: bool) -> Array:
-        """(warps, height, depth) the shared address of each element of a matrix, rows from `first` on."""
+    def addresses(self, descriptor: Array, height: int, first: Array, turned: bool) -> Array:
+        """(warps, height, depth) the shared address of each element of a matrix, from row `first` on."""
         size = self.left.bits // 8
         bits = descriptor[:, None, None].astype(np.int64)
         start, leading, stride = ((bits >> shift & 0x3FFF) << 4 for shift in (0, 16, 32))
@@ -172,15 +171,15 @@ def _per_warp(group: Group, slot: int) -> Array:
     return np.broadcast_to(group.get(slot).view(U64), group.count)[::32]
 
 
-def _load(  # noqa: PLR0917 - the parts of one access
-    batch: Batch, group: Group, instruction: Instruction, lanes: Array, places: Array, element: Element
+def _load(  # noqa: PLR0917 - the arguments of one access
+    batch: Batch, group: Group, instruction: Instruction, lanes: Array, addresses: Array, element: Element
 ) -> Array:
     """The numbers at shared addresses (warps, rows, depth), read by the lanes of each warp in turn."""
-    warps, rows, depth = places.shape
+    warps, rows, depth = addresses.shape
     movers = lanes[:, np.arange(rows * depth) % 32].reshape(-1)
     order = np.argsort(movers, kind="stable")
     request = MemoryRequest(group, instruction, Width(element.bits // 8, 1), movers[order])
-    (sorted_bits,) = batch.spaces.load(Space.SHARED, request, places.reshape(-1)[order].astype(U64))
+    (sorted_bits,) = batch.spaces.load(Space.SHARED, request, addresses.reshape(-1)[order].astype(U64))
     bits = np.empty_like(sorted_bits)
     bits[order] = sorted_bits
     numbers = element.widen(bits if element.bits == 32 else bits.view(np.uint8).view(U32))

@@ -1,1 +1,1 @@
-"""PTX functions to programs: operands to slots, instructions to bound steps."""
+"""Lowering of PTX functions to programs: operands become slots, instructions become steps."""

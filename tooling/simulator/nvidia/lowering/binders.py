@@ -1,7 +1,7 @@
-"""Binding: one instruction to one step, its operands turned into slots.
+"""Binding: each instruction becomes a step that reads and writes the slots of its operands.
 
-What is pure comes from the table in `semantics`; memory, control and warp instructions have binders of their
-own, entered into `BINDERS` by opcode.
+Pure instructions come from the tables in `semantics`; memory, control-flow and warp instructions have their
+own binders, registered in `BINDERS` by opcode.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from tooling.simulator.gpu.stop_texts import (
 from tooling.simulator.numerics.rounding import PRED, U32
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import guard, guarded_lanes
-from tooling.simulator.nvidia.lowering.quirks import as_assembled
 from tooling.simulator.nvidia.lowering.slots import UNSIGNED
 from tooling.simulator.nvidia.lowering.special_registers import initial_value, is_special, special_dtype
 from tooling.simulator.nvidia.ptx.operands import print_operand
@@ -39,8 +38,8 @@ Array = NDArray[Any]
 Binder = Callable[[Decoder, Instruction, int], None]
 
 BINDERS: dict[str, Binder] = {}
-"""Binders of instructions that are not pure, by opcode: each module that binds enters its own when it is
-imported, and `engine.lower` imports them all. `st.async` and `red.async` are opcodes of their own."""
+"""Binders of instructions that are not pure, by opcode. Modules register their binders on import, and
+`engine.lower` imports them all. `st.async` and `red.async` have entries of their own."""
 
 CLOCKS = ("%clock", "%globaltimer")
 """Special registers whose value changes while a kernel runs."""
@@ -53,7 +52,7 @@ ALONE: set[str] = set()
 
 
 def binds(*opcodes: str, alone: bool = False) -> Callable[[Binder], Binder]:
-    """Enter a binder for these opcodes; `alone` for those at which lanes may wait."""
+    """Register a binder for these opcodes; `alone`: lanes may wait at these instructions."""
 
     def enter(binder: Binder) -> Binder:
         for opcode in opcodes:
@@ -86,20 +85,20 @@ def bind(decoder: Decoder, instruction: Instruction, following: int) -> None:
     if binder is not None:
         try:
             binder(decoder, instruction, following)
-        except (ValueError, LookupError) as error:  # binders take operands apart by number, look types up
+        except (ValueError, LookupError) as error:  # from unpacking operands or looking up types
             raise decoder.unknown(instruction, OTHER_OPERANDS) from error
         return
     operation = lookup(instruction.opcode, instruction.modifiers) if instruction.modifiers else None
     if operation is None:
         raise decoder.unknown(instruction)
     try:
-        _bind_pure(decoder, as_assembled(instruction), operation)
-    except (ValueError, LookupError) as error:  # a register of a type that is not known
+        _bind_pure(decoder, instruction, operation)
+    except (ValueError, LookupError) as error:  # a register of an unknown type
         raise decoder.unknown(instruction, OTHER_OPERANDS) from error
 
 
 def _bound_as(instruction: Instruction) -> str:
-    """The opcode under which the instruction's binder is entered."""
+    """The opcode under which the instruction's binder is registered."""
     opcode, modifiers = instruction.opcode, instruction.modifiers
     if "cc" in modifiers:
         return "cc"
@@ -112,13 +111,13 @@ def _bound_as(instruction: Instruction) -> str:
 def write(
     decoder: Decoder, operand: Operand, instruction: Instruction, dtype: np.dtype[Any] | None = None
 ) -> int:
-    """The slot of a destination register; `_` (no destination) gets a slot that nobody reads.
+    """The slot of a destination register; `_` (no destination) gets a slot that no instruction reads.
 
     Args:
-        dtype: of a result that is assigned as it is; a register of another size cannot take it.
+        dtype: type of the result, where the register must have the same size.
 
     Raises:
-        PtxError: no register, or one that does not fit.
+        PtxError: not a register, or one of another size.
     """
     if not isinstance(operand, Register) or is_special(operand.name):
         raise decoder.unknown(instruction, NO_REGISTER, print_operand(operand))
@@ -137,10 +136,10 @@ def write(
 
 
 def assign(group: Group, slot: int, value: Array, lanes: Array | None, dtype: np.dtype[Any]) -> None:
-    """Set a register for all lanes of the group, or only for those that `lanes` (a mask) lets through.
+    """Set a register for all lanes of the group, or for those selected by the mask `lanes`.
 
     Args:
-        value: one entry per lane of the group or a single one.
+        value: one entry per lane of the group, or a single one for all lanes.
         dtype: the register's type.
     """
     if value.dtype is not dtype:
@@ -211,7 +210,7 @@ def _bind_pure(decoder: Decoder, instruction: Instruction, operation: Operation)
 
 
 def _bind_clock(decoder: Decoder, instruction: Instruction, name: str) -> None:
-    """Clocks are read anew each time; they count issued instructions, never a time."""
+    """Clock registers are read at each execution; they count issued instructions, not time."""
     origin = Origin("special", special_dtype(name), name)
     target = write(decoder, instruction.operands[0], instruction, origin.dtype)
     guarding = guard(decoder, instruction)
@@ -219,7 +218,7 @@ def _bind_clock(decoder: Decoder, instruction: Instruction, name: str) -> None:
     def step(group: Group, batch: Batch) -> None:
         lanes = True if guarding is None else guarded_lanes(group, guarding)
         if lanes is not False:
-            # A loop that reads the clock is likely to wait for something.
+            # A loop that reads the clock probably polls.
             group.polling = instruction
             batch.spaces.changes += 1
             assign(
@@ -232,7 +231,7 @@ def _bind_clock(decoder: Decoder, instruction: Instruction, name: str) -> None:
 def _adapted(
     function: Callable[..., Array], position: int, dtype: np.dtype[Any], width: np.dtype[Any], negate: bool
 ) -> Callable[..., Array]:
-    """The function with one argument cut to its low bits, or negated, first."""
+    """The function, with one argument truncated to `dtype` or negated first."""
 
     def adapted(*arguments: Array) -> Array:
         changed = list(arguments)
@@ -252,7 +251,7 @@ def _adapted(
 def _extended(
     function: Callable[..., Array], result: np.dtype[Any], register: np.dtype[Any]
 ) -> Callable[..., Array]:
-    """The function with its result widened to the register, by sign where the result has one."""
+    """The function with its result extended to the register's width: sign-extended if signed."""
     wide = np.dtype(f"{'i' if result.kind == 'i' else 'u'}{register.itemsize}")
 
     def extended(*arguments: Array) -> Array:
@@ -263,7 +262,7 @@ def _extended(
 
 
 def _step(function: Callable[..., Array], target: int, slots: list[int], kinds: list[np.dtype[Any]]) -> Step:
-    """A step without a guard; the common operand counts are written out because they run most."""
+    """A step without a predicate, specialised for one and two operands, which are the most frequent."""
     if len(slots) == 1:
         (a,), (ta,) = slots, kinds
 
@@ -394,10 +393,10 @@ def _bind_vector_move(decoder: Decoder, instruction: Instruction) -> None:
 
 
 def _part(decoder: Decoder, instruction: Instruction, whole: Register, vector: Vector) -> np.dtype[Any]:
-    """The type of a vector's elements that together fill a register.
+    """The type of the elements of a vector that is as wide as a register.
 
     Raises:
-        PtxError: so many elements of equal size do not fill it.
+        PtxError: the register's width is not that number of elements of equal size.
     """
     size, count = decoder.width(whole.name).itemsize, len(vector.elements)
     if not count or size % count or size // count not in UNSIGNED:

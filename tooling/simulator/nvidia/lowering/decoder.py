@@ -1,4 +1,4 @@
-"""What binders ask of the kernel that is being decoded: operands become slots, labels blocks."""
+"""The state of lowering one kernel: binders resolve operands to slots and labels to basic blocks."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ from tooling.text import Text
 
 
 class Decoder(Slots):
-    """State of decoding one kernel. Binders (`binders`, `control_flow`, …) ask it for slots.
+    """State of lowering one kernel. Binders (`binders`, `control_flow`, …) get their slots from it.
 
     Attributes:
-        function: the function being decoded; `block`: the basic block being filled.
-        instruction: the one being bound.
-        called: every function that the kernel may call; `framed`: those that may come to call themselves.
+        function: the current function; `block`: the current basic block.
+        instruction: the instruction being bound.
+        called: every function that the kernel may call; `functions`: the kernel and these.
+        framed: the names of the recursive ones.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Decoder(Slots):
         self.module = module
         self.kernel = kernel
         self.called = called
+        self.functions = (kernel, *called)
         self.framed = framed
         self.layout = Layout(module, [kernel, *called], framed)
         self.instruction: Instruction | None = None
@@ -65,11 +67,16 @@ class Decoder(Slots):
         self.landings: dict[int, Landing] = {}
         self._read: dict[str, frozenset[str]] = {}
 
+    def start_block(self, function: Function) -> BasicBlock:
+        """A new basic block of a function, which follows all others."""
+        self.blocks.append(BasicBlock(len(self.blocks), function.name))
+        return self.blocks[-1]
+
     def label(self, name: str, instruction: Instruction) -> int:
         """The block that a label of the current function starts.
 
         Raises:
-            PtxError: no such label.
+            PtxError: an undefined label.
         """
         try:
             return self.labels[f"{self.function.name}:{name}"]
@@ -80,7 +87,7 @@ class Decoder(Slots):
         """The slot of a variable's address: an offset in its space, or a device address.
 
         Raises:
-            PtxError: no such variable, or a type with too few bits for its address.
+            PtxError: an unknown variable, or a type too narrow for its address.
         """
         name, offset = symbol.name, symbol.offset
         shared = self.layout.shared.get(name)
@@ -105,7 +112,7 @@ class Decoder(Slots):
         raise self.unknown(instruction, UNKNOWN_VARIABLE.of(name=name), name)
 
     def state_space(self, name: str) -> str:
-        """The state space of a variable that the current function names; "" where there is none."""
+        """The state space of a variable visible in the current function; "" for an unknown one."""
         if name in self.layout.shared:
             return "shared"
         for variable in (*self.function.variables, *self.module.globals.values()):
@@ -115,14 +122,14 @@ class Decoder(Slots):
         return "param" if any(parameter.name == name for parameter in parameters) else ""
 
     def is_read(self, register: str) -> bool:
-        """Whether some instruction of the function reads a register."""
+        """Whether any instruction of the function reads a register."""
         name = self.function.name
         if name not in self._read:
             self._read[name] = registers_read([self.function])
         return register in self._read[name]
 
     def _in_frame(self, place: int, dtype: np.dtype[Any]) -> int:
-        """A slot with the address of a variable in the frame of the call that is running."""
+        """A slot with the address of a variable in the frame of the current call."""
         frame = self.frame()
         self.block.reads(frame)
         slot = self.new(Origin("undefined", dtype, "%address"))
@@ -135,7 +142,7 @@ class Decoder(Slots):
         return slot
 
     def local_place(self, function: str, name: str) -> int | None:
-        """Where a local variable or call parameter of a function lies in a thread's local memory."""
+        """The offset of a local variable or call parameter in a thread's local memory; None if unknown."""
         return self.layout.local.get((function, name))
 
     def value(
@@ -149,10 +156,10 @@ class Decoder(Slots):
         """The slot of a source operand that is a register or a constant.
 
         Args:
-            any_width: the instruction takes registers that are narrower or wider than `dtype` as well.
+            any_width: the instruction also accepts registers narrower or wider than `dtype`.
 
         Raises:
-            PtxError: the operand is of another kind, or a register of another size.
+            PtxError: another kind of operand, or a register of another size.
         """
         match operand:
             case Register(name):

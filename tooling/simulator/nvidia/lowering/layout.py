@@ -1,4 +1,4 @@
-"""Where the variables of a kernel, and of the functions that it calls, lie in shared and local memory."""
+"""The layout of shared and local memory: the variables of a kernel and of the functions that it calls."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from tooling.simulator.gpu.shared_arrays import SharedArray
 
 
 class Layout:
-    """The places of all variables.
+    """The offsets of all variables.
 
     Args:
-        functions: the kernel, and what it calls; `framed`: those that may come to call themselves.
+        functions: the kernel and the functions that it calls; `framed`: the recursive ones.
 
     Attributes:
-        shared: of each shared variable, its offset; `arrays`: what it is beside the others.
-        local: of each function's variable, its offset in a thread's local memory.
-        shared_bytes: declared by a block; what a launch adds comes after them.
-        local_bytes: of a thread; `frame_start`, `frame_bytes`: the part that each call of a framed function
-            has for itself.
+        shared: offset of each shared variable; `arrays`: its number, offset and size.
+        local: by function and variable, the offset in a thread's local memory.
+        shared_bytes: declared per block; the dynamic shared memory of a launch follows.
+        local_bytes: per thread; `frame_start`, `frame_bytes`: the frame of the first call of a recursive
+            function. Each deeper call has a frame of its own.
     """
 
     def __init__(self, module: Module, functions: Sequence[Function], framed: Container[str]) -> None:
@@ -56,7 +56,7 @@ class Layout:
         self.arrays[name] = SharedArray(len(self.arrays) + 1, self.shared_bytes, size)
 
     def _place_all_local(self, functions: Iterable[Function]) -> None:
-        """Local variables, and the parameters of calls, have a place of their own in each thread."""
+        """Give each local variable and call parameter an offset in a thread's local memory."""
         for function in functions:
             things: list[Variable | Parameter] = [
                 v for v in function.variables if v.space in ("local", "param")

@@ -1,4 +1,4 @@
-"""Guards: the predicate in front of an instruction, and the lanes that it lets through (PTX ISA 9.3)."""
+"""Guard predicates of instructions, and the lanes that they enable (PTX ISA 9.3)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tooling.simulator.program.program import Batch, End
 
 
 def guard(decoder: Decoder, instruction: Instruction) -> tuple[int, bool] | None:
-    """(slot, negated) of the instruction's predicate.
+    """(slot, negated) of the instruction's guard predicate; None without one.
 
     Raises:
-        PtxError: the guard is not a register of type `.pred`.
+        PtxError: the predicate is not a register of type `.pred`.
     """
     if instruction.predicate is None:
         return None
@@ -28,7 +28,7 @@ def guard(decoder: Decoder, instruction: Instruction) -> tuple[int, bool] | None
 
 
 def guarded_lanes(group: Group, guarding: tuple[int, bool]) -> Any:
-    """Which lanes of the group the guard lets through: True, False or an array of both."""
+    """The lanes of the group that the predicate enables: True (all), False (none) or a mask."""
     predicate = group.get(guarding[0])
     if len(predicate) == 1:
         return bool(predicate[0]) != guarding[1]
@@ -40,7 +40,7 @@ def guarded_lanes(group: Group, guarding: tuple[int, bool]) -> Any:
 
 
 def end_guarded(decoder: Decoder, instruction: Instruction, following: int, end: End) -> None:
-    """End the block with `end` for the lanes that the guard lets through; the others go on."""
+    """End the block with `end` for the lanes that the predicate enables; others continue at `following`."""
     guarding = guard(decoder, instruction)
     if guarding is None:
         decoder.block.end = end

@@ -1,4 +1,4 @@
-"""Which registers a kernel reads: a result in another one is of no consequence."""
+"""Which registers a kernel reads; results in other registers are unused."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tooling.simulator.gpu.code_model import (
 )
 
 _WITHOUT_RESULT = frozenset({"st", "red", "call", "ret", "bra", "brx", "bar", "barrier"})
-"""Opcodes whose first operand may be read; of all others a register that stands first takes the result."""
+"""Opcodes without a result: their first operand may be read. Of all others it is the destination."""
 
 
 def registers_read(functions: Iterable[Function]) -> frozenset[str]:
-    """Names of all registers that some instruction reads (registers of two functions may share a name)."""
+    """Names of all registers that an instruction reads (registers of two functions may share a name)."""
     found: set[str] = set()
 
     def visit(operand: Operand) -> None:

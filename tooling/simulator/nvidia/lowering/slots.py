@@ -1,4 +1,4 @@
-"""The slots of a program: a place in the register file for each register, constant, parameter and address."""
+"""The slots of a program: register-file indices of registers, constants, parameters and addresses."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from tooling.simulator.nvidia.semantics.registry import DTYPES
 from tooling.simulator.program.program import Origin
 
 PARAMETER_BLOCK = "%parameters"
-"""Stands among a launch's symbols for its parameters, where a kernel takes their address."""
+"""Symbol for the device address of a launch's parameter block; some kernels take a parameter's address."""
 
 CONSTANT_WINDOW = "%constants"
-"""Stands among a launch's symbols for the device address at which constant memory begins."""
+"""Symbol for the device address at which constant memory begins."""
 
 UNSIGNED: dict[int, np.dtype[Any]] = {1: U8, 2: np.dtype(np.uint16), 4: U32, 8: U64}
-"""By size in bytes."""
+"""Unsigned array types, by size in bytes."""
 
 
 class Slots:
-    """The slots that are given out so far, each one once.
+    """The slots allocated so far.
 
     Attributes:
-        function: whose registers are meant.
-        origins: of each slot, what it holds at first.
+        function: the function whose registers are looked up.
+        origins: the initial content of each slot.
     """
 
     def __init__(self, function: Function) -> None:
@@ -40,7 +40,7 @@ class Slots:
         self._constants: dict[tuple[int, Any], int] = {}
 
     def new(self, origin: Origin) -> int:
-        """A slot of its own."""
+        """Allocate a slot."""
         self.origins.append(origin)
         return len(self.origins) - 1
 
@@ -74,7 +74,7 @@ class Slots:
         return self._only("", name, Origin("special", special_dtype(name), name))
 
     def flag(self) -> int:
-        """The slot of the carry flag, which each function has for itself."""
+        """The slot of the carry flag of the current function."""
         return self._only(self.function.name, "%cc", Origin("undefined", PRED, "%cc"))
 
     def constant(self, bits: int, dtype: np.dtype[Any]) -> int:
@@ -92,11 +92,11 @@ class Slots:
         return self._only("parameter", f"{offset}:{dtype}", Origin("parameter", dtype, value=offset))
 
     def address(self, name: str, offset: int, dtype: np.dtype[Any]) -> int:
-        """The slot of the device address so many bytes into a variable of the module."""
+        """The slot of the device address at a byte offset into a variable of the module."""
         return self._only("symbol", f"{name}+{offset}:{dtype}", Origin("symbol", dtype, name, offset))
 
     def parameter_block(self) -> int:
-        """The slot of the device address at which the launch's parameters lie."""
+        """The slot of the device address of the launch's parameter block."""
         return self._only("symbol", PARAMETER_BLOCK, Origin("symbol", U64, PARAMETER_BLOCK))
 
     def constant_window(self) -> int:
@@ -104,15 +104,15 @@ class Slots:
         return self._only("symbol", CONSTANT_WINDOW, Origin("symbol", U64, CONSTANT_WINDOW))
 
     def frame(self) -> int:
-        """The slot that says how far a recursive call's frame lies behind the first one, in bytes."""
+        """The slot of the current frame's offset from the first frame, in bytes."""
         return self._only("", "%frame", Origin("undefined", U64, "%frame"))
 
     def registers_of(self, functions: Container[str]) -> frozenset[int]:
-        """The slots of these functions' own registers."""
+        """The slots of the registers that these functions declare."""
         return frozenset(slot for (function, _), slot in self._slots.items() if function in functions)
 
     def _only(self, owner: str, name: str, origin: Origin) -> int:
-        """The one slot of this name, made at first use."""
+        """The slot with this name, allocated at first use."""
         slot = self._slots.get((owner, name))
         if slot is None:
             slot = self._slots[owner, name] = self.new(origin)

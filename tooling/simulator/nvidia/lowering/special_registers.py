@@ -1,4 +1,4 @@
-"""What registers hold before an instruction writes them: special registers, constants, parameters, symbols.
+"""Initial values of slots: special registers, constants, parameters and symbols.
 
 Source: PTX ISA 10 (special registers).
 """
@@ -21,7 +21,7 @@ _AXES = {"x": 0, "y": 1, "z": 2}
 VECTORS = (
     "%tid", "%ntid", "%ctaid", "%nctaid", "%cluster_ctaid", "%cluster_nctaid", "%clusterid", "%nclusterid",
 )  # fmt: skip
-"""Special registers with the parts `.x`, `.y` and `.z`."""
+"""Special registers with the components `.x`, `.y` and `.z`."""
 
 SCALARS = (
     "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%clock", "%clock_hi", "%clock64",
@@ -29,11 +29,11 @@ SCALARS = (
     "%lanemask_gt", "%lanemask_ge", "%cluster_nctarank", "%cluster_ctarank", "%is_explicit_cluster",
     "%dynamic_smem_size", "%total_smem_size",
 )  # fmt: skip
-"""The other special registers that are known."""
+"""The scalar special registers that the simulator supports."""
 
 
 def is_special(name: str) -> bool:
-    """Whether the simulator has this special register."""
+    """Whether the simulator supports this special register."""
     base, _, axis = name.partition(".")
     return name in SCALARS or (base in VECTORS and axis in ("x", "y", "z"))
 
@@ -51,7 +51,7 @@ def initial_value(origin: Origin, batch: Batch) -> Array:
     """The value of a slot for all lanes of a batch: one per lane, or a single one.
 
     Raises:
-        KeyError: a special register that the simulator does not know.
+        KeyError: an unsupported special register.
     """
     if origin.kind == "constant":
         if origin.dtype == PRED:
@@ -70,7 +70,7 @@ def initial_value(origin: Origin, batch: Batch) -> Array:
 
 
 def special(name: str, batch: Batch) -> Array:
-    """A special register for all lanes of a batch."""
+    """The value of a special register for all lanes of a batch."""
     launch = batch.context.launch
     base, _, axis = name.partition(".")
     extent = {"%ntid": launch.block, "%nctaid": launch.grid, "%cluster_nctaid": launch.cluster}.get(base)
@@ -94,7 +94,7 @@ def _thread_index(batch: Batch, block: Dim3, axis: int) -> Array:
 
 
 def differs_by_batch(origin: Origin) -> bool:
-    """Whether batches of the same shape see different values."""
+    """Whether the value may differ between batches of the same shape."""
     moving = ("%ctaid", "%cluster_cta", "%clusterid", "%smid", "%clock", "%globaltimer")
     return origin.kind == "special" and origin.name.startswith(moving)
 

@@ -1,4 +1,4 @@
-"""The body of a PTX function: statements, registers, variables, labels, and the `.loc` in force."""
+"""Parsing of a PTX function's body: statements, registers, variables, labels and `.loc` directives."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BANK = re.compile(r"([%\w$]+)\s*(?:<\s*(\d+)\s*>)?$")
 
 
 class Body(Struct):
-    """What a function's braces hold; `end` is the index of the line after the closing one."""
+    """The content of a function's braces; `end` is the index of the line after the closing brace."""
 
     registers: dict[str, str] = field(default_factory=dict)
     banks: list[tuple[str, str]] = field(default_factory=list)
@@ -43,28 +43,28 @@ class Body(Struct):
     end: int = 0
 
 
-_Spot: TypeAlias = tuple[str, int, int]
+_Position: TypeAlias = tuple[str, int, int]
 """File, line and column."""
 
-_MOST_DIGITS = 6
-"""Of the number of registers in a declaration, which all get a name and a place."""
+_MAX_DIGITS = 6
+"""Most digits of the register count in a declaration such as `%r<20>`."""
 
-_MOST_CALLS = 40
-"""So many calls that were inlined into each other are followed."""
+_MAX_INLINED_CALLS = 40
+"""Greatest depth of inlined calls that a source location records."""
 
 
 class BodyParser:
-    """Parses bodies of one module; opcode and operand texts seen before cost one dictionary look-up."""
+    """Parses the function bodies of one module; parsed opcodes and operands are cached by their text."""
 
     def __init__(self, lines: list[str], files: dict[int, str]) -> None:
         self.lines = lines
-        self.text = tuple(lines)  # `lines` loses what has been read, but keeps its columns
+        self.text = tuple(lines)  # in `lines`, text already read is overwritten with spaces
         self.files = files
         self._opcodes: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._operands: dict[str, tuple[Operand, ...]] = {}
         self._single: dict[str, Operand] = {}
-        self._locations: dict[str, tuple[_Spot, _Spot | None]] = {}
-        self._places: dict[_Spot, SourceLocation] = {}
+        self._positions: dict[str, tuple[_Position, _Position | None]] = {}
+        self._locations: dict[_Position, SourceLocation] = {}
 
     def parse(self, start: int) -> Body:
         """The body whose opening brace ended just before line index `start`.
@@ -73,7 +73,7 @@ class BodyParser:
             PtxError: a statement that cannot be read, or no closing brace.
         """
         self.body = Body()
-        self._places.clear()
+        self._locations.clear()
         self._operands.clear()
         self._single.clear()
         self.source: SourceLocation | None = None
@@ -111,7 +111,7 @@ class BodyParser:
         raise PtxError("the function's body has no end", line=start + 1)
 
     def _labels_ahead(self, index: int) -> None:
-        """Give the labels of a nested block names of their own: inlined assembly comes more than once."""
+        """Declare the labels of the nested block at `index`, so that forward branches are renamed too."""
         depth = 0
         for line in self.lines[index:]:
             text = line.split("//", 1)[0]
@@ -126,7 +126,7 @@ class BodyParser:
                     return
 
     def _rest(self, index: int, text: str) -> int:
-        """Go on with what follows on the same line, if anything does."""
+        """The index of the next line to parse: this one if text follows on it, otherwise the next."""
         rest = text.split("//", 1)[0].strip()
         if not rest:
             return index + 1
@@ -171,11 +171,11 @@ class BodyParser:
         return following
 
     def _follows_list(self, index: int) -> bool:
-        """Whether the line after a label holds what the label names: LLVM writes it there."""
+        """Whether the line after a label is the list that it names, where LLVM writes it."""
         return index + 1 < len(self.lines) and self.lines[index + 1].strip().startswith(_LISTS)
 
     def _gather(self, text: str, index: int) -> tuple[str, int]:
-        """The statement that starts with `text`, without its `;`, and the line index to go on with."""
+        """The statement that starts with `text`, without its `;`, and the index of the line to parse next."""
         parts: list[str] = []
         start, column = index, len(self.lines[index].rstrip()) - len(text.rstrip())
         while True:
@@ -239,7 +239,7 @@ class BodyParser:
         return name
 
     def _declare(self, name: str) -> str:
-        """A name declared inside nested braces gets a name of its own, since such names come again."""
+        """Return a unique name for one declared inside nested braces: other blocks may declare it as well."""
         if not self.scopes:
             return name
         unique = f"{name}_scope{self.scope_count}"
@@ -253,16 +253,18 @@ class BodyParser:
             raise self._error(index, "a register declaration that cannot be read", start=start)
         if kind not in TYPE_BYTES:
             raise self._error(index, f"`{words[1]}` is not a type of a register", words[1], start)
-        for part in words[2].split(","):
-            found = _BANK.match(part.strip())
+        for declared in words[2].split(","):
+            found = _BANK.match(declared.strip())
             if found is None:
-                raise self._error(index, f"`{part.strip()}` is not the name of a register", part, start)
+                what = f"`{declared.strip()}` is not the name of a register"
+                raise self._error(index, what, declared, start)
             if found[2] is None:
                 name = self._declare(found[1])
                 self.body.banks.append((kind, name))
                 self.body.registers[name] = kind
-            elif len(found[2]) > _MOST_DIGITS:
-                raise self._error(index, f"`{part.strip()}` declares too many registers", part, start)
+            elif len(found[2]) > _MAX_DIGITS:
+                what = f"`{declared.strip()}` declares too many registers"
+                raise self._error(index, what, declared, start)
             else:
                 self._bank(kind, found[1], int(found[2]))
 
@@ -294,25 +296,28 @@ class BodyParser:
             )
 
     def _location(self, text: str, index: int) -> None:
-        """Set the place in force; the call that was inlined is the latest `.loc` at its place."""
-        parts = self._locations.get(text)
-        if parts is None:
+        """Set the source location of the instructions that follow.
+
+        `inlined_at` gives the position of the call; its own location is the latest `.loc` at that position.
+        """
+        positions = self._positions.get(text)
+        if positions is None:
             found = _LOC.match(text)
             if found is None:
                 raise self._error(index, "a `.loc` that cannot be read", text)
             file, line, column, *call = found.groups()
             caller = (self._file(call[0]), int(call[1]), int(call[2])) if call[0] is not None else None
-            parts = self._locations[text] = (self._file(file), int(line), int(column)), caller
-        own, caller = parts
-        if own[1] == 0:  # no line of its own: the nearest preceding place stays in force
+            positions = self._positions[text] = (self._file(file), int(line), int(column)), caller
+        own, caller = positions
+        if own[1] == 0:  # line 0: compiler-generated code, which keeps the preceding location
             return
-        outer = None if caller is None else self._places.get(caller)
+        outer = None if caller is None else self._locations.get(caller)
         if caller is not None and outer is None:
-            outer = self._places[caller] = SourceLocation(*caller)
-        place = self._places.get(own)
-        if place is None or place.inlined_at is not outer:
-            place = self._places[own] = SourceLocation(*own, _shallow(outer))
-        self.source = place
+            outer = self._locations[caller] = SourceLocation(*caller)
+        location = self._locations.get(own)
+        if location is None or location.inlined_at is not outer:
+            location = self._locations[own] = SourceLocation(*own, _shallow(outer))
+        self.source = location
 
     def _file(self, number: str) -> str:
         return self.files.get(int(number), f"file {number}")
@@ -331,9 +336,9 @@ class BodyParser:
         )
 
 
-def _shallow(place: SourceLocation | None) -> SourceLocation | None:
-    """The place, or None where it lies too deep in calls: a function that was inlined into itself."""
-    inner, depth = place, 0
+def _shallow(location: SourceLocation | None) -> SourceLocation | None:
+    """The location, or None where its chain of inlined calls is too long (recursive inlining)."""
+    inner, depth = location, 0
     while inner is not None:
         inner, depth = inner.inlined_at, depth + 1
-    return place if depth < _MOST_CALLS else None
+    return location if depth < _MAX_INLINED_CALLS else None

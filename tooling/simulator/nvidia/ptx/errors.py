@@ -1,4 +1,4 @@
-"""What is said when a PTX text holds something the simulator does not know."""
+"""Errors about PTX text that the simulator cannot read or execute."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCOPE = re.compile(r"_scope\d+_?")
 
 
 class UnreadableToken(ValueError):
-    """A part of a declaration or an operand that cannot be read; `token` is its text."""
+    """A declaration or an operand that cannot be read; `token` is the text at fault."""
 
     def __init__(self, what: str, token: str) -> None:
         super().__init__(what)
@@ -24,20 +24,20 @@ class UnreadableToken(ValueError):
 
 
 def token_of(error: ValueError) -> str:
-    """The text of the part that could not be read; empty where the error does not say it."""
+    """The text that could not be read; empty where the error does not name it."""
     return error.token if isinstance(error, UnreadableToken) else ""
 
 
 def locate(lines: Sequence[str], index: int, start: int, token: str) -> tuple[int, int]:
-    """Where a token of a statement is.
+    """Find a token of a statement.
 
     Args:
         lines: the PTX text.
         index, start: line and column at which the statement begins, from 0.
-        token: its text; a name may carry the suffix that nested braces give it.
+        token: its text; a name may end with the suffix of its nested block.
 
     Returns:
-        Line index and column from 0: those of the token, else those of the statement.
+        Line index and column from 0: of the token, or of the statement where the token is not found.
     """
     token = SCOPE.sub("", token.strip())
     if not token:
@@ -59,16 +59,16 @@ _AT = Text("{place}: {what}")
 
 
 class PtxError(ToolingError):
-    """PTX that cannot be read or executed; it never guesses.
+    """PTX that cannot be read or executed; the simulator never guesses.
 
     Args:
-        what: a sentence; plain English for what no compiler writes.
+        what: a sentence; untranslated where no compiler produces such PTX.
 
     Attributes:
         line: line in the PTX text, from 1.
         column: column in that line, from 1.
         text: the line itself.
-        source: the Mojo place, where known.
+        source: the location in the Mojo source, where known.
     """
 
     exit_code = ExitCode.NOT_POSSIBLE

@@ -1,7 +1,6 @@
-"""Which modifiers memory instructions take, and in which order (PTX ISA 9.7.9 and 9.7.13).
+"""Modifiers of memory instructions, in the order that PTX requires (PTX ISA 9.7.9 and 9.7.13).
 
-The assembler refuses a modifier that it does not know, or one at the wrong place; so does the simulator, when
-the module is loaded.
+Like the assembler, the simulator rejects an unknown or misplaced modifier when the module is loaded.
 """
 
 from __future__ import annotations
@@ -10,15 +9,15 @@ from collections.abc import Sequence
 from functools import cache
 
 Slots = tuple[frozenset[str], ...]
-"""What may stand at each place; every place may be left out."""
+"""The alternatives of each optional modifier, in order."""
 
 
-def _slots(*places: str) -> Slots:
-    return tuple(frozenset(place.split()) for place in places)
+def _slots(*alternatives: str) -> Slots:
+    return tuple(frozenset(words.split()) for words in alternatives)
 
 
 STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"})
-"""Make an access strong: other threads may use the same place at the same time (PTX ISA 8.7.1)."""
+"""Make an access strong: it may race with other threads' strong accesses (PTX ISA 8.7.1)."""
 
 _SCOPE = "cta cluster gpu sys"
 _SPACE = "global shared shared::cta shared::cluster local"
@@ -78,35 +77,35 @@ BULK = _slots(
     "mbarrier::complete_tx::bytes bulk_group",
     "L2::cache_hint",
 )
-"""`cp.async.bulk` after these words (PTX ISA 9.7.9.25.5.2)."""
+"""`cp.async.bulk`: the modifiers after these words (PTX ISA 9.7.9.25.5.2)."""
 
 _SCOPED = frozenset({"relaxed", "acquire", "release", "acq_rel"})
 _TYPE_BYTES = {kind: int(kind[1:]) // 8 for kind in _PLAIN.split()}
-_MOST_BYTES = 16
+_MAX_BYTES = 16
 
 
-def stand_in_order(modifiers: Sequence[str], slots: Slots) -> bool:
-    """Whether each modifier has a place of its own, after the places of those before it."""
-    place = 0
+def in_order(modifiers: Sequence[str], slots: Slots) -> bool:
+    """Whether every modifier is known, none fills a slot twice, and all follow the order of the slots."""
+    index = 0
     for modifier in modifiers:
-        while place < len(slots) and modifier not in slots[place]:
-            place += 1
-        if place == len(slots):
+        while index < len(slots) and modifier not in slots[index]:
+            index += 1
+        if index == len(slots):
             return False
-        place += 1
+        index += 1
     return True
 
 
 @cache
 def is_load_or_store(modifiers: tuple[str, ...], slots: Slots) -> bool:
-    """Whether these are the modifiers of a load or store that exists.
+    """Whether these are valid modifiers of a load or store.
 
-    Its type comes last, no more than 16 bytes are moved, and a scope stands beside an ordering only.
+    The type is last, at most 16 bytes are moved, and a scope is given exactly where an ordering is.
     """
-    if not modifiers or modifiers[-1] not in _TYPE_BYTES or not stand_in_order(modifiers, slots):
+    if not modifiers or modifiers[-1] not in _TYPE_BYTES or not in_order(modifiers, slots):
         return False
     count = next((int(modifier[1]) for modifier in modifiers if modifier in ("v2", "v4")), 1)
-    if count * _TYPE_BYTES[modifiers[-1]] > _MOST_BYTES:
+    if count * _TYPE_BYTES[modifiers[-1]] > _MAX_BYTES:
         return False
     scoped = any(modifier in _SCOPE.split() for modifier in modifiers)
     return scoped == any(modifier in _SCOPED for modifier in modifiers)

@@ -20,7 +20,7 @@ from tooling.simulator.gpu.code_model import (
 from tooling.simulator.nvidia.ptx.errors import UnreadableToken
 
 PIECES = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)|[^,\s][^,]*")
-"""The operands of an instruction: a vector, an address, an argument list, or whatever ends at a comma."""
+"""One operand of an instruction: a vector, an address, an argument list, or text up to a comma."""
 
 _INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
 _FLOAT = re.compile(r"0[fF]([0-9a-fA-F]{8})$|0[dD]([0-9a-fA-F]{16})$")
@@ -32,7 +32,7 @@ def integer(text: str) -> int:
     """The value of a PTX integer constant: decimal, hexadecimal, octal (leading 0) or binary.
 
     Raises:
-        UnreadableToken: an octal constant with the digit 8 or 9, or thousands of digits.
+        UnreadableToken: an octal constant with the digit 8 or 9, or a constant with thousands of digits.
     """
     constant = text.rstrip("U")
     sign = -1 if constant.startswith("-") else 1
@@ -51,7 +51,7 @@ def parse_operand(text: str, registers: Container[str]) -> Operand:
         registers: names declared by `.reg` in the function; other names are symbols.
 
     Raises:
-        UnreadableToken: it is none of the forms of PTX ISA 6.
+        UnreadableToken: not an operand of PTX ISA 6.
     """
     text = text.strip()
     first = text[:1]
@@ -59,7 +59,7 @@ def parse_operand(text: str, registers: Container[str]) -> Operand:
         inside = text[1:-1].strip()
         if first == "[":
             return _address(inside, registers)
-        elements = tuple(parse_operand(part, registers) for part in PIECES.findall(inside))
+        elements = tuple(parse_operand(piece, registers) for piece in PIECES.findall(inside))
         return Vector(elements) if first == "{" else Arguments(elements)
     if first == "!":
         return Negated(Register(text[1:].strip()))
@@ -94,7 +94,7 @@ def _address(text: str, registers: Container[str]) -> Address:
     if text.endswith("}"):
         start, _, coordinates = text[:-1].partition("{")
         inner = _address(start.strip().removesuffix(",").strip(), registers)
-        listed = tuple(parse_operand(part, registers) for part in PIECES.findall(coordinates))
+        listed = tuple(parse_operand(piece, registers) for piece in PIECES.findall(coordinates))
         return Address(inner.base, inner.offset, listed)
     total = _SUM.match(text)
     base_text, offset = (total[1], _signed(total)) if total else (text, 0)

@@ -1,7 +1,7 @@
-"""How many bytes of a call's parameter are passed: those that are stored and loaded, not those declared.
+"""Sizes of call parameters: the bytes that are stored and loaded, which may exceed those declared.
 
 LLVM declares `.param .align 16 .b8 param0[1]` for a `SIMD[DType.bool, 4]` (four bits), and stores and loads
-it as four bytes. `ptxas` passes such a parameter in a register, so that on an H200 all four bytes arrive.
+it as four bytes. `ptxas` passes such a parameter in a register, so an H200 passes all four bytes.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from tooling.simulator.gpu.code_model import (
 from tooling.simulator.nvidia.ptx.variables import TYPE_BYTES
 
 
-def with_room(function: Function) -> Function:
-    """The function, its call parameters made as large as what it stores to and loads from them.
+def with_accessed_sizes(function: Function) -> Function:
+    """The function, with its call parameters extended to the bytes that it stores to and loads from them.
 
-    A kernel's own parameters stay as they are: their place in the launch's bytes is their size.
+    A kernel's own parameters keep their size, which determines their offsets in the launch's parameter block.
     """
     ends = _ends(function)
     if not ends:
         return function
 
-    def sized(thing: Parameter) -> Parameter:
-        return replace(thing, size=max(thing.size, ends.get(thing.name, 0)))
+    def extended(parameter: Parameter) -> Parameter:
+        return replace(parameter, size=max(parameter.size, ends.get(parameter.name, 0)))
 
-    def roomy(variable: Variable) -> Variable:
+    def extended_variable(variable: Variable) -> Variable:
         return replace(variable, size=max(variable.size, ends.get(variable.name, 0)))
 
-    variables = tuple(roomy(v) if v.space == "param" else v for v in function.variables)
+    variables = tuple(extended_variable(v) if v.space == "param" else v for v in function.variables)
     if function.is_entry:
         return replace(function, variables=variables)
     return replace(
         function,
         variables=variables,
-        parameters=tuple(map(sized, function.parameters)),
-        results=tuple(map(sized, function.results)),
+        parameters=tuple(map(extended, function.parameters)),
+        results=tuple(map(extended, function.results)),
     )
 
 
 def _ends(function: Function) -> dict[str, int]:
-    """By name, the byte behind the last one of a parameter that an instruction reaches."""
+    """By parameter name, the end of the bytes that instructions access, as an offset."""
     ends: dict[str, int] = {}
     for statement in function.body:
         if not (

@@ -1,6 +1,6 @@
-"""PTX text to `Module`: one pass over the lines, operands and opcodes remembered by their text.
+"""PTX text to `Module`, in one pass over the lines.
 
-Grammar: PTX ISA 8.5, sections 4 and 11. LLVM writes one statement a line; others are gathered up to `;`.
+Grammar: PTX ISA 8.5, sections 4 and 11. LLVM writes one statement per line; others are read up to `;`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tooling.simulator.gpu.stop_texts import NEVER_GUESSES, UNKNOWN_VARIABLE
 from tooling.simulator.nvidia.ptx.body import BodyParser
 from tooling.simulator.nvidia.ptx.errors import PtxError, UnreadableToken, locate, token_of
 from tooling.simulator.nvidia.ptx.operands import PIECES
-from tooling.simulator.nvidia.ptx.parameter_sizes import with_room
+from tooling.simulator.nvidia.ptx.parameter_sizes import with_accessed_sizes
 from tooling.simulator.nvidia.ptx.variables import TYPE_BYTES, alignment, parse_variable
 
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)
@@ -42,10 +42,10 @@ _VARIABLE_START = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:glob
 
 @lru_cache(maxsize=32)
 def parse_module(text: str) -> Module:
-    """Parse a PTX module; the last few texts are remembered.
+    """Parse a PTX module; the results for the last few texts are cached.
 
     Raises:
-        PtxError: a line that is not PTX as far as the simulator knows it.
+        PtxError: a line that the simulator cannot read.
     """
     with paused_gc():
         return _ModuleParser(text).parse()
@@ -113,7 +113,7 @@ class _ModuleParser:
             if word == ".version":
                 self.version = (int(found[1]), int(found[2]))
             elif word == ".target":
-                self.target = tuple(part.strip() for part in found[0].split(","))
+                self.target = tuple(target.strip() for target in found[0].split(","))
             else:
                 self.address_size = int(found[0])
         elif word == ".section":
@@ -139,7 +139,7 @@ class _ModuleParser:
                 return
 
     def _gather(self, stops: str) -> tuple[str, int]:
-        """The text up to and without the first of `stops`, and the line it starts at."""
+        """The text before the first character of `stops`, and the number of the line it starts in."""
         start = self.position
         parts: list[str] = []
         while self.position < len(self.lines):
@@ -203,7 +203,7 @@ class _ModuleParser:
             variables=tuple(body.variables),
             body=tuple(body.statements),
         )
-        (self.kernels if function.is_entry else self.functions)[name] = with_room(function)
+        (self.kernels if function.is_entry else self.functions)[name] = with_accessed_sizes(function)
 
     def _indent(self) -> int:
         """Column of the first character of the line, from 0."""
@@ -228,10 +228,10 @@ def _parameters(text: str | None) -> tuple[Parameter, ...]:
     """Parameters with their offsets: each at the next multiple of its alignment (PTX ISA 7.1)."""
     parameters: list[Parameter] = []
     end = 0
-    for part in PIECES.findall(text or ""):
-        found = _PARAMETER.match(" ".join(part.split()))
+    for declared in PIECES.findall(text or ""):
+        found = _PARAMETER.match(" ".join(declared.split()))
         if found is None:
-            raise UnreadableToken(f"`{part.strip()}` is not a parameter", part)
+            raise UnreadableToken(f"`{declared.strip()}` is not a parameter", declared)
         element = TYPE_BYTES.get(found["type"], 0)
         if not element:
             raise UnreadableToken(f"`.{found['type']}` is not a type of a parameter", f".{found['type']}")

@@ -1,4 +1,4 @@
-"""`Module` back to PTX text, without line tables: what is printed parses to an equal module."""
+"""`Module` back to PTX text, without line tables; parsing the text gives an equal module."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _label(label: Label) -> str:
 
 
 def print_instruction(instruction: Instruction) -> str:
-    """One instruction as PTX text, with guard and `;`."""
+    """One instruction as PTX text, with its predicate and `;`."""
     guard = ""
     if instruction.predicate is not None:
         guard = f"@{'!' if instruction.predicate.negated else ''}{instruction.predicate.register} "

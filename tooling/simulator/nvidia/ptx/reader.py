@@ -1,4 +1,4 @@
-"""Reading PTX: `parse_module` and the types of what it returns.
+"""The public names of the PTX reader: `parse_module`, `print_module` and the types that they use.
 
 Source: PTX ISA 8.5, sections 4 (syntax), 5 (state spaces and types), 6 (operands), 10 (special registers).
 """

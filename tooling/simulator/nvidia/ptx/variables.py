@@ -28,7 +28,7 @@ _DECLARATION = re.compile(
 _NAME = re.compile(
     r"\s*(?P<name>[\w$%.]+)\s*(?P<extents>(?:\[\d*\]\s*)*)(?:=\s*(?P<initial>.*))?$", re.DOTALL
 )
-_CELLS = re.compile(r"[^,\s][^,]*")
+_VALUES = re.compile(r"[^,\s][^,]*")
 """The values of an initialiser."""
 
 
@@ -51,7 +51,7 @@ def parse_variable(text: str) -> list[Variable]:
 
 
 def alignment(written: str | None, element: int) -> int:
-    """The bytes of an `.align` as written, or else those of an element (PTX ISA 5.4.5).
+    """The alignment in bytes: that of an `.align`, or else the size of an element (PTX ISA 5.4.5).
 
     Raises:
         ValueError: not a power of two.
@@ -82,15 +82,15 @@ def _one(text: str, declaration: re.Match[str], element: int, align: int) -> Var
 
 
 def _initial(text: str | None, width: int) -> tuple[bytes, tuple[Reference, ...]]:
-    """Bytes of an initialiser; a named address leaves a zero to be filled in when the module is loaded."""
+    """Bytes of an initialiser; named addresses are zero, and are filled in when the module is loaded."""
     if not text:
         return b"", ()
     content = bytearray()
     references: list[Reference] = []
-    for written in _CELLS.findall(text.replace("{", " ").replace("}", " ")):
-        part = written.strip()
-        generic = "generic(" in part
-        value: Operand = parse_operand(_unwrap(part), ())
+    for written in _VALUES.findall(text.replace("{", " ").replace("}", " ")):
+        element = written.strip()
+        generic = "generic(" in element
+        value: Operand = parse_operand(_unwrap(element), ())
         if isinstance(value, Symbol):
             references.append(Reference(len(content), value, width, generic))
             content += bytes(width)
@@ -99,7 +99,7 @@ def _initial(text: str | None, width: int) -> tuple[bytes, tuple[Reference, ...]
         elif isinstance(value, Float):
             content += struct.pack("<I" if value.width == 32 else "<Q", value.bits)
         else:
-            raise UnreadableToken(f"`{part}` cannot initialise a variable", part)
+            raise UnreadableToken(f"`{element}` cannot initialise a variable", element)
     return bytes(content), tuple(references)
 
 
@@ -115,13 +115,13 @@ def print_variable(variable: Variable) -> str:
     if variable.references:
         references = {reference.offset: reference for reference in variable.references}
         width = variable.references[0].size
-        cells = [
+        values = [
             _print_reference(references[at])
             if at in references
             else str(int.from_bytes(variable.initial[at : at + width], "little"))
             for at in range(0, len(variable.initial), width)
         ]
-        return f"{head}.b{8 * width} {variable.name}[{variable.size // width}] = {{{', '.join(cells)}}}"
+        return f"{head}.b{8 * width} {variable.name}[{variable.size // width}] = {{{', '.join(values)}}}"
     extent = str(variable.size) if variable.size else ""
     text = f"{head}.b8 {variable.name}[{extent}]"
     if variable.initial:

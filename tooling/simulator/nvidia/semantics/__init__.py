@@ -1,1 +1,1 @@
-"""Tables of instruction semantics: mnemonic and type to a function over arrays."""
+"""Instruction semantics as tables: opcode and modifiers to a function over arrays."""

@@ -1,4 +1,4 @@
-"""What hardware approximates: here the true value, rounded once (PTX ISA 9.7.3.8, 9.7.3.13 to 9.7.3.22)."""
+"""Approximate instructions, computed as correctly rounded results (PTX ISA 9.7.3.8, 9.7.3.13 to 9.7.3.22)."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _TURN = np.float32(0.15915494309189535)
 
 
 def _in_turns(function: Function) -> Function:
-    """Sine and cosine as hardware takes them: of the argument in turns, cut to f32.
+    """Sine and cosine as in hardware: the argument is converted to turns and truncated to f32.
 
-    So large arguments, whose fraction of a turn is lost in f32, give the value at a whole turn.
+    Large arguments lose their fraction of a turn in f32, and so give the value at a whole turn.
     """
 
     def of_turns(a: Array) -> Array:
@@ -56,11 +56,11 @@ _APPROXIMATE: dict[str, tuple[Function, str]] = {
     "ex2": (np.exp2, "9.7.3.21"),
     "tanh": (np.tanh, "9.7.3.22"),
 }
-"""Hardware approximates these; here each is the true value in double precision, rounded to the type."""
+"""Functions in double precision and their PTX ISA sections; results are rounded to the type."""
 
 
 def approximate_form(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    """The operation of an `.approx` form, or None for one that is not known."""
+    """The operation of an `.approx` form, or None for an unknown form."""
     function, section = _APPROXIMATE[opcode]
     kind = modifiers[-1]
     flags = modifiers[1:-1]
@@ -73,8 +73,8 @@ def approximate_form(opcode: str, modifiers: tuple[str, ...]) -> Operation | Non
 
         return Operation(with_flags(single, flags), F32, (F32,), section, approximate=True)
     if kind == "f64" and opcode in ("rcp", "rsqrt"):
-        # The .ftz.f64 forms know the upper word alone (PTX ISA 9.7.3.14): the lower 32 bits are zero, those
-        # of the operand count as zero, and subnormal numbers do as well.
+        # The .ftz.f64 forms use the upper word only (PTX ISA 9.7.3.14): the lower 32 bits of the operand are
+        # ignored, those of the result are zero, and subnormal numbers are flushed to zero.
         mask = np.uint64(0xFFFFFFFF00000000)
 
         def upper(a: Array) -> Array:
@@ -122,7 +122,7 @@ def approximate_quotient(modifiers: tuple[str, ...]) -> Operation | None:
         quotient = divide32(a, b, "rn")
         if full:
             return quotient
-        # PTX ISA 9.7.3.8: past 2**126 the reciprocal is 0, and so is the quotient.
+        # PTX ISA 9.7.3.8: for |b| above 2**126 the reciprocal is 0, and so is the quotient.
         huge = (np.abs(b) > np.float32(2.0**126)) & np.isfinite(b)
         return np.where(huge, canonical32(a * np.copysign(np.float32(0), b)), quotient)
 

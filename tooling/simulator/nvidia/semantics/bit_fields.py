@@ -1,4 +1,4 @@
-"""Integers in parts: bit masks, sign extension, the n-th set bit, pairs of 16 bits (PTX ISA 9.7.1)."""
+"""Bit masks, sign extension, the n-th set bit, and packed 16-bit integers (PTX ISA 9.7.1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FIVE = np.uint32(31)
 
 @makes("bmsk")
 def _mask(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    """`bmsk d, a, b`: b ones from position a on."""
+    """`bmsk d, a, b`: b ones, starting at bit a."""
     if len(modifiers) != 2 or modifiers[0] not in ("clamp", "wrap") or modifiers[1] != "b32":
         return None
     clamps = modifiers[0] == "clamp"
@@ -54,7 +54,7 @@ def _extend(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
 
 @makes("fns")
 def _find_set(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    """`fns d, mask, base, offset`: the place of the offset-th one from base on; -1 without one."""
+    """`fns d, mask, base, offset`: the position of the offset-th set bit from base on, or -1."""
     if modifiers != ("b32",):
         return None
 
@@ -94,11 +94,11 @@ def pair_of_integers(opcode: str, modifiers: tuple[str, ...]) -> Operation | Non
         return Operation(function, S32, (S32, S32), sections[opcode])
     if kind not in ("u16x2", "s16x2"):
         return None
-    part: np.dtype[Any] = U16 if kind[0] == "u" else S16
+    half: np.dtype[Any] = U16 if kind[0] == "u" else S16
 
     def pairs(a: Array, b: Array) -> Array:
         low, high = (
-            function(*((x >> np.uint32(shift)).astype(U16).view(part) for x in (a, b))) for shift in (0, 16)
+            function(*((x >> np.uint32(shift)).astype(U16).view(half) for x in (a, b))) for shift in (0, 16)
         )
         return low.view(U16).astype(U32) | (high.view(U16).astype(U32) << np.uint32(16))
 
@@ -120,7 +120,7 @@ def packed_conversion(flags: tuple[str, ...], to: str, source: str) -> Operation
 
 
 def _joined(a: Array, b: Array, kind: str) -> Array:
-    """Two integers clamped to a narrow type, side by side, a above b."""
+    """Two integers clamped to a narrow type and packed: a in the upper bits, b in the lower."""
     bits = int(kind[1:])
     low, high = (0, 2**bits - 1) if kind[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     mask = np.uint32(2**bits - 1)

@@ -80,7 +80,7 @@ def _integer_to_integer(to: str, source: str, flags: tuple[str, ...]) -> Operati
 
 
 def _clamp(a: Array, result: np.dtype[Any]) -> Array:
-    """Integers clamped to the range of `result` without leaving their own type on the way."""
+    """Integers clamped to the range of `result`, in their own type, so that no value overflows."""
     low, high = np.iinfo(result).min, np.iinfo(result).max
     own = np.iinfo(a.dtype)
     bounded = np.clip(a, max(low, own.min), min(high, own.max))
@@ -98,7 +98,7 @@ def _integer_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation
         nearest = a.astype(F32)
         if mode == "rn":
             return nearest
-        # A long double holds every 64-bit integer: compare there, then step.
+        # A long double represents every 64-bit integer exactly: compare there, then adjust by one step.
         exact, wide = a.astype(np.longdouble), nearest.astype(np.longdouble)
         side = np.sign(exact - wide).astype(F64)
         return directed32(nearest, nearest.astype(F64) * (1 + side * np.sign(nearest) * 2.0**-40), mode)
@@ -122,7 +122,7 @@ def _integer_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation
             (lambda a: saturate(function(a))) if clamp else function, dtype, (argument,), SECTION
         )
     if to == "f16" and not clamp:
-        # Past 2**17 every integer is infinite as a half: clamping first keeps the float64 exact.
+        # Integers above 2**17 overflow f16 anyway: clamping first keeps the float64 exact.
         return Operation(
             lambda a: _to_f16(a.astype(F64).clip(-(2.0**17), 2.0**17), mode), F16, (argument,), SECTION
         )
@@ -143,7 +143,7 @@ def _integer_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation
 
 
 def _float_to_integer(to: str, source: str, flags: tuple[str, ...]) -> Operation | None:
-    """Round, then clamp to the range. NaN gives 0, or the top bit alone where 64-bit types take part."""
+    """Round, then clamp to the range. NaN gives 0, or only the top bit set if either type has 64 bits."""
     mode = flags[0] if flags else ""
     if mode not in _ROUND or any(flag not in ("ftz", "sat") for flag in flags[1:]):
         return None
@@ -222,7 +222,7 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
 
 
 def _finite(value: Array, kind: str) -> Array:
-    """`.satfinite`: the largest number instead of an infinity."""
+    """`.satfinite`: infinities become the largest finite number."""
     bits = value.view(U16)
     infinity = np.uint16(0x7C00 if kind == "f16" else 0x7F80)
     low = bits & np.uint16(0x7FFF)
@@ -236,7 +236,7 @@ def _relu(value: Array, kind: str) -> Array:
 
 
 def _half_nan(source: Array, value: Array) -> Array:
-    """From f64 a NaN keeps its sign and gets an empty payload."""
+    """A NaN converted from f64 keeps its sign; its payload is cleared."""
     nan = np.where(np.signbit(source), np.uint16(0xFE00), np.uint16(0x7E00)).view(F16)
     return np.where(np.isnan(source), nan, value)
 

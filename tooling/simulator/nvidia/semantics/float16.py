@@ -20,7 +20,7 @@ from tooling.simulator.nvidia.semantics.registry import Array, Function, Operati
 
 
 def half_form(kind: str, function: Function, count: int, flags: tuple[str, ...]) -> Operation | None:
-    """f16, bf16 and their packed pairs: exact enough in float64, then rounded once."""
+    """f16, bf16 and their packed pairs: computed in float64, which is precise enough to round only once."""
 
     def finish(result: Array) -> Array:
         if "relu" in flags:
@@ -33,7 +33,7 @@ def half_form(kind: str, function: Function, count: int, flags: tuple[str, ...])
         if flush:
             arguments = tuple(flush16(a) for a in arguments)
         wide = [a.astype(F64) for a in arguments]
-        # The double sum or product of two halves is exact, so that it is rounded once here.
+        # The float64 sum or product of two halves is exact, so the result is rounded once.
         exact = exact_sum(wide[0] * wide[1], wide[2]) if count == 3 else function(*wide)
         if flush:
             exact = np.where(np.abs(exact) < 2.0**-14, np.copysign(0.0, exact), exact)

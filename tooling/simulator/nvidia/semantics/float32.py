@@ -1,4 +1,4 @@
-"""f32 arithmetic in every rounding mode, and what the flags `.ftz` and `.sat` add (PTX ISA 9.7.3)."""
+"""f32 arithmetic in every rounding mode, with `.ftz` and `.sat` (PTX ISA 9.7.3)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def divide32(a: Array, b: Array, mode: str) -> Array:
         rest = a.astype(F64) - wide * b.astype(F64)
         side = np.sign(rest) * np.sign(b.astype(F64))
         finite = np.isfinite(wide) & np.isfinite(a) & np.isfinite(b) & (b != 0)
-        # Past the largest float the quotient itself says on which side the true value lies.
+        # Where the f32 quotient overflows, the float64 quotient gives the rounding direction.
         true = np.where(
             np.isinf(wide), a.astype(F64) / b, wide + side * (np.abs(wide) * 2.0**-40 + 2.0**-200)
         )
@@ -84,7 +84,7 @@ def fused32(a: Array, b: Array, c: Array, mode: str) -> Array:
 
 
 def minimum(a: Array, b: Array) -> Array:
-    """The number where one is NaN; canonical NaN where both are; -0 is less than +0."""
+    """The smaller number; the other operand where one is NaN, canonical NaN where both are; -0 < +0."""
     return _extreme(a, b, np.fmin, np.bitwise_or)
 
 
@@ -108,14 +108,14 @@ def _extreme(a: Array, b: Array, choose: Function, zero_bits: Function) -> Array
 
 
 def propagating(function: Function) -> Function:
-    """`.NaN`: NaN as soon as one input is NaN."""
+    """`.NaN`: NaN if any input is NaN."""
     return lambda a, b: np.where(
         np.isnan(a) | np.isnan(b), NAN32 if a.dtype == F32 else NAN16, function(a, b)
     ).astype(a.dtype)
 
 
 def with_flags(function: Function, flags: tuple[str, ...]) -> Function:
-    """Wrap a f32 function with `.ftz` on inputs and result and `.sat` on the result."""
+    """Wrap an f32 function: `.ftz` applies to inputs and result, `.sat` to the result."""
     flush, clamp = "ftz" in flags, "sat" in flags
     if not flush and not clamp:
         return function
@@ -132,7 +132,7 @@ def with_flags(function: Function, flags: tuple[str, ...]) -> Function:
 
 
 def split_flags(modifiers: tuple[str, ...], allowed: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
-    """(rounding mode, other flags) of the modifiers before the type, or None for one not allowed."""
+    """(rounding mode, other flags) of the modifiers before the type, or None if one is not allowed."""
     mode = "rn"
     flags: list[str] = []
     for modifier in modifiers[:-1]:

@@ -39,7 +39,7 @@ def double_form(opcode: str, function: Function, mode: str) -> Function:
             nearest = directed64(nearest, exact_side(true, nearest), mode)
             if mode == "rm" and opcode in ("add", "sub", "fma", "mad"):
                 nearest = _negative_zero(nearest, opcode, arguments)
-        # Which of several NaNs comes out was seen on an H200.
+        # Which of several NaN operands is returned was observed on an H200.
         order = {"div": (1, 0), "fma": (0, 2, 1), "mad": (0, 2, 1)}.get(opcode, (0, 1))
         return keep_nan(nearest, *(arguments[k] for k in order))
 

@@ -1,6 +1,6 @@
-"""8-bit floats: their values, rounding to them, and the conversions (PTX ISA 5.2.3, 9.7.9.21).
+"""8-bit floats: values, rounding and conversions (PTX ISA 5.2.3, 9.7.9.21).
 
-`e4m3` has no infinities and one NaN per sign, `e5m2` has both. Registers hold them in pairs.
+`e4m3` has no infinities and one NaN per sign; `e5m2` has infinities and several NaNs. Registers hold pairs.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from tooling.simulator.nvidia.semantics.registry import Array, Operation
 SECTION = "9.7.9.21"
 PAIRS = ("e4m3x2", "e5m2x2")
 NAN8 = 0x7F
-"""The one NaN that conversions return."""
+"""The NaN that conversions return."""
 
 
 @cache
 def values8(kind: str) -> Array:
-    """(256,) the float16 value of each bit pattern; `kind` is e4m3 or e5m2."""
+    """(256,) float16 values of all bit patterns; `kind` is e4m3 or e5m2."""
     bits = np.arange(256)
     if kind == "e5m2":
         values: Array = (bits << 8).astype(U16).view(F16)
@@ -32,7 +32,7 @@ def values8(kind: str) -> Array:
 
 
 def to_8_bits(value: Array, kind: str, *, relu: bool) -> Array:
-    """float16 or float32 values to the bits of the nearest 8-bit float, even on a tie, in range."""
+    """float16 or float32 values to the bits of the nearest 8-bit float: ties to even, saturating."""
     most = 0x7E if kind == "e4m3" else 0x7B
     table = values8(kind)[: most + 1].astype(F64)
     size = np.abs(value.astype(F64))
@@ -48,7 +48,7 @@ def to_8_bits(value: Array, kind: str, *, relu: bool) -> Array:
 
 
 def narrow_form(to: str, source: str, flags: tuple[str, ...]) -> Operation | None:
-    """`cvt` to or from a pair of 8-bit floats, or None for a form that does not exist."""
+    """`cvt` to or from a pair of 8-bit floats, or None for an unknown form."""
     relu = "relu" in flags
     if (
         to in PAIRS

@@ -1,4 +1,4 @@
-"""Floating-point arithmetic (PTX ISA 9.7.3, 9.7.4 for half precision): which function serves which form."""
+"""Operations of floating-point arithmetic instructions (PTX ISA 9.7.3; 9.7.4 for half precision)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tooling.simulator.nvidia.semantics.integer import FLOAT_MAKERS
 from tooling.simulator.nvidia.semantics.registry import Array, Function, Operation, makes
 
 _ARITHMETIC: dict[str, tuple[Callable[..., Array], Function, Function, int, str]] = {
-    # f32 with a rounding mode; f64 to nearest; the function that half precision computes in float64; operands
+    # f32 in any rounding mode; f64 to nearest; half precision, in float64; number of operands; section
     "add": (add32, np.add, np.add, 2, "9.7.3.3"),
     "sub": (lambda a, b, mode: add32(a, -b, mode), np.subtract, np.subtract, 2, "9.7.3.4"),
     "mul": (multiply32, np.multiply, np.multiply, 2, "9.7.3.5"),
@@ -195,7 +195,7 @@ def _testp(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         "infinite": np.isinf,
         "number": lambda a: ~np.isnan(a),
         "notanumber": np.isnan,
-        # An H200 counts zeros as normal.
+        # An H200 treats zeros as normal.
         "normal": lambda a: np.isfinite(a) & ((np.abs(a) >= np.finfo(a.dtype).tiny) | (a == 0)),
         "subnormal": lambda a: (a != 0) & (np.abs(a) < np.finfo(a.dtype).tiny),
     }

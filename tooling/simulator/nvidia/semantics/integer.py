@@ -16,7 +16,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 
 def truncated_quotient(a: Array, b: Array) -> Array:
-    """a / b towards zero; a division by zero gives all ones, as hardware does."""
+    """a / b, rounded towards zero; division by zero gives all ones, as in hardware."""
     safe = np.where(b == 0, b.dtype.type(1), b)
     quotient = np.floor_divide(a, safe)
     if a.dtype.kind == "i":
@@ -26,7 +26,7 @@ def truncated_quotient(a: Array, b: Array) -> Array:
 
 
 def truncated_remainder(a: Array, b: Array) -> Array:
-    """a - (a / b) * b; the remainder by zero gives all ones, as hardware does."""
+    """a - (a / b) * b; division by zero gives all ones, as in hardware."""
     return np.asarray(np.where(b == 0, ~b.dtype.type(0), a - truncated_quotient(a, b) * b), a.dtype)
 
 
@@ -47,12 +47,12 @@ def high_product(a: Array, b: Array) -> Array:
 
 
 def saturated_add(a: Array, b: Array) -> Array:
-    """s32 addition clamped to the range."""
+    """Saturating s32 addition."""
     return np.clip(a.astype(S64) + b.astype(S64), -(2**31), 2**31 - 1).astype(S32)
 
 
 def saturated_sub(a: Array, b: Array) -> Array:
-    """s32 subtraction clamped to the range."""
+    """Saturating s32 subtraction."""
     return np.clip(a.astype(S64) - b.astype(S64), -(2**31), 2**31 - 1).astype(S32)
 
 
@@ -82,7 +82,7 @@ def _binary(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
 
 
 FLOAT_MAKERS: dict[str, Any] = {}
-"""Makers for opcodes that integers and floats share; `floating_point` fills it."""
+"""Makers for opcodes with integer and floating-point forms; `floating_point` registers its own here."""
 
 
 @makes("mul", "mad")
@@ -95,15 +95,15 @@ def _product(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         )
     if len(modifiers) != 2:
         return None
-    part, kind = modifiers
+    half, kind = modifiers
     dtype = DTYPES[kind]
     result = dtype
     multiply: Function
-    if part == "lo":
+    if half == "lo":
         multiply = np.multiply
-    elif part == "hi":
+    elif half == "hi":
         multiply = high_product
-    elif part == "wide" and kind in WIDER:
+    elif half == "wide" and kind in WIDER:
         result = wide = DTYPES[WIDER[kind]]
 
         def multiply(a: Array, b: Array) -> Array:
@@ -233,14 +233,14 @@ def _bfe(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
 
 
 def _field(position: Array, length: Array, unsigned: np.dtype[Any]) -> tuple[Array, Array]:
-    """Start and length of a bit field: the low 8 bits count, for 64-bit values on an H200 all 32."""
+    """Start and length of a bit field: their low 8 bits; on an H200, all 32 bits for 64-bit values."""
     if unsigned == U32:
         position, length = position & np.uint32(0xFF), length & np.uint32(0xFF)
     return position.astype(unsigned), length.astype(unsigned)
 
 
 def _low_mask(count: Array, unsigned: np.dtype[Any]) -> Array:
-    """`count` low bits set; NumPy shifts past the width give 0, as wanted."""
+    """`count` low bits set; in NumPy a shift by the width or more gives 0."""
     return np.asarray((unsigned.type(1) << count) - unsigned.type(1))
 
 
@@ -260,7 +260,7 @@ def _bfi(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
 
 @makes("dp2a")
 def _dp2a(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    """Two 16-bit times 8-bit products; `.lo` and `.hi` choose the bytes of b."""
+    """Two products of 16-bit and 8-bit values; `.lo` and `.hi` select the bytes of b."""
     if len(modifiers) != 3 or modifiers[0] not in ("lo", "hi") or not {*modifiers[1:]} <= {"u32", "s32"}:
         return None
     wide, narrow = (("i" if m == "s32" else "u") for m in modifiers[1:])

@@ -28,7 +28,7 @@ def _bitwise(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
 
 @makes("shl", "shr")
 def _shift(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    """Amounts past the width clamp to it; NumPy's shifts do just that, sign fill included."""
+    """Shift amounts above the width are clamped to it, which is also how NumPy shifts."""
     if len(modifiers) != 1 or modifiers[0][1:] not in ("16", "32", "64"):
         return None
     dtype = DTYPES[modifiers[0]]
@@ -40,7 +40,7 @@ def _shift(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
 
 
 def _amount(count: Array, value: Array) -> Array:
-    """The shift amount in the type of the value; anything past 127 is as good as 127."""
+    """The shift amount in the type of the value, clamped to 127."""
     return np.minimum(count, np.uint32(127)).astype(value.dtype)
 
 
@@ -56,7 +56,7 @@ def _funnel(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
         n = (count & np.uint32(31) if mode == "wrap" else np.minimum(count, np.uint32(32))).astype(U64)
         both = (high.astype(U64) << np.uint64(32)) | low
         if left:
-            # Shift by 32 first where needed: (both << n) >> 32 keeps 64 bits for every n up to 32.
+            # (both << n) >> 32 needs no more than 64 bits for any n up to 32.
             return ((both << n) >> np.uint64(32)).astype(U32)
         return (both >> n).astype(U32)
 
@@ -103,7 +103,7 @@ def _permute(_opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
 
 
 def _selector(mode: str, byte: int, control: Array) -> Array:
-    """Which of the eight source bytes goes to `byte` (PTX ISA 9.7.9.7, table of modes)."""
+    """The index of the source byte (0 to 7) that is copied to `byte` (PTX ISA 9.7.9.7, table of modes)."""
     n = (control & np.uint32(3)).astype(np.intp)
     match mode:
         case "":
@@ -149,7 +149,7 @@ _COMPARE_FLOAT: dict[str, Function] = {
 
 
 def _comparison(modifiers: tuple[str, ...]) -> Function | None:
-    """The comparison that `modifiers` (operator first, type last, `ftz` allowed) ask for."""
+    """The comparison that `modifiers` specify: operator first, type last, `ftz` allowed."""
     kind = modifiers[-1]
     if kind not in ("f16", "bf16", "f32", "f64"):
         return _COMPARE.get(modifiers[0]) if kind in DTYPES and "ftz" not in modifiers else None
@@ -166,21 +166,22 @@ def _comparison(modifiers: tuple[str, ...]) -> Function | None:
 
 
 _ONES = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 0x3F80}
-"""What `set` writes for true where the result is a float; integers get all ones."""
+"""Bits of 1.0, which `set` writes for true if the result is a float; integers get all ones."""
 
 
 def _paired_set(opcode: str, modifiers: tuple[str, ...], result_type: str) -> Operation | None:
-    """`setp` and `set` of `.f16x2` and `.bf16x2`: low halves decide p (or the low half), high ones q."""
+    """`setp` and `set` of `.f16x2` and `.bf16x2`: low halves give p (or the low half), high halves q."""
     kind = modifiers[-1]
     compare = _comparison((*modifiers[:-1], kind[:-2]))
     combine = [_BITWISE[m] for m in modifiers[1:-1] if m in _BITWISE]
     if compare is None or any(m != "ftz" and m not in _BITWISE for m in modifiers[1:-1]) or len(combine) > 1:
         return None
-    part = DTYPES[kind[:-2]]
+    half_type = DTYPES[kind[:-2]]
 
     def both(a: Array, b: Array, *more: Array) -> Any:
         halves = [
-            compare(*((x >> np.uint32(shift)).astype(U16).view(part) for x in (a, b))) for shift in (0, 16)
+            compare(*((x >> np.uint32(shift)).astype(U16).view(half_type) for x in (a, b)))
+            for shift in (0, 16)
         ]
         if more:
             halves = [combine[0](half, more[0]) for half in halves]

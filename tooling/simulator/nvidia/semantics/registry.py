@@ -1,7 +1,7 @@
-"""The table of instruction semantics: mnemonic and type to a function over arrays, with its PTX ISA section.
+"""The registry of instruction semantics: opcode and modifiers to a function over arrays.
 
-An `Operation` is pure: bits in, bits out, all lanes at once. What touches memory, other lanes or the program
-counter is not here (see `access`, `warps`, `program`).
+An `Operation` is pure and computes all lanes at once. Instructions that access memory, other lanes or the
+program counter are in `instructions`.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Operation(Struct, frozen=True):
     """The meaning of one instruction form.
 
     Attributes:
-        function: takes one array per source operand, returns the result (a tuple for two results).
-        result: array type of the destination; None when the function returns the right one by itself.
+        function: takes one array per source operand, returns the result (a tuple of two for `setp p|q`).
+        result: array type of the destination.
         arguments: array type of each source operand.
         section: of the PTX ISA 8.5.
-        approximate: hardware returns an approximation here; this is the correctly rounded value instead.
+        approximate: hardware returns an approximation; the function, the correctly rounded value.
     """
 
     function: Function
@@ -50,13 +50,13 @@ class Operation(Struct, frozen=True):
 
 
 Maker = Callable[[tuple[str, ...]], "Operation | None"]
-"""Makes the operation of one opcode for given modifiers, or None when it knows no such form."""
+"""Makes the operation of one opcode with these modifiers, or returns None for an unknown form."""
 
 MAKERS: dict[str, Maker] = {}
 
 
 def makes(*opcodes: str) -> Callable[[Callable[[str, tuple[str, ...]], Operation | None]], Any]:
-    """Enter a maker function into the table under these opcodes."""
+    """Register a maker function for these opcodes."""
 
     def enter(maker: Callable[[str, tuple[str, ...]], Operation | None]) -> Any:
         for opcode in opcodes:

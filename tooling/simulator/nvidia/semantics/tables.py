@@ -1,4 +1,4 @@
-"""Every table of operations together: what an instruction form means."""
+"""Look-up of the operation of an instruction form, in all tables."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from tooling.simulator.nvidia.semantics import bit_fields, convert, floating_poi
 from tooling.simulator.nvidia.semantics.registry import MAKERS, Operation
 
 TABLES = (integer, bit_fields, logic, floating_point, convert)
-"""Each of these modules enters its operations into `MAKERS` when it is imported."""
+"""Each of these modules registers its operations in `MAKERS` when it is imported."""
 
 _KNOWN: dict[tuple[str, tuple[str, ...]], Operation | None] = {}
 
 
 def lookup(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
-    """The operation of a form such as ("add", ("rn", "f32")), or None when the table has none."""
+    """The operation of a form such as ("add", ("rn", "f32")), or None for an unknown form."""
     key = (opcode, modifiers)
     if key not in _KNOWN:
         maker = MAKERS.get(opcode)

@@ -1,7 +1,7 @@
-"""A tensor core's sums of products, bit for bit as an H200 makes them (`tests/data/h200/products.npz`).
+"""A tensor core's sums of products, bit for bit as on an H200 (`tests/data/h200/products.npz`).
 
-All terms of a sum, the addend among them, are shifted to the largest exponent among them, and what then lies
-too far down is cut off. The rest is added exactly, and cut to a float32 or rounded to a float16.
+All terms of a sum, including the addend, are aligned to their largest exponent and truncated to a fixed
+number of bits. Their exact sum is truncated to a float32 or rounded to a float16.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from tooling.simulator.numerics.rounding import F16, F32, F64, U16, U32
 Array = NDArray[Any]
 
 F16_SMALLEST, F32_SMALLEST = -13, -125
-"""Exponents of the smallest normal numbers, as of fractions from 0.5; subnormal ones are added with them."""
+"""`frexp` exponents of the smallest normal numbers; subnormal numbers are aligned with the same exponent."""
 
-_NOTHING = -(2**13)  # an exponent far below that of every factor
-_NOWHERE = -900  # the largest exponent of a sum of zeros: a power of two that a float64 has
+_ZERO_EXPONENT = -(2**13)  # of a zero: far below that of every factor
+_MIN_EXPONENT = -900  # of a sum of zeros: its power of two must be a float64
 
 
 class Precision(Struct, frozen=True):
-    """Bits that a sum has.
+    """Bits that a sum keeps.
 
     Attributes:
-        kept: of its terms, counted from the largest exponent.
-        result: of a float32 result.
+        kept: bits of each term, counted from the largest exponent.
+        result: bits of a float32 result.
     """
 
     kept: int
@@ -36,29 +36,29 @@ class Precision(Struct, frozen=True):
 
 
 FULL = Precision(26, 24)
-"""Of inputs from 16 bits."""
+"""For inputs of 16 bits or more."""
 EIGHT_BITS = Precision(14, 14)
-"""Of eight-bit floating-point inputs that a tensor core multiplies as they are: wgmma."""
+"""For 8-bit floating-point inputs of wgmma, which are multiplied without conversion to f16."""
 
 
 class Factors(Struct, frozen=True):
-    """The numbers of a matrix, as float64 of shape (warps, rows, depth), and their type's least exponent."""
+    """A matrix, as float64 of shape (warps, rows, depth), and the smallest normal exponent of its type."""
 
     values: Array
     smallest: int
 
-    def part(self, depths: list[int]) -> Factors:
-        """The same at some places along the depth."""
+    def at_depths(self, depths: list[int]) -> Factors:
+        """The columns at these indices along the depth."""
         return Factors(self.values[:, :, depths], self.smallest)
 
     @property
     def exponents(self) -> Array:
-        """Those with which they are added: a product has the sum of two, even if it carries."""
+        """The exponents used for alignment: that of a product is the sum of two, without normalisation."""
         return _exponents(self.values, self.smallest)
 
 
 def tensor_sum(left: Factors, right: Factors, addend: Array, precision: Precision) -> Array:
-    """The products of rows of two matrices, added with an addend.
+    """The dot products of the rows of two matrices, plus an addend.
 
     Args:
         addend: float32 or float16, (warps, rows of left, rows of right).
@@ -73,7 +73,7 @@ def tensor_sum(left: Factors, right: Factors, addend: Array, precision: Precisio
     rows, columns = left.exponents - 1, right.exponents
     for k in depths:
         np.maximum(largest, rows[:, :, None, k] + columns[:, None, :, k], out=largest)
-    unit = np.maximum(largest, _NOWHERE) - precision.kept
+    unit = np.maximum(largest, _MIN_EXPONENT) - precision.kept
     scale = np.ldexp(1.0, -unit)
     total = np.trunc(total * scale)
     for k in depths:
@@ -85,17 +85,17 @@ def tensor_sum(left: Factors, right: Factors, addend: Array, precision: Precisio
 
 
 def cut(total: Array, bits: int) -> Array:
-    """Float64 to a float32 with so many bits, towards zero; what is too large is infinite."""
+    """Float64 to float32 with `bits` significant bits, truncated; overflow gives infinity."""
     unit = np.maximum(np.frexp(total)[1], F32_SMALLEST) - bits
     return np.asarray(np.ldexp(np.trunc(np.ldexp(total, -unit)), unit).astype(F32))
 
 
 def canonical(sums: Array) -> Array:
-    """The same as a tensor core writes it: no zero has a sign, and of a NaN all other bits are set."""
+    """The sums as a tensor core writes them: zeros are positive, and a NaN has all bits but the sign set."""
     sums = sums + sums.dtype.type(0)
     word, bits = (U16, 0x7FFF) if sums.dtype == F16 else (U32, 0x7FFFFFFF)
     return np.where(np.isnan(sums), word.type(bits), sums.view(word)).view(sums.dtype)
 
 
 def _exponents(values: Array, smallest: int) -> Array:
-    return np.where(values == 0, _NOTHING, np.maximum(np.frexp(values)[1], smallest))
+    return np.where(values == 0, _ZERO_EXPONENT, np.maximum(np.frexp(values)[1], smallest))

@@ -1,0 +1,233 @@
+"""A misspelled word of the command line suggests the right one, and ends with status 2."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, get_args, get_origin, get_type_hints
+
+import pytest
+from msgspec.structs import fields
+
+from tests.cli.conftest import REPOSITORY
+from tooling.cli import main
+from tooling.cli.commands import COMMANDS, Command, parser_of
+from tooling.cli.options import CHECKS, PuzzleRunOptions, VerifyOptions
+from tooling.cli.parser import read
+from tooling.exit_codes import ExitCode
+
+NAMES = "  why: a puzzle is named p01, p02, …; a variant of it like p15_tile_tensor\n"
+P23 = "usage: tooling run p23 (--elementwise | --tiled | --manual-vectorized | --vectorized | --benchmark)"
+ALL = "`tooling list` shows all"
+MISSPELLED = {
+    # commands
+    "rnu p15": "there is no command `rnu`\n  try: did you mean `run`?",
+    "lst": "there is no command `lst`\n  try: did you mean `list`?",
+    "RUN p15": "there is no command `RUN`\n  try: did you mean `run`?",
+    "tragets": "there is no command `tragets`\n  try: did you mean `targets`?",
+    "chek-translation": "there is no command `chek-translation`\n  try: did you mean `check-translations`?",
+    "help": "there is no command `help`\n  try: did you mean `--help`?",
+    "version": "there is no command `version`\n  try: did you mean `--version`?",
+    "p15": "there is no command `p15`\n  try: `tooling run p15`",
+    "15 --target sim": "there is no command `15`\n  try: `tooling run 15 --target sim`",
+    # options before the command
+    "--verson": "unknown option --verson\n  try: did you mean `--version`?",
+    "--target sim run p15": "unknown option --target\n"
+    "  try: an option stands after the command: `tooling run --target sim p15`",
+    # actions
+    "book chek": "`tooling book` has no action `chek`\n  try: did you mean `check`?",
+    "book sreve --port 3001": "`tooling book` has no action `sreve`\n  try: did you mean `serve`?",
+    "matrix biuld": "`tooling matrix` has no action `biuld`\n  try: did you mean `build`?",
+    "check-translations stauts": "`tooling check-translations` has no action `stauts`\n"
+    "  try: did you mean `status`?",
+    "check-translations stmap puzzle_01": "`tooling check-translations` has no action `stmap`\n"
+    "  try: did you mean `stamp`?",
+    # options
+    "run p15 --targt sim": "there is no option `--targt`\n  try: did you mean `--target`?",
+    "run --targt sim p15": "there is no option `--targt`\n  try: did you mean `--target`?",
+    "run p15 --targt=sim": "there is no option `--targt=sim`\n  try: did you mean `--target`?",
+    "run p15 -target sim": "there is no option `-target`\n  try: did you mean `--target`?",
+    "run p15 --solutoin": "there is no option `--solutoin`\n  try: did you mean `--solution`?",
+    "run p15 --sol": "there is no option `--sol`\n  try: did you mean `--solution`?",
+    "run p15 --no_check": "there is no option `--no_check`\n  try: did you mean `--no-check`?",
+    "run p15 -hint": "unknown argument -hint\n  try: did you mean `--hint`?",
+    "list --lan ko": "unknown argument --lan\n  try: did you mean `--lang`?",
+    "verify --require_all": "unknown argument --require_all\n  try: did you mean `--require-all`?",
+    "book build --ouput x": "unknown argument --ouput\n  try: did you mean `--output`?",
+    "bundle x --acelerator y": "unknown argument --acelerator\n  try: did you mean `--accelerator`?",
+    "check --jsn x": "unknown argument --jsn\n  try: did you mean `--json`?",
+    "targets --all": "unknown argument --all\n  try: `tooling targets --help` shows what there is",
+    "profile p15 --soluton": "there is no option `--soluton`\n  try: did you mean `--solution`?",
+    # choices and lists
+    "run p15 --target sm": "--target does not take `sm`\n  why: it takes auto, nvidia, amd, apple or sim\n"
+    "  try: did you mean `sim`?",
+    "run p15 --lang kr": "--lang does not take `kr`\n  why: it takes en or ko",
+    "verify --only solutions": "--only does not take `solutions`\n"
+    "  why: it takes solution, skeleton or mutant\n  try: did you mean `solution`?",
+    "check-translations --format htm": "--format does not take `htm`\n"
+    "  why: it takes text, json, md, github, sarif or html\n  try: did you mean `html`?",
+    "run p15 --check race": "argument --check: there is no check `race`: memory, races, initialisation, "
+    "synchronisation or none\n  try: did you mean `races`?",
+    "simulate --schedule advers -- x": "argument --schedule: `advers` is not a schedule: lockstep, "
+    "random:SEED or adversarial\n  try: did you mean `adversarial`?",
+    "simulate --schedule random -- x": "argument --schedule: `random` is not a schedule: lockstep, "
+    "random:SEED or adversarial\n  try: did you mean `random:SEED`?",
+    "book serve --port 99999": "argument --port: must be a port number from 0 to 65535, not 99999",
+    # puzzles and their flags
+    "run p51": f"there is no puzzle `p51`\n{NAMES}  try: did you mean `p15` or `p35`? ({ALL})",
+    "run 99": f"there is no puzzle `99`\n{NAMES}  try: did you mean `p35`? ({ALL})",
+    "run p15_tile": f"there is no puzzle `p15_tile`\n{NAMES}  try: did you mean `p15_tile_tensor`? ({ALL})",
+    "run p51_tile_tensor": f"there is no puzzle `p51_tile_tensor`\n{NAMES}"
+    f"  try: did you mean `p15_tile_tensor` or `p35_tile_tensor`? ({ALL})",
+    "verify p51": "there is no puzzle `p51`\n  try: did you mean `p15` or `p35`?",
+    "matrix build 0": "there is no puzzle `0`\n  try: did you mean `p01`?",
+    "run p23 --tilled": f"`p23` has no flag `--tilled`\n  why: {P23}\n  try: did you mean `--tiled`?",
+    "run 23 tiled": f"`p23` has no flag `tiled`\n  why: {P23}\n  try: did you mean `--tiled`?",
+    "verify --part IIX": "there is no part `IIX`\n  try: did you mean `II` or `IX`?",
+    "verify --mode tild p23": "there is no mode `tild`\n  try: did you mean `tiled` or `--tiled`?",
+}
+
+
+@pytest.fixture(autouse=True)
+def as_called_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("UV", "POE_ACTIVE", "PIXI_ENVIRONMENT_NAME", "GITHUB_ACTIONS", "PUZZLE_LANG", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PUZZLE_ROOT", str(REPOSITORY))
+    monkeypatch.chdir(REPOSITORY)
+
+
+@pytest.mark.parametrize(("line", "message"), MISSPELLED.items(), ids=MISSPELLED)
+def test_a_misspelling_suggests_the_right_word(
+    line: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(line.split()) == ExitCode.USAGE
+    said = capsys.readouterr()
+    assert said.err == f"error: {message}\n"
+    assert said.out == ""
+
+
+@pytest.mark.parametrize("name", ["p5", "5", "05", "P05", "p005", "problems/p05/p05.mojo"])
+def test_a_puzzle_is_found_by_its_number(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", name, "--hint", "2"]) == ExitCode.PASSED
+    said = capsys.readouterr().out
+    assert said.startswith("hint 2 of 3: ")
+    assert said.endswith("`tooling run p05 --hint 3`\n")
+
+
+def test_without_a_command_a_newcomer_sees_three(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == ExitCode.USAGE
+    assert capsys.readouterr().out == (
+        "GPU puzzles in Mojo: run them, judge them, keep the book in step.\n"
+        "\n"
+        "  tooling run p01          build your program of puzzle 1, run it and judge it\n"
+        "  tooling run p01 --hint   show a hint\n"
+        "  tooling list             show all puzzles\n"
+        "\n"
+        "`tooling --help` shows all commands.\n"
+    )
+
+
+def test_the_versions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == ExitCode.PASSED
+    assert capsys.readouterr().out == "tooling 0.1.0\nMojo 1.2.0\nMAX 26.7.0\nmdBook 0.5.4\n"
+
+
+@pytest.mark.parametrize("line", ["--help", "--version", "run --help", "book chek", "rnu"])
+def test_what_needs_no_puzzle_imports_nothing_heavy(line: str) -> None:
+    script = (
+        "import sys\nfrom tooling.cli import main\n"
+        "try: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "print(sorted({'numpy', 'rich', 'jinja2', 'subprocess'} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", script, *line.split()]
+    done = subprocess.run(command, text=True, capture_output=True, check=True, cwd=REPOSITORY)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+# The options classes
+
+
+def leaves(commands: tuple[Command, ...] = COMMANDS) -> Iterator[Command]:
+    for command in commands:
+        yield from leaves(command.actions) if command.actions else (command,)
+
+
+@pytest.mark.parametrize("command", list(leaves()), ids=lambda command: command.prog)
+def test_the_function_of_a_command_takes_its_options(command: Command) -> None:
+    import importlib
+
+    module = importlib.import_module(f"tooling.cli.{command.module}")
+    function = getattr(module, command.function)
+    (parameter,) = inspect.signature(function).parameters
+    assert get_type_hints(function)[parameter] is command.options
+
+
+@pytest.mark.parametrize("command", list(leaves()), ids=lambda command: command.prog)
+def test_a_default_is_of_the_fields_type(command: Command) -> None:
+    assert command.options
+    for each in fields(command.options):
+        kind = get_args(each.type)[0]
+        if get_origin(kind) is Literal:
+            default = each.default_factory() if callable(each.default_factory) else each.default
+            assert default in get_args(kind), each.name
+        if kind is bool:
+            assert each.default is False, f"{each.name}: an option without a value can only switch on"
+
+
+def options_of(line: str) -> PuzzleRunOptions:
+    command = next(command for command in COMMANDS if command.name == "run")
+    return read(parser_of(command), PuzzleRunOptions, line.split())
+
+
+def test_a_command_line_becomes_typed_options() -> None:
+    read_ = options_of("--tiled p23 --target sim --timeout 2.5 --hint --check memory,races --json -")
+    assert read_ == PuzzleRunOptions(
+        puzzle="p23", target="sim", timeout=2.5, hint=1, check=frozenset({"memory", "races"}), json="-",
+        flags=("--tiled",), lang="en",
+    )  # fmt: skip
+    assert options_of("p23 --hint 3 --no-check").checks == frozenset()
+    assert options_of("p23 --hint 3 --no-check").hint == 3
+    assert options_of("p23").checks is None
+    assert CHECKS == ("memory", "races", "initialisation", "synchronisation")
+
+
+def test_an_option_that_may_be_repeated_becomes_a_tuple() -> None:
+    command = next(command for command in COMMANDS if command.name == "verify")
+    words = ["p01", "p02", "--only", "mutant", "--only", "solution"]
+    chosen = read(parser_of(command), VerifyOptions, words)
+    assert chosen.only == ("mutant", "solution")
+    assert chosen.puzzles == ("p01", "p02")
+
+
+def test_a_programs_own_options_are_left_to_it() -> None:
+    from tooling.cli.options import SimulateOptions
+
+    command = next(command for command in COMMANDS if command.name == "simulate")
+    words = ["--timeout", "5", "--", "./my_program", "--hint", "-hot", "--no-check"]
+    chosen = read(parser_of(command), SimulateOptions, words)
+    assert chosen.timeout == 5
+    assert not chosen.no_check
+    assert chosen.program[-4:] == ("./my_program", "--hint", "-hot", "--no-check")
+
+
+def test_output_that_cannot_be_written_is_named() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("there is no /dev/full here")
+    with full.open("w") as stream:
+        for line in ("list", "run p01 --hint", "run p51", "--version"):
+            command = [sys.executable, "-m", "tooling", *line.split()]
+            done = subprocess.run(
+                command, stdout=stream, stderr=subprocess.PIPE, text=True, check=False, cwd=REPOSITORY
+            )
+            if line == "run p51":
+                assert done.returncode == ExitCode.USAGE
+                assert done.stderr.startswith("error: there is no puzzle `p51`\n")
+            else:
+                assert done.returncode == ExitCode.NOT_POSSIBLE, line
+                assert done.stderr == (
+                    "error: the output cannot be written\n  why: No space left on device\n"
+                )

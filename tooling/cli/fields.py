@@ -1,0 +1,71 @@
+"""What a field of an options class says of the command line.
+
+An options class is a `msgspec.Struct` whose fields are annotated with `Annotated[TYPE, Option(…)]`,
+`Annotated[TYPE, Positional(…)]` or `Annotated[tuple[str, ...], Flags()]`; `tooling.cli.parser` builds the
+parser from them. The field's name gives the option's (`no_check`: `--no-check`), its default the default, and
+its type how the text is read:
+
+- `bool`: an option without a value.
+- `str`, `int`, `float`, `Path`; with `| None` where there is no default.
+- `Literal["a", "b"]`: one of these.
+- `tuple[T, ...]`: an option that may be given several times, or the remaining positional arguments.
+- another type: `Option.read` makes it from the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+
+class BadValue(Exception):
+    """The text that was given cannot be the value of an option or positional argument.
+
+    Attributes:
+        what: why not.
+        hint: what to write instead, where that can be guessed.
+    """
+
+    def __init__(self, what: str, hint: str | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.hint = hint
+
+
+class Option(Struct, frozen=True):
+    """An option that begins with `--`.
+
+    Attributes:
+        help: its line of the help.
+        metavar: what stands for the value in the help.
+        group: the heading of the help that it stands under; empty: `options`.
+        alternative: options of a command with the same word here exclude each other.
+        read: makes the value from the text. Raises ValueError or BadValue.
+        bare: the value where the option is given without one; None: it always needs one.
+    """
+
+    help: str | None = None
+    metavar: str | None = None
+    group: str = ""
+    alternative: str = ""
+    read: Callable[[str], object] | None = None
+    bare: str | None = None
+
+
+class Positional(Struct, frozen=True):
+    """An argument that is known by its place.
+
+    Attributes:
+        help: its line of the help.
+        metavar: its name in the help.
+        remainder: it takes everything from its place on, options too.
+    """
+
+    help: str | None = None
+    metavar: str | None = None
+    remainder: bool = False
+
+
+class Flags(Struct, frozen=True):
+    """What no option and no positional argument takes, such as the flags of a puzzle's modes."""

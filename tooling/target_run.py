@@ -1,0 +1,137 @@
+"""Runs a program on a GPU or on the simulated one, and returns what was noticed while it ran."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from tooling.execution.program import DEFAULT_OUTPUT_LIMIT, Ending, Transcript, run_program
+from tooling.targets.model import Target
+from tooling.toolchain.cache import usable_cache
+
+if TYPE_CHECKING:
+    from tooling.simulator.checks.findings import Finding
+    from tooling.simulator.counters.profile import KernelProfile
+    from tooling.simulator.counters.profiler import Profiler
+    from tooling.simulator.engine.executor import Executor
+    from tooling.simulator.server.stopped import StoppedKernel
+
+
+class RunOptions(Struct, frozen=True, kw_only=True):
+    """How a program is run.
+
+    Attributes:
+        environment: variables besides those of this process and of the target.
+        time_limit: seconds.
+        output_limit, kept_output, stream: as `run_program` has them.
+        error_output: receives standard error when a simulated run has ended, also where the simulated GPU
+            does not support what the program uses.
+        language: of the simulated GPU's messages (`en` or `ko`).
+        checks: the simulated GPU's checks that watch, by name; None: all.
+        schedule: the order in which the simulated GPU runs threads, see `SimulationOptions`.
+        graphs: the program compiles MAX graphs; those for the simulated GPU are kept apart.
+        count: count what the kernels do, where the target can: on the simulated GPU.
+        executor: runs the launches on the simulated GPU; None: its engine, or the profiler with `count`.
+    """
+
+    time_limit: float
+    environment: Mapping[str, str] = field(default_factory=dict)
+    output_limit: int = DEFAULT_OUTPUT_LIMIT
+    kept_output: int | None = None
+    stream: Callable[[bytes], None] | None = None
+    error_output: Callable[[str], object] | None = None
+    language: str = "en"
+    checks: frozenset[str] | None = None
+    schedule: str = "lockstep"
+    graphs: bool = False
+    count: bool = False
+    executor: Executor | None = None
+
+
+class TargetRun(Struct, frozen=True):
+    """A program's run on a target with what the target itself noticed."""
+
+    transcript: Transcript
+    findings: tuple[Finding, ...] = ()
+    launches: int | None = None  # kernels launched; None where they are not counted
+    kernels: tuple[KernelProfile, ...] | None = None  # what they did; None where it was not counted
+    stopped: StoppedKernel | None = None  # by the simulated GPU
+
+
+def run_on_target(command: Sequence[str | Path], target: Target, options: RunOptions) -> TargetRun:
+    """Runs a program on a GPU, or on the simulated one, which also reports what its checks find.
+
+    Raises: as `simulated_run`.
+    """
+    return simulated_run(command, options) if target.simulated else TargetRun(_run(command, options, {}))
+
+
+def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetRun:
+    """Runs a program on the simulated GPU.
+
+    Raises:
+        ProgramNotStarted: the program cannot be started here.
+        ToolingError: the simulated GPU does not support something that the program uses.
+        ValueError: an unknown schedule.
+    """
+    from tooling.simulator.checks.findings import Check  # noqa: PLC0415 - brings NumPy
+    from tooling.simulator.server.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
+    from tooling.simulator.server.stopped import stopped_kernel  # noqa: PLC0415
+
+    profiler = _profiler() if options.count else None
+    watching = SimulationOptions(
+        checks=ALL_CHECKS if options.checks is None else frozenset(map(Check, options.checks)),
+        language=options.language,
+        schedule=options.schedule,
+        graph_cache=graph_cache() if options.graphs else None,
+    )
+    with Simulation(watching, executor=options.executor or profiler) as simulation:
+        transcript = _run(command, options, simulation.environment)
+    if options.error_output:
+        options.error_output(transcript.stderr)
+    if simulation.errors:  # a program that cannot be simulated gets no verdict
+        raise simulation.errors[0]
+    return TargetRun(
+        transcript,
+        tuple(relevant_findings(simulation.findings, transcript)),
+        len(simulation.records),
+        tuple(profiler.profiles.kernels) if profiler else None,
+        stopped_kernel(simulation.records),
+    )
+
+
+def _profiler() -> Profiler:
+    from tooling.simulator.counters.profiler import Profiler  # noqa: PLC0415 - few modes are judged by counters
+
+    return Profiler()
+
+
+def _run(command: Sequence[str | Path], options: RunOptions, of_target: Mapping[str, str]) -> Transcript:
+    return run_program(
+        command,
+        environment={**os.environ, "MODULAR_TELEMETRY_ENABLED": "0", **options.environment, **of_target},
+        time_limit=options.time_limit,
+        output_limit=options.output_limit,
+        kept_output=options.kept_output,
+        stream=options.stream,
+    )
+
+
+def graph_cache() -> Path:
+    """Where MAX keeps the graphs that it compiled for the simulated GPU: PTX, which real ones do not load."""
+    return usable_cache().root / "graphs"
+
+
+def relevant_findings(findings: Sequence[Finding], transcript: Transcript) -> list[Finding]:
+    """Without those that say nothing after the way in which the program ended.
+
+    A program that failed did not come to free its buffers. After one that ended well, unwritten memory that
+    Mojo's library read is left out: it would explain a wrong result, and there is none.
+    """
+    ended_well = transcript.ending is Ending.EXITED and transcript.status == 0
+    idle = "unwritten-library-read" if ended_well else "leak"
+    return [finding for finding in findings if finding.kind.value != idle]
