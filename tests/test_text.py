@@ -11,7 +11,16 @@ import pytest
 from tooling.catalog.manifest import load_puzzle
 from tooling.judging.texts import EXPLANATIONS
 from tooling.project import Project, find_project
-from tooling.simulator.checks.findings import Action, Check, Finding, Kind, Party, Place, Severity, render
+from tooling.simulator.checks.findings import (
+    Action,
+    Check,
+    Finding,
+    Kind,
+    Party,
+    Severity,
+    SourcePosition,
+    render,
+)
 from tooling.text import LocalText, Text, languages
 from tooling.text.catalogues import FOLDER, FOLDER_VARIABLE, catalogue_files
 from tooling.text.extraction import check_catalogue, sentences, update_catalogue
@@ -67,7 +76,7 @@ def test_a_third_language_needs_only_a_catalogue(tmp_path: Path, monkeypatch: py
     texts.save(str(catalogue))
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     assert languages() == ("en", "ja", "ko")
-    position = Place("p01.mojo", 3, 1, 1)
+    position = SourcePosition("p01.mojo", 3, 1, 1)
     party = Party(Action.READ, (0, 0, 0), (0, 0, 0), 0, 0, position)
     finding = Finding(Check.MEMORY, Kind.NULL_POINTER, Severity.ERROR, "add", parties=(party,))
     lines = render(finding, "ja").splitlines()

@@ -10,7 +10,7 @@ import pytest
 
 from tooling.book.directives.pictures import figure as show_figure
 from tooling.book.directives.runs import Shown, shown_outputs
-from tooling.book.directives.verdicts import answer, verdict_path
+from tooling.book.directives.verdicts import answer, verdict_path, without_machine
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure, find_figure
@@ -251,6 +251,11 @@ def test_a_short_matrix_and_a_long_list_stay_in_their_line(line: str) -> None:
     assert list(fold([line])) == [line]
 
 
+def test_of_a_very_long_list_the_ends_are_shown() -> None:
+    numbers = ", ".join(f"{number}.0" for number in range(65))
+    assert list(fold([f"out: HostBuffer([{numbers}])"])) == ["out: HostBuffer([0.0, 1.0, 2.0, ..., 64.0])"]
+
+
 def test_a_comment_does_not_make_a_recording_old(checkout: Project) -> None:
     program = checkout.problems / "p15" / "p15.mojo"
     before = digest(program)
@@ -281,6 +286,19 @@ def test_a_wrong_answer_may_lie_in_any_file_of_a_program(real: Project) -> None:
     assert list(judged) == ["p17.py", "op/__init__.mojo", "op/conv1d.mojo"]
     assert edit.with_ in judged["op/conv1d.mojo"]
     assert edit.replace not in judged["op/conv1d.mojo"]
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("  where: /home/me/book/problems/p01/p01.mojo:21:54: error", "  where: p01.mojo:21:54: error"),
+        ("  found 2 times in mojo_pkg:b0ee0a15", "  found 2 times in mojo_pkg:…"),
+        ("  mojo_pkg:b0ee0a15에서 모두 2회 발견", "  mojo_pkg:…에서 모두 2회 발견"),
+        ("  found 2 times in axis_sum", "  found 2 times in axis_sum"),
+    ],
+)
+def test_a_verdict_is_recorded_without_what_differs_between_machines(said: str, shown: str) -> None:
+    assert without_machine(said) == shown
 
 
 def test_each_output_of_the_book_is_listed_once(real: Project) -> None:

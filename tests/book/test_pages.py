@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -39,6 +40,26 @@ def test_run_tabs_follow_the_manifest(real: Project) -> None:
         assert f"```bash\n{command}\n```" in text
     assert "amd" not in text
     assert "apple" not in text
+
+
+def test_constants_of_a_graph_are_those_of_all_its_files(real: Project) -> None:
+    at_work = renderer(real)
+    written = "{{#constant p17 INPUT_SIZE}} {{#constant p17 TPB}} {{#constant p17 BLOCKS_PER_GRID}}"
+    assert at_work.render("puzzle_17/puzzle_17.md", written) == "15 15 (2, 1)"
+    assert at_work.problems == []
+
+
+def test_run_tabs_of_a_graph_bring_its_extra(real: Project) -> None:
+    at_work = renderer(real)
+    text = at_work.render("puzzle_15/puzzle_15.md", "# x\n\n{{#run p17 solution}}\n")
+    assert at_work.problems == []
+    assert re.findall(r"```bash\n(.*)\n```", text) == [
+        "pixi run -e max p17 --solution",
+        "pixi run -e max p17 --solution --target amd",
+        "pixi run -e max p17 --solution --target apple",
+        "uv run --extra max poe p17 --solution",
+        "uv run --extra max poe p17 --solution --target sim",
+    ]
 
 
 def test_a_message_may_leave_out_what_differs(real: Project) -> None:

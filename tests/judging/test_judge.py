@@ -12,7 +12,7 @@ from tooling.execution.program import Ending, Transcript
 from tooling.judging.judge import confirmed_problem, judge_case, judge_unjudged
 from tooling.judging.reference import ReferenceCase
 from tooling.judging.verdict import CaseVerdict, Problem
-from tooling.simulator.checks.findings import Place
+from tooling.simulator.checks.findings import SourcePosition
 from tooling.simulator.gpu.launch import FaultKind
 from tooling.simulator.server.stopped import StoppedKernel
 from tooling.text import Text
@@ -87,7 +87,7 @@ def sentences(problem: Problem) -> str:
 
 LOOP = StoppedKernel(
     name="add_10",
-    place=Place("/far/p01.mojo", 12, 9, 40),
+    position=SourcePosition("/far/p01.mojo", 12, 9, 40),
     text="while i < 4:",
     thread=(3, 0, 0),
     block=(0, 0, 0),

@@ -26,8 +26,8 @@ from tooling.simulator.checks.findings import (
     Kind,
     Memory,
     Party,
-    Place,
     Severity,
+    SourcePosition,
 )
 from tooling.targets.model import Choice
 from tooling.targets.probing import SIMULATED
@@ -39,8 +39,8 @@ RACE = Finding(
     severity=Severity.ERROR,
     kernel="add_10",
     parties=(
-        Party(Action.READ, (1, 0, 0), (0, 0, 0), 0, 1, Place("p01.mojo", 39, 28, 1)),
-        Party(Action.WRITE, (0, 0, 0), (0, 0, 0), 0, 0, Place("p01.mojo", 32, 42, 2)),
+        Party(Action.READ, (1, 0, 0), (0, 0, 0), 0, 1, SourcePosition("p01.mojo", 39, 28, 1)),
+        Party(Action.WRITE, (0, 0, 0), (0, 0, 0), 0, 0, SourcePosition("p01.mojo", 32, 42, 2)),
     ),
     buffer=Buffer(Memory.SHARED, 32),
 )
@@ -134,7 +134,7 @@ BEYOND = Finding(
     kind=Kind.OUTSIDE_SHARED,
     severity=Severity.ERROR,
     kernel="add_10",
-    parties=(Party(Action.READ, (1, 0, 0), (0, 0, 0), 0, 1, Place("p01.mojo", 39, 28, 1)),),
+    parties=(Party(Action.READ, (1, 0, 0), (0, 0, 0), 0, 1, SourcePosition("p01.mojo", 39, 28, 1)),),
     buffer=Buffer(Memory.SHARED, 32),
 )
 
@@ -161,7 +161,9 @@ def test_invalid_accesses_replace_the_diagnosis_of_a_partial_sum(
 )
 def test_six_findings_are_shown_and_the_others_are_counted(count: int, rest: list[str]) -> None:
     findings = tuple(
-        replace(BEYOND, parties=(replace(BEYOND.parties[0], place=Place("p01.mojo", line, 28, 1)),))
+        replace(
+            BEYOND, parties=(replace(BEYOND.parties[0], position=SourcePosition("p01.mojo", line, 28, 1)),)
+        )
         for line in range(11, 11 + count)
     )
     lines = shown(case(WRITTEN_PAST_THE_END, findings=findings)).splitlines()
@@ -229,8 +231,8 @@ def test_five_elements_that_differ_are_shown_and_the_others_counted(wrong: int, 
 
 
 def test_warnings_are_shown_with_a_wrong_answer_too() -> None:
-    warning = replace(RACE, severity=Severity.WARNING, kind=Kind.MBARRIER_UNHEEDED)
+    warning = replace(RACE, severity=Severity.WARNING, kind=Kind.MBARRIER_RESULT_IGNORED)
     text = shown(case(findings=(RACE, warning)))
     assert text.count("race on shared memory") == 1
-    assert text.count("warning: [races] an mbarrier is asked whether its phase is complete") == 1
+    assert text.count("warning: [races] an mbarrier phase is tested for completion") == 1
     assert text.index("❌") < text.index("race on") < text.index("warning:")

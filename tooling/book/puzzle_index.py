@@ -17,7 +17,7 @@ from tooling.catalog.model import Program, Puzzle
 from tooling.catalog.needs import Needs, all_needs
 from tooling.project import Project
 
-_CONSTANT = re.compile(r"^comptime\s+(\w+)\s*=\s*(.+?)\s*(?:#.*)?$", re.MULTILINE)
+_CONSTANT = re.compile(r"^(?:comptime\s+)?(\w+)\s*=\s*(.+?)\s*(?:#.*)?$", re.MULTILINE)
 
 
 class PuzzleIndex(Struct):
@@ -74,18 +74,21 @@ class PuzzleIndex(Struct):
     def constants(self, program: Program) -> dict[str, int]:
         """The whole numbers that a program fixes with `comptime NAME = …` at the left margin.
 
+        All of its files count, and `NAME = …` in those in Python: a graph's operations are in other files.
+
         Sums and products of earlier constants count too, and the numbers of a tuple: `NAME[0]` is the first
         one. What is no whole number is left out.
         """
         known = self._constants.get(program.problem)
         if known is None:
             known = {}
-            for name, value in _CONSTANT.findall(program.problem.read_text(encoding="utf-8")):
-                found = _evaluate(value, known)
-                if isinstance(found, tuple):
-                    known |= {f"{name}[{place}]": number for place, number in enumerate(found)}
-                elif found is not None:
-                    known[name] = found
+            for source in program.sources:
+                for name, value in _CONSTANT.findall(source.problem.read_text(encoding="utf-8")):
+                    found = _evaluate(value, known)
+                    if isinstance(found, tuple):
+                        known |= {f"{name}[{place}]": number for place, number in enumerate(found)}
+                    elif found is not None:
+                        known[name] = found
             self._constants[program.problem] = known
         return known
 

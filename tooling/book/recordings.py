@@ -24,7 +24,9 @@ from tooling.state_file import encoded, read_json
 
 STATES = ("unsolved", "solved")
 _LONG_COUNT = 8  # so many lines that only count up are folded
+_LONG_LIST = 64  # numbers; of more, a page shows the first three and the last
 _LONG_LINE = 80  # characters; about as many stand side by side on a page
+_LIST = re.compile(r"\[([^\[\]]+)\]")
 
 
 class Recording(Struct, frozen=True):
@@ -124,8 +126,8 @@ def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
 def fold(lines: Sequence[str]) -> Iterator[str]:
     """What a page shows of the lines of a run, so that nothing has to be scrolled.
 
-    A long run of lines that only count up is shortened: the first three, `...`, the last. A matrix that
-    stands in one long line gets a line for each of its rows.
+    A long run of lines that only count up is shortened: the first three, `...`, the last. So is a long list.
+    A matrix that stands in one long line gets a line for each of its rows.
     """
     index = 0
     while index < len(lines):
@@ -134,8 +136,13 @@ def fold(lines: Sequence[str]) -> Iterator[str]:
             yield from (*lines[index : index + 3], "...", lines[index + count - 1])
             index += count
         else:
-            yield from _rows(lines[index])
+            yield from _rows(_LIST.sub(_shorten, lines[index]))
             index += 1
+
+
+def _shorten(found: re.Match[str]) -> str:
+    numbers = found[1].split(", ")
+    return found[0] if len(numbers) <= _LONG_LIST else f"[{', '.join((*numbers[:3], '...', numbers[-1]))}]"
 
 
 def _rows(line: str) -> list[str]:

@@ -177,7 +177,7 @@ def _ending_problems(
 
 def _facts(stopped: StoppedKernel, detail: Text) -> dict[str, Any]:
     """The facts of a sentence about a kernel that was stopped."""
-    location = f"{stopped.place} (`{stopped.text}`)" if stopped.text else str(stopped.place)
+    location = f"{stopped.position} (`{stopped.text}`)" if stopped.text else str(stopped.position)
     thread, block = str(stopped.thread), str(stopped.block)
     return {"kernel": stopped.name, "location": location, "thread": thread, "block": block, "detail": detail}
 

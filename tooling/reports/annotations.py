@@ -97,10 +97,10 @@ def verdict_annotations(verdict: Verdict, source: Path, language: str = ENGLISH)
         for finding in case.errors:
             from tooling.simulator.checks.findings import explain  # noqa: PLC0415 - only simulated runs have any
 
-            source_position = finding.parties[0].place if finding.parties else None
+            position = finding.parties[0].position if finding.parties else None
             where = None
-            if source_position and source_position.line:
-                where = Location(Path(source_position.file), source_position.line, source_position.column)
+            if position is not None and position.line:
+                where = Location(Path(position.file), position.line, position.column)
             message = explain(finding, language)
             found.append(Annotation(title, f"{message.what}\n{message.why}\n{message.hint}", where))
         for problem in case.problems:

@@ -199,7 +199,7 @@ def _show_warnings(verdict: Verdict, terminal: Terminal, language: str) -> None:
     seen: set[str] = set()
     for case in verdict.cases:
         for finding in case.findings:
-            if finding in case.errors or not any(party.place.line > 0 for party in finding.parties):
+            if finding in case.errors or not any(party.position.line > 0 for party in finding.parties):
                 continue
             from tooling.simulator.checks.findings import render  # noqa: PLC0415 - only simulated runs have any
 

@@ -205,6 +205,7 @@ struct Attention:
                 output_tensor, q_tensor, k_tensor, v_tensor
             )
         elif target == "gpu":
+            # ANCHOR: attention_orchestration_solution
             # The buffers between the kernels: Kᵀ, the scores and their softmax.
             var k_t_buffer = ctx.enqueue_create_buffer[dtype](d * seq_len)
             var scores_buffer = ctx.enqueue_create_buffer[dtype](seq_len)
@@ -217,7 +218,6 @@ struct Attention:
             var q_row = q_tensor.reshape(row_major[1, d]())
             var output_row = output_tensor.reshape(row_major[1, d]())
 
-            # ANCHOR: attention_orchestration_solution
             # FILL: about 60 lines
             # 1. Kᵀ, so that the scores are a product of matrices.
             comptime transpose = transpose_kernel[

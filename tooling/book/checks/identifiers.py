@@ -13,6 +13,15 @@ from tooling.book.checks.finding import BookFinding
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _PATH = re.compile(r"[\w./-]+\.(?:mojo|py|md|toml|yaml|txt)")
 _NEAR = ("tooling", "uv", "pixi", "poe")
+_FLAGS_OF_ALL = {
+    "--solution",
+    "--hint",
+    "--help",
+    "--target sim",
+    "--lang ko",
+    "--extra max",
+    "--extra torch",
+}
 
 
 def check_identifiers(context: CheckContext) -> Iterator[BookFinding]:
@@ -46,7 +55,7 @@ def check_identifiers(context: CheckContext) -> Iterator[BookFinding]:
 
 def _flag(context: CheckContext, chapter: Chapter, text: str, line: int) -> Iterator[BookFinding]:
     """A lone flag such as `--tiled` is one of the puzzle's; commands are checked by `commands`."""
-    if not text.startswith("--") or text in ("--solution", "--hint", "--help", "--target sim", "--lang ko"):
+    if not text.startswith("--") or text in _FLAGS_OF_ALL:
         return
     puzzle = context.puzzle_of(chapter.path)
     flags = {flag for mode in puzzle.modes for flag in mode.flags} if puzzle else set()

@@ -81,7 +81,7 @@ def check_full_files(context: CheckContext) -> Iterator[BookFinding]:
 
 def _last_include(chapter: Chapter, offset: int) -> Path | None:
     for directive in reversed(list(find_directives(chapter.text[:offset]))):
-        if directive.includes and directive.path.endswith(".mojo"):
+        if directive.includes and directive.path.endswith((".mojo", ".py")):
             return (chapter.page.path.parent / directive.path).resolve()
     return None
 

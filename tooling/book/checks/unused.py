@@ -52,7 +52,7 @@ def check_unused_anchors(context: CheckContext) -> Iterator[BookFinding]:
 
     An anchor that the manifest names may wait for its page as long as a chapter of the manifest is not yet in
     the contents. Where a page shows a region of the problem that holds nothing to complete, its twin in the
-    solution need not be shown.
+    solution need not be shown, whether it is called the same or ends in `_solution`.
     """
     uses: set[expansion.Use] = set()
     for chapter in context.chapters:
@@ -66,7 +66,8 @@ def check_unused_anchors(context: CheckContext) -> Iterator[BookFinding]:
         waiting = set() if finished else named
         sources = [source for program in puzzle.programs for source in program.sources]
         problems = {str(source.problem.resolve()) for source in sources}
-        waiting |= {f"{use.anchor}_solution" for use in uses if use.path in problems} - named
+        shown = {use.anchor for use in uses if use.anchor and use.path in problems}
+        waiting |= {name for anchor in shown for name in (anchor, f"{anchor}_solution")} - named
         files = [path for source in sources for path in (source.problem, source.solution)]
         for path, region in expansion.unused_anchors(
             uses, [path for path in files if path.is_file()], context.library.files

@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from tooling.catalog.mutants import Mutant
 
 _UNSOLVED = "unsolved"
+_MACHINES_OWN = (
+    (re.compile(r"\S*/(?=[\w.]+\.(?:mojo|py):)"), ""),  # where the file is
+    (
+        re.compile(r"\bmojo_pkg:[0-9a-f]{8}(?![0-9a-f])"),
+        "mojo_pkg:…",
+    ),  # a kernel of a graph: a hash of that, too
+)
+"""What differs between machines in a judge's line, and what a page shows instead."""
 _HANG = 2  # how many columns further in a line goes on that is too long for the page
 
 
@@ -115,7 +123,6 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
     judged = run_trial(trial, build_trial(project, trial, toolchain, cache))
     said = io.StringIO()
     show_verdict(judged, Terminal(said, colour=False, width=None), language)
-    lines = (re.sub(r"\S*/(?=[\w.]+\.(?:mojo|py):)", "", line) for line in said.getvalue().splitlines())
     return Recording(
         command=selection.command,
         state=name,
@@ -123,5 +130,12 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
         mojo=toolchain.version,
         program=recordings.digest_texts(files.values()),
         exit_status=int(judged.outcome.exit_code),
-        lines=tuple(lines),
+        lines=tuple(map(without_machine, said.getvalue().splitlines())),
     )
+
+
+def without_machine(line: str) -> str:
+    """A line that the judge writes, without what differs between machines."""
+    for pattern, replacement in _MACHINES_OWN:
+        line = pattern.sub(replacement, line)
+    return line

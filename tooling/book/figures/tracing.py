@@ -11,7 +11,7 @@ from tooling.book.figures.traces import BARRIER, SHARED, Event, Trace
 from tooling.book.recordings import digest, program_files
 from tooling.catalog.catalogue import Selection
 from tooling.project import Project
-from tooling.simulator.checks.base import place_of
+from tooling.simulator.checks.base import source_position
 from tooling.simulator.checks.findings import Check
 from tooling.simulator.engine.executor import Engine, Job
 from tooling.simulator.gpu.code_model import Instruction
@@ -161,5 +161,5 @@ def _buffers(context: LaunchContext) -> list[int]:
 
 
 def _line(instruction: Instruction) -> int:
-    place = place_of(instruction)
-    return place.line if PurePath(place.file).suffix == ".mojo" else 0
+    position = source_position(instruction)
+    return position.line if PurePath(position.file).suffix == ".mojo" else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tooling.simulator.checks.base import place_of
+from tooling.simulator.checks.base import source_position
 from tooling.simulator.gpu.code_model import Instruction, SourceLocation
 
 OWN = "/home/me/problems/p23/p23.mojo"
@@ -35,6 +35,6 @@ def chain(*places: tuple[str, int]) -> SourceLocation | None:
         ([(OWN, 9), (STANDARD, 661)], OWN, 9),
     ],
 )
-def test_the_place_is_the_authors(places: list[tuple[str, int]], file: str, line: int) -> None:
-    place = place_of(Instruction("ld", ("global", "b32"), None, (), 1, chain(*places)))
+def test_the_source_position_is_the_authors(places: list[tuple[str, int]], file: str, line: int) -> None:
+    place = source_position(Instruction("ld", ("global", "b32"), None, (), 1, chain(*places)))
     assert (place.file, place.line) == (file, line)

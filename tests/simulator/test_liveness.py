@@ -1,4 +1,4 @@
-"""Values in registers: kept as long as somebody may read them, and no longer."""
+"""Liveness of register values: each is kept until its last possible read, and no longer."""
 
 from __future__ import annotations
 

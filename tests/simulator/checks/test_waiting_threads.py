@@ -1,4 +1,4 @@
-"""Threads that meet, or fail to: barriers with a count, loops that wait, blocks of a cluster."""
+"""Synchronisation and its failures: barriers with a count, waiting loops, blocks of a cluster."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_barrier_for_some_threads_misses_none_that_returned(schedule: str) -> 
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_barrier_for_more_threads_than_come_says_how_many_came(schedule: str) -> None:
+def test_a_barrier_for_more_threads_than_arrive_reports_the_arrivals(schedule: str) -> None:
     (finding,) = found(f"{LATE_ONES}\nbar.sync 1, 96;\nEND:", Check.SYNCHRONISATION, schedule=schedule)
     assert (finding.kind, finding.expected, finding.arrived) == (Kind.SHORT_BARRIER, 96, 32)
     assert explain(finding).what.startswith("32 threads wait at a barrier that is meant for 96")
@@ -54,11 +54,11 @@ def test_a_barrier_for_more_threads_than_come_says_how_many_came(schedule: str) 
 def test_one_call_of_a_library_is_one_finding_however_many_barriers_it_holds() -> None:
     body = f"{LATE_ONES}\n.loc 1 7 5\nbar.sync 0;\nbar.sync 0;\n.loc 1 8 5\nbar.sync 0;\nEND:"
     findings = found(body, Check.SYNCHRONISATION, before='.file 1 "lines.mojo"')
-    assert [(finding.parties[0].place.line, finding.count) for finding in findings] == [(7, 2), (8, 1)]
+    assert [(finding.parties[0].position.line, finding.count) for finding in findings] == [(7, 2), (8, 1)]
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_lock_that_is_given_back_behind_the_loop_is_told_as_a_waiting_loop(schedule: str) -> None:
+def test_a_lock_released_after_the_loop_is_reported_as_a_waiting_loop(schedule: str) -> None:
     body = """
     TAKE:
     atom.global.cas.b32 %r1, [%rd30], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra TAKE;
@@ -67,7 +67,7 @@ def test_a_lock_that_is_given_back_behind_the_loop_is_told_as_a_waiting_loop(sch
     """
     (finding,) = found(body, Check.SYNCHRONISATION, schedule=schedule)
     assert finding.kind is Kind.ENDLESS_WAIT
-    assert "give a lock back inside the `if`" in explain(finding).hint
+    assert "release a lock inside the `if`" in explain(finding).hint
 
 
 @pytest.mark.parametrize(("blocks", "cluster", "rank"), [(4, 2, 2), (1, 1, 1)])
@@ -81,7 +81,7 @@ def test_a_rank_that_no_block_of_the_cluster_has_is_named(blocks: int, cluster: 
     assert f"{rank}번 블록" in explain(finding, "ko").what
 
 
-def test_an_index_far_outside_is_no_rank_where_there_is_no_cluster() -> None:
+def test_an_index_far_outside_is_not_a_rank_without_a_cluster() -> None:
     body = "mov.u32 %r1, tile; add.u32 %r1, %r1, 0x4000000; ld.shared.b32 %r2, [%r1];"
     (finding,) = found(body, Check.MEMORY, before=".shared .align 4 .b8 tile[4];")
     assert finding.kind is Kind.OUTSIDE_SHARED

@@ -1,4 +1,4 @@
-"""A block may end when it knows that nobody uses its shared memory any more, and not before."""
+"""A block may exit only after all remote accesses to its shared memory."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def gone(body: str, schedule: str, arrivals: int = 64, grid: int = 2) -> list[Fi
         pytest.param(MEET + WRITE + RAISE + SEE, 64, id="a-flag-is-raised"),
     ],
 )
-def test_a_block_that_knows_may_end(body: str, arrivals: int, schedule: str) -> None:
+def test_a_block_ordered_after_remote_accesses_may_exit(body: str, arrivals: int, schedule: str) -> None:
     assert not gone(body, schedule, arrivals)
 
 
@@ -83,12 +83,12 @@ def test_a_block_that_knows_may_end(body: str, arrivals: int, schedule: str) -> 
         ),
     ],
 )
-def test_a_block_that_does_not_know_is_found(body: str, arrivals: int, schedule: str) -> None:
+def test_a_block_not_ordered_after_remote_accesses_is_found(body: str, arrivals: int, schedule: str) -> None:
     (finding,) = gone(body, schedule, arrivals)
     assert [party.action for party in finding.parties] == [Action.WRITE, Action.EXIT]
 
 
-def test_what_another_cluster_does_tells_nothing() -> None:
+def test_another_cluster_does_not_order_accesses() -> None:
     others_meet = f"setp.lt.u32 %p2, %r32, 2; @%p2 bra OUT; {MEET} OUT:"
     (finding,) = gone(MEET + WRITE + others_meet, "lockstep", grid=4)
     assert {party.block[0] for party in finding.parties} == {0, 1}
