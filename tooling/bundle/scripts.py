@@ -39,7 +39,7 @@ def store_script(program: Program, source: Path, folder: Path, project: Project)
         OSError: a file cannot be copied.
     """
     root = program.folder_of(source.absolute())
-    names = [source.absolute().relative_to(root).as_posix(), *(part.name for part in program.parts)]
+    names = [source.absolute().relative_to(root).as_posix(), *(file.name for file in program.other_files)]
     texts = {name: (root / name).read_bytes() for name in names}
     described = b"\0".join(name.encode() + b"\0" + text for name, text in texts.items())
     digest = hashlib.sha256(described).hexdigest()[:20]
