@@ -22,14 +22,14 @@ Array = NDArray[Any]
 INPUT_SIZE = 15
 CONV_SIZE = 4
 OPERATIONS = Path(__file__).parent / "op"
-# Numbers alone: they become part of the operation's name in PyTorch, where the dot of "DType.float32" may not
-# stand. The type of the elements follows from the tensors.
+# Only numbers: they become part of the operation's name in PyTorch, where the dot of "DType.float32" is not
+# allowed. The type of the elements follows from the tensors.
 PARAMETERS = {"input_size": INPUT_SIZE, "conv_size": CONV_SIZE}
 
 
 # ANCHOR: conv1d_pytorch_solution
 def conv1d_pytorch(library: CustomOpLibrary, signal: torch.Tensor, kernel: torch.Tensor) -> torch.Tensor:
-    """Calls the operation `conv1d` of the package with tensors of PyTorch, on the device where they lie."""
+    """Calls the operation `conv1d` of the package with tensors of PyTorch, on their device."""
     # FILL: about 4 lines
     # STUB: return torch.zeros_like(signal)
     # The parameters choose the operation; what it returns comes first among its arguments.

@@ -211,7 +211,7 @@ def backward() -> None:
 
 
 def benchmark() -> None:
-    """How long a forward pass takes: with so little data, nearly all of it is starting graph and kernels."""
+    """Times a forward pass: with this little data, it is mostly the start of graph and kernels."""
     data = example()
     whose, expected, _ = expected_results(data, np.ones((ROWS, OUTPUT_DIM), np.float32))
     gpu = Accelerator()
@@ -224,7 +224,7 @@ def benchmark() -> None:
         operation = Operation(forward_graph(device, algorithm), device)
         call = partial(operation.model.execute, *operation.buffers(*data.values()))
         calls[name] = (call, device.synchronize)
-    # All results before one is freed: memory that is used again would still hold another's right numbers.
+    # All results before one is freed: reused memory could still contain the right values of another.
     results = {name: call()[0] for name, (call, _) in calls.items()}
     for name, result in results.items():
         compare(name, result.to(CPU()).to_numpy(), expected, whose)

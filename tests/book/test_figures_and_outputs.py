@@ -1,4 +1,4 @@
-"""Figures hold the numbers of their puzzles; outputs are shown as they were recorded."""
+"""Figures show the numbers of their puzzles; outputs are shown as recorded."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_trace_is_written_as_it_was_read(real: Project, run: str) -> None:
     assert as_text(load(path)) == path.read_text(encoding="utf-8")
 
 
-def test_cells_that_nobody_wrote_are_unknown() -> None:
+def test_cells_without_a_store_are_unknown() -> None:
     events = (
         Event("store", 0, threads=(0,), elements=(2,), values=(7.0,)),
         Event(BARRIER, 0),
@@ -149,11 +149,11 @@ def test_the_sectors_of_an_embedding_are_those_of_its_first_tokens(real: Project
 def test_a_roofline_without_its_measurements_is_refused(checkout: Project) -> None:
     path = checkout.recordings / "h200" / "benchmarks.json"
     path.write_text(path.read_text("utf-8").replace("p33:tiled ", "p33:other "), "utf-8")
-    with pytest.raises(BookError, match="this is no table of measurements"):
+    with pytest.raises(BookError, match="this is not a table of measurements"):
         measured_roof(Facts(PuzzleIndex(checkout), "p16"))
 
 
-def test_a_request_holds_the_lanes_of_its_warp() -> None:
+def test_a_request_contains_the_lanes_of_its_warp() -> None:
     event = Event("load", 0, 1, tuple(range(30, 34)), (0, 1, 2, 3))
     trace = Trace("", "", (1, 1, 1), (64, 1, 1), (1, 1, 1), 4, (event,))
     addresses = request(trace, event, warp=1).sample.addresses
@@ -176,7 +176,7 @@ def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
     assert drawn.count('class="lane"') == 32
     assert (drawn.count('class="first"'), drawn.count('class="again"')) == (1, 1)
     barrier = next(event for event in trace.events if event.action == BARRIER)
-    with pytest.raises(ValueError, match="asks for no words"):
+    with pytest.raises(ValueError, match="requests no words"):
         request(trace, barrier)
 
 
@@ -187,7 +187,7 @@ def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
         ("p23-memory", 6, {"moved": 6, "still": 6 * 3}),
     ],
 )
-def test_a_narrow_map_stands_in_lines_of_sixteen_words(
+def test_a_narrow_map_has_lines_of_sixteen_words(
     real: Project, name: str, lanes: int, rows: dict[str, int]
 ) -> None:
     narrow = [text for path, text in pictures(PuzzleIndex(real), find_figure(name)) if "narrow" in path.name]
@@ -202,7 +202,7 @@ def test_a_narrow_map_stands_in_lines_of_sixteen_words(
         assert max(edges) <= 306  # a fold on a screen of 360 pixels has no more room
 
 
-def test_a_picture_that_nobody_drew_is_not_shown(checkout: Project) -> None:
+def test_a_picture_that_was_not_drawn_is_an_error(checkout: Project) -> None:
     edition = editions(checkout)[1]
     page = PageContext(edition, "puzzle_15/puzzle_15.md", "", PuzzleIndex(checkout))
     shown = show_figure(page, ["p15"])
@@ -287,7 +287,7 @@ def test_every_file_of_a_program_can_make_a_recording_old(checkout: Project) -> 
     assert judged.program(checkout) == shown.program(checkout) != before
 
 
-def test_a_wrong_answer_may_lie_in_any_file_of_a_program(real: Project) -> None:
+def test_a_wrong_answer_may_change_any_file_of_a_program(real: Project) -> None:
     selection = PuzzleIndex(real).selection("p17", [])
     mutant, *_ = load_mutants(real, selection.puzzle)
     (edit,) = mutant.edits

@@ -1,4 +1,4 @@
-"""`tooling book check` finds each of these defects, planted one by one, and nothing in the book as it is."""
+"""`tooling book check` finds each of these seeded defects, and nothing in the book itself."""
 
 # ruff: noqa: E501 - one defect a line
 
@@ -30,10 +30,10 @@ class Defect:
 
     Attributes:
         name: of the test.
-        rule: which rule must find it.
-        file: where it is planted.
+        rule: the rule that must find it.
+        file: the file that is changed.
         old, new: the text that is replaced (once); old None appends, new DELETE deletes the file.
-        pages: can only the built pages show it?
+        pages: whether only the built pages show it.
     """
 
     name: str
@@ -159,7 +159,7 @@ DEFECTS = [
 
 
 def plant(checkout: Project, defect: Defect) -> None:
-    """Makes the edit; an edit that does not fit the book any more is an error of the test."""
+    """Makes the edit; an edit that no longer applies to the book is an error of the test."""
     path = checkout.root / defect.file
     if defect.new is DELETE:
         path.unlink()
@@ -181,7 +181,7 @@ def test_a_defect_is_found_where_it_was_planted(checkout: Project, defect: Defec
     assert defect.rule in {finding.rule for finding in found}, [str(finding) for finding in found]
 
 
-def test_a_page_that_is_not_translated_yet_is_no_mistake_of_those_that_link_to_it(checkout: Project) -> None:
+def test_a_link_to_a_page_that_is_not_translated_yet_is_not_an_error(checkout: Project) -> None:
     (checkout.root / "i18n/ko/book/src/puzzle_12/puzzle_12.md").unlink()
     found = check(checkout, build_pages=False).findings
     assert [str(finding) for finding in found if finding.rule in {"link", "fragment"}] == []

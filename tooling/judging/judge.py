@@ -88,7 +88,7 @@ def judge_case(
         problems.append(_problem("not-launched"))
     uncounted = bool(mode.counters) and kernels is None
     if mode.counters and kernels is not None and not problems:
-        from tooling.judging.counters import judge_counters  # noqa: PLC0415 - brings the simulator
+        from tooling.judging.counters import judge_counters  # noqa: PLC0415 - imports the simulator
 
         problems += judge_counters(mode.counters, kernels)
     return CaseVerdict(case.dataset, transcript, tuple(problems), tuple(findings), uncounted)

@@ -41,7 +41,7 @@ def matmul_tiled[
     )
     var total = Scalar[dtype](0)
     comptime for tile in range(ceildiv(inner, TILE)):
-        # Cells beyond the matrices hold zeros, which change no sum.
+        # Elements outside the matrices are zero, which changes no sum.
         var a_col = tile * TILE + local_col
         if row < rows and a_col < inner:
             shared_a[local_row, local_col] = a[row, a_col]
@@ -185,7 +185,7 @@ struct Attention:
             )
         elif target == "gpu":
             # ANCHOR: attention_orchestration
-            # What lies between the kernels: Kᵀ, the scores and their softmax.
+            # The buffers between the kernels: Kᵀ, the scores and their softmax.
             var k_t_buffer = ctx.enqueue_create_buffer[dtype](d * seq_len)
             var scores_buffer = ctx.enqueue_create_buffer[dtype](seq_len)
             var weights_buffer = ctx.enqueue_create_buffer[dtype](seq_len)

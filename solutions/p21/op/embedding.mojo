@@ -63,11 +63,11 @@ def embedding_kernel_2d[
     tokens: TileTensor[token_dtype, TokenLayout, ImmutAnyOrigin],
     table: TileTensor[dtype, TableLayout, ImmutAnyOrigin],
 ):
-    """A block of 16 x 16 threads for as many tokens (x) and columns (y)."""
+    """A block of 16 x 16 threads for 16 tokens (x) and 16 columns (y)."""
     # FILL: about 9 lines
     # STUB: pass
     # x changes fastest within a warp, and x is the token here: neighbouring
-    # threads read rows of the table that lie anywhere.
+    # threads read rows of the table at arbitrary addresses.
     var row = block_idx.x * BLOCK_DIM_XY + thread_idx.x
     var column = block_idx.y * BLOCK_DIM_XY + thread_idx.y
     if row < tokens_count and column < width:

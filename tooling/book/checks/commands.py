@@ -1,4 +1,4 @@
-"""Commands that readers will type: the task, the environment and the flags exist."""
+"""Checks that the tasks, environments and flags of commands in the text exist."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COMMAND_START = re.compile(r"^(?:pixi|uv|poe|tooling)\s")
 
 
 class Tasks(Struct, frozen=True):
-    """What the two task runners, and uv's groups of packages and extras, are called."""
+    """The names of the tasks, of pixi's environments, and of uv's dependency groups and extras."""
 
     poe: frozenset[str]
     pixi: frozenset[str]
@@ -71,7 +71,7 @@ def _problems(
     try:
         words = shlex.split(line, comments=True)
     except ValueError as error:
-        yield "command", f"`{line}` is no shell command: {error}"
+        yield "command", f"`{line}` is not a valid shell command: {error}"
         return
     while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
         words.pop(0)
@@ -100,7 +100,7 @@ def _problems(
         case [program, *_] if program not in _HARMLESS and strict:
             yield "command", f"`{program}` is a command that nothing checks"
         case ["uv" | "pixi" | "poe", *_]:
-            yield "command", f"`{line}` is not a way to run something here"
+            yield "command", f"`{line}` does not run anything in this repository"
 
 
 def _task(  # noqa: PLR0917 - the parts of a command

@@ -1,4 +1,4 @@
-"""Names of code in the text: each of them exists in the code that the page is about."""
+"""Checks that the names of code in the text exist in the code that the page is about."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FLAGS_OF_ALL = {
 
 
 def check_identifiers(context: CheckContext) -> Iterator[BookFinding]:
-    """Names in code spans are names of the puzzle's programs, or of the list that needs no proof."""
+    """Names in code spans must be names of the puzzle's programs or of the list of exceptions."""
     allowed = _allowed(context.project.root / "book" / "identifiers.txt")
     for chapter in context.real_chapters():
         known = allowed | _known(context, chapter)
@@ -49,7 +49,7 @@ def check_identifiers(context: CheckContext) -> Iterator[BookFinding]:
                         chapter,
                         code.line,
                         "identifier",
-                        f"`{name}` (in `{code.text}`) is no name of the programs of this page",
+                        f"`{name}` (in `{code.text}`) is not a name in the programs of this page",
                         "correct it, or add it to book/identifiers.txt with a reason",
                     )
 
@@ -61,7 +61,7 @@ def _flag(context: CheckContext, chapter: Chapter, text: str, line: int) -> Iter
     puzzle = context.puzzle_of(chapter.path)
     flags = {flag for mode in puzzle.modes for flag in mode.flags} if puzzle else set()
     if text not in flags:
-        yield context.finding(chapter, line, "identifier", f"`{text}` is no flag of this puzzle")
+        yield context.finding(chapter, line, "identifier", f"`{text}` is not a flag of this puzzle")
 
 
 def _known(context: CheckContext, chapter: Chapter) -> frozenset[str]:
@@ -92,6 +92,6 @@ def _words(path: Path) -> frozenset[str]:
 
 
 def _allowed(path: Path) -> frozenset[str]:
-    """The list of words and whole code spans that need no proof: one a line, a reason after `#`."""
+    """The exceptions: words and whole code spans, one a line, with a reason after `#`."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return frozenset(line.partition("#")[0].strip() for line in lines) - {""}

@@ -1,4 +1,4 @@
-"""What runs where: the card on top of a puzzle, and the table of compatibility."""
+"""The card at the top of a puzzle, and the table of compatibility."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tooling.catalog.model import ProgramLanguage, Puzzle, Requirement, Vendor
 from tooling.catalog.needs import ModeNeeds, Needs
 
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
-_WORDS_A_MINUTE = 180  # English technical prose, read with a pencil
+_WORDS_A_MINUTE = 180  # English technical prose, read carefully
 _SYLLABLES_A_MINUTE = 420  # Korean
 
 
@@ -70,7 +70,7 @@ def compatibility(page: PageContext, words: Words) -> str:
 
 
 def hints(page: PageContext, words: Words) -> str:
-    """`{{#hints PROGRAM [FLAGS]}}`: the hints of a mode, folded, from a nudge to nearly the answer."""
+    """`{{#hints PROGRAM [FLAGS]}}`: the hints of a mode, folded, in increasing detail."""
     name, *flags = words
     selection = page.puzzle_index.selection(name, flags)
     items = "\n".join(
@@ -94,7 +94,7 @@ def reading_minutes(text: str) -> int:
 class _PartNumber(int):
     """The number of a part, made from the Roman numeral of a manifest.
 
-    As `{number:roman}` it is that numeral, else the Arabic one, with which Korean counts parts.
+    Formatted as `{number:roman}` it is that numeral, otherwise the Arabic number, as in Korean.
     """
 
     def __new__(cls, numeral: str) -> _PartNumber:
@@ -140,6 +140,6 @@ def _verdict(requirement: Requirement, language: str) -> tuple[str, str]:
 
 
 def _common(found: Puzzle, vendor: Vendor) -> Requirement:
-    """What a vendor's GPU needs to run at least something of a puzzle: the mildest of its modes' needs."""
+    """What a vendor's GPU needs to run at least one mode of a puzzle: the lowest requirement of a mode."""
     requirements = [mode.requirement(vendor) for mode in found.modes]
     return min(requirements, key=lambda each: (each.unsupported, each.compute or (0, 0)))

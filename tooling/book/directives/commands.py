@@ -38,7 +38,7 @@ _BY_VENDOR = (
 
 
 def ways_to_run(selection: Selection, solution: bool = False) -> tuple[Way, ...]:
-    """The ways to run a mode; a vendor that cannot run it has none.
+    """The ways to run a mode; none for a vendor that cannot run it.
 
     A program in Python runs in the environment of its extra, which takes the GPU that it finds.
 

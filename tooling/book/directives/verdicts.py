@@ -1,4 +1,4 @@
-"""What the judge says of an answer: recorded like outputs, in every language, shown as a reader sees it.
+"""Verdicts of the judge: recorded like outputs, in every language, shown as a reader sees them.
 
 The answer is the unsolved problem file, or one of the wrong answers in `tests/mutants/`.
 """
@@ -29,8 +29,8 @@ _MACHINES_OWN = (
         "mojo_pkg:…",
     ),  # a kernel of a graph: a hash of that, too
 )
-"""What differs between machines in a judge's line, and what a page shows instead."""
-_HANG = 2  # how many columns further in a line goes on that is too long for the page
+"""Text of a verdict that depends on the machine, and its replacement in a page."""
+_HANG = 2  # the indentation in columns of the rest of a wrapped line
 
 
 def verdict(page: PageContext, words: Words) -> str:
@@ -38,14 +38,14 @@ def verdict(page: PageContext, words: Words) -> str:
     selection, answer = _split_words(page, words)
     path = verdict_path(page.puzzle_index.project, selection, answer, page.language)
     if not path.is_file():
-        parse_words(page, words)  # is there such an answer at all?
+        parse_words(page, words)  # raises if there is no such answer
     recording = recordings.load(path)
     lines = "\n</span>".join(map(_line, recording.lines))
     return f'<pre><code class="verdict language-text">{lines}</span></code></pre>\n'
 
 
 def _line(said: str) -> str:
-    """A line that begins its own block; the caller ends it."""
+    """A line as the start of a block; the caller ends it."""
     hang = len(said) - len(said.lstrip()) + _HANG
     return f'<span style="--hang: {hang}ch">{escape(said)}'
 
@@ -76,7 +76,7 @@ def find_mutant(project: Project, selection: Selection, name: str) -> Mutant:
     """The wrong answer of a name.
 
     Raises:
-        BookError: the puzzle has none of that name.
+        BookError: the puzzle has no answer of that name.
     """
     from tooling.catalog.mutants import load_mutants  # noqa: PLC0415 - few pages show wrong answers
 

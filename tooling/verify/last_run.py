@@ -1,4 +1,4 @@
-"""Remembers which trials failed last time, for `--failed`, and how long each took, for the order."""
+"""Records which trials failed in the last run, for `--failed`, and how long each took, for the order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _VERSION = 1
 _AGAIN = "run `tooling verify` without --failed"
 
 
-class NothingRemembered(ToolingError):
+class NoRecordedRun(ToolingError):
     """There is no usable record of an earlier run."""
 
 
@@ -24,15 +24,15 @@ class _Record(Struct):
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-def remember(path: Path, seconds: Mapping[str, float], failed: Iterable[str]) -> str:
-    """Updates the list of failures: what was tried and did not fail is taken off, the rest of it stays.
+def save_run(path: Path, seconds: Mapping[str, float], failed: Iterable[str]) -> str:
+    """Updates the list of failures: trials that no longer fail are removed, others are kept.
 
     Args:
         seconds: of everything that was tried, by the trial's id.
         failed: the ids of those that failed.
 
     Returns:
-        A note for the reader where that did not work out; empty where it did.
+        A message where the record could not be written; empty otherwise.
     """
     file = _file(path)
     try:
@@ -40,36 +40,36 @@ def remember(path: Path, seconds: Mapping[str, float], failed: Iterable[str]) ->
     except StateDamaged:
         before = None
     except StateError as error:
-        return f"this run could not be remembered: {error}"
+        return f"this run could not be recorded: {error}"
     before = before or _Record(_VERSION, [])
     names = sorted((set(before.failed) - seconds.keys()) | set(failed))
     times = {name: round(value, 3) for name, value in {**before.seconds, **seconds}.items()}
     try:
         file.save(_Record(_VERSION, names, times))
     except OSError as error:
-        return f"this run could not be remembered in {path}: {error.strerror or error}"
+        return f"this run could not be recorded in {path}: {error.strerror or error}"
     return ""
 
 
-def recall_failures(path: Path) -> tuple[str, ...]:
+def load_failures(path: Path) -> tuple[str, ...]:
     """The trials that failed.
 
     Raises:
-        NothingRemembered: no earlier run is known, or its record cannot be used.
+        NoRecordedRun: there is no record, or it cannot be used.
     """
     try:
         record = _file(path).load()
     except StateError as error:
-        raise NothingRemembered(error.what, where=error.where, why=error.why, hint=_AGAIN) from error
+        raise NoRecordedRun(error.what, where=error.where, why=error.why, hint=_AGAIN) from error
     if record is None:
-        raise NothingRemembered("no earlier `tooling verify` is known", hint=_AGAIN)
+        raise NoRecordedRun("there is no record of an earlier `tooling verify`", hint=_AGAIN)
     return tuple(record.failed)
 
 
-def recall_seconds(path: Path) -> dict[str, float]:
-    """How long each trial took when it was last tried; empty where nothing is known."""
+def load_seconds(path: Path) -> dict[str, float]:
+    """The seconds that each trial took in the last run; empty where there is no record."""
     record = read_cached(path, _Record)
-    return record.seconds if record else {}  # only the order suffers
+    return record.seconds if record else {}  # only the order is affected
 
 
 def _file(path: Path) -> StateFile[_Record]:
