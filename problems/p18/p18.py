@@ -35,7 +35,7 @@ def softmax_graph(device: Device) -> Graph:
 
 
 def softmax(values: Array, device: Device) -> Array:
-    """Compiles the graph for the device, runs it there and copies the result back."""
+    """Compiles the graph for the device, runs it there and brings the result back."""
     session = InferenceSession(devices=[device])
     model = session.load(softmax_graph(device))
     (result,) = model.execute(Buffer.from_numpy(values).to(device))

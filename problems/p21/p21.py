@@ -25,7 +25,7 @@ SEQ_LEN = 512
 TOKENS = BATCH_SIZE * SEQ_LEN  # the operations take a batch of sequences as one list
 VOCABULARY = 10000
 WIDTH = 512
-TIMED_TOKENS = 32 * TOKENS  # enough that the kernel dominates the time, not the start of the graph
+TIMED_TOKENS = 32 * TOKENS  # so many that the kernel takes the time, and not the start of the graph
 OPERATIONS = Path(__file__).parent / "op"
 
 
@@ -59,7 +59,7 @@ def embedding_graph(device: Device, operations: tuple[str, ...], tokens_count: i
 
 
 def embedding(tokens: Array, table: Array, device: Device, *operations: str) -> list[Array]:
-    """Compiles the graph for the device, runs it there and copies the results back."""
+    """Compiles the graph for the device, runs it there and brings the results back."""
     model = InferenceSession(devices=[device]).load(embedding_graph(device, operations))
     results = model.execute(Buffer.from_numpy(tokens).to(device), Buffer.from_numpy(table).to(device))
     return [result.to(CPU()).to_numpy() for result in results]

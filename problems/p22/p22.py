@@ -211,7 +211,7 @@ def backward() -> None:
 
 
 def benchmark() -> None:
-    """Times a forward pass: with this little data, it is mostly the start of graph and kernels."""
+    """How long a forward pass takes: with so little data, nearly all of it is starting graph and kernels."""
     data = example()
     whose, expected, _ = expected_results(data, np.ones((ROWS, OUTPUT_DIM), np.float32))
     gpu = Accelerator()

@@ -29,7 +29,7 @@ PARAMETERS = {"input_size": INPUT_SIZE, "conv_size": CONV_SIZE}
 
 # ANCHOR: conv1d_pytorch_solution
 def conv1d_pytorch(library: CustomOpLibrary, signal: torch.Tensor, kernel: torch.Tensor) -> torch.Tensor:
-    """Calls the operation `conv1d` of the package with tensors of PyTorch, on their device."""
+    """Calls the operation `conv1d` of the package with tensors of PyTorch, on the device where they lie."""
     # FILL: about 4 lines
     # STUB: return torch.zeros_like(signal)
     # The parameters choose the operation; what it returns comes first among its arguments.

@@ -51,7 +51,7 @@ def embedding_kernel_2d[
     tokens: TileTensor[token_dtype, TokenLayout, ImmutAnyOrigin],
     table: TileTensor[dtype, TableLayout, ImmutAnyOrigin],
 ):
-    """A block of 16 x 16 threads for 16 tokens (x) and 16 columns (y)."""
+    """A block of 16 x 16 threads for as many tokens (x) and columns (y)."""
     # FILL ME IN (about 9 lines)
     pass
 

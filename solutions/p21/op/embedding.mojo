@@ -63,7 +63,7 @@ def embedding_kernel_2d[
     tokens: TileTensor[token_dtype, TokenLayout, ImmutAnyOrigin],
     table: TileTensor[dtype, TableLayout, ImmutAnyOrigin],
 ):
-    """A block of 16 x 16 threads for 16 tokens (x) and 16 columns (y)."""
+    """A block of 16 x 16 threads for as many tokens (x) and columns (y)."""
     # FILL: about 9 lines
     # STUB: pass
     # x changes fastest within a warp, and x is the token here: neighbouring
