@@ -1,18 +1,18 @@
-"""What the book costs beside plain mdBook: both editions, the same pages, processor time and wall time.
+"""The cost of building the book compared with plain mdBook: both editions, processor time and wall time.
 
     python benchmarks/book_build.py [--rounds N] [--copies N]
 
-Plain mdBook gets the pages as the renderer sets them (every include and directive carried out), with its own
-theme, search index and preprocessors; our build has its search index in it, too. Processor time is compared
+Plain mdBook gets the rendered pages (every include and directive expanded), with its own theme, search index
+and preprocessors; our build also includes a search index. Processor time is compared
 with both of its editions together. Wall time is compared twice: with plain editions built one after another,
 as mdBook builds them, and with both started at the same time, each on a processor of its own.
 
-Three builds are measured: after no change, after a change in one page, and with nothing kept from former
-builds; plain mdBook keeps nothing and always builds everything, into a new folder each time. Everything lies
-in memory where the system has a file system for that: for minutes after many files have been deleted, ext4
-takes up to twice as long to make one, so that each build would pay for the ones before it. Both sides run in
-turns, and each counts with the round that other programs disturbed least. `--copies` puts every page of a
-puzzle so many times into the book: what does not grow with the book (starting Python) weighs less then.
+Three builds are measured: without a change, after a change in one page, and with empty caches; plain mdBook
+has no cache and always builds everything, into a new folder each time. All files are in memory where the
+system has a file system for that: for minutes after many files have been deleted, ext4
+takes up to twice as long to make one, so that each build would pay for the ones before it. Both sides
+alternate, and the fastest round of each counts. `--copies N` includes every page of a puzzle N times, which
+reduces the weight of fixed costs (starting Python).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _COPIED = ("book", "i18n", "problems", "solutions", "tests/data/outputs", "tests
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a command took, in seconds: on the wall, and of all processors together."""
+    """The cost of a command in seconds: wall time, and time of all processors together."""
 
     wall: float
     processor: float
@@ -62,7 +62,7 @@ def measure(commands: Callable[[], None]) -> Cost:
 
 
 def copy_book(origin: Project, folder: Path, copies: int) -> Project:
-    """The checkout as far as a build reads it, with every page of a puzzle so many times in the book."""
+    """A copy of the files that a build reads, with every page of a puzzle several times in the book."""
     for name in _COPIED:
         copy = shutil.copytree if (origin.root / name).is_dir() else shutil.copyfile
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -146,7 +146,7 @@ def main() -> int:
         ours = [[sys.executable, "-m", "tooling", "book", "build"]]
         asking = [[sys.executable, "-m", "tooling.book.directives.preprocessor", "supports", "html"]]
         environment = os.environ | {"PUZZLE_ROOT": str(project.root)}
-        # Whoever builds the book twice has the tool's compiled code; a first build is to be one of the book.
+        # Measures a first build of the book, not a first run of the tool, which compiles its modules.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         before: dict[str, Callable[[], None]] = {
             "unchanged": lambda: None,

@@ -1,4 +1,4 @@
-"""How a benchmark hands over its figures: a table on the console and, where wanted, a file."""
+"""Output of a benchmark's figures: a table on the console and optionally a file."""
 
 from __future__ import annotations
 

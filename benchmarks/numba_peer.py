@@ -1,11 +1,11 @@
-"""The simulated GPU beside Numba's CUDA simulator: the same two kernels, in one run.
+"""Compares the simulated GPU with Numba's CUDA simulator: the same two kernels, in one run.
 
 usage: python benchmarks/numba_peer.py [--numba-python PYTHON]
 
-Numba is no dependency of this project: `python -m venv numba && numba/bin/pip install numba`, and give that
-venv's Python as --numba-python. Both run an elementwise addition and a reduction of 256 elements in shared
-memory, with blocks of 256 threads; ours, with all checks, on 2^22 and 2^18 elements, Numba's (a Python thread
-per GPU thread) on 2^12, and both are counted in elements per second of processor time.
+Numba is not a dependency of this project: `python -m venv numba && numba/bin/pip install numba`, and pass
+that venv's Python as --numba-python. Both run an elementwise addition and a reduction of 256 elements in
+shared memory, with blocks of 256 threads; ours, with all checks, on 2^22 and 2^18 elements, Numba's
+(a Python thread per GPU thread) on 2^12, and both are counted in elements per second of processor time.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ print(json.dumps(rates))
 
 
 def peer_rates(python: str) -> dict[str, float] | None:
-    """Elements per second in Numba's simulator; None where it has no Numba."""
+    """Elements per second in Numba's simulator; None where Numba is not installed."""
     environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
     command = [python, "-c", PEER]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        print(f"{python} runs no Numba: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        print(f"{python} cannot run Numba: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
         return None
     rates: dict[str, float] = json.loads(done.stdout)
     return rates
@@ -97,7 +97,7 @@ def main() -> int:
         parser.error(f"there is no {arguments.numba_python}")
     theirs = peer_rates(arguments.numba_python)
     if theirs is None:
-        print("nothing to compare with: `pip install numba` in a venv of its own, then --numba-python")
+        print("nothing to compare with: `pip install numba` in a separate venv, then --numba-python")
         return 4
     print(f"{'kernel':14}{'ours, elements/s':>18}{'lane-instr/s':>16}{'Numba, elements/s':>20}{'ratio':>10}")
     for name, (ours, instructions) in our_rates().items():

@@ -1,4 +1,4 @@
-"""What `tooling run` costs over the bare toolchain, and how long an unchanged puzzle takes again.
+"""The overhead of `tooling run` over the bare toolchain, and the time of a second run without a change.
 
 usage: python benchmarks/run_overhead.py [--rounds N] [--json FILE]
 
@@ -50,7 +50,7 @@ def bare(folder: Path) -> tuple[float, float]:
 
 
 def tool(folder: Path) -> float:
-    """Seconds for `tooling run` with empty caches (the stand-in libraries are built beforehand)."""
+    """Seconds for `tooling run` with empty caches (the driver libraries are built beforehand)."""
     environment = {"PUZZLE_CACHE_DIR": str(folder / "tool"), "MODULAR_CACHE_DIR": str(folder / "modular")}
     seconds([TOOLING, "simulate", "--", "true"], environment)
     return seconds([TOOLING, "run", PROGRAM, "--solution", "--target", "sim"], environment)

@@ -2,11 +2,11 @@
 
 usage: python benchmarks/simulator.py [--large] [--json FILE]
 
-Figures are per second of processor time, so that other programs of the machine count little: the best of nine
+Figures are per second of processor time, on which other programs have little influence: the best of nine
 launches, on one core. --large adds a matrix product of 1024 by 1024 by 1024 (8.6 billion lane instructions),
 the memory that the simulator took for it, and the time to load a kernel of 51,000 instructions.
 
-Each figure also stands as a ratio within the run: lane-instructions per second over the elements per second
+Each figure is also given as a ratio within the run: lane-instructions per second over the elements per second
 that NumPy adds on the same machine, just before (one addition of two float32 arrays that fit the cache).
 """
 
@@ -56,7 +56,7 @@ def lane_instructions_per_second(program: Path, launch: str, *, checked: bool) -
 
 
 def large_product(program: Path) -> None:
-    """Run the large matrix product with all checks, and say what it took."""
+    """Run the large matrix product with all checks, and print its time and memory."""
     with Simulation() as simulation:
         subprocess.run([program], env=os.environ | simulation.environment, check=True)
     (result,) = simulation.launches
@@ -70,7 +70,7 @@ def large_product(program: Path) -> None:
 
 
 def large_kernel() -> None:
-    """Load a fully unrolled kernel, and say how long it took."""
+    """Load a fully unrolled kernel, and print the time."""
     lines = [".version 8.5\n.target sm_90a\n.address_size 64\n.visible .entry unrolled(.param .u64 p)\n{"]
     lines += [".reg .f32 %f<34004>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd3, [p];"]
     for number in range(17_000):

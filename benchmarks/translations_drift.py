@@ -1,4 +1,4 @@
-"""How well changes of the source are recognised: every family of edits, on every page pair.
+"""Measures how well changes of the source are detected: every family of edits, on every page pair.
 
     python benchmarks/translations_drift.py
 
@@ -55,13 +55,13 @@ class Family:
 
 @dataclass(slots=True)
 class Score:
-    """What became of the mutants of one family."""
+    """The results for the mutants of one family."""
 
     family: Family
     mutants: int = 0
     flagged: int = 0
     right_class: int = 0
-    right_place: int = 0
+    right_section: int = 0
     misses: tuple[str, ...] = ()
 
 
@@ -132,7 +132,7 @@ def _remove(*kinds: BlockKind) -> Callable[[str, random.Random], Iterator[Mutant
 
 
 def _insert(*text: str) -> Callable[[str, random.Random], Iterator[Mutant]]:
-    """Adds a block behind each paragraph."""
+    """Adds a block after each paragraph."""
 
     def mutate(page: str, rng: random.Random) -> Iterator[Mutant]:
         lines = _lines(page)
@@ -239,7 +239,7 @@ def _rewrap(width: int) -> Callable[[str], str]:
     def change(page: str) -> str:
         lines = _lines(page)
         for block in reversed(_blocks(page, BlockKind.PARAGRAPH)):
-            # Indented text belongs to a list, and a break inside a code span or a link is another story.
+            # Excluded: indented text, which belongs to a list, and breaks inside a code span or a link.
             if not block.quote and not lines[block.first - 1].startswith(" "):
                 text = " ".join(block.lines)
                 if not re.search(r"[`\[<$*]|  |^\d|[-+#>|=]", text):
@@ -277,7 +277,7 @@ FAMILIES = (*BREAKING, *COSMETIC)
 
 
 def score(family: Family, pairs: Sequence[Sample]) -> Score:
-    """Applies a family to all pairs and judges what is reported."""
+    """Applies a family to all pairs and scores the reports."""
     result = Score(family)
     misses: list[str] = []
     for sample in pairs:
@@ -290,7 +290,7 @@ def score(family: Family, pairs: Sequence[Sample]) -> Score:
             result.right_class += family.expected in difference.classes
             wanted = _section_of(sample.source, mutant.line)
             found = {section.ordinal for section in difference.sections}
-            result.right_place += wanted is None or bool({wanted, wanted - 1} & found)
+            result.right_section += wanted is None or bool({wanted, wanted - 1} & found)
             if flagged != (family.expected is not None):
                 misses.append(f"{sample.name}:{mutant.line}")
     result.misses = tuple(misses)
@@ -307,11 +307,11 @@ def main() -> int:
     pairs = samples()
     scores = [score(family, pairs) for family in FAMILIES]
     write = sys.stdout.write
-    write(f"{len(pairs)} page pairs\n\n{'family':26}{'mutants':>8}{'flagged':>9}{'class':>8}{'place':>8}\n")
+    write(f"{len(pairs)} page pairs\n\n{'family':26}{'mutants':>8}{'flagged':>9}{'class':>8}{'section':>9}\n")
     for one in scores:
         share = [
             f"{count / one.mutants:.3f}" if one.mutants and one.family.expected else ""
-            for count in (one.right_class, one.right_place)
+            for count in (one.right_class, one.right_section)
         ]
         write(f"{one.family.name:26}{one.mutants:8}{one.flagged:9}{share[0]:>8}{share[1]:>8}\n")
         for miss in one.misses[:3]:
@@ -324,8 +324,8 @@ def main() -> int:
     write(f"\nrecall {recall:.4f} ({found} of {total}), ")
     write(f"precision {precision:.4f} ({wrong} cosmetic edits flagged)\n")
     right_class = sum(one.right_class for one in breaking) / total
-    right_place = sum(one.right_place for one in breaking) / total
-    write(f"class right {right_class:.4f}, section right {right_place:.4f}\n")
+    right_section = sum(one.right_section for one in breaking) / total
+    write(f"class right {right_class:.4f}, section right {right_section:.4f}\n")
     return 0 if recall >= 0.98 and precision >= 0.98 and wrong == 0 else 1
 
 

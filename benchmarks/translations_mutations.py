@@ -1,8 +1,8 @@
-"""How many seeded translation errors are found, and how many findings are wrong.
+"""Measures how many seeded translation errors are found, and how many findings are wrong.
 
-Each family breaks a good Korean page in one way, at every place where it can. Recall is the part of the
-broken pages for which a finding of the right kind appears; precision the part of the new findings that speak
-of what was broken. Harmless edits, which a translator may make at any time, must cause no finding at all.
+Each family introduces one kind of error into a correct Korean page, at every possible position. Recall is the
+share of these pages with a finding of the right kind; precision is the share of the new findings that are
+about the error. Harmless edits, which a translator may make at any time, must cause no finding at all.
 
     python -m benchmarks.translations_mutations [--misses]
 """
@@ -32,7 +32,7 @@ Mutation = Callable[["Sample"], Iterator[str]]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A page and its good translation."""
+    """A page and its correct translation."""
 
     source: Page
     target: Page
@@ -44,13 +44,13 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One way to break a page.
+    """One kind of error.
 
     Attributes:
         name: what is broken.
         kinds: the kinds of findings of which at least one must appear.
         mutate: all broken variants of a page's text.
-        consequences: kinds that may appear besides, because they are true too.
+        consequences: kinds that may also appear, because they are true too.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Family:
 
 @dataclass(slots=True)
 class Score:
-    """What was found for one family."""
+    """The findings for one family."""
 
     family: Family
     broken: int = 0
@@ -87,7 +87,7 @@ def replacing(pattern: str, replacement: str | Callable[[re.Match[str]], str], f
 
 
 def outside_fences(mutation: Mutation) -> Mutation:
-    """Only variants whose code blocks are those of the good page."""
+    """Only variants whose code blocks are those of the correct page."""
 
     def mutate(sample: Sample) -> Iterator[str]:
         fences = re.findall(r"^```.*?^```", sample.text, re.M | re.S)
@@ -125,7 +125,7 @@ def other_section(sample: Sample) -> Iterator[str]:
 
 
 def untranslated(sample: Sample) -> Iterator[str]:
-    """Puts the English paragraph in the place of the Korean one."""
+    """Replaces the Korean paragraph by the English one."""
     ours = [b for b in sample.source.structure.prose if b.kind == "paragraph"]
     theirs = [b for b in sample.target.structure.prose if b.kind == "paragraph"]
     source, lines = sample.source.text.split("\n"), sample.text.split("\n")
@@ -168,7 +168,7 @@ def with_rival(sample: Sample) -> Iterator[str]:
 
 
 def without_term(sample: Sample) -> Iterator[str]:
-    """Calls a thing by another name everywhere."""
+    """Replaces a term by another word everywhere."""
     named = r"\*{0,2}\([a-z\s-]+\)"
     for form in (
         "공유 메모리",
@@ -216,7 +216,7 @@ def family(name: str, kinds: str, mutate: Mutation, consequences: str = "") -> F
 
 GLOSSARY = glossary.load(ROOT / "i18n/ko/glossary.yaml")
 
-# What goes with a piece of text that is taken out.
+# Findings that follow from removing text.
 _LOST = "directive number-missing code-span-missing link-missing formula-missing"
 _LOST += " glossary-missing glossary-first-use"
 
@@ -462,7 +462,7 @@ FAMILIES = (
     ),
 )
 
-# Edits that change nothing a reader must see the same.
+# Edits that are allowed in a translation.
 HARMLESS: tuple[tuple[str, Mutation], ...] = (
     ("comment in code reworded", replacing(r"# 모든 스레드가 먼저 읽습니다", "# 먼저 모두 읽기")),
     ("comment in shell reworded", replacing(r"# NVIDIA가 기본 환경입니다", "# 기본값은 NVIDIA")),
@@ -493,7 +493,7 @@ def samples() -> list[Sample]:
 
 
 def findings(sample: Sample, text: str, library: Library) -> list[ParityFinding]:
-    """What both checks say of a variant of the translated page."""
+    """The findings of both checks on a variant of the translated page."""
     target = Page.of(sample.target.path, sample.target.root, text)
     return [
         *comparison.compare(sample.source, target, library),
@@ -507,7 +507,7 @@ def new_findings(sample: Sample, text: str, library: Library) -> list[ParityFind
 
 
 def score(family: Family, pages: list[Sample], library: Library) -> Score:
-    """Breaks every page in the family's way and counts what is found."""
+    """Applies the family to every page and counts the findings."""
     result = Score(family)
     allowed = family.kinds | family.consequences
     for sample in pages:
@@ -527,7 +527,7 @@ def score(family: Family, pages: list[Sample], library: Library) -> Score:
 def harmless_findings(
     mutate: Mutation, pages: list[Sample], library: Library
 ) -> tuple[int, list[ParityFinding]]:
-    """The number of variants of a harmless edit, and the findings that they wrongly cause."""
+    """The number of variants of a harmless edit, and their false positives."""
     variants = [(sample, text) for sample in pages for text in islice(mutate(sample), MOST_PER_PAGE)]
     return len(variants), [
         finding for sample, text in variants for finding in new_findings(sample, text, library)
@@ -548,7 +548,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--misses", action="store_true", help="list what was missed or reported wrongly")
+    parser.add_argument("--misses", action="store_true", help="list missed errors and false positives")
     options = parser.parse_args()
     pages, files = samples(), library()
     scores = [score(family, pages, files) for family in FAMILIES]

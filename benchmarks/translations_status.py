@@ -1,9 +1,9 @@
-"""How long `tooling check-translations` takes, and what it needs, on synthetic books.
+"""Measures time, memory and processes of `tooling check-translations` on synthetic books.
 
     python benchmarks/translations_status.py [--scales 100 1000 10000] [--folder DIR] [--per-page]
 
-Measures the command as people run it, start of Python included, with and without what an earlier run
-remembered: wall and CPU time (git's too), the largest resident set of one of its processes, and how many git
+Measures the whole command, including the start of Python, with and without the cache of an earlier
+run: wall and CPU time (git's too), the largest resident set of one of its processes, and how many git
 processes there were. `--per-page` times checks that start git for every page, on a sample of pages.
 """
 
@@ -32,7 +32,7 @@ MEMORY_LIMIT = 300  # MiB
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one run took: seconds, MiB, processes."""
+    """The cost of one run: seconds, MiB, processes."""
 
     wall: float
     cpu: float
@@ -41,12 +41,12 @@ class Cost:
 
 
 def measure(folder: Path, *options: str, repeat: int = 3) -> Cost:
-    """The quickest of several runs."""
+    """The fastest of several runs."""
     return min((_run(folder, options) for _ in range(repeat)), key=lambda cost: cost.wall)
 
 
 def _environment() -> dict[str, str]:
-    """Python as people have it: with compiled modules, which the first of the runs leaves behind."""
+    """The usual environment of Python: with compiled modules, which the first run writes."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     compiled = Path(tempfile.gettempdir()) / "translations-benchmark"
     return kept | {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(compiled)}

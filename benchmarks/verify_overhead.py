@@ -1,13 +1,13 @@
-"""How much faster `tooling verify` tries a program than an uncached `mojo run` of the same mode does.
+"""Compares `tooling verify` with an uncached `mojo run` of the same modes.
 
 usage: python benchmarks/verify_overhead.py [PUZZLE...] [--sample N] [--seed N] [--json FILE]
 
 One side: `tooling verify` of the puzzles (default: all), on one core, with everything built: solutions,
 skeletons and mutants, each on every data set of its mode, judged. The other: `mojo run` of single modes of
-the solutions with an empty compiler cache, on one data set, judged by nobody, on the same simulated GPU.
+the solutions with an empty compiler cache, on one data set, without a judge, on the same simulated GPU.
 Every `mojo run` compiles again, which takes so long that only a sample of the modes is timed, half of it
-before and half of it after `tooling verify`; the mean of the sample stands for every trial. The ratio is
-therefore an extrapolation, and says so.
+before and half of it after `tooling verify`; the mean of the sample is used for every trial. The ratio is
+therefore an extrapolation, and is labelled so.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Verified:
     """One `tooling verify` with everything built."""
 
     seconds: float  # wall time of the whole command
-    trials: int  # that were really tried
+    trials: int  # number of trials that were run
 
 
 def mojo_run(project: Project, selection: Selection) -> float:

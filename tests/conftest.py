@@ -1,7 +1,7 @@
-"""What holds for every test, and what GitHub shows of a run of them.
+"""Fixtures of all tests, and the report of a run on GitHub.
 
-Examples that Hypothesis makes up do not depend on how busy the machine is. Commands under test do not see
-that they run in a workflow, or they would annotate its run; failed tests are shown there.
+Hypothesis examples do not depend on the load of the machine. Commands under test do not see that they run in
+a workflow, since they would annotate its run; only failed tests are annotated.
 """
 
 from __future__ import annotations

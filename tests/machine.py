@@ -1,4 +1,4 @@
-"""What tests need of the machine they run on; each mark says why it skips."""
+"""Requirements of tests on the machine; each mark has the reason for skipping."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ needs_simulated_gpu = pytest.mark.skipif(bool(NO_SIMULATED_GPU), reason=NO_SIMUL
 
 
 def find_uv() -> str:
-    """The uv that runs this, or that CONTRIBUTING.md installs; tests that ask the package index need one."""
+    """The running uv, or the one of CONTRIBUTING.md, for tests that query the package index."""
     installed = Path(__file__).parents[1] / ".uv" / "bin" / "uv"
     found = os.environ.get("UV") or shutil.which("uv") or (str(installed) if installed.is_file() else None)
     assert found, "uv was not found: python3 -m venv .uv && .uv/bin/pip install uv"
@@ -26,11 +26,11 @@ def find_uv() -> str:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process still runs after some time to end; one that only waits to be collected does not."""
+    """Whether a process is still running after a grace period; a zombie is not."""
     for _ in range(50):
         try:
             os.kill(pid, 0)
-            if Path("/proc/self").exists():  # elsewhere the first ancestor that lives collects it at once
+            if Path("/proc/self").exists():  # without procfs, init reaps it at once
                 state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
                 if state == "Z":
                     return False

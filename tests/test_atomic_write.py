@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, on a disk that takes only a part of them."""
+"""Atomic writes, also on a full disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOO_LONG = b"new" * ROOM
 
 @contextmanager
 def files_of_at_most(size: int) -> Iterator[None]:
-    """The system writes this many bytes of a file and refuses the rest, as on a full disk."""
+    """Limits the size of files to this many bytes, as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -31,7 +31,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_the_limit_of_these_tests_leaves_half_a_file(tmp_path: Path) -> None:
+def test_without_atomic_writes_the_limit_leaves_an_incomplete_file(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="File too large"), files_of_at_most(ROOM):
         (tmp_path / "half").write_bytes(TOO_LONG)
     assert (tmp_path / "half").stat().st_size == ROOM
@@ -39,7 +39,7 @@ def test_the_limit_of_these_tests_leaves_half_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("write", [write_atomically, write_temporary])
 @pytest.mark.parametrize("before", [{}, {"page.md": b"old"}], ids=["new", "replaced"])
-def test_a_full_disk_leaves_the_file_as_it_was_and_nothing_beside_it(
+def test_on_a_full_disk_the_file_is_unchanged_and_no_temporary_file_remains(
     write: Callable[[Path, bytes], object], before: dict[str, bytes], tmp_path: Path
 ) -> None:
     for name, content in before.items():
@@ -49,7 +49,7 @@ def test_a_full_disk_leaves_the_file_as_it_was_and_nothing_beside_it(
     assert contents(tmp_path) == before
 
 
-def test_a_file_that_cannot_be_replaced_leaves_nothing_beside_it(tmp_path: Path) -> None:
+def test_without_permission_to_replace_no_temporary_file_remains(tmp_path: Path) -> None:
     (tmp_path / "page.md").mkdir()
     with pytest.raises(IsADirectoryError):
         write_atomically(tmp_path / "page.md", b"new")
@@ -64,7 +64,7 @@ def test_a_file_is_replaced_with_its_folders_and_permissions(tmp_path: Path) -> 
     assert path.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_page_that_an_editor_has_saved_stays_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+def test_a_page_that_an_editor_has_saved_is_kept_and_no_temporary_file_remains(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_bytes(b"saved by an editor")
     with pytest.raises(ConcurrentEditError) as caught:
@@ -79,7 +79,7 @@ def test_a_page_that_an_editor_has_saved_stays_and_nothing_is_left_beside_it(tmp
     assert contents(tmp_path) == {"page.md": b"as it was to be"}
 
 
-def test_a_page_on_a_full_disk_stays_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+def test_a_page_on_a_full_disk_is_kept_and_no_temporary_file_remains(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_bytes(b"old")
     with pytest.raises(OSError, match="File too large"), files_of_at_most(ROOM):

@@ -1,4 +1,4 @@
-"""The files that GitHub shows to contributors: well-formed, and true of this repository."""
+"""The files that GitHub shows to contributors are well-formed and match this repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No module of `tooling` imports itself by way of others, whenever and for whatever the import is done."""
+"""The modules of `tooling` have no import cycles, imports in functions and under TYPE_CHECKING included."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = "tooling"
 
 Graph = dict[str, dict[str, int]]
-"""Per module, the modules that it imports, with the line of the first import of each."""
+"""For each module, the modules that it imports, with the line of the first import."""
 
 
 class UnknownImport(Exception):
-    """A module is imported under a name that the source does not tell."""
+    """The name of an imported module cannot be determined from the source."""
 
 
 def modules_of(root: Path) -> dict[str, Path]:
@@ -89,7 +89,7 @@ def cycles(graph: Graph) -> list[list[str]]:
 
 
 def strong_components(graph: Graph) -> list[set[str]]:
-    """Those of more than one module: the modules that reach each other."""
+    """The strongly connected components with more than one module."""
     ahead = {name: reached(graph, name) for name in graph}
     components: list[set[str]] = []
     for name in graph:
@@ -127,12 +127,12 @@ def shortest_way_back(graph: Mapping[str, list[str]], start: str) -> list[str]:
 
 
 def described(graph: Graph, cycle: list[str]) -> str:
-    """A cycle for the reader: who imports whom, in which line."""
+    """A cycle as text: each import with its line."""
     steps = (f"{name}:{graph[name][next_]} -> " for name, next_ in pairwise(cycle))
     return "".join(steps) + cycle[-1]
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
+def test_there_are_no_import_cycles() -> None:
     graph = import_graph(ROOT)
     found = [described(graph, cycle) for cycle in cycles(graph)]
     assert not found, "import cycles (module:line -> module):\n" + "\n".join(found)

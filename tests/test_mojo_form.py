@@ -25,7 +25,7 @@ needs_the_formatter = pytest.mark.skipif(
 
 
 def run_task(task: str, folder: Path, path: str = os.environ["PATH"]) -> subprocess.CompletedProcess[str]:
-    """The task as it stands in pyproject.toml, for the files in a folder."""
+    """Runs a task of pyproject.toml for the files in a folder."""
     shutil.copy(ROOT / "pyproject.toml", folder)
     return subprocess.run(
         [sys.executable, "-m", "poethepoet", "-C", folder, task],
@@ -49,7 +49,7 @@ def test_without_the_formatter_nothing_passes(task: str, tmp_path: Path) -> None
 
 
 @needs_the_formatter
-def test_a_file_of_another_form_is_named_and_then_mended(tmp_path: Path) -> None:
+def test_an_unformatted_file_is_reported_and_then_formatted(tmp_path: Path) -> None:
     assert importlib.metadata.version(NAME) == VERSION
     tmp_path.joinpath("good.mojo").write_text("def good(a: Int):\n    print(a)\n")
     bad = tmp_path / "deep" / "bad.mojo"

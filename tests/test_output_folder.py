@@ -1,4 +1,4 @@
-"""Output folders are replaced as a whole, and only where nothing but former output is lost."""
+"""Output folders are replaced as a whole, and only if they contain only former output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMMAND = "tooling bundle"
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:
-    """Everything below a folder; None for a folder."""
+    """The contents of all files below a folder; None for a folder."""
     return {
         path.relative_to(folder).as_posix(): None if path.is_dir() else path.read_bytes()
         for path in folder.rglob("*")
@@ -27,7 +27,7 @@ def names(folder: Path) -> list[str]:
 
 
 def write(folder: Path, **files: str) -> None:
-    """Replaces a folder by these files, as a command does."""
+    """Replaces a folder with these files, as a command does."""
     with OutputFolder.claim(folder, COMMAND, ()).replaced() as fresh:
         for name, text in files.items():
             (fresh / name).write_text(text)
@@ -42,7 +42,7 @@ def test_former_output_is_replaced(tmp_path: Path) -> None:
     assert (folder / "b").read_text() == "3"
 
 
-def test_an_empty_folder_is_taken_and_missing_parents_are_made(tmp_path: Path) -> None:
+def test_an_empty_folder_is_replaced_and_missing_parents_are_created(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for folder in (tmp_path / "empty", tmp_path / "new" / "er"):
         write(folder, a="1")
@@ -75,11 +75,11 @@ def test_a_folder_without_our_marker_is_refused(tmp_path: Path, content: str) ->
     before = tree(tmp_path)
     with pytest.raises(OutputFolderRefused, match="was not written by `tooling bundle`") as refusal:
         write(folder, a="1")
-    assert "would be lost" in str(refusal.value)
+    assert "would be deleted" in str(refusal.value)
     assert tree(tmp_path) == before
 
 
-def test_a_file_that_was_added_later_is_named(tmp_path: Path) -> None:
+def test_a_file_that_was_added_later_is_reported(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     write(folder, a="1")
     (folder / "measured").mkdir()
@@ -89,8 +89,8 @@ def test_a_file_that_was_added_later_is_named(tmp_path: Path) -> None:
         write(folder, a="2")
     assert str(refusal.value) == (
         f"{folder}/measured/results.json: this file was not written by `tooling bundle`\n"
-        "  why: the command replaces its output folder, and the file would be lost\n"
-        f"  try: move it out of {folder}, or name a new or an empty folder"
+        "  why: the command replaces its output folder, and the file would be deleted\n"
+        f"  try: move it out of {folder}, or use a new or an empty folder"
     )
     assert tree(tmp_path) == before
 
@@ -106,7 +106,7 @@ def test_a_link_to_a_folder_elsewhere_counts_as_a_file(tmp_path: Path) -> None:
     assert (mine / "a").read_text() == "kept"
 
 
-def test_compiled_python_is_no_reason_to_refuse(tmp_path: Path) -> None:
+def test_compiled_python_is_ignored(tmp_path: Path) -> None:
     write(tmp_path / "out", a="1")
     (tmp_path / "out" / "__pycache__").mkdir()
     (tmp_path / "out" / "__pycache__" / "a.cpython-312.pyc").touch()

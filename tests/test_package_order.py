@@ -78,7 +78,7 @@ def entry_of(module: str) -> str:
     """The longest entry of ORDER that is the module or a package around it.
 
     Raises:
-        LookupError: there is none: a new package must be given its place.
+        LookupError: there is none; a new package needs an entry.
     """
     entries = [name for row in ORDER for name in row if module == name or module.startswith(f"{name}.")]
     if not entries:
@@ -88,7 +88,7 @@ def entry_of(module: str) -> str:
 
 def wrong_imports(graph: Graph) -> list[str]:
     """The imports that point upwards, as `importer:line -> imported`."""
-    rank = {name: place for place, row in enumerate(ORDER) for name in row}
+    rank = {name: index for index, row in enumerate(ORDER) for name in row}
     # The package `__init__` modules of tooling, simulator and translations hold a docstring only.
     modules = [name for name in graph if name not in ("tooling", "tooling.simulator", "tooling.translations")]
     return [
@@ -119,7 +119,7 @@ def test_an_import_that_points_upwards_is_found(graph: Graph, found: list[str]) 
     assert wrong_imports(graph) == found
 
 
-def test_a_module_without_a_place_is_refused() -> None:
+def test_a_module_without_an_entry_is_refused() -> None:
     with pytest.raises(
         LookupError, match=r"^tooling\.new\.thing: give it, or its package, an entry in ORDER$"
     ):

@@ -35,8 +35,8 @@ class Row:
 def table(program: str) -> list[Row]:
     device, _head, *lines = RECORDED["programs"][program]
     assert device == f"device: {RECORDED['device']}"
-    cells = [line.split() for line in lines]
-    return [Row(name, int(n), int(runs), *map(float, rest)) for name, n, runs, *rest in cells]
+    rows = [line.split() for line in lines]
+    return [Row(name, int(n), int(runs), *map(float, rest)) for name, n, runs, *rest in rows]
 
 
 @pytest.mark.parametrize("program", RECORDED["programs"])

@@ -1,7 +1,7 @@
 """Programs that print all that a solution prints and did not compute it: each must be judged wrong.
 
 The stubs are small scripts in place of a built program, one test for every judged mode of every program in
-the catalogue. They run as on a GPU, where nobody counts launches: the buffers alone decide. A mode that is
+the catalogue. They run as on a GPU, where launches are not counted: the buffers alone decide. A mode that is
 smaller on the simulated GPU is tried there, and so is one whose right answer is the same with all data, which
 could be written into a program: there it is the launch that is missing.
 """
@@ -129,8 +129,8 @@ def test_a_program_that_only_prints_success_is_judged_wrong(selection: Selection
         "works on the book's data always": stub(books_inputs, books_answer),
     }
     for dataset in cases:
-        for place, changed in enumerate(with_last_changed(right[dataset])):
-            stubs[f"last element of output {place} wrong with {dataset}"] = stub(
+        for index, changed in enumerate(with_last_changed(right[dataset])):
+            stubs[f"last element of output {index} wrong with {dataset}"] = stub(
                 used, {**right, dataset: changed}
             )
     if not simulated:

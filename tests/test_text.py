@@ -11,7 +11,16 @@ import pytest
 from tooling.catalog.manifest import load_puzzle
 from tooling.judging.texts import EXPLANATIONS
 from tooling.project import Project, find_project
-from tooling.simulator.checks.findings import Action, Check, Finding, Kind, Party, Place, Severity, render
+from tooling.simulator.checks.findings import (
+    Action,
+    Check,
+    Finding,
+    Kind,
+    Party,
+    Severity,
+    SourcePosition,
+    render,
+)
 from tooling.text import LocalText, Text, languages
 from tooling.text.catalogues import FOLDER, FOLDER_VARIABLE, catalogue_files
 from tooling.text.extraction import check_catalogue, sentences, update_catalogue
@@ -50,9 +59,7 @@ def test_a_catalogue_has_every_sentence_of_the_tool_and_no_other(file: Path) -> 
     assert check_catalogue(file, sentences(TOOLING)) == []
 
 
-def test_a_third_language_takes_a_catalogue_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_third_language_needs_only_a_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     catalogue = tmp_path / "ja.po"
     known = sentences(TOOLING)
     update_catalogue(catalogue, known)
@@ -69,8 +76,8 @@ def test_a_third_language_takes_a_catalogue_and_nothing_else(
     texts.save(str(catalogue))
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     assert languages() == ("en", "ja", "ko")
-    place = Place("p01.mojo", 3, 1, 1)
-    party = Party(Action.READ, (0, 0, 0), (0, 0, 0), 0, 0, place)
+    position = SourcePosition("p01.mojo", 3, 1, 1)
+    party = Party(Action.READ, (0, 0, 0), (0, 0, 0), 0, 0, position)
     finding = Finding(Check.MEMORY, Kind.NULL_POINTER, Severity.ERROR, "add", parties=(party,))
     lines = render(finding, "ja").splitlines()
     assert (
@@ -92,7 +99,7 @@ def test_a_puzzle_may_have_a_title_in_a_third_language(
     assert load_puzzle(manifest, Project(tmp_path)).title.render("ja") == "写像"
 
 
-def test_what_a_catalogue_lacks_or_has_in_vain_is_named_with_its_line(tmp_path: Path) -> None:
+def test_missing_and_unused_entries_of_a_catalogue_are_reported_with_their_lines(tmp_path: Path) -> None:
     known = {BYTES: ["a.py"], Text("`{name}` is missing"): ["a.py"], Text("done"): ["b.py"]}
     catalogue = tmp_path / "ko.po"
     catalogue.write_text(
@@ -105,7 +112,7 @@ def test_what_a_catalogue_lacks_or_has_in_vain_is_named_with_its_line(tmp_path: 
     found = [(problem.line, problem.message) for problem in check_catalogue(catalogue, known)]
     assert found == [
         (9, "“`{name}` is missing”: the translation names a fact that the sentence does not have"),
-        (12, "“gone”: the tool has no such sentence any more"),
+        (12, "“gone”: the tool no longer has this sentence"),
         (0, "“done” (b.py): not in the catalogue"),
     ]
     update_catalogue(catalogue, known)

@@ -1,4 +1,4 @@
-"""What is told of a run: findings that its end takes the point from are not."""
+"""Findings that are irrelevant after the ending of a run are omitted."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ FOUND = [
         (Ending.TIME_LIMIT, 9, [Kind.UNWRITTEN_LIBRARY_READ, Kind.UNWRITTEN_READ]),
     ],
 )
-def test_only_what_matters_after_this_end_is_told(ending: Ending, status: int, kinds: list[Kind]) -> None:
-    told = relevant_findings(FOUND, Transcript("", "", ending, status, 0.1))
-    assert [finding.kind for finding in told] == kinds
+def test_only_relevant_findings_remain(ending: Ending, status: int, kinds: list[Kind]) -> None:
+    relevant = relevant_findings(FOUND, Transcript("", "", ending, status, 0.1))
+    assert [finding.kind for finding in relevant] == kinds

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: somebody may be reading them, or write them too."""
+"""Atomic writes: concurrent readers and writers never see an incomplete file."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes, mode: int | None = None) -> None:
-    """Writes a file of the tool's own, with the folders that it lies in; one that is there is replaced.
+    """Writes a file, creating its parent folders; an existing file is replaced.
 
     Args:
-        mode: its permissions; None: the usual ones.
+        mode: its permissions; None: the default ones.
 
     Raises:
-        OSError: it cannot be written; nothing is left behind.
+        OSError: it cannot be written; no temporary file remains.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = write_temporary(path, content)
@@ -27,16 +27,16 @@ def write_atomically(path: Path, content: bytes, mode: int | None = None) -> Non
 
 
 def write_temporary(path: Path, content: bytes) -> Path:
-    """A new file with these bytes in the folder of `path`, so that renaming it is one step.
+    """A temporary file with these bytes in the folder of `path`, so that renaming it is atomic.
 
     Raises:
-        OSError: it cannot be written; nothing is left behind.
+        OSError: it cannot be written; no temporary file remains.
     """
-    # Of this thread's own name; `tempfile` would take longer to import than a small run to finish.
+    # A name unique to this thread: importing `tempfile` would take longer than a small run.
     fresh = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         fresh.write_bytes(content)
     except OSError:
-        fresh.unlink(missing_ok=True)  # a full disk leaves a piece behind
+        fresh.unlink(missing_ok=True)  # on a full disk it is incomplete
         raise
     return fresh

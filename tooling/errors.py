@@ -1,4 +1,4 @@
-"""The base of every error that a person sees: what, where, why, what to try."""
+"""The base class of errors that are shown to the user: what, where, why, what to try."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from tooling.text.sentences import in_language
 
 
 class Location(Struct, frozen=True, array_like=True):
-    """A place in a file; line and column count from 1, as editors do. A file keeps it as an array."""
+    """A position in a file; line and column are 1-based. In JSON it is an array."""
 
     path: Path
     line: int | None = None
     column: int | None = None
 
     def __str__(self) -> str:
-        parts = [str(self.path)]
+        fields = [str(self.path)]
         if self.line is not None:
-            parts.append(str(self.line))
+            fields.append(str(self.line))
             if self.column is not None:
-                parts.append(str(self.column))
-        return ":".join(parts)
+                fields.append(str(self.column))
+        return ":".join(fields)
 
 
 class ToolingError(Exception):
-    """An error with its four answers. Subclasses fix `exit_code` and add fields, never only text.
+    """An error with four fields: what, where, why and what to try. Subclasses set `exit_code`.
 
     Args:
-        what: one line that says what went wrong.
-        where: the file, line and column it concerns, where there is one.
+        what: one line with what went wrong.
+        where: the file, line and column, if there is one.
         why: the reason, or the rule that was broken.
-        hint: what to try next, as a command or an edit.
+        hint: what to try, as a command or an edit.
 
     Attributes:
-        what, why, hint: in English, or in the language chosen by `speak`.
+        what, why, hint: in English, or in the language set by `speak`.
     """
 
     exit_code: ExitCode = ExitCode.USAGE
@@ -51,21 +51,21 @@ class ToolingError(Exception):
         hint: str | Sentence | None = None,
     ) -> None:
         self.where = where
-        self._answers = what, why, hint
+        self._sentences = what, why, hint
         self.speak(ENGLISH)
         super().__init__(self.what)
 
     def speak(self, language: str) -> None:
-        """Choose the language of its answers; those that are plain text stay as they are."""
-        answers = (in_language(answer, language) for answer in self._answers)
+        """Sets the language of its sentences; plain strings are not translated."""
+        rendered = (in_language(sentence, language) for sentence in self._sentences)
         self.what: str
         self.why: str | None
         self.hint: str | None
-        self.what, self.why, self.hint = answers
+        self.what, self.why, self.hint = rendered
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copied to another process without `__init__`, whose arguments differ from class to class."""
-        return _made_again, (type(self), self.args, self.__dict__)
+        """Pickled without `__init__`, whose arguments differ between classes."""
+        return _unpickled, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
         lines = [f"{self.where}: {self.what}" if self.where else self.what]
@@ -76,7 +76,7 @@ class ToolingError(Exception):
         return "\n".join(lines)
 
 
-def _made_again(
+def _unpickled(
     kind: type[ToolingError], arguments: tuple[object, ...], state: dict[str, object]
 ) -> ToolingError:
     error = kind.__new__(kind, *arguments)

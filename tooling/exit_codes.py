@@ -1,17 +1,17 @@
-"""Exit codes of every `tooling` command, in one place."""
+"""Exit codes of all `tooling` commands."""
 
 from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What a command's exit status says.
+    """The exit status of a command.
 
     PASSED: the programs were judged right (or the check found nothing).
     WRONG: a program was judged wrong (or the check found something).
     USAGE: the command line, a manifest or another input is wrong.
     BUILD_FAILED: the Mojo compiler rejected a program.
     NOT_POSSIBLE: this machine or target cannot do it (no GPU, gated mode, missing tool).
-    TIME_LIMIT: a program ran longer, or printed more, than its limit.
+    TIME_LIMIT: a program exceeded its time limit or its output limit.
     INTERNAL: a defect of the tool itself (EX_SOFTWARE of sysexits.h).
     """
 

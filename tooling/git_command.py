@@ -1,13 +1,13 @@
-"""How this tool starts git, so that nothing that a checkout brings along is executed.
+"""The git commands of this tool, which execute no program that a checkout contains or configures.
 
 A repository's configuration can name programs that git runs: `core.fsmonitor`, hooks, filter drivers, the
 `uploadpack` of a remote. Configuration is not part of a clone, but a bare repository among a book's files is,
-and git would use that repository, with its configuration, where it finds it first. Therefore:
+and git would use that repository, with its configuration, if it finds it first. Therefore:
 
 - The repository is the nearest folder upwards with an entry `.git`, which git never checks out
   (`checkout_root`); git is started there and looks no further. A bare repository is never used.
-- What could name a program is overridden for the commands that this tool calls (git-config(1)).
-- No transport is allowed unless the caller asks for the network, so git cannot fetch a missing object by
+- Settings that could name a program are overridden for the commands that this tool calls (git-config(1)).
+- No transport is allowed unless the caller requests the network, so git cannot fetch a missing object by
   itself (git(1), GIT_ALLOW_PROTOCOL and GIT_NO_LAZY_FETCH).
 """
 
@@ -40,25 +40,25 @@ _FILTER_KEYS = ("clean", "process", "required", "smudge")
 
 
 def checkout_root(folder: Path) -> Path | None:
-    """The nearest folder upwards, `folder` included, that has an entry `.git`; None without one."""
+    """The nearest ancestor of `folder`, itself included, that has an entry `.git`; None without one."""
     start = folder.resolve()
     return next((each for each in (start, *start.parents) if (each / ".git").exists()), None)
 
 
 def git_command(root: Path, arguments: Sequence[str]) -> list[str]:
-    """The command line of git in a checkout; to be run with `git_environment` of the same root."""
+    """The command line of git in a checkout; run it with `git_environment` of the same root."""
     return ["git", "--literal-pathspecs", "-C", os.fspath(root), *arguments]
 
 
 def git_environment(
     root: Path, *, network: bool = False, settings: Iterable[tuple[str, str]] = ()
 ) -> dict[str, str]:
-    """The variables that git runs with.
+    """The environment variables of git.
 
     Args:
-        root: where git is started; it looks for a repository in no folder above.
+        root: the folder where git is started; it searches for a repository in no folder above.
         network: whether it may contact a remote.
-        settings: more of the configuration to override, such as `disabled_filters`.
+        settings: further settings to override, such as `disabled_filters`.
     """
     kept = {name: value for name, value in os.environ.items() if name not in _INHERITED}
     allowed = os.environ.get("GIT_ALLOW_PROTOCOL", _TRANSPORTS) if network else ""

@@ -1,8 +1,7 @@
 """Folders that a command writes as a whole: `tooling book build --output DIR`, `tooling bundle DIR`.
 
-Such a folder is written beside the former one, which it replaces in the end. What is replaced is deleted, so
-only a folder is accepted that is absent, empty, or holds nothing but what the same command wrote: `MARKER`
-lists those files.
+The new folder is written next to the former one and then replaces it. The former one is deleted, so it must
+be absent, empty, or contain only files that the same command wrote: `MARKER` lists those files.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _OLD = "old"
 
 
 class OutputFolderRefused(ToolingError):
-    """The folder holds something that the command did not write, or it cannot be replaced."""
+    """The folder contains files that the command did not write, or it cannot be replaced."""
 
 
 class _Marker(Struct, frozen=True):
@@ -51,29 +50,29 @@ class OutputFolder(Struct, frozen=True):
 
     @classmethod
     def claim(cls, folder: Path, command: str, sources: Sequence[Path]) -> OutputFolder:
-        """Checks that replacing the folder deletes nothing but former output of the command.
+        """Checks that replacing the folder deletes only former output of the command.
 
         Args:
-            sources: folders that the folder must neither contain nor lie in.
+            sources: folders that the folder must neither contain nor be inside.
 
         Raises:
-            OutputFolderRefused: replacing it would delete something else.
+            OutputFolderRefused: replacing it would delete other files.
         """
         try:
             path = folder.resolve()
-        except (OSError, RuntimeError) as error:  # a loop of symbolic links: RuntimeError before Python 3.13
+        except (OSError, RuntimeError) as error:  # a cycle of symbolic links: RuntimeError before Python 3.13
             raise _unusable(folder, str(error)) from error
-        hint = "name a folder that neither contains a source folder nor lies in one"
+        hint = "use a folder that neither contains a source folder nor is inside one"
         for source in sources:
             real = source.resolve()
-            if _lies_in(path, real):
+            if _is_inside(path, real):
                 raise OutputFolderRefused(
                     f"the output of `{command}` cannot be written to this folder",
                     where=Location(folder),
                     why=f"it is part of {real}, which the command reads",
                     hint=hint,
                 )
-            if _lies_in(real, path):
+            if _is_inside(real, path):
                 raise OutputFolderRefused(
                     f"the output of `{command}` cannot replace this folder",
                     where=Location(folder),
@@ -86,15 +85,15 @@ class OutputFolder(Struct, frozen=True):
 
     @contextlib.contextmanager
     def replaced(self) -> Iterator[Path]:
-        """A new folder that takes this one's place when the block ends.
+        """A new folder that replaces this one when the block ends.
 
-        A block left by an exception, an interrupt too, changes nothing and leaves nothing behind. What a
-        killed process left behind is removed by the next one; a folder that it had just moved away is put
-        back.
+        If the block raises an exception (also KeyboardInterrupt), this folder is unchanged, and no temporary
+        folder remains. The next call removes the temporary folders of a killed process, and moves a folder
+        back that it had moved.
 
         Raises:
-            OutputFolderRefused: meanwhile something was put there that the command did not write, or the
-                system refuses to write or rename the folder.
+            OutputFolderRefused: meanwhile a file was added that the command did not write, or the system
+                refuses to write or rename the folder.
         """
         with contextlib.ExitStack() as stack:
             try:
@@ -111,12 +110,12 @@ class OutputFolder(Struct, frozen=True):
                 raise _unusable(self.path, str(error)) from error
 
     def _check(self, folder: Path) -> None:
-        """Checks that a folder is absent, empty or of this command.
+        """Checks that a folder is absent, empty or written by this command.
 
         Raises:
-            OutputFolderRefused: it is not; the message names a file that would be lost.
+            OutputFolderRefused: it is not; the message names a file that would be deleted.
         """
-        hint = "name a new or an empty folder"
+        hint = "use a new or an empty folder"
         try:
             found = sorted(_files(folder))
         except FileNotFoundError:
@@ -136,19 +135,19 @@ class OutputFolder(Struct, frozen=True):
             raise OutputFolderRefused(
                 f"this folder was not written by `{self.command}`",
                 where=Location(self.path),
-                why=f"the command replaces its output folder, and `{foreign[0]}` would be lost",
+                why=f"the command replaces its output folder, and `{foreign[0]}` would be deleted",
                 hint=f"{hint}; if an earlier version wrote this one, delete it first",
             )
         if foreign:
             raise OutputFolderRefused(
                 f"this file was not written by `{self.command}`",
                 where=Location(self.path / foreign[0]),
-                why="the command replaces its output folder, and the file would be lost",
+                why="the command replaces its output folder, and the file would be deleted",
                 hint=f"move it out of {self.path}, or {hint}",
             )
 
     def _listed(self, folder: Path) -> frozenset[str] | None:
-        """The files of a folder that this command wrote; None where it has no marker of the command."""
+        """The files of a folder that this command wrote; None if it has no marker of the command."""
         marker = folder / MARKER
         if marker.is_symlink() or not marker.is_file():
             return None
@@ -164,12 +163,12 @@ class OutputFolder(Struct, frozen=True):
         self._check(self.path)  # the new folder may have taken minutes to write
         if self.path.exists():
             self.path.rename(staging / _OLD)
-            self._check(staging / _OLD)  # now that no other program finds it by its name
+            self._check(staging / _OLD)  # after the rename, no other program finds it by its name
         (staging / _NEW).rename(self.path)
 
     @contextlib.contextmanager
     def _staging(self) -> Iterator[Path]:
-        """A folder beside this one; it is locked while it is in use."""
+        """A temporary folder next to this one, locked while it is in use."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         staging = self.path.with_name(f".{self.path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
         staging.mkdir()
@@ -196,7 +195,7 @@ class OutputFolder(Struct, frozen=True):
                     self._clear(staging)
 
     def _clear(self, staging: Path) -> None:
-        """Removes a staging folder; a former folder in it is put back if it was not replaced."""
+        """Removes a staging folder; a former folder in it is moved back if it was not replaced."""
         old = staging / _OLD
         if old.exists() and not self.path.exists():
             old.rename(self.path)
@@ -205,7 +204,7 @@ class OutputFolder(Struct, frozen=True):
             try:
                 self._check(old)
             except OutputFolderRefused:
-                return  # it holds something that the command did not write: the staging folder stays
+                return  # it contains a file that the command did not write: the staging folder stays
             shutil.rmtree(old, ignore_errors=True)
         (staging / _LOCK).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
@@ -213,9 +212,9 @@ class OutputFolder(Struct, frozen=True):
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Everything but folders below a folder, relative to it, with forward slashes; symbolic links too.
+    """All files and symbolic links below a folder, relative to it, with forward slashes.
 
-    What Python and macOS add to a folder by themselves is left out.
+    Files that Python and macOS create automatically are omitted.
 
     Raises:
         OSError: the folder, or one below it, cannot be read.
@@ -230,8 +229,8 @@ def _files(folder: Path) -> Iterator[str]:
                 yield entry.name
 
 
-def _lies_in(path: Path, folder: Path) -> bool:
-    """Is a path the folder, or below it? Spellings that differ in case alone may name the same folder."""
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path is the folder or below it; paths that differ in case may name the same folder."""
     return any(each == folder or _same(each, folder) for each in (path, *path.parents))
 
 
@@ -244,5 +243,5 @@ def _same(one: Path, other: Path) -> bool:
 
 def _unusable(folder: Path, why: str) -> OutputFolderRefused:
     return OutputFolderRefused(
-        "the output folder cannot be written", where=Location(folder), why=why, hint="name another folder"
+        "the output folder cannot be written", where=Location(folder), why=why, hint="use another folder"
     )

@@ -1,4 +1,4 @@
-"""Where things of the repository lie."""
+"""Paths of the repository."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from msgspec import Struct
 from tooling.errors import ToolingError
 
 TOOL = Path(__file__).resolve().parent
-"""The folder of the tool that is running, whichever checkout it works on."""
+"""The folder of the running tool, which may belong to another checkout than the project."""
 
 _SOURCES = (".git", ".github", "benchmarks", "book", "i18n", "problems", "solutions", "tests", "tooling")
 
 
 class ProjectNotFound(ToolingError):
-    """No folder upwards of the current one holds the puzzles."""
+    """Neither the current folder nor one of its parents contains the puzzles."""
 
 
 class Project(Struct, frozen=True):
-    """The checkout: the folder that holds `problems/`, `solutions/` and `pyproject.toml`."""
+    """The checkout: the folder with `problems/`, `solutions/` and `pyproject.toml`."""
 
     root: Path
 
@@ -42,15 +42,15 @@ class Project(Struct, frozen=True):
 
     @property
     def sources(self) -> tuple[Path, ...]:
-        """The folders that no command may replace as a whole: those of the checkout, and the tool's own."""
+        """The folders that no command may replace: those of the checkout, and the tool's own."""
         return (*(self.root / name for name in _SOURCES), TOOL)
 
 
 def find_project(start: Path | None = None) -> Project:
-    """The project that `start` (default: PUZZLE_ROOT, then the working directory) lies in.
+    """The project around `start` (default: PUZZLE_ROOT, then the working directory).
 
     Raises:
-        ProjectNotFound: neither the folder nor any parent holds `problems/` and `pyproject.toml`.
+        ProjectNotFound: neither the folder nor one of its parents contains `problems/` and `pyproject.toml`.
     """
     named = os.environ.get("PUZZLE_ROOT")
     origin = (start or (Path(named) if named else Path.cwd())).resolve()
@@ -61,6 +61,6 @@ def find_project(start: Path | None = None) -> Project:
         return Project(TOOL.parent)
     raise ProjectNotFound(
         f"no puzzles found in {origin} or above it",
-        why="a checkout holds problems/ and pyproject.toml side by side",
+        why="a checkout contains problems/ and pyproject.toml",
         hint="change into your clone, or set PUZZLE_ROOT to it",
     )

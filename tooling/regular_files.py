@@ -1,6 +1,7 @@
-"""Reading files that others have written: regular files only, and only below a folder where one is given.
+"""Reads untrusted files: only regular files, and optionally only below a folder.
 
-A pipe would block the reader, a device may never end, and a link may lead to what must not be published.
+A pipe would block the reader, a device may never end, and a link may point to a file that must not be
+published.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ class NotRegular(OSError):
 
 
 class OutsideRoot(OSError):
-    """The path names a file that is not below the folder that files are taken from."""
+    """The path names a file outside the permitted folder."""
 
 
 class WrongSize(OSError):
-    """The file is larger than it may be."""
+    """The file is larger than the limit."""
 
 
 def read_regular(path: str | Path, *, follow: bool = True, limit: int | None = None) -> bytes:
     """The bytes of a regular file.
 
     Args:
-        follow: False: a symbolic link is refused, as any file that is not regular.
+        follow: whether to follow a symbolic link; False: it is refused like any other irregular file.
         limit: bytes; a larger file is refused without being read.
 
     Raises:
@@ -42,7 +43,7 @@ def read_regular(path: str | Path, *, follow: bool = True, limit: int | None = N
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     with os.fdopen(os.open(name, flags), "rb") as file:
         about = os.fstat(file.fileno())
-        _require_regular(about, name)  # it may have been replaced in between
+        _require_regular(about, name)  # it may have been replaced since the first check
         if limit is None:
             return file.read()
         content = b"" if about.st_size > limit else file.read(limit + 1)
@@ -59,16 +60,16 @@ def _require_regular(about: os.stat_result, name: str) -> None:
 
 
 def require_below(path: str, root: str) -> None:
-    """Checks that a path lies below a folder, and not in a hidden part of it such as `.git`.
+    """Checks that a path is below a folder, and not in a hidden folder such as `.git`.
 
     Args:
         path, root: real paths, that is without symbolic links.
 
     Raises:
-        OutsideRoot: it does not.
+        OutsideRoot: it is not.
     """
     if not path.startswith(f"{root.rstrip('/')}/"):
         raise OutsideRoot(errno.EACCES, f"it is outside {root}", path)
-    hidden = [part for part in path[len(root) :].split("/") if part.startswith(".") and part not in _SHOWN]
+    hidden = [name for name in path[len(root) :].split("/") if name.startswith(".") and name not in _SHOWN]
     if hidden:
         raise OutsideRoot(errno.EACCES, f"`{hidden[0]}` is hidden, and hidden files are not shown", path)

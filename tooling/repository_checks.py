@@ -1,4 +1,4 @@
-"""The checks of the whole repository that need neither a GPU nor a compiler, each with its own verdict."""
+"""The checks of the repository that need neither a GPU nor a compiler."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _TIME_LIMIT = 900.0  # seconds; the checks take seconds
 
 
 class Check(Struct, frozen=True):
-    """One command of this tool that finds something or does not."""
+    """One command of this tool that checks the repository."""
 
     name: str
     arguments: tuple[str, ...]
 
     @property
     def command(self) -> str:
-        """What a person types to run it alone."""
+        """The command line that runs only this check."""
         return " ".join(("tooling", *self.arguments))
 
 
@@ -40,15 +40,15 @@ CHECKS: tuple[Check, ...] = (
 
 
 class CheckResult(Enum):
-    """What came of a check."""
+    """The result of a check."""
 
-    NOTHING = "passed"
+    NOTHING = "passed"  # it found nothing
     SOMETHING = "failed"
-    NOT_RUN = "could not run"  # which is no pass
+    NOT_RUN = "could not run"  # does not count as passed
 
 
 class Outcome(Struct, frozen=True):
-    """A check with what it said."""
+    """A check with its result and output."""
 
     check: Check
     finding: CheckResult
@@ -58,9 +58,9 @@ class Outcome(Struct, frozen=True):
 
 
 def run_checks(project: Project, checks: Sequence[Check] = CHECKS) -> Generator[Outcome, None, None]:
-    """Runs the checks beside each other, each in a process; the outcomes come in the table's order.
+    """Runs the checks concurrently, each in a process; yields the outcomes in the order of `checks`.
 
-    Closing it ends the checks that still run.
+    Closing the generator ends the checks that are still running.
     """
     with program_pool(len(checks)) as pool:
         yield from pool.map(lambda check: _run(check, project), checks)

@@ -1,21 +1,21 @@
-"""The right name for a misspelled one."""
+"""Suggestions for misspelled names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-_LEAST = 0.6  # of difflib's ratio: 1 for equal names, 0 for names without a common letter
-_BEGINNING = 0.9  # what a name counts that begins with what was typed
-_SPREAD = 0.1  # names this much farther off than the nearest one are still proposed
+_LEAST = 0.6  # minimum of difflib's ratio: 1 for equal names, 0 for names without a common letter
+_BEGINNING = 0.9  # ratio of a name that begins with the typed text
+_SPREAD = 0.1  # names with a ratio up to this much below the best one are also suggested
 _MOST = 3
 
 
 def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """The known names that are meant most likely, the likeliest first; empty where none is near.
+    """The known names that are most similar, the best first; empty if none is similar enough.
 
     Leading dashes, case, and `_` instead of `-` do not count as differences.
     """
-    import difflib  # noqa: PLC0415 - only for who mistypes
+    import difflib  # noqa: PLC0415 - only needed for errors
 
     wanted = _plain(name)
     matcher = difflib.SequenceMatcher(b=wanted, autojunk=False)
@@ -33,16 +33,16 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint that names the nearest known names, or all of them where none is near."""
+    """A hint with the most similar known names, or all of them if none is similar."""
     choices = list(dict.fromkeys(known))
     near = nearest(name, choices)
     if near:
         return proposal(near)
-    return "known are " + ", ".join(choices) if choices else "there are none"
+    return "one of " + ", ".join(choices) if choices else "there are none"
 
 
 def proposal(names: Iterable[str]) -> str:
-    """The question that proposes these names."""
+    """A question that suggests these names."""
     return "did you mean " + " or ".join(f"`{name}`" for name in names) + "?"
 
 

@@ -1,4 +1,4 @@
-"""Runs a program on a GPU or on the simulated one, and returns what was noticed while it ran."""
+"""Runs a program on a GPU or on the simulated GPU, and returns its output, findings and counters."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):
-    """How a program is run.
+    """Options of a run.
 
     Attributes:
-        environment: variables besides those of this process and of the target.
+        environment: variables in addition to those of this process and of the target.
         time_limit: seconds.
-        output_limit, kept_output, stream: as `run_program` has them.
-        error_output: receives standard error when a simulated run has ended, also where the simulated GPU
-            does not support what the program uses.
+        output_limit, kept_output, stream: as for `run_program`.
+        error_output: receives standard error after a simulated run, also if the program uses a feature that
+            the simulated GPU does not support.
         language: of the simulated GPU's messages (`en` or `ko`).
-        checks: the simulated GPU's checks that watch, by name; None: all.
+        checks: the enabled checks of the simulated GPU, by name; None: all.
         schedule: the order in which the simulated GPU runs threads, see `SimulationOptions`.
-        graphs: the program compiles MAX graphs; those for the simulated GPU are kept apart.
-        count: count what the kernels do, where the target can: on the simulated GPU.
+        graphs: whether the program compiles MAX graphs; those for the simulated GPU have their own cache.
+        count: whether to profile the kernels, if the target can: only the simulated GPU does.
         result_sizes: of the buffers that are handed in, in bytes: the simulated GPU records where their
             content came from. None: it is not recorded.
         executor: runs the launches on the simulated GPU; None: its engine, or the profiler with `count`.
@@ -57,18 +57,18 @@ class RunOptions(Struct, frozen=True, kw_only=True):
 
 
 class TargetRun(Struct, frozen=True):
-    """A program's run on a target with what the target itself noticed."""
+    """A program's run on a target, with the findings and counters of the target."""
 
     transcript: Transcript
     findings: tuple[Finding, ...] = ()
-    launches: int | None = None  # kernels launched; None where they are not counted
-    kernels: tuple[KernelProfile, ...] | None = None  # what they did; None where it was not counted
-    stopped: StoppedKernel | None = None  # by the simulated GPU
+    launches: int | None = None  # number of launched kernels; None: not counted
+    kernels: tuple[KernelProfile, ...] | None = None  # their profiles; None: not counted
+    stopped: StoppedKernel | None = None  # the kernel that the simulated GPU stopped
     provenance: Provenance | None = None  # where results came from; None where it was not recorded
 
 
 def run_on_target(command: Sequence[str | Path], target: Target, options: RunOptions) -> TargetRun:
-    """Runs a program on a GPU, or on the simulated one, which also reports what its checks find.
+    """Runs a program on a GPU, or on the simulated GPU, which also reports the findings of its checks.
 
     Raises: as `simulated_run`.
     """
@@ -79,23 +79,23 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
     """Runs a program on the simulated GPU.
 
     Raises:
-        ProgramNotStarted: the program cannot be started here.
-        ToolingError: the simulated GPU does not support something that the program uses.
+        ProgramNotStarted: the program cannot be started on this machine.
+        ToolingError: the program uses a feature that the simulated GPU does not support.
         ValueError: an unknown schedule.
     """
-    from tooling.simulator.checks.findings import Check  # noqa: PLC0415 - brings NumPy
+    from tooling.simulator.checks.findings import Check  # noqa: PLC0415 - imports NumPy
     from tooling.simulator.server.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
     from tooling.simulator.server.stopped import stopped_kernel  # noqa: PLC0415
 
     profiler = _profiler() if options.count else None
-    watching = SimulationOptions(
+    simulation_options = SimulationOptions(
         checks=ALL_CHECKS if options.checks is None else frozenset(map(Check, options.checks)),
         language=options.language,
         schedule=options.schedule,
         graph_cache=graph_cache() if options.graphs else None,
         result_sizes=options.result_sizes,
     )
-    with Simulation(watching, executor=options.executor or profiler) as simulation:
+    with Simulation(simulation_options, executor=options.executor or profiler) as simulation:
         transcript = _run(command, options, simulation.environment)
     if options.error_output:
         options.error_output(transcript.stderr)
@@ -129,16 +129,16 @@ def _run(command: Sequence[str | Path], options: RunOptions, of_target: Mapping[
 
 
 def graph_cache() -> Path:
-    """Where MAX keeps the graphs that it compiled for the simulated GPU: PTX, which real ones do not load."""
+    """MAX's cache of graphs for the simulated GPU, separate since real GPUs do not load their PTX."""
     return usable_cache().root / "graphs"
 
 
 def relevant_findings(findings: Sequence[Finding], transcript: Transcript) -> list[Finding]:
-    """Without those that say nothing after the way in which the program ended.
+    """The findings without those that are irrelevant after this ending.
 
-    A program that failed did not come to free its buffers. After one that ended well, unwritten memory that
-    Mojo's library read is left out: it would explain a wrong result, and there is none.
+    A program that failed did not free its buffers, so leaks are omitted. After success, reads of
+    uninitialised scratch memory by Mojo's library are omitted: they only explain wrong results.
     """
     ended_well = transcript.ending is Ending.EXITED and transcript.status == 0
-    idle = "unwritten-library-read" if ended_well else "leak"
-    return [finding for finding in findings if finding.kind.value != idle]
+    omitted = "unwritten-library-read" if ended_well else "leak"
+    return [finding for finding in findings if finding.kind.value != omitted]

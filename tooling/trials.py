@@ -1,6 +1,6 @@
-"""One trial: build a program, run it on every data set of its mode, judge it.
+"""One trial: builds a program, runs it on every data set of its mode, judges it.
 
-This is the way of a run: Selection -> Choice -> Executable -> Transcript -> Verdict.
+The steps of a run: Selection -> Choice -> Executable -> Transcript -> Verdict.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from tooling.judging.verdict import CaseVerdict, Verdict
 
 SIMULATED_TIME_FACTOR = 3.0
-"""How much longer than a mode's limit a program may run on the simulated GPU, which interprets kernels."""
+"""Factor of a mode's time limit on the simulated GPU, which interprets kernels."""
 
 
 class Trial(Struct, frozen=True):
-    """What is tried, and where."""
+    """A program to run, its target and options."""
 
     selection: Selection
     choice: Choice
@@ -43,11 +43,11 @@ class Trial(Struct, frozen=True):
     solution: bool = False
     time_limit: float | None = None  # seconds; None: the mode's own
     language: str = "en"
-    checks: frozenset[str] | None = None  # which of the simulated GPU's checks watch; None: all
+    checks: frozenset[str] | None = None  # enabled checks of the simulated GPU; None: all
 
     @property
     def limit(self) -> float:
-        """The time limit that holds on this target, in seconds."""
+        """The time limit on this target, in seconds."""
         if self.time_limit is not None:
             return self.time_limit
         factor = SIMULATED_TIME_FACTOR if self.choice.target.simulated else 1.0
@@ -58,7 +58,7 @@ def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: Bui
     """The trial's program, built for its target.
 
     Raises:
-        ExtraMissing: the program needs a package that this environment does not have.
+        ExtraMissing: the program needs a package that is not installed.
         BuildFailed and the other errors of `tooling.toolchain.build`.
     """
     program = trial.selection.program
@@ -66,12 +66,12 @@ def build_trial(project: Project, trial: Trial, toolchain: Toolchain, cache: Bui
 
 
 def includes_of(program: Program, source: Path, project: Project) -> tuple[Path, ...]:
-    """Where the program whose main file is `source` finds modules: its own other files, then `problems/`."""
-    own = (program.folder_of(source.absolute()),) if program.parts else ()
+    """The include folders of the program whose main file is `source`: its own folder, then `problems/`."""
+    own = (program.folder_of(source.absolute()),) if program.other_files else ()
     return (*own, project.problems)
 
 
-def build_program(  # noqa: PLR0917 - what a build takes
+def build_program(  # noqa: PLR0917 - the arguments of a build
     program: Program,
     source: Path,
     accelerator: str,
@@ -81,7 +81,7 @@ def build_program(  # noqa: PLR0917 - what a build takes
     *,
     host_cpu: str | None = None,
 ) -> Executable:
-    """The program whose main file is `source`: the problem file, the solution or a mutant.
+    """Builds the program whose main file is `source`: the problem file, the solution or a mutant.
 
     Raises: as `build_trial`.
     """
@@ -98,17 +98,17 @@ def build_program(  # noqa: PLR0917 - what a build takes
 def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], None] | None = None) -> Verdict:
     """Runs the built program on all data sets and judges it.
 
-    The data sets run at the same time; those of a Python program one after the other, since the first run
+    The data sets run concurrently; those of a Python program one after the other, since the first run
     compiles the graph for both.
 
     Args:
-        stream: receives the output of the book's data set as it comes; the other runs are silent.
+        stream: receives the output with the book's data set as it arrives; other output is not streamed.
 
     Raises:
-        ReferenceUnusable: the puzzle's reference is at fault.
-        ProgramNotStarted: the program cannot be started here.
+        ReferenceUnusable: the puzzle's reference has a mistake.
+        ProgramNotStarted: the program cannot be started on this machine.
     """
-    from tooling.judging.judge import outcome_of  # noqa: PLC0415 - brings NumPy
+    from tooling.judging.judge import outcome_of  # noqa: PLC0415 - imports NumPy
     from tooling.judging.reference import load_reference  # noqa: PLC0415
     from tooling.judging.verdict import Verdict  # noqa: PLC0415
 
@@ -117,9 +117,9 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
     judged = mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
     reference = load_reference(trial.selection.puzzle) if judged else None
     datasets = mode.datasets if judged else ("book",)
-    at_once = 1 if executable.interpreter else len(datasets)
-    with tempfile.TemporaryDirectory(prefix="puzzle-") as scratch, program_pool(at_once) as pool:
-        waiting = [
+    workers = 1 if executable.interpreter else len(datasets)
+    with tempfile.TemporaryDirectory(prefix="puzzle-") as scratch, program_pool(workers) as pool:
+        futures = [
             pool.submit(
                 _run_case,
                 trial,
@@ -131,7 +131,7 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
             )
             for index, dataset in enumerate(datasets)
         ]
-        cases = tuple(each.result() for each in waiting)
+        cases = tuple(future.result() for future in futures)
     return Verdict(
         selection=trial.selection,
         choice=trial.choice,
@@ -152,7 +152,7 @@ def _run_case(
     lab: LabFolder,
     stream: Callable[[bytes], None] | None,
 ) -> CaseVerdict:
-    from tooling.judging.judge import judge_case, judge_unjudged  # noqa: PLC0415 - brings NumPy
+    from tooling.judging.judge import judge_case, judge_unjudged  # noqa: PLC0415 - imports NumPy
     from tooling.judging.origins import result_sizes  # noqa: PLC0415
 
     mode = trial.selection.mode
@@ -204,7 +204,7 @@ def _run_case(
 
 
 def environment_of(executable: Executable) -> dict[str, str]:
-    """What a built program needs in its environment, besides what its target needs."""
+    """The environment variables of a built program, without those of its target."""
     if not executable.interpreter:
         return {}
     inherited = os.environ.get("PYTHONPATH")

@@ -27,7 +27,7 @@ def broadcast_add(
 
 # ANCHOR_END: broadcast_add_layout_tensor
 
-# Cells right behind the output, which no thread may write.
+# Elements right after the output, which no thread may write.
 comptime GUARD_SIZE = SIZE * SIZE
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 

@@ -24,7 +24,7 @@ def add_10_blocks_2d(
 
 # ANCHOR_END: add_10_blocks_2d_tile_tensor
 
-# Cells right behind the output, which no thread may write.
+# Elements right after the output, which no thread may write.
 comptime GUARD_SIZE = SIZE * SIZE
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 

@@ -18,7 +18,7 @@ def add_10_shared(
     a: Pointer[Scalar[dtype], ImmutAnyOrigin],
     size: Int32,
 ):
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var shared = unsafe_stack_allocation[
         TPB, Scalar[dtype], address_space=AddressSpace.SHARED
     ]()
@@ -27,7 +27,7 @@ def add_10_shared(
 
     if global_i < Int(size):
         shared[unsafe_offset=local_i] = a[unsafe_offset=global_i]
-    # No thread goes on before the whole block has filled its cells.
+    # No thread continues before all threads of the block have stored theirs.
     barrier()
 
     # FILL ME IN (about 2 lines)

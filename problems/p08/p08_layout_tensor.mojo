@@ -18,7 +18,7 @@ def add_10_shared_layout_tensor(
     output: LayoutTensor[dtype, layout, MutAnyOrigin],
     a: LayoutTensor[dtype, layout, ImmutAnyOrigin],
 ):
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var shared = LayoutTensor[
         dtype,
         Layout.row_major(TPB),
@@ -30,7 +30,7 @@ def add_10_shared_layout_tensor(
 
     if global_i < SIZE:
         shared[local_i] = a[global_i]
-    # No thread goes on before the whole block has filled its cells.
+    # No thread continues before all threads of the block have stored theirs.
     barrier()
 
     # FILL ME IN (about 2 lines)

@@ -117,7 +117,7 @@ def average_with_left_neighbour(
     if i < SIZE - 1:
         shared[i] = input[i]
         barrier()
-        # Nothing is left of the first number, so it counts twice.
+        # The first number has no left neighbour, so it counts twice.
         result[i] = (shared[max(i - 1, 0)] + shared[i]) / 2
 
 

@@ -49,8 +49,8 @@ def shared_memory_race(
 
 # ANCHOR_END: shared_memory_race
 
-# Behind the output stand as many cells again, which no thread may write. The
-# input has nothing behind it: who reads there leaves the buffer.
+# After the output, as many elements again, which no thread may write. The
+# input has nothing after it: a read there is out of bounds.
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 
 
@@ -112,8 +112,8 @@ def main() raises:
         else:
             print("Race condition test: passed")
 
-        # Right values do not tell what else was touched. The cells behind the
-        # output do; a real program has none, and its success ends here.
+        # Right values do not show what else was written. The elements after the
+        # output do; a real program has none, and reports success here.
         with guard.map_to_host() as guard_host:
             for i in range(COUNT):
                 assert_equal(

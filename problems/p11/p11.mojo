@@ -19,7 +19,7 @@ def pooling(
     a: Pointer[Scalar[dtype], ImmutAnyOrigin],
     size: Int32,
 ):
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var shared = unsafe_stack_allocation[
         TPB, Scalar[dtype], address_space=AddressSpace.SHARED
     ]()

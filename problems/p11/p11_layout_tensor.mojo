@@ -19,7 +19,7 @@ def pooling(
     output: LayoutTensor[dtype, layout, MutAnyOrigin],
     a: LayoutTensor[dtype, layout, ImmutAnyOrigin],
 ):
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var shared = LayoutTensor[
         dtype,
         Layout.row_major(TPB),

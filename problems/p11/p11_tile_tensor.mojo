@@ -19,7 +19,7 @@ def pooling(
     output: TileTensor[dtype, type_of(layout), MutAnyOrigin],
     a: TileTensor[dtype, type_of(layout), ImmutAnyOrigin],
 ):
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var shared = stack_allocation[dtype, address_space=AddressSpace.SHARED](
         row_major[TPB]()
     )

@@ -49,7 +49,7 @@ def conv_1d_block_boundary(
 
 # ANCHOR_END: conv_1d_block_boundary
 
-# Behind the output stand as many cells again, which no thread may write.
+# After the output, as many elements again, which no thread may write.
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 
 

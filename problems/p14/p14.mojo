@@ -30,14 +30,14 @@ def prefix_sum_simple(
 comptime SIZE_2 = 15
 comptime BLOCKS = (SIZE_2 + TPB - 1) // TPB
 comptime BLOCKS_PER_GRID_2 = (BLOCKS, 1)
-# The result, and behind it one place for the sum of each block.
+# The result, and after it one element for the sum of each block.
 comptime EXTENDED_SIZE = SIZE_2 + BLOCKS
 comptime layout_2 = Layout.row_major(SIZE_2)
 comptime extended_layout = Layout.row_major(EXTENDED_SIZE)
 
 
-# First kernel: every block scans its own elements, and leaves their sum at
-# place SIZE_2 + block_idx.x of the output.
+# First kernel: every block scans its own elements, and stores their sum at
+# index SIZE_2 + block_idx.x of the output.
 def prefix_sum_local_phase(
     output: LayoutTensor[dtype, extended_layout, MutAnyOrigin],
     a: LayoutTensor[dtype, layout_2, ImmutAnyOrigin],
@@ -47,7 +47,7 @@ def prefix_sum_local_phase(
     # FILL ME IN (about 25 lines)
 
 
-# Second kernel: each element lacks what the blocks before its own sum up to.
+# Second kernel: each element lacks the sums of the blocks before its own.
 def prefix_sum_block_sum_phase(
     output: LayoutTensor[dtype, extended_layout, MutAnyOrigin],
 ):
@@ -64,8 +64,8 @@ def complete_prefix_sum(
     var out_tensor = LayoutTensor[dtype, extended_layout](output)
     var a_tensor = LayoutTensor[mut=False, dtype, layout_2](a)
     # ANCHOR: prefix_sum_complete_block_level_sync
-    # A barrier holds for one block. What holds for all of them is the end of a
-    # launch: the second kernel begins when the first has written everything.
+    # A barrier synchronises one block. The end of a launch synchronises all
+    # blocks: the second kernel begins when the first has written everything.
     ctx.enqueue_function[prefix_sum_local_phase](
         out_tensor,
         a_tensor,

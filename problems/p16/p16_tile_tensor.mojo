@@ -80,7 +80,7 @@ def matmul_idiomatic_tiled(
 
 # ANCHOR_END: matmul_idiomatic_tiled_tile_tensor
 
-# Behind the output stand as many cells again, which no thread may write.
+# After the output, as many elements again, which no thread may write.
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 
 

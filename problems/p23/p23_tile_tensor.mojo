@@ -215,7 +215,7 @@ def benchmark_size[
     check_and_clear(out, expected)
     table.measure("vectorized", size, bytes, vectorized)
     check_and_clear(out, expected)
-    # The lists of views do not keep the buffers behind them alive.
+    # The lists of views do not keep their buffers alive.
     _ = even^
     _ = odd^
 

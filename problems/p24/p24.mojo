@@ -104,7 +104,7 @@ def functional_warp_approach[
         # FILL ME IN (about 4 lines)
 
     # Width 1: one element per thread, so that a warp's 32 (or 64) neighbouring
-    # elements meet in one warp.
+    # elements are in one warp.
     elementwise[compute, 1, target="gpu"](size, ctx)
 
 
@@ -218,7 +218,7 @@ def benchmark(ctx: DeviceContext) raises:
         check_and_clear(out, expected, warps)
         table.measure("functional-warp", size, bytes, functional)
         check_and_clear(out, expected, warps)
-    # The lists of views do not keep the buffers behind them alive.
+    # The lists of views do not keep their buffers alive.
     _ = even^
     _ = odd^
 

@@ -99,7 +99,7 @@ def functional_warp_approach[
         # FILL ME IN (about 4 lines)
 
     # Width 1: one element per thread, so that a warp's 32 (or 64) neighbouring
-    # elements meet in one warp.
+    # elements are in one warp.
     elementwise[1, target="gpu"](compute, Coord(size), ctx)
 
 
@@ -216,7 +216,7 @@ def benchmark(ctx: DeviceContext) raises:
         check_and_clear(out, expected, warps)
         table.measure("functional-warp", size, bytes, functional)
         check_and_clear(out, expected, warps)
-    # The lists of views do not keep the buffers behind them alive.
+    # The lists of views do not keep their buffers alive.
     _ = even^
     _ = odd^
 

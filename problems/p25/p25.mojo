@@ -15,7 +15,7 @@ comptime dtype = DType.float32
 comptime layout = Layout.row_major(SIZE)
 
 
-# There are as many threads as elements: no thread needs a guard.
+# There are as many threads as elements, so no guard is needed.
 def neighbor_difference(
     output: LayoutTensor[dtype, layout, MutAnyOrigin],
     a: LayoutTensor[dtype, layout, ImmutAnyOrigin],

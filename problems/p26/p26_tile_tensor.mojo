@@ -15,7 +15,7 @@ comptime dtype = DType.float32
 comptime layout = row_major[SIZE]()
 
 
-# There are as many threads as elements: no thread needs a guard.
+# There are as many threads as elements, so no guard is needed.
 def butterfly_pair_swap(
     output: TileTensor[dtype, type_of(layout), MutAnyOrigin],
     a: TileTensor[dtype, type_of(layout), ImmutAnyOrigin],
@@ -74,8 +74,8 @@ def warp_inclusive_prefix_sum(
 comptime PIVOT = 5
 
 
-# Elements smaller than the pivot go to the front, all others behind them, and
-# within both groups the order stays as it was.
+# Elements smaller than the pivot come first, all others after them, and the
+# order within both groups does not change.
 def warp_partition(
     output: TileTensor[dtype, type_of(layout), MutAnyOrigin],
     a: TileTensor[dtype, type_of(layout), ImmutAnyOrigin],

@@ -17,7 +17,7 @@ comptime layout = row_major[SIZE]()
 comptime out_layout = row_major[1]()
 
 
-# There are as many threads as elements: no thread needs a guard.
+# There are as many threads as elements, so no guard is needed.
 def traditional_dot_product(
     output: TileTensor[dtype, type_of(out_layout), MutAnyOrigin],
     a: TileTensor[dtype, type_of(layout), ImmutAnyOrigin],
@@ -32,8 +32,8 @@ def traditional_dot_product(
     shared[local_i] = a[global_i] * b[global_i]
     barrier()
 
-    # The halving tree of puzzle 12: in each step the lower half of the threads
-    # adds the upper half of the cells to the lower one.
+    # The tree of puzzle 12: in each step the lower half of the threads adds the
+    # upper half of the partial sums to the lower one.
     var stride = TPB // 2
     while stride > 0:
         if local_i < stride:
@@ -160,7 +160,7 @@ def histogram(ctx: DeviceContext) raises:
     stage("out", out)
     stage("members", members)
 
-    # Behind its members a row keeps what it held before.
+    # After its members a row keeps its previous contents.
     var expected = ctx.enqueue_create_host_buffer[DType.int32](NUM_BINS)
     var expected_members = ctx.enqueue_create_host_buffer[dtype](
         NUM_BINS * SIZE

@@ -14,7 +14,7 @@ comptime KERNEL_SIZE = 5
 # The window reaches two elements to either side.
 comptime HALO_SIZE = KERNEL_SIZE // 2
 comptime BLOCKS_PER_GRID_ASYNC = (VECTOR_SIZE // CONV_TILE_SIZE, 1)
-# One thread for each element of a tile; no thread is left over.
+# One thread for each element of a tile.
 comptime THREADS_PER_BLOCK_ASYNC = (CONV_TILE_SIZE, 1)
 comptime dtype = DType.float32
 comptime layout_async = row_major[VECTOR_SIZE]()

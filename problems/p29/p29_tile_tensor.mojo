@@ -183,7 +183,7 @@ def main() raises:
         with out.map_to_host() as out_host:
             print("out:", out_host)
             print("expected:", expected)
-            # The order of adding up changes the last digits, no more.
+            # The order of the additions only changes the last digits.
             for i in range(SIZE):
                 assert_almost_equal(
                     out_host[i], expected[i], atol=1e-5, rtol=1e-5

@@ -39,7 +39,7 @@ comptime STEPS = 32
 comptime SLOT_BYTES = BLOCK_SIZE * 4
 
 # FILL ME IN (about 5 lines, instead of those below)
-# As many slots as steps: each partial sum has its own.
+# One slot for each step: each partial sum has its own.
 comptime SOPHISTICATED_SLOTS = STEPS
 
 

@@ -7,8 +7,8 @@ from lab import choose_mode, stage, submit
 from lab.benchmark import Benchmark
 
 # Two kernels, one task: output[i] = (x[i] + 10) * 2, by way of shared memory.
-# Shared memory has 32 banks; word i lies in bank i mod 32, and a bank hands out
-# one word at a time. Lanes that want different words of one bank have to wait.
+# Shared memory has 32 banks; word i is in bank i mod 32, and a bank delivers
+# one word at a time. Lanes that need different words of one bank have to wait.
 comptime SIZE = 8192
 comptime TPB = 256
 comptime BLOCKS = SIZE // TPB
@@ -24,7 +24,7 @@ def no_conflict_kernel(output: Output, x: Input, size: Int32):
     ]()
     var i = block_idx.x * block_dim.x + thread_idx.x
     var local = thread_idx.x
-    # 32 neighbouring words lie in 32 banks: every lane has one to itself.
+    # 32 neighbouring words are in 32 banks: every lane uses another bank.
     if i < Int(size):
         shared[unsafe_offset=local] = x[unsafe_offset=i]
     barrier()

@@ -64,11 +64,11 @@ def matmul_idiomatic_tiled[
 
 # ANCHOR: tensor_core_matrix_multiplication
 comptime SIZE = 1024
-# A block makes a tile of BM x BN elements and works through k in steps of BK.
+# A block computes a tile of BM x BN elements, with k in steps of BK.
 comptime BM = 4 * WARP_SIZE
 comptime BN = 2 * WARP_SIZE
 comptime BK = WARP_SIZE
-# Each of its 4 x 2 warps makes WM x WN of them...
+# Each of its 4 x 2 warps computes WM x WN of them...
 comptime WM = WARP_SIZE
 comptime WN = WARP_SIZE
 comptime WARPS = (BM // WM) * (BN // WN)
@@ -191,7 +191,7 @@ def check_sample[
                 exact += term
                 scale += abs(term)
             var got = Float64(product[row * size + col])
-            # Written so that a result that is not a number fails too.
+            # Written so that a NaN fails too.
             if not (abs(got - exact) <= FLOAT32_TOLERANCE * scale):
                 raise Error(t"tiled: [{row}, {col}] is {got}, not {exact}")
 

@@ -88,7 +88,7 @@ def advanced_cluster_patterns(
         MutAnyOrigin,
         address_space=AddressSpace.SHARED,
     ].stack_allocation()
-    # One cell for every warp of the block.
+    # One element for every warp of the block.
     var warp_sums = LayoutTensor[
         dtype,
         Layout.row_major(WARPS),

@@ -79,7 +79,7 @@ def advanced_cluster_patterns(
     var shared = stack_allocation[dtype, address_space=AddressSpace.SHARED](
         row_major[TPB]()
     )
-    # One cell for every warp of the block.
+    # One element for every warp of the block.
     var warp_sums = stack_allocation[dtype, address_space=AddressSpace.SHARED](
         row_major[WARPS]()
     )

@@ -26,7 +26,7 @@ def add_10_guard(
 
 # ANCHOR_END: add_10_guard_solution
 
-# Cells right behind the output, which no thread may write.
+# Elements right after the output, which no thread may write.
 comptime GUARD_SIZE = SIZE
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 

@@ -1,4 +1,4 @@
-"""Puzzle 3: ten more than every element, and not one cell more, by NumPy."""
+"""Puzzle 3: ten more than every element, and no write past the end, by NumPy."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def inputs(mode: str, dataset: str) -> Buffers:
 
 
 def expected(mode: str, inputs: Buffers) -> Buffers:
-    """The sums, and behind them the program's own filling: on a real GPU nothing else tells of a thread that
-    wrote beyond the end."""
+    """The sums, and after them the program's fill value: on a real GPU only these elements show a write past
+    the end."""
     return {"out": inputs["a"] + np.float32(10), "guard": np.full(GUARD_SIZE, POISON, np.float32)}

@@ -19,7 +19,7 @@ def add_10_2d(
     var row = thread_idx.y
     var col = thread_idx.x
     # FILL: about 5 lines
-    # Memory is one line of cells: a row further down begins `width` cells
+    # Memory is one-dimensional: the next row begins `width` elements
     # further on.
     var width = Int(size)
     if row < width and col < width:
@@ -31,7 +31,7 @@ def add_10_2d(
 
 # ANCHOR_END: add_10_2d_solution
 
-# Cells right behind the output, which no thread may write.
+# Elements right after the output, which no thread may write.
 comptime GUARD_SIZE = SIZE * SIZE
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 

@@ -20,8 +20,8 @@ def add_10_2d(
     var row = thread_idx.y
     var col = thread_idx.x
     # FILL: about 2 lines
-    # The tensor turns (row, col) into a place in memory; that there is such a
-    # row and column is still for us to see to.
+    # The tensor computes the offset of (row, col) in memory; it does not check
+    # that the row and the column exist.
     if row < SIZE and col < SIZE:
         output[row, col] = a[row, col] + 10
     # END_FILL
@@ -29,7 +29,7 @@ def add_10_2d(
 
 # ANCHOR_END: add_10_2d_layout_tensor_solution
 
-# Cells right behind the output, which no thread may write.
+# Elements right after the output, which no thread may write.
 comptime GUARD_SIZE = SIZE * SIZE
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 

@@ -1,4 +1,4 @@
-"""Puzzle 4: ten more than every element of a matrix, and not one cell more, by NumPy."""
+"""Puzzle 4: ten more than every element of a matrix, and no write past its end, by NumPy."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def inputs(mode: str, dataset: str) -> Buffers:
 
 
 def expected(mode: str, inputs: Buffers) -> Buffers:
-    """The sums, and behind them the program's own filling, which no thread may change."""
+    """The sums, and after them the program's fill value, which no thread may change."""
     return {"out": inputs["a"] + np.float32(10), "guard": np.full(GUARD_SIZE, POISON, np.float32)}

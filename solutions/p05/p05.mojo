@@ -21,8 +21,8 @@ def broadcast_add(
     var col = thread_idx.x
     # FILL: about 5 lines
     # a has an element for each column, b one for each row. Nothing is copied to
-    # the size of the matrix: the threads of a column read the same place of a,
-    # those of a row the same place of b.
+    # the size of the matrix: the threads of a column read the same element of
+    # a, those of a row the same element of b.
     var width = Int(size)
     if row < width and col < width:
         output[unsafe_offset=row * width + col] = (
@@ -33,7 +33,7 @@ def broadcast_add(
 
 # ANCHOR_END: broadcast_add_solution
 
-# Cells right behind the output, which no thread may write.
+# Elements right after the output, which no thread may write.
 comptime GUARD_SIZE = SIZE * SIZE
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 

@@ -25,7 +25,7 @@ def broadcast_add(
     # FILL: about 2 lines
     # A row vector has row 0 only, a column vector column 0 only. Nothing is
     # copied to the size of the matrix: the threads of a column read the same
-    # place of a, those of a row the same place of b.
+    # element of a, those of a row the same element of b.
     if row < SIZE and col < SIZE:
         output[row, col] = a[0, col] + b[row, 0]
     # END_FILL
@@ -33,7 +33,7 @@ def broadcast_add(
 
 # ANCHOR_END: broadcast_add_tile_tensor_solution
 
-# Cells right behind the output, which no thread may write.
+# Elements right after the output, which no thread may write.
 comptime GUARD_SIZE = SIZE * SIZE
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 

@@ -32,7 +32,7 @@ def inputs(mode: str, dataset: str) -> Buffers:
 
 
 def expected(mode: str, inputs: Buffers) -> Buffers:
-    """a runs along the columns, b along the rows; behind the sums the program's own filling, which no thread
+    """a runs along the columns, b along the rows; after the sums the program's fill value, which no thread
     may change."""
     sums = inputs["a"][np.newaxis, :] + inputs["b"][:, np.newaxis]
     return {"out": sums, "guard": np.full(GUARD_SIZE, POISON, np.float32)}

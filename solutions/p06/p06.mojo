@@ -27,7 +27,7 @@ def add_10_blocks(
 
 # ANCHOR_END: add_10_blocks_solution
 
-# Cells right behind the output, which no thread may write.
+# Elements right after the output, which no thread may write.
 comptime GUARD_SIZE = SIZE
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 

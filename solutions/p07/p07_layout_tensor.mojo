@@ -20,8 +20,8 @@ def add_10_blocks_2d(
     var row = block_dim.y * block_idx.y + thread_idx.y
     var col = block_dim.x * block_idx.x + thread_idx.x
     # FILL: about 2 lines
-    # The grid covers 6 x 6 places, the matrix has 5 x 5: the last row and the
-    # last column of threads stay away.
+    # The grid has 6 x 6 threads, the matrix 5 x 5 elements: the last row and
+    # the last column of threads do nothing.
     if row < SIZE and col < SIZE:
         output[row, col] = a[row, col] + 10
     # END_FILL
@@ -29,7 +29,7 @@ def add_10_blocks_2d(
 
 # ANCHOR_END: add_10_blocks_2d_layout_tensor_solution
 
-# Cells right behind the output, which no thread may write.
+# Elements right after the output, which no thread may write.
 comptime GUARD_SIZE = SIZE * SIZE
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 

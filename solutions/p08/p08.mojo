@@ -18,7 +18,7 @@ def add_10_shared(
     a: Pointer[Scalar[dtype], ImmutAnyOrigin],
     size: Int32,
 ):
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var shared = unsafe_stack_allocation[
         TPB, Scalar[dtype], address_space=AddressSpace.SHARED
     ]()
@@ -27,12 +27,12 @@ def add_10_shared(
 
     if global_i < Int(size):
         shared[unsafe_offset=local_i] = a[unsafe_offset=global_i]
-    # No thread goes on before the whole block has filled its cells.
+    # No thread continues before all threads of the block have stored theirs.
     barrier()
 
     # FILL: about 2 lines
-    # The cell is this block's own, so it is found by the number in the block;
-    # the output is everybody's, so its place is the number in the grid.
+    # Shared memory belongs to this block, so it takes the index in the block;
+    # the output belongs to all blocks, so it takes the index in the grid.
     if global_i < Int(size):
         output[unsafe_offset=global_i] = shared[unsafe_offset=local_i] + 10
     # END_FILL

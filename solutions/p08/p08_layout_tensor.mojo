@@ -18,7 +18,7 @@ def add_10_shared_layout_tensor(
     output: LayoutTensor[dtype, layout, MutAnyOrigin],
     a: LayoutTensor[dtype, layout, ImmutAnyOrigin],
 ):
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var shared = LayoutTensor[
         dtype,
         Layout.row_major(TPB),
@@ -30,12 +30,12 @@ def add_10_shared_layout_tensor(
 
     if global_i < SIZE:
         shared[local_i] = a[global_i]
-    # No thread goes on before the whole block has filled its cells.
+    # No thread continues before all threads of the block have stored theirs.
     barrier()
 
     # FILL: about 2 lines
-    # The cell is this block's own, so it is found by the number in the block;
-    # the output is everybody's, so its place is the number in the grid.
+    # Shared memory belongs to this block, so it takes the index in the block;
+    # the output belongs to all blocks, so it takes the index in the grid.
     if global_i < SIZE:
         output[global_i] = shared[local_i] + 10
     # END_FILL

@@ -24,7 +24,7 @@ def first_case(ctx: DeviceContext) raises:
     print("First case: add 10 to each number")
     # FIX
     # The kernel was right: its input had no memory. Each of the SIZE threads
-    # reads one number, so SIZE numbers must be there.
+    # reads one number, so the buffer must have SIZE numbers.
     var input = ctx.enqueue_create_buffer[dtype](SIZE)
     input.enqueue_fill(0)
     with input.map_to_host() as input_host:
@@ -55,7 +55,7 @@ def first_case(ctx: DeviceContext) raises:
 # ANCHOR: second_crash_solution
 # FIX
 # How many numbers are in a window: the left neighbour, the number itself and
-# the right neighbour. With 2 the loop never came to the right one.
+# the right neighbour. With 2 the loop never reached the right one.
 comptime ITER = 3
 # STUB: comptime ITER = 2
 # END_FIX
@@ -126,16 +126,16 @@ def average_with_left_neighbour(
 ):
     var i = thread_idx.x
     # FIX
-    # A cell and a place at the barrier for each thread. The barrier waits for
-    # all threads of the block: inside a branch that one of them does not
-    # take, it may wait for ever.
+    # An element of shared memory for each thread, and a barrier that all of
+    # them reach. It waits for all threads of the block: inside a branch that
+    # one of them does not take, it may wait forever.
     var shared = stack_allocation[dtype, address_space=AddressSpace.SHARED](
         row_major[SIZE]()
     )
     shared[i] = input[i]
     barrier()
 
-    # Nothing is left of the first number, so it counts twice.
+    # The first number has no left neighbour, so it counts twice.
     result[i] = (shared[max(i - 1, 0)] + shared[i]) / 2
     # STUB: var shared = stack_allocation[dtype, address_space=AddressSpace.SHARED](
     # STUB:     row_major[SIZE - 1]()
@@ -143,7 +143,7 @@ def average_with_left_neighbour(
     # STUB: if i < SIZE - 1:
     # STUB:     shared[i] = input[i]
     # STUB:     barrier()
-    # STUB:     # Nothing is left of the first number, so it counts twice.
+    # STUB:     # The first number has no left neighbour, so it counts twice.
     # STUB:     result[i] = (shared[max(i - 1, 0)] + shared[i]) / 2
     # END_FIX
 

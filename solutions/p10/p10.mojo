@@ -44,9 +44,9 @@ def shared_memory_race(
         row_major[1]()
     )
     # FIX
-    # `+=` reads, adds and writes. When four threads do that to one cell at the
-    # same time, each adds to what was there before, and one of them wins. Here
-    # a single thread adds up, in a register, and it alone writes.
+    # `+=` reads, adds and writes. If four threads do that to one element at the
+    # same time, each adds to the old value, and only one result remains. Here
+    # a single thread adds up, in a register, and only this thread writes.
     if row == 0 and col == 0:
         var total = Scalar[dtype](0)
         for r in range(SIZE):
@@ -67,8 +67,8 @@ def shared_memory_race(
 
 # ANCHOR_END: shared_memory_race_solution
 
-# Behind the output stand as many cells again, which no thread may write. The
-# input has nothing behind it: who reads there leaves the buffer.
+# After the output, as many elements again, which no thread may write. The
+# input has nothing after it: a read there is out of bounds.
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 
 
@@ -130,8 +130,8 @@ def main() raises:
         else:
             print("Race condition test: passed")
 
-        # Right values do not tell what else was touched. The cells behind the
-        # output do; a real program has none, and its success ends here.
+        # Right values do not show what else was written. The elements after the
+        # output do; a real program has none, and reports success here.
         with guard.map_to_host() as guard_host:
             for i in range(COUNT):
                 assert_equal(

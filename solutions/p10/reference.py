@@ -25,7 +25,7 @@ def inputs(mode: str, dataset: str) -> Buffers:
 
 
 def expected(mode: str, inputs: Buffers) -> Buffers:
-    """Ten more for each number, or their sum in every cell; behind it what the program itself filled in."""
+    """Ten more for each number, or their sum in every element; after it the program's fill value."""
     numbers = inputs["a"]
     result = numbers + np.float32(10) if mode == "memory-bug" else np.full_like(numbers, numbers.sum())
     return {"out": result, "guard": np.full(SIZE * SIZE, POISON, np.float32)}

@@ -19,7 +19,7 @@ def pooling(
     output: LayoutTensor[dtype, layout, MutAnyOrigin],
     a: LayoutTensor[dtype, layout, ImmutAnyOrigin],
 ):
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var shared = LayoutTensor[
         dtype,
         Layout.row_major(TPB),
@@ -29,14 +29,14 @@ def pooling(
     var global_i = block_dim.x * block_idx.x + thread_idx.x
     var local_i = thread_idx.x
     # FILL: about 8 lines
-    # Every thread reads one number from global memory; its window of three it
-    # then takes from shared memory, once all of them are there.
+    # Every thread reads one number from global memory. It reads its window of
+    # three from shared memory, once all of them are stored.
     if global_i < SIZE:
         shared[local_i] = a[global_i]
     barrier()
 
     # The window ends at the thread's own element. At the start of the vector
-    # there is less behind it: thread 0 has one number, thread 1 has two.
+    # it is shorter: thread 0 has one number, thread 1 has two.
     if global_i < SIZE:
         var total = Scalar[dtype](0)
         for i in range(max(local_i - WINDOW + 1, 0), local_i + 1):

@@ -21,15 +21,15 @@ def dot_product(
 ):
     # FILL: about 24 lines
     # STUB: pass
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var shared = unsafe_stack_allocation[
         TPB, Scalar[dtype], address_space=AddressSpace.SHARED
     ]()
     var global_i = block_idx.x * block_dim.x + thread_idx.x
     var local_i = thread_idx.x
 
-    # Every thread reads two numbers from global memory, once. A thread beyond
-    # the end brings a zero, which changes no sum.
+    # Every thread reads two numbers from global memory, once. A thread past
+    # the end stores a zero, which changes no sum.
     if global_i < Int(size):
         shared[unsafe_offset=local_i] = (
             a[unsafe_offset=global_i] * b[unsafe_offset=global_i]
@@ -38,8 +38,8 @@ def dot_product(
         shared[unsafe_offset=local_i] = 0
     barrier()
 
-    # Halving tree: 8 cells become 4, then 2, then 1. All threads read first;
-    # only when all of them have read does anyone write.
+    # Tree reduction: 8 partial sums become 4, then 2, then 1. All threads read
+    # first; no thread writes before all of them have read.
     var stride = TPB // 2
     while stride > 0:
         var upper = Scalar[dtype](0)

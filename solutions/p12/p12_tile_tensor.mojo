@@ -22,23 +22,23 @@ def dot_product(
 ):
     # FILL: about 22 lines
     # STUB: pass
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var shared = stack_allocation[dtype, address_space=AddressSpace.SHARED](
         row_major[TPB]()
     )
     var global_i = block_idx.x * block_dim.x + thread_idx.x
     var local_i = thread_idx.x
 
-    # Every thread reads two numbers from global memory, once. A thread beyond
-    # the end brings a zero, which changes no sum.
+    # Every thread reads two numbers from global memory, once. A thread past
+    # the end stores a zero, which changes no sum.
     if global_i < SIZE:
         shared[local_i] = a[global_i] * b[global_i]
     else:
         shared[local_i] = 0
     barrier()
 
-    # Halving tree: 8 cells become 4, then 2, then 1. All threads read first;
-    # only when all of them have read does anyone write.
+    # Tree reduction: 8 partial sums become 4, then 2, then 1. All threads read
+    # first; no thread writes before all of them have read.
     var stride = TPB // 2
     while stride > 0:
         var upper = Scalar[dtype](0)

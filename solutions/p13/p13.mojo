@@ -37,8 +37,8 @@ def conv_1d_simple(
         address_space=AddressSpace.SHARED,
     ].stack_allocation()
 
-    # The cells behind the last element hold zeros: a window that hangs over the
-    # end then needs no case of its own.
+    # The elements after the last one are zero: a window that extends past the
+    # end then needs no special case.
     if global_i < SIZE:
         shared_a[local_i] = a[global_i]
     else:
@@ -47,8 +47,8 @@ def conv_1d_simple(
         shared_b[local_i] = b[local_i]
     barrier()
 
-    # The last window begins at cell SIZE - 1 and ends at SIZE + CONV - 2, which
-    # is TPB - 1: it stays inside the cells.
+    # The last window is from index SIZE - 1 to SIZE + CONV - 2, which is
+    # TPB - 1: it stays in bounds.
     if global_i < SIZE:
         var total = Scalar[dtype](0)
         for j in range(CONV):
@@ -77,7 +77,7 @@ def conv_1d_block_boundary(
     var local_i = thread_idx.x
     # FILL: about 30 lines
     # The last windows of a block reach into the next block's elements: another
-    # CONV_2 - 1 cells hold a copy of those.
+    # CONV_2 - 1 elements of shared memory hold a copy of those.
     var shared_a = LayoutTensor[
         dtype,
         Layout.row_major(TPB + CONV_2 - 1),
@@ -97,7 +97,7 @@ def conv_1d_block_boundary(
         shared_a[local_i] = 0
 
     # The first threads fetch a second element each: the one a whole block
-    # further on, which may lie behind the end.
+    # further on, which may be past the end.
     if local_i < CONV_2 - 1:
         var next_i = global_i + TPB
         if next_i < SIZE_2:
@@ -119,7 +119,7 @@ def conv_1d_block_boundary(
 
 # ANCHOR_END: conv_1d_block_boundary_solution
 
-# Behind the output stand as many cells again, which no thread may write.
+# After the output, as many elements again, which no thread may write.
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 
 

@@ -21,7 +21,7 @@ def prefix_sum_simple(
     var global_i = block_dim.x * block_idx.x + thread_idx.x
     var local_i = thread_idx.x
     # FILL: about 20 lines
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var shared = stack_allocation[dtype, address_space=AddressSpace.SHARED](
         row_major[TPB]()
     )
@@ -31,9 +31,9 @@ def prefix_sum_simple(
         shared[local_i] = 0
     barrier()
 
-    # Each step doubles what a cell has summed up: its own elements and those of
-    # the cell `offset` places before it. All threads read first; only when all
-    # of them have read does anyone write.
+    # Each step doubles the number of terms of a sum: it adds the sum that is
+    # `offset` elements before it. All threads read first; no thread writes
+    # before all of them have read.
     var offset = 1
     while offset < TPB:
         var before = Scalar[dtype](0)
@@ -57,14 +57,14 @@ def prefix_sum_simple(
 comptime SIZE_2 = 15
 comptime BLOCKS = (SIZE_2 + TPB - 1) // TPB
 comptime BLOCKS_PER_GRID_2 = (BLOCKS, 1)
-# The result, and behind it one place for the sum of each block.
+# The result, and after it one element for the sum of each block.
 comptime EXTENDED_SIZE = SIZE_2 + BLOCKS
 comptime layout_2 = row_major[SIZE_2]()
 comptime extended_layout = row_major[EXTENDED_SIZE]()
 
 
-# First kernel: every block scans its own elements, and leaves their sum at
-# place SIZE_2 + block_idx.x of the output.
+# First kernel: every block scans its own elements, and stores their sum at
+# index SIZE_2 + block_idx.x of the output.
 def prefix_sum_local_phase(
     output: TileTensor[dtype, type_of(extended_layout), MutAnyOrigin],
     a: TileTensor[dtype, type_of(layout_2), ImmutAnyOrigin],
@@ -75,8 +75,8 @@ def prefix_sum_local_phase(
     var shared = stack_allocation[dtype, address_space=AddressSpace.SHARED](
         row_major[TPB]()
     )
-    # Thanks to the zeros behind the end, the last cell of every block becomes
-    # the block's sum.
+    # Because of the zeros past the end, the last element of every block is the
+    # block's sum.
     if global_i < SIZE_2:
         shared[local_i] = a[global_i]
     else:
@@ -94,7 +94,7 @@ def prefix_sum_local_phase(
         barrier()
         offset *= 2
 
-    # Without the guard the last thread would write over the first block's sum.
+    # Without the guard the last thread would overwrite the first block's sum.
     if global_i < SIZE_2:
         output[global_i] = shared[local_i]
     if local_i == TPB - 1:
@@ -102,7 +102,7 @@ def prefix_sum_local_phase(
     # END_FILL
 
 
-# Second kernel: each element lacks what the blocks before its own sum up to.
+# Second kernel: each element lacks the sums of the blocks before its own.
 def prefix_sum_block_sum_phase(
     output: TileTensor[dtype, type_of(extended_layout), MutAnyOrigin],
 ):
@@ -127,8 +127,8 @@ def complete_prefix_sum(
     var out_tensor = TileTensor(output, extended_layout)
     var a_tensor = TileTensor[mut=False](a, layout_2)
     # ANCHOR: prefix_sum_complete_block_level_sync_tile_tensor
-    # A barrier holds for one block. What holds for all of them is the end of a
-    # launch: the second kernel begins when the first has written everything.
+    # A barrier synchronises one block. The end of a launch synchronises all
+    # blocks: the second kernel begins when the first has written everything.
     ctx.enqueue_function[prefix_sum_local_phase](
         out_tensor,
         a_tensor,

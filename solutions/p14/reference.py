@@ -30,7 +30,7 @@ def inputs(mode: str, dataset: str) -> Buffers:
 
 
 def expected(mode: str, inputs: Buffers) -> Buffers:
-    """The inclusive scan; in mode `complete` the sum of every single block stands behind it.
+    """The inclusive scan; in mode `complete`, the sum of each block follows it.
 
     Exact, as all sums are multiples of 1/2.
     """

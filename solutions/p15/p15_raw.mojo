@@ -22,14 +22,14 @@ def axis_sum(
     var local_i = thread_idx.x
     var batch = block_idx.y
     # FILL: about 23 lines
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var cache = unsafe_stack_allocation[
         TPB, Scalar[dtype], address_space=AddressSpace.SHARED
     ]()
 
-    # A raw pointer knows no rows: element (batch, local_i) of a matrix with
-    # rows of `size` elements lies at batch * size + local_i. The spare threads
-    # bring zeros; without the guard they would read the next row.
+    # A raw pointer has no rows: element (batch, local_i) of a matrix with rows
+    # of `size` elements is at offset batch * size + local_i. The spare threads
+    # store zeros; without the guard they would read the next row.
     var row_length = Int(size)
     if local_i < row_length:
         cache[unsafe_offset=local_i] = a[
@@ -40,8 +40,8 @@ def axis_sum(
     barrier()
 
     # The guard is the stride, never the row length: `local_i < size` would let
-    # thread 5 fold in cell 5 + 4, which does not exist, and let a thread write
-    # a cell that its neighbour reads in the same step.
+    # thread 5 add element 5 + 4, which does not exist, and let a thread write
+    # an element that its neighbour reads in the same step.
     var stride = TPB // 2
     while stride > 0:
         var upper = Scalar[dtype](0)
@@ -53,7 +53,7 @@ def axis_sum(
         barrier()
         stride //= 2
 
-    # The row's sum is one element, so the row number is its place.
+    # The row's sum is one element, so the row number is its index.
     if local_i == 0:
         output[unsafe_offset=batch] = cache[unsafe_offset=0]
     # END_FILL

@@ -23,13 +23,13 @@ def axis_sum(
     var local_i = thread_idx.x
     var batch = block_idx.y
     # FILL: about 20 lines
-    # One cell for every thread of the block, visible to that block alone.
+    # One element for every thread of the block, visible to that block only.
     var cache = stack_allocation[dtype, address_space=AddressSpace.SHARED](
         row_major[TPB]()
     )
 
     # The block has more threads than the row has elements: the spare threads
-    # bring zeros, which change no sum, so that the tree below needs no guard
+    # store zeros, which change no sum, so that the tree below needs no guard
     # for the row length.
     if local_i < SIZE:
         cache[local_i] = a[batch, local_i]
@@ -37,9 +37,9 @@ def axis_sum(
         cache[local_i] = 0
     barrier()
 
-    # TPB cells are summed in log2(TPB) steps; each step folds the upper half
-    # of the live cells onto the lower half. All threads read first; only when
-    # all of them have read does anyone write.
+    # TPB elements are summed in log2(TPB) steps; each step adds the upper half
+    # of the partial sums to the lower half. All threads read first; no thread
+    # writes before all of them have read.
     var stride = TPB // 2
     while stride > 0:
         var upper = Scalar[dtype](0)

@@ -24,7 +24,7 @@ def naive_matmul(
     var row = block_dim.y * block_idx.y + thread_idx.y
     var col = block_dim.x * block_idx.x + thread_idx.x
     # FILL: about 5 lines
-    # One thread makes one element of the product: a row of a times a column of
+    # One thread computes one element of the product: a row of a by a column of
     # b. Its sum stays in a register and is written once.
     if row < SIZE and col < SIZE:
         var total = Scalar[dtype](0)
@@ -55,15 +55,15 @@ def single_block_matmul(
         row_major[TPB, TPB]()
     )
 
-    # Every thread brings one element of each matrix. The cells of the threads
-    # outside the matrix stay unwritten, and nobody reads them.
+    # Every thread loads one element of each matrix. The elements of threads
+    # outside the matrix are never written, and no thread reads them.
     if row < SIZE and col < SIZE:
         a_shared[local_row, local_col] = a[row, col]
         b_shared[local_row, local_col] = b[row, col]
     barrier()
 
     # The same product as before, but of the SIZE elements in a row only one was
-    # read from global memory by this thread; its neighbours brought the others.
+    # read from global memory by this thread; its neighbours loaded the others.
     if row < SIZE and col < SIZE:
         var total = Scalar[dtype](0)
         for k in range(SIZE):
@@ -101,7 +101,7 @@ def matmul_tiled(
 
     # The block's tile of the product needs a row of tiles of a and a column of
     # tiles of b: one pair after the other passes through shared memory. Tiles
-    # and matrix fit exactly, so no thread is left over.
+    # and matrix fit exactly, so every thread has an element.
     var total = Scalar[dtype](0)
     for tile in range(TILES):
         a_shared[local_row, local_col] = a[row, tile * TPB + local_col]
@@ -110,7 +110,7 @@ def matmul_tiled(
 
         for k in range(TPB):
             total += a_shared[local_row, k] * b_shared[k, local_col]
-        # Nobody may load the next pair while others still read this one.
+        # No thread may load the next pair while others still read this one.
         barrier()
 
     output[row, col] = total
@@ -136,13 +136,13 @@ def matmul_idiomatic_tiled(
         row_major[TPB, TPB]()
     )
 
-    # A view of a tile knows where the tile lies: no index below names a block.
+    # A view of a tile has the tile's offset: no index below uses the block's.
     var out_tile = output.tile[TPB, TPB](block_idx.y, block_idx.x)
     var total = Scalar[dtype](0)
     for tile in range(TILES):
         var a_tile = a.tile[TPB, TPB](block_idx.y, tile)
         var b_tile = b.tile[TPB, TPB](tile, block_idx.x)
-        # The copies go straight into shared memory while the threads go on.
+        # The copies go directly to shared memory while the threads continue.
         # Each thread waits for its own, the barrier for those of the others.
         copy_dram_to_sram_async[row_major[TPB, TPB]()](a_shared, a_tile)
         copy_dram_to_sram_async[row_major[TPB, TPB]()](b_shared, b_tile)
@@ -159,7 +159,7 @@ def matmul_idiomatic_tiled(
 
 # ANCHOR_END: matmul_idiomatic_tiled_tile_tensor_solution
 
-# Behind the output stand as many cells again, which no thread may write.
+# After the output, as many elements again, which no thread may write.
 comptime UNTOUCHED = Scalar[dtype](-777.25)
 
 

@@ -22,8 +22,8 @@ Array = NDArray[Any]
 INPUT_SIZE = 15
 CONV_SIZE = 4
 OPERATIONS = Path(__file__).parent / "op"
-# Numbers alone: they become part of the operation's name in PyTorch, where the dot of "DType.float32" may not
-# stand. The type of the elements follows from the tensors.
+# Only numbers: they become part of the operation's name in PyTorch, where the dot of "DType.float32" is not
+# allowed. The type of the elements follows from the tensors.
 PARAMETERS = {"input_size": INPUT_SIZE, "conv_size": CONV_SIZE}
 
 

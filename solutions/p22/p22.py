@@ -134,6 +134,7 @@ def expected_results(data: dict[str, Array], grad_output: Array) -> tuple[str, A
     if find_spec("torch"):
         import torch  # noqa: PLC0415 - optional
 
+        # ANCHOR: autograd
         tensors = {name: torch.tensor(array, requires_grad=True) for name, array in data.items()}
         normal = torch.nn.functional.layer_norm(
             tensors["input"], [HIDDEN_DIM], tensors["ln_weight"], tensors["ln_bias"], EPS
@@ -141,6 +142,7 @@ def expected_results(data: dict[str, Array], grad_output: Array) -> tuple[str, A
         result = torch.nn.functional.linear(normal, tensors["linear_weight"], tensors["linear_bias"])
         result.backward(torch.tensor(grad_output))
         gradients = {f"grad_{name}": tensor.grad.numpy() for name, tensor in tensors.items()}
+        # ANCHOR_END: autograd
         return "PyTorch", result.detach().numpy(), gradients
 
     x, weight = data["input"].astype(np.float64), data["linear_weight"].astype(np.float64)
@@ -222,7 +224,7 @@ def benchmark() -> None:
         operation = Operation(forward_graph(device, algorithm), device)
         call = partial(operation.model.execute, *operation.buffers(*data.values()))
         calls[name] = (call, device.synchronize)
-    # All results before one is freed: memory that is used again would still hold another's right numbers.
+    # All results before one is freed: reused memory could still contain the right values of another.
     results = {name: call()[0] for name, (call, _) in calls.items()}
     for name, result in results.items():
         compare(name, result.to(CPU()).to_numpy(), expected, whose)

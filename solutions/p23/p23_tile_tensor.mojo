@@ -106,8 +106,8 @@ def manual_vectorized_tiled_elementwise_add[
     ](indices: Coord) {var} -> None:
         var chunk_id = Int(indices[0].value())
         # FILL: about 5 lines
-        # Without views the position in the whole tensor is our own affair:
-        # where the chunk starts, plus as many vectors as we have done.
+        # Without views we compute the position in the whole tensor ourselves:
+        # the start of the chunk, plus the vectors that are done.
         for step in range(tile_size):
             var i = Coord(chunk_id * chunk_size + step * simd_width)
             var a_vector = a.load[simd_width](i)
@@ -142,7 +142,7 @@ def vectorize_within_tiles_elementwise_add[
 
         # FILL: about 5 lines
         # vectorize calls this with width simd_width as often as it fits, and
-        # with width 1 for what is left over.
+        # with width 1 for the rest.
         def add[width: Int](i: Int) {imm}:
             var a_vector = a_tile.load[width](Coord(i))
             var b_vector = b_tile.load[width](Coord(i))
@@ -246,7 +246,7 @@ def benchmark_size[
     check_and_clear(out, expected)
     table.measure("vectorized", size, bytes, vectorized)
     check_and_clear(out, expected)
-    # The lists of views do not keep the buffers behind them alive.
+    # The lists of views do not keep their buffers alive.
     _ = even^
     _ = odd^
 

@@ -78,8 +78,8 @@ def simple_warp_kernel[
 ):
     var global_i = block_idx.x * block_dim.x + thread_idx.x
     # FILL: about 6 lines
-    # A lane beyond the end brings a zero. It must not stay away: the sum is an
-    # exchange between registers in which all lanes of the warp take part.
+    # A lane past the end contributes a zero. It must not skip the sum, which
+    # exchanges registers and needs all lanes of the warp.
     var product = Scalar[dtype](0)
     if global_i < size:
         product = a[global_i] * b[global_i]
@@ -87,7 +87,7 @@ def simple_warp_kernel[
     # No shared memory and no barrier: the lanes hand their registers around.
     var total = warp.sum(product)
 
-    # All lanes know the total now; one of them writes it.
+    # All lanes have the total now; one of them writes it.
     if lane_id() == 0:
         output[block_idx.x] = total
     # END_FILL
@@ -119,7 +119,7 @@ def functional_warp_approach[
         # END_FILL
 
     # Width 1: one element per thread, so that a warp's 32 (or 64) neighbouring
-    # elements meet in one warp.
+    # elements are in one warp.
     elementwise[1, target="gpu"](compute, Coord(size), ctx)
 
 
@@ -236,7 +236,7 @@ def benchmark(ctx: DeviceContext) raises:
         check_and_clear(out, expected, warps)
         table.measure("functional-warp", size, bytes, functional)
         check_and_clear(out, expected, warps)
-    # The lists of views do not keep the buffers behind them alive.
+    # The lists of views do not keep their buffers alive.
     _ = even^
     _ = odd^
 

@@ -15,7 +15,7 @@ comptime dtype = DType.float32
 comptime layout = row_major[SIZE]()
 
 
-# There are as many threads as elements: no thread needs a guard.
+# There are as many threads as elements, so no guard is needed.
 def neighbor_difference(
     output: TileTensor[dtype, type_of(layout), MutAnyOrigin],
     a: TileTensor[dtype, type_of(layout), ImmutAnyOrigin],
@@ -23,12 +23,12 @@ def neighbor_difference(
     var global_i = block_dim.x * block_idx.x + thread_idx.x
     var lane = lane_id()
     # FILL: about 6 lines
-    # Each lane hands its value one lane down: lane 0 gets that of lane 1. All
-    # lanes take part, the last one too, for it has something to give.
+    # Each lane passes its value one lane down: lane 0 gets that of lane 1. All
+    # lanes take part, also the last one, whose value is needed.
     var own = a[global_i]
     var next = warp.shuffle_down(own, UInt32(1))
 
-    # No lane stands above the last one: what it has got is no neighbor's value.
+    # No lane is above the last one: its result is not a neighbour's value.
     if lane < WARP_SIZE - 1:
         output[global_i] = next - own
     else:
@@ -54,7 +54,7 @@ def moving_average_3(
     var lane = lane_id()
     # FILL: about 9 lines
     # One read of memory per lane. The two other values of the window come out
-    # of the registers of the lanes one and two places above.
+    # of the registers of the next two lanes.
     var own = a[global_i]
     var next = warp.shuffle_down(own, UInt32(1))
     var after_next = warp.shuffle_down(own, UInt32(2))
@@ -87,7 +87,7 @@ def basic_broadcast(
         for i in range(4):
             total += a[i]
 
-    # Lane 0 gives, all lanes get: so all of them call it, outside the `if`.
+    # Lane 0 sends, all lanes receive: so all of them call it, outside the `if`.
     total = warp.broadcast(total)
     output[global_i] = total + a[global_i]
     # END_FILL

@@ -44,7 +44,7 @@ def expected(mode: str, inputs: Buffers, lanes: int = 32) -> Buffers:
     """The whole result; all numbers but thirds are exact."""
     a = inputs["a"].astype(np.float64)
     warps = a.reshape(-1, lanes)
-    upper = np.pad(warps[:, 1:], ((0, 0), (0, 1)))  # the next lane's element, 0 behind the end of the warp
+    upper = np.pad(warps[:, 1:], ((0, 0), (0, 1)))  # the next lane's element, 0 past the end of the warp
     if mode == "neighbor":
         out = np.where(np.arange(lanes) < lanes - 1, upper - warps, 0)
     elif mode == "average":

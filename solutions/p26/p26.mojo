@@ -15,15 +15,15 @@ comptime dtype = DType.float32
 comptime layout = Layout.row_major(SIZE)
 
 
-# There are as many threads as elements: no thread needs a guard.
+# There are as many threads as elements, so no guard is needed.
 def butterfly_pair_swap(
     output: LayoutTensor[dtype, layout, MutAnyOrigin],
     a: LayoutTensor[dtype, layout, ImmutAnyOrigin],
 ):
     var global_i = block_dim.x * block_idx.x + thread_idx.x
     # FILL: about 3 lines
-    # XOR with 1 flips the lowest bit of the lane number: 0 meets 1, 2 meets 3 …
-    # Partners name each other, so one exchange serves both of them.
+    # XOR with 1 flips the lowest bit of the lane number: pairs 0-1, 2-3, …
+    # Partners name each other, so one exchange is enough for both of them.
     var own = a[global_i][0]
     var partner = warp.shuffle_xor(own, UInt32(1))
     output[global_i] = partner
@@ -42,8 +42,8 @@ def butterfly_parallel_max(
     # FILL: about 6 lines
     # After the first step two lanes, half a warp apart, agree on the larger of
     # their values; after the next one four lanes agree, then eight. A partner
-    # knows as much about other lanes as this one does about its own, so after
-    # log2(WARP_SIZE) steps every lane knows the maximum of the whole warp.
+    # has the maximum of as many other lanes as this one of its own, so after
+    # log2(WARP_SIZE) steps every lane has the maximum of the whole warp.
     var largest = a[global_i][0]
     var offset = WARP_SIZE // 2
     while offset > 0:
@@ -70,8 +70,8 @@ def butterfly_conditional_max(
     var global_i = block_dim.x * block_idx.x + thread_idx.x
     var lane = lane_id()
     # FILL: about 11 lines
-    # All lanes take part in both exchanges, whatever they need in the end: a
-    # lane that stays away has nothing to give to its partners.
+    # All lanes take part in both exchanges, whatever result they need: a lane
+    # that does not take part has no value for its partners.
     var largest = a[global_i][0]
     var smallest = largest
     var offset = WARP_SIZE // 2
@@ -80,7 +80,7 @@ def butterfly_conditional_max(
         smallest = min(smallest, warp.shuffle_xor(smallest, UInt32(offset)))
         offset //= 2
 
-    # Only now do the lanes part, each with the result that it is to keep.
+    # Only now do the lanes diverge, each with the result that it keeps.
     if lane % 2 == 0:
         output[global_i] = largest
     else:
@@ -99,8 +99,8 @@ def warp_inclusive_prefix_sum(
     var global_i = block_dim.x * block_idx.x + thread_idx.x
     # FILL: about 2 lines
     # The steps are those of puzzle 14, with offset 1, 2, 4 … But the values
-    # travel from register to register: no shared memory, no barrier. Inclusive
-    # means that a lane's own element is part of its sum.
+    # are passed from register to register: no shared memory, no barrier.
+    # Inclusive means that a lane's own element is included in its sum.
     var running = warp.prefix_sum[exclusive=False](a[global_i][0])
     output[global_i] = running
     # END_FILL
@@ -113,8 +113,8 @@ def warp_inclusive_prefix_sum(
 comptime PIVOT = 5
 
 
-# Elements smaller than the pivot go to the front, all others behind them, and
-# within both groups the order stays as it was.
+# Elements smaller than the pivot come first, all others after them, and the
+# order within both groups does not change.
 def warp_partition(
     output: LayoutTensor[dtype, layout, MutAnyOrigin],
     a: LayoutTensor[dtype, layout, ImmutAnyOrigin],
@@ -127,12 +127,12 @@ def warp_partition(
     var goes_left = Int32(1) if own < pivot else Int32(0)
 
     # A scan of zeros and ones counts. Exclusive: how many of the lanes before
-    # this one go left, which is the place of this one if it goes left as well.
+    # this one go left, which is the index of this one if it goes left as well.
     var left_before = Int(warp.prefix_sum[exclusive=True](goes_left))
     var left_total = Int(warp.sum(goes_left))
 
     # Of the `lane` elements before this one, those that do not go left go
-    # right. Their places begin where the left group ends.
+    # right. Their indices begin where the left group ends.
     var right_before = lane - left_before
     if goes_left == 1:
         output[left_before] = own

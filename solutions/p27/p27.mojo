@@ -17,7 +17,7 @@ comptime layout = Layout.row_major(SIZE)
 comptime out_layout = Layout.row_major(1)
 
 
-# There are as many threads as elements: no thread needs a guard.
+# There are as many threads as elements, so no guard is needed.
 def traditional_dot_product(
     output: LayoutTensor[dtype, out_layout, MutAnyOrigin],
     a: LayoutTensor[dtype, layout, ImmutAnyOrigin],
@@ -35,8 +35,8 @@ def traditional_dot_product(
     shared[local_i] = a[global_i][0] * b[global_i][0]
     barrier()
 
-    # The halving tree of puzzle 12: in each step the lower half of the threads
-    # adds the upper half of the cells to the lower one.
+    # The tree of puzzle 12: in each step the lower half of the threads adds the
+    # upper half of the partial sums to the lower one.
     var stride = TPB // 2
     while stride > 0:
         if local_i < stride:
@@ -98,13 +98,13 @@ def block_histogram(
     var bin = Int32(min(Int(own * NUM_BINS), NUM_BINS - 1))
     var belongs = Int32(1) if bin == target_bin else Int32(0)
 
-    # How many members stand before this thread's element? That is its place.
-    # No two members get the same one, so they need no atomics to write theirs.
+    # The number of members before this thread's element is its index.
+    # No two members have the same one, so no atomics are needed to write them.
     var place = block.prefix_sum[block_size=TPB, exclusive=True](belongs)
     if belongs == 1:
         members[Int(target_bin), Int(place)] = own
 
-    # The last thread knows how many stand before it, and whether it is one too.
+    # The last thread has the number before it, and adds 1 if it is a member.
     if local_i == TPB - 1:
         counts[Int(target_bin)] = place + belongs
     # END_FILL
@@ -198,7 +198,7 @@ def histogram(ctx: DeviceContext) raises:
     stage("out", out)
     stage("members", members)
 
-    # Behind its members a row keeps what it held before.
+    # After its members a row keeps its previous contents.
     var expected = ctx.enqueue_create_host_buffer[DType.int32](NUM_BINS)
     var expected_members = ctx.enqueue_create_host_buffer[dtype](
         NUM_BINS * SIZE

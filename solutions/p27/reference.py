@@ -1,4 +1,4 @@
-"""Puzzle 27: sums, places and a mean over one block, by NumPy."""
+"""Puzzle 27: sums, indices and a mean over one block, by NumPy."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ comptime KERNEL_SIZE = 5
 # The window reaches two elements to either side.
 comptime HALO_SIZE = KERNEL_SIZE // 2
 comptime BLOCKS_PER_GRID_ASYNC = (VECTOR_SIZE // CONV_TILE_SIZE, 1)
-# One thread for each element of a tile; no thread is left over.
+# One thread for each element of a tile.
 comptime THREADS_PER_BLOCK_ASYNC = (CONV_TILE_SIZE, 1)
 comptime dtype = DType.float32
 comptime layout_async = row_major[VECTOR_SIZE]()
@@ -40,11 +40,11 @@ def async_copy_overlap_convolution(
     var out_tile = output.tile[CONV_TILE_SIZE](block_idx.x)
 
     # Starts the copy of the tile, one element per thread, and returns at once:
-    # no register holds the elements on their way, and no thread waits for them.
+    # the elements pass through no register, and no thread waits for them.
     copy_dram_to_sram_async[row_major[CONV_TILE_SIZE]()](a_shared, a_tile)
 
-    # Work that does not need the tile, while the tile is under way: a few
-    # threads fetch the weights in the ordinary manner.
+    # Work that does not need the tile, while it is being copied: a few threads
+    # load the weights with ordinary loads.
     if local_i < KERNEL_SIZE:
         weights_shared[local_i] = weights[local_i]
 

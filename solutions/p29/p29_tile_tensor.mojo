@@ -41,18 +41,18 @@ def multi_stage_pipeline(
         dtype, address_space=AddressSpace.SHARED
     ](row_major[TPB]())
     # FILL: about 20 lines
-    # Stage 1, by the first half of the threads: bring two numbers each, half a
+    # Stage 1, by the first half of the threads: load two numbers each, half a
     # block apart, so that neighbouring threads still read neighbours.
     if local_i < STAGE_THREADS:
         input_shared[local_i] = input[global_i] * GAIN
         input_shared[local_i + STAGE_THREADS] = (
             input[global_i + STAGE_THREADS] * GAIN
         )
-    # The barrier stands outside the branches: the half that has no work in a
-    # stage must arrive too.
+    # The barrier is outside the branches: the half that has no work in a stage
+    # must arrive too.
     barrier()
 
-    # Stage 2, by the second half: two cells each, again. A cell near the
+    # Stage 2, by the second half: two elements each, again. An element near the
     # block's edge is the mean of those neighbours that exist.
     if local_i >= STAGE_THREADS:
         for cell in range(local_i - STAGE_THREADS, TPB, STAGE_THREADS):
@@ -66,7 +66,7 @@ def multi_stage_pipeline(
             blur_shared[cell] = total / Scalar[dtype](count)
     barrier()
 
-    # Stage 3, by all threads: each pulls its cell towards its neighbours.
+    # Stage 3, by all threads: each moves its value towards its neighbours.
     var value = blur_shared[local_i]
     if local_i > 0:
         value = (value + blur_shared[local_i - 1]) * SMOOTHING
@@ -108,16 +108,16 @@ def double_buffered_stencil(
         DType.uint64, address_space=AddressSpace.SHARED
     ](row_major[1]())
     # FILL: about 35 lines
-    # One thread tells each mbarrier how many arrivals complete a phase. Until
-    # they know, nobody may arrive, and that takes the ordinary barrier.
+    # One thread sets how many arrivals complete a phase of each mbarrier. No
+    # thread may arrive before that, which the ordinary barrier ensures.
     if local_i == 0:
         mbarrier_init(init_barrier.unsafe_ptr(), Int32(TPB))
         mbarrier_init(iter_barrier.unsafe_ptr(), Int32(TPB))
         mbarrier_init(final_barrier.unsafe_ptr(), Int32(TPB))
     barrier()
 
-    # Arriving gives a token for the current phase and does not wait. Waiting
-    # means asking until the phase of that token is complete.
+    # Arriving returns a token for the current phase and does not wait. Waiting
+    # means polling until the phase of that token is complete.
     buffer_a[local_i] = input[global_i]
     var loaded = mbarrier_arrive(init_barrier.unsafe_ptr())
     while not mbarrier_test_wait(init_barrier.unsafe_ptr(), loaded):
@@ -126,7 +126,7 @@ def double_buffered_stencil(
     var source = buffer_a
     var target = buffer_b
     comptime for iteration in range(STENCIL_ITERATIONS):
-        # The mean of the cell and its neighbours inside the block.
+        # The mean of the element and its neighbours inside the block.
         var total = source[local_i]
         var count = 1
         if local_i > 0:
@@ -137,9 +137,9 @@ def double_buffered_stencil(
             count += 1
         target[local_i] = total / Scalar[dtype](count)
 
-        # A complete phase opens the next one by itself, so one mbarrier serves
-        # all rounds; only the token must be this round's. As no round writes
-        # what it reads, one wait per round is enough.
+        # A complete phase starts the next one automatically, so one mbarrier
+        # is enough for all rounds; only the token must be this round's. As no
+        # round writes what it reads, one wait per round is enough.
         comptime if iteration < STENCIL_ITERATIONS - 1:
             var written = mbarrier_arrive(iter_barrier.unsafe_ptr())
             while not mbarrier_test_wait(iter_barrier.unsafe_ptr(), written):
@@ -147,8 +147,8 @@ def double_buffered_stencil(
         swap(source, target)
 
     # The last round has an mbarrier of its own. What follows reads only the
-    # thread's own cell and would be right without it; whatever reads a
-    # neighbour's needs it.
+    # thread's own element and would be right without it; a read of a
+    # neighbour's element needs it.
     var finished = mbarrier_arrive(final_barrier.unsafe_ptr())
     while not mbarrier_test_wait(final_barrier.unsafe_ptr(), finished):
         pass
@@ -262,7 +262,7 @@ def main() raises:
         with out.map_to_host() as out_host:
             print("out:", out_host)
             print("expected:", expected)
-            # The order of adding up changes the last digits, no more.
+            # The order of the additions only changes the last digits.
             for i in range(SIZE):
                 assert_almost_equal(
                     out_host[i], expected[i], atol=1e-5, rtol=1e-5

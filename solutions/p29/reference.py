@@ -35,7 +35,7 @@ def inputs(mode: str, dataset: str) -> Buffers:
 
 
 def expected(mode: str, inputs: Buffers) -> Buffers:
-    """What the kernel of this mode makes of each block; blocks know nothing of each other."""
+    """The result of this mode's kernel for each block; blocks are independent."""
     blocks = inputs["input"].astype(np.float64).reshape(-1, TPB)
     if mode == "multi-stage":
         result = _smoothed(_mean(blocks * GAIN, BLUR_RADIUS))
@@ -47,7 +47,7 @@ def expected(mode: str, inputs: Buffers) -> Buffers:
 
 
 def _mean(blocks: Wide, radius: int) -> Wide:
-    """The mean of each cell and its neighbours up to `radius` away, as far as the block has them."""
+    """The mean of each element and its neighbours up to `radius` away, inside the block."""
     padded = np.pad(blocks, ((0, 0), (radius, radius)))
     present = np.pad(np.ones(TPB), radius)
     shifts = range(2 * radius + 1)
@@ -57,7 +57,7 @@ def _mean(blocks: Wide, radius: int) -> Wide:
 
 
 def _smoothed(blocks: Wide) -> Wide:
-    """Each cell pulled towards its left neighbour and then towards its right one, where it has them."""
+    """Each value moved towards its left neighbour and then towards its right one, where they exist."""
     result = blocks.copy()
     result[:, 1:] = (result[:, 1:] + blocks[:, :-1]) * SMOOTHING
     result[:, :-1] = (result[:, :-1] + blocks[:, 1:]) * SMOOTHING

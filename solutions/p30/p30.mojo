@@ -7,8 +7,8 @@ from lab.benchmark import Benchmark
 from lab.machine import elements_here
 
 # Three kernels, one task: output[i] = a[i] + b[i] for every i. They differ only
-# in which thread takes which element, and that decides how much memory moves.
-# A warp's access is served in sectors of 32 bytes: 32 neighbouring numbers of
+# in which thread takes which element, which decides how much memory they move.
+# A warp's access transfers sectors of 32 bytes: 32 neighbouring numbers of
 # four bytes fill exactly four of them.
 comptime SIZE = 16 * 1024 * 1024
 comptime SIMULATED_SIZE = 256 * 1024

@@ -39,14 +39,14 @@ comptime STEPS = 32
 comptime SLOT_BYTES = BLOCK_SIZE * 4
 
 # FILL: about 5 lines, instead of those below
-# STUB: # As many slots as steps: each partial sum has its own.
+# STUB: # One slot for each step: each partial sum has its own.
 # STUB: comptime SOPHISTICATED_SLOTS = STEPS
 # STUB:
 # STUB:
 # STUB: def sophisticated_slot(step: Int) -> Int:
 # STUB:     return step
 # Twelve slots, 48 KiB, used in turn: a step needs the sum before it and no
-# older one. Now two blocks fit beside each other where only one did.
+# older one. Now two blocks fit on a multiprocessor instead of one.
 comptime SOPHISTICATED_SLOTS = 12
 
 

@@ -58,11 +58,11 @@ def matmul_idiomatic_tiled[
 
 # ANCHOR: tensor_core_matrix_multiplication_tile_tensor_solution
 comptime SIZE = 1024
-# A block makes a tile of BM x BN elements and works through k in steps of BK.
+# A block computes a tile of BM x BN elements, with k in steps of BK.
 comptime BM = 4 * WARP_SIZE
 comptime BN = 2 * WARP_SIZE
 comptime BK = WARP_SIZE
-# Each of its 4 x 2 warps makes WM x WN of them...
+# Each of its 4 x 2 warps computes WM x WN of them...
 comptime WM = WARP_SIZE
 comptime WN = WARP_SIZE
 comptime WARPS = (BM // WM) * (BN // WN)
@@ -147,7 +147,7 @@ def tensor_core_matrix_multiplication[
     var sums = Array[SIMD[dtype, 4], PIECES_M * PIECES_N](fill=0)
 
     for step in range(size // BK):
-        # All threads bring the step's tiles of a and b, 16 bytes at a time.
+        # All threads load the step's tiles of a and b, 16 bytes at a time.
         copy_dram_to_sram_async[
             row_major[THREADS * VECTOR // BK, BK // VECTOR]()
         ](
@@ -172,13 +172,13 @@ def tensor_core_matrix_multiplication[
                     var b_part = load_b_fragment(
                         b_shared, k, warp_col + n * MMA_N
                     )
-                    # The 32 lanes hand in their fragments together. The
+                    # The 32 lanes pass their fragments together. The
                     # tensor core reads 19 of the 32 bits of each number
-                    # (tf32: 10 bits behind the point) and adds in float32.
+                    # (tf32: 10 bits of mantissa) and adds in float32.
                     var sum = sums[m * PIECES_N + n]
                     mma(sum, a_part, b_part, sum)
                     sums[m * PIECES_N + n] = sum
-        # Nobody may load the next tiles while others still read these.
+        # No thread may load the next tiles while others still read these.
         barrier()
 
     comptime for m in range(PIECES_M):
@@ -227,7 +227,7 @@ def check_sample[
                 exact += term
                 scale += abs(term)
             var got = Float64(product[row * size + col])
-            # Written so that a result that is not a number fails too.
+            # Written so that a NaN fails too.
             if not (abs(got - exact) <= FLOAT32_TOLERANCE * scale):
                 raise Error(t"tiled: [{row}, {col}] is {got}, not {exact}")
 

@@ -40,15 +40,15 @@ def cluster_coordination_basics(
     )
     # FILL: about 10 lines
     # The blocks run the same code on different data: the rank inside the
-    # cluster, 0 to 3, is what tells them apart.
+    # cluster, 0 to 3, distinguishes them.
     var scale = Scalar[dtype](block_id + 1)
     shared[local_i] = input[global_i] * scale
 
-    # This barrier knows the threads of one block only.
+    # This barrier is for the threads of one block only.
     barrier()
 
-    # First half of the cluster's barrier: "this block has got so far". It does
-    # not wait, so the block goes on with work that needs no other block.
+    # First half of the cluster's barrier: this block has arrived. It does not
+    # wait, so the block continues with work that needs no other block.
     cluster_arrive()
 
     if local_i == 0:
@@ -97,8 +97,8 @@ def cluster_collective_operations(
         barrier()
         stride //= 2
 
-    # Across the blocks: each leaves its sum in a cell of its own in global
-    # memory, which all blocks of the cluster can see...
+    # Across the blocks: each stores its sum in its own element of global
+    # memory, which all blocks of the cluster can read...
     if local_i == 0:
         temp_storage[block_id] = shared[0]
 
@@ -131,14 +131,14 @@ def advanced_cluster_patterns(
     var shared = stack_allocation[dtype, address_space=AddressSpace.SHARED](
         row_major[TPB]()
     )
-    # One cell for every warp of the block.
+    # One element for every warp of the block.
     var warp_sums = stack_allocation[dtype, address_space=AddressSpace.SHARED](
         row_major[WARPS]()
     )
     # FILL: about 16 lines
     # Level 1, the warp: elect_one_sync picks one lane, which adds up the 32
-    # cells of its warp. Each warp keeps to its own cells, so the warps need
-    # not wait for each other here.
+    # elements of its warp. Each warp reads only its own elements, so the warps
+    # need not wait for each other here.
     var scale = Scalar[dtype](block_id + 1)
     shared[local_i] = input[global_i] * scale
     barrier()

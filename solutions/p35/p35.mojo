@@ -48,8 +48,8 @@ def unaligned_kernel(
 ):
     var global_i = global_idx.x
     # FILL: about 4 lines
-    # One thread, one vector. All that is promised about its address is that a
-    # float32 may lie there: 4 bytes, too little for an instruction that moves
+    # One thread, one vector. Its address is only known to be aligned to a
+    # float32: 4 bytes, which is not enough for an instruction that moves
     # 16, so on NVIDIA each load and store becomes SIMD_WIDTH scalar ones.
     var i = global_i * SIMD_WIDTH
     if i < SIZE:

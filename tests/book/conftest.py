@@ -1,4 +1,4 @@
-"""A copy of the book that tests may break."""
+"""A copy of the book that tests may change."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _FILES = ("pyproject.toml", "pixi.toml", "tests/data/h200/benchmarks.json")
 
 @pytest.fixture(scope="session")
 def real() -> Project:
-    """The checkout itself, to be looked at only."""
+    """The checkout itself, which tests must not change."""
     return Project(ROOT)
 
 
 @pytest.fixture(scope="session")
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """What the book is made of, in a folder of its own, without git."""
+    """A copy of the book's inputs, without git."""
     root = tmp_path_factory.mktemp("checkout")
     for part in _PARTS:
         shutil.copytree(ROOT / part, root / part, symlinks=True)
@@ -38,7 +38,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture
 def checkout(copied: Project) -> Iterator[Project]:
-    """The copy; whatever a test changes in it is put back."""
+    """The copy; changes by a test are undone."""
     before = _contents(copied.root)
     yield copied
     for path, content in _contents(copied.root).items():

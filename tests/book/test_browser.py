@@ -1,4 +1,4 @@
-"""The built site in a real browser: no error, every control works, nothing that axe calls serious."""
+"""The built site in a real browser: no errors, every control works, no serious violation found by axe."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FLAGS = [
     "--no-first-run",
     "--disable-background-networking",
 ]
-# A telephone, and both sides of the widths where the frame changes its form.
+# A telephone, and widths below and above each breakpoint of the layout.
 WIDTHS = (360, 767, 768, 900, 991, 992, 1024, 1247, 1248, 1280, 1312, 1440)
 TAB = "[data-tab-group=package-manager] [role=tab]"
 
@@ -68,7 +68,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """A fresh window, whose complaints fail the test."""
+    """A new window; an error in its console fails the test."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
     opened = context.new_page()
     complaints: list[str] = []
@@ -79,7 +79,7 @@ def page(browser: Any) -> Iterator[Any]:
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     opened.on(
         "requestfailed",
-        # A page that is left while it loads gives up what it still waits for.
+        # Leaving a page while it loads aborts its pending requests.
         lambda request: complaints.append(request.url) if request.failure != "net::ERR_ABORTED" else None,
     )
     opened.on(
@@ -241,7 +241,7 @@ def test_search_finds(page: Any, address: str, language: str, query: str, wanted
     page.wait_for_url(lambda url: "introduction" not in url)
 
 
-def test_search_says_when_there_is_nothing(page: Any, address: str) -> None:
+def test_an_empty_search_result_is_reported(page: Any, address: str) -> None:
     page.goto(f"{address}introduction.html")
     page.locator(".search-button").click()
     page.locator("#search-input").fill("xylophone")
@@ -324,7 +324,7 @@ def test_print_shows_every_tab_and_no_frame(page: Any, address: str) -> None:
     assert page.get_by_text("pixi run -e amd p15", exact=True).is_visible()
 
 
-def test_the_page_for_wrong_addresses_speaks_both_languages(page: Any, site: Path) -> None:
+def test_the_page_for_wrong_addresses_is_in_both_languages(page: Any, site: Path) -> None:
     page.goto((site / "404.html").as_uri().replace("404.html", "introduction.html"))
     text = (site / "404.html").read_text(encoding="utf-8")
     assert "No page here" in text

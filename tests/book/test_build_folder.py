@@ -1,4 +1,4 @@
-"""`tooling book build` deletes nothing but former sites."""
+"""`tooling book build` deletes only sites that it built."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SOURCES = (
 )
 
 
-@pytest.mark.parametrize("place", [*SOURCES, "build/book", "build/book/en", "build"])
+@pytest.mark.parametrize("folder", [*SOURCES, "build/book", "build/book/en", "build"])
 def test_the_book_is_never_built_over_its_sources(
-    checkout: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: str
+    checkout: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: str
 ) -> None:
     (checkout.root / "build" / "book").mkdir(parents=True, exist_ok=True)
     monkeypatch.setenv("PUZZLE_ROOT", str(checkout.root))
     before = tree(checkout.root)
-    status = main(["book", "build", "--output", str(checkout.root / place)])
+    status = main(["book", "build", "--output", str(checkout.root / folder)])
     said = capsys.readouterr().err
     assert status == ExitCode.USAGE
     assert "which the command reads" in " ".join(said.split())

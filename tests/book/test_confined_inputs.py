@@ -1,4 +1,4 @@
-"""The book is made from regular files of the checkout: nothing else is published, nothing blocks a build."""
+"""The book is built from regular files of the checkout: nothing else is published or blocks a build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures hold the numbers of their puzzles; outputs are shown as they were recorded."""
+"""Figures show the numbers of their puzzles; outputs are shown as recorded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tooling.book.directives.pictures import figure as show_figure
 from tooling.book.directives.runs import Shown, shown_outputs
-from tooling.book.directives.verdicts import answer, verdict_path
+from tooling.book.directives.verdicts import answer, verdict_path, without_machine
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure, find_figure
@@ -21,6 +21,7 @@ from tooling.book.figures.figure import Figure
 from tooling.book.figures.p13 import blocks_of
 from tooling.book.figures.p14 import offset
 from tooling.book.figures.p16 import measured_roof
+from tooling.book.figures.p21 import first_requests
 from tooling.book.figures.reduction import stride
 from tooling.book.figures.requests import draw_request, request
 from tooling.book.figures.traces import (
@@ -116,7 +117,7 @@ def test_a_trace_is_written_as_it_was_read(real: Project, run: str) -> None:
     assert as_text(load(path)) == path.read_text(encoding="utf-8")
 
 
-def test_cells_that_nobody_wrote_are_unknown() -> None:
+def test_cells_without_a_store_are_unknown() -> None:
     events = (
         Event("store", 0, threads=(0,), elements=(2,), values=(7.0,)),
         Event(BARRIER, 0),
@@ -136,14 +137,23 @@ def test_the_roofline_is_drawn_from_what_was_measured(real: Project) -> None:
     assert rates == [(1 / 12, 0.36), (8, 8.42)]
 
 
+def test_the_sectors_of_an_embedding_are_those_of_its_first_tokens(real: Project) -> None:
+    facts = Facts(PuzzleIndex(real), "p21")
+    tokens = facts.inputs("default")["tokens"].tolist()
+    linear, square = first_requests(facts)
+    assert (linear.rows, linear.all_sectors()) == ((tokens[0],), 4)
+    assert (square.rows, square.all_sectors()) == (tuple(tokens[:16]), 16)
+    assert square.lanes[15:17] == ((tokens[15], 0), (tokens[0], 1))
+
+
 def test_a_roofline_without_its_measurements_is_refused(checkout: Project) -> None:
     path = checkout.recordings / "h200" / "benchmarks.json"
     path.write_text(path.read_text("utf-8").replace("p33:tiled ", "p33:other "), "utf-8")
-    with pytest.raises(BookError, match="this is no table of measurements"):
+    with pytest.raises(BookError, match="this is not a table of measurements"):
         measured_roof(Facts(PuzzleIndex(checkout), "p16"))
 
 
-def test_a_request_holds_the_lanes_of_its_warp() -> None:
+def test_a_request_contains_the_lanes_of_its_warp() -> None:
     event = Event("load", 0, 1, tuple(range(30, 34)), (0, 1, 2, 3))
     trace = Trace("", "", (1, 1, 1), (64, 1, 1), (1, 1, 1), 4, (event,))
     addresses = request(trace, event, warp=1).sample.addresses
@@ -166,7 +176,7 @@ def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
     assert drawn.count('class="lane"') == 32
     assert (drawn.count('class="first"'), drawn.count('class="again"')) == (1, 1)
     barrier = next(event for event in trace.events if event.action == BARRIER)
-    with pytest.raises(ValueError, match="asks for no words"):
+    with pytest.raises(ValueError, match="requests no words"):
         request(trace, barrier)
 
 
@@ -177,7 +187,7 @@ def test_a_request_to_shared_memory_is_drawn_by_banks(real: Project) -> None:
         ("p23-memory", 6, {"moved": 6, "still": 6 * 3}),
     ],
 )
-def test_a_narrow_map_stands_in_lines_of_sixteen_words(
+def test_a_narrow_map_has_lines_of_sixteen_words(
     real: Project, name: str, lanes: int, rows: dict[str, int]
 ) -> None:
     narrow = [text for path, text in pictures(PuzzleIndex(real), find_figure(name)) if "narrow" in path.name]
@@ -192,7 +202,7 @@ def test_a_narrow_map_stands_in_lines_of_sixteen_words(
         assert max(edges) <= 306  # a fold on a screen of 360 pixels has no more room
 
 
-def test_a_picture_that_nobody_drew_is_not_shown(checkout: Project) -> None:
+def test_a_picture_that_was_not_drawn_is_an_error(checkout: Project) -> None:
     edition = editions(checkout)[1]
     page = PageContext(edition, "puzzle_15/puzzle_15.md", "", PuzzleIndex(checkout))
     shown = show_figure(page, ["p15"])
@@ -251,6 +261,11 @@ def test_a_short_matrix_and_a_long_list_stay_in_their_line(line: str) -> None:
     assert list(fold([line])) == [line]
 
 
+def test_of_a_very_long_list_the_ends_are_shown() -> None:
+    numbers = ", ".join(f"{number}.0" for number in range(65))
+    assert list(fold([f"out: HostBuffer([{numbers}])"])) == ["out: HostBuffer([0.0, 1.0, 2.0, ..., 64.0])"]
+
+
 def test_a_comment_does_not_make_a_recording_old(checkout: Project) -> None:
     program = checkout.problems / "p15" / "p15.mojo"
     before = digest(program)
@@ -272,7 +287,7 @@ def test_every_file_of_a_program_can_make_a_recording_old(checkout: Project) -> 
     assert judged.program(checkout) == shown.program(checkout) != before
 
 
-def test_a_wrong_answer_may_lie_in_any_file_of_a_program(real: Project) -> None:
+def test_a_wrong_answer_may_change_any_file_of_a_program(real: Project) -> None:
     selection = PuzzleIndex(real).selection("p17", [])
     mutant, *_ = load_mutants(real, selection.puzzle)
     (edit,) = mutant.edits
@@ -281,6 +296,19 @@ def test_a_wrong_answer_may_lie_in_any_file_of_a_program(real: Project) -> None:
     assert list(judged) == ["p17.py", "op/__init__.mojo", "op/conv1d.mojo"]
     assert edit.with_ in judged["op/conv1d.mojo"]
     assert edit.replace not in judged["op/conv1d.mojo"]
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("  where: /home/me/book/problems/p01/p01.mojo:21:54: error", "  where: p01.mojo:21:54: error"),
+        ("  found 2 times in mojo_pkg:b0ee0a15", "  found 2 times in mojo_pkg:…"),
+        ("  mojo_pkg:b0ee0a15에서 모두 2회 발견", "  mojo_pkg:…에서 모두 2회 발견"),
+        ("  found 2 times in axis_sum", "  found 2 times in axis_sum"),
+    ],
+)
+def test_a_verdict_is_recorded_without_what_differs_between_machines(said: str, shown: str) -> None:
+    assert without_machine(said) == shown
 
 
 def test_each_output_of_the_book_is_listed_once(real: Project) -> None:

@@ -1,4 +1,4 @@
-"""A build sets a page anew exactly when something has changed that the page is made from."""
+"""A build renders a page again exactly when one of its inputs has changed."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def rendered_pages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     original = ChapterRenderer.render
 
-    def remember(self: ChapterRenderer, path: str, text: str) -> str:
+    def record(self: ChapterRenderer, path: str, text: str) -> str:
         names.append(f"{self.edition.language} {path}")
         return original(self, path, text)
 
-    monkeypatch.setattr(ChapterRenderer, "render", remember)
+    monkeypatch.setattr(ChapterRenderer, "render", record)
     return names
 
 
@@ -42,7 +42,7 @@ def _tree(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_second_build_sets_no_page_and_makes_the_same_site(
+def test_a_second_build_renders_no_page_and_makes_the_same_site(
     checkout: Project, tmp_path: Path, rendered_pages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = _tree(build(checkout, tmp_path / "first", ADDRESS).folder)
@@ -53,7 +53,7 @@ def test_a_second_build_sets_no_page_and_makes_the_same_site(
     assert rendered_pages == []
 
 
-def test_a_changed_page_alone_is_set_again(
+def test_only_a_changed_page_is_rendered_again(
     checkout: Project, tmp_path: Path, rendered_pages: list[str]
 ) -> None:
     build(checkout, tmp_path / "site", ADDRESS)
@@ -79,7 +79,7 @@ CHANGES: dict[str, Callable[[Project], None]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_a_page_is_set_again_after_a_change_of(
+def test_a_page_is_rendered_again_after_a_change_of(
     checkout: Project, tmp_path: Path, rendered_pages: list[str], change: Callable[[Project], None]
 ) -> None:
     build(checkout, tmp_path / "site", ADDRESS)
@@ -89,7 +89,7 @@ def test_a_page_is_set_again_after_a_change_of(
     assert f"ko {PAGE}" in rendered_pages
 
 
-def test_a_page_knows_at_once_that_another_language_has_it_too(checkout: Project, tmp_path: Path) -> None:
+def test_a_new_translation_of_a_page_is_linked(checkout: Project, tmp_path: Path) -> None:
     korean = editions(checkout)[1]
     contents = korean.page("SUMMARY.md")
     whole = contents.read_text(encoding="utf-8")
@@ -103,7 +103,7 @@ def test_a_page_knows_at_once_that_another_language_has_it_too(checkout: Project
         assert page.count('rel="alternate"') == languages + 1
 
 
-def test_a_page_that_includes_another_one_is_always_set(
+def test_a_page_that_includes_another_one_is_always_rendered(
     checkout: Project, tmp_path: Path, rendered_pages: list[str]
 ) -> None:
     english = editions(checkout)[0]
@@ -114,7 +114,7 @@ def test_a_page_that_includes_another_one_is_always_set(
     assert rendered_pages == ["en puzzle_12/raw.md"]
 
 
-def test_a_page_that_somebody_changed_in_the_build_folder_is_set_again(
+def test_a_page_that_was_changed_in_the_build_folder_is_rendered_again(
     checkout: Project, tmp_path: Path, rendered_pages: list[str]
 ) -> None:
     before = _tree(build(checkout, tmp_path / "site", ADDRESS).folder)
@@ -132,7 +132,7 @@ def test_two_builds_at_the_same_time_make_the_same_site(checkout: Project, tmp_p
     assert "A new sentence." in (one / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
 
 
-def test_what_is_wrong_in_a_page_is_said_by_every_build(checkout: Project, tmp_path: Path) -> None:
+def test_every_build_reports_the_errors_of_a_page(checkout: Project, tmp_path: Path) -> None:
     build(checkout, tmp_path / "site", ADDRESS)
     _append(editions(checkout)[0].page(PAGE), "\n{{#figure p15-none}}\n")
     for _ in range(2):

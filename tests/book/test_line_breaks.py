@@ -1,4 +1,4 @@
-"""Lines do not break inside short code, nor between code and a particle."""
+"""Lines do not break inside short code or between code and a particle."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ from tooling.book.site.line_breaks import keep_together
         ),
     ],
 )
-def test_what_belongs_together_stays_together(html: str, kept: str) -> None:
+def test_short_code_and_particles_are_kept_together(html: str, kept: str) -> None:
     assert keep_together(html) == kept

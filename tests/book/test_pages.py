@@ -1,8 +1,9 @@
-"""From a chapter as written to what mdBook gets: directives, tabs, formulas, banner."""
+"""Rendering a chapter for mdBook: directives, tabs, formulas, banner."""
 
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -39,6 +40,43 @@ def test_run_tabs_follow_the_manifest(real: Project) -> None:
         assert f"```bash\n{command}\n```" in text
     assert "amd" not in text
     assert "apple" not in text
+
+
+def test_constants_of_a_graph_are_those_of_all_its_files(real: Project) -> None:
+    at_work = renderer(real)
+    written = "{{#constant p17 INPUT_SIZE}} {{#constant p17 TPB}} {{#constant p17 BLOCKS_PER_GRID}}"
+    assert at_work.render("puzzle_17/puzzle_17.md", written) == "15 15 (2, 1)"
+    assert at_work.problems == []
+
+
+def test_run_tabs_of_a_graph_bring_its_extra(real: Project) -> None:
+    at_work = renderer(real)
+    text = at_work.render("puzzle_15/puzzle_15.md", "# x\n\n{{#run p17 solution}}\n")
+    assert at_work.problems == []
+    assert re.findall(r"```bash\n(.*)\n```", text) == [
+        "pixi run -e max p17 --solution",
+        "pixi run -e max p17 --solution --target amd",
+        "pixi run -e max p17 --solution --target apple",
+        "uv run --extra max poe p17 --solution",
+        "uv run --extra max poe p17 --solution --target sim",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "puzzle", "told"),
+    [
+        ("en", "p20", "Needs MAX and PyTorch, the extra <code>torch</code>."),
+        ("en", "p21", "Needs MAX, the extra <code>max</code>."),
+        ("ko", "p21", "MAX가 필요합니다(선택 패키지 <code>max</code>)."),
+    ],
+)
+def test_a_card_names_the_extra(real: Project, language: str, puzzle: str, told: str) -> None:
+    card = renderer(real, language).render(PAGE, f"{{{{#puzzle {puzzle}}}}}")
+    assert f'<p class="chip-why">{told}</p>' in card
+
+
+def test_a_card_of_a_program_in_mojo_names_no_extra(real: Project) -> None:
+    assert "<code>" not in renderer(real).render(PAGE, "{{#puzzle p15}}")
 
 
 def test_a_message_may_leave_out_what_differs(real: Project) -> None:
@@ -78,7 +116,7 @@ def test_a_constant_is_worked_out_as_the_compiler_does(checkout: Project, writte
 @pytest.mark.parametrize(
     "written", ["size_of[dtype]()", "TPB // 0", "(TPB", "TPB TPB", "True", "(TPB, dtype)"]
 )
-def test_what_is_no_whole_number_is_no_constant(checkout: Project, written: str) -> None:
+def test_only_integers_are_constants(checkout: Project, written: str) -> None:
     program = checkout.problems / "p15" / "p15.mojo"
     program.write_text(f"{program.read_text(encoding='utf-8')}\ncomptime NEW = {written}\n", encoding="utf-8")
     at_work = renderer(checkout)
@@ -94,28 +132,31 @@ def test_labels_are_translated_and_keys_are_not(real: Project) -> None:
 @pytest.mark.parametrize(
     ("written", "complaint"),
     [
-        ("a\n\n{{#runn p15}}", "`{{#runn p15}}` is no directive of this book"),
-        ("a\n\n{{#compatibility}}", "is no directive of this book"),
-        ("a\n\n{{#run p15", "is no directive of this book"),
+        ("a\n\n{{#runn p15}}", "`{{#runn p15}}` is not a directive of this book"),
+        ("a\n\n{{#compatibility}}", "is not a directive of this book"),
+        ("a\n\n{{#run p15", "is not a directive of this book"),
         ("a\n\n{{#run p15 --fast}}", "takes no flag"),
         ("a\n\n{{#constant p15}}", "too few or too many words"),
         ("a\n\n{{#constant p15 WIDTH}}", "has no constant `WIDTH`"),
         ("a\n\n{{#figure p99}}", "there is no figure `p99`"),
         ("a\n\n{{#output p15}}", "does not say which run"),
-        ("a\n\n{{#says targets/probing.py there is no GPU on the moon}}", "the tool never says"),
-        ("a\n\n{{#says reports/console.py its time limit | 달에는 시간이 없습니다}}", "the tool never says"),
+        ("a\n\n{{#says targets/probing.py there is no GPU on the moon}}", "there is no message “"),
+        (
+            "a\n\n{{#says reports/console.py its time limit | 달에는 시간이 없습니다}}",
+            "there is no message “",
+        ),
         ("a\n\n{{#says targets/nothing.py x}}", "does not say which message"),
-        ("a\n\n{{#version python}}", "nobody pins a version"),
+        ("a\n\n{{#version python}}", "there is no pinned version"),
         ("a\n\n{{#verdict p01 nonsense}}", "has no answer `nonsense`"),
         ("a\n\n{{#demo nothing.mojo}}", "there is no program `nothing.mojo` beside the page"),
-        ("a\n\n{{#tab x}}", "stands outside of a group"),
+        ("a\n\n{{#tab x}}", "is outside a group"),
         ("a\n\n{{#tabs colours}}", "unknown group of tabs"),
         ("a\n\n{{#end tabs}}", "nothing is open"),
         ("a\n\n{{#include ../nothing.mojo}}", "there is no file"),
         ("a\n\n{{#include ../../../problems/p15/p15.mojo:nothing}}", "has no anchor `nothing`"),
     ],
 )
-def test_a_mistake_is_told_with_its_line(real: Project, written: str, complaint: str) -> None:
+def test_a_mistake_is_reported_with_its_line(real: Project, written: str, complaint: str) -> None:
     at_work = renderer(real)
     at_work.render(PAGE, written)
     assert complaint in at_work.problems[0].what
@@ -124,7 +165,7 @@ def test_a_mistake_is_told_with_its_line(real: Project, written: str, complaint:
     assert (where.path.name, where.line) == ("puzzle_15.md", 3)
 
 
-def test_every_mistake_of_a_page_is_told(real: Project) -> None:
+def test_every_mistake_of_a_page_is_reported(real: Project) -> None:
     at_work = renderer(real)
     at_work.render(PAGE, "{{#run nothing}}\n\n{{#figure nothing}}\n\n{{#include nothing}}\n")
     assert len(at_work.problems) == 3
@@ -157,7 +198,7 @@ def test_an_empty_summary_of_a_solution_gets_its_name(real: Project) -> None:
         (State("bad-pin"), "어느 판의 원문"),
     ],
 )
-def test_a_page_that_may_be_old_says_so(real: Project, state: State, sentence: str) -> None:
+def test_a_page_that_may_be_out_of_date_has_a_banner(real: Project, state: State, sentence: str) -> None:
     text = renderer(real, "ko", States({PAGE: state})).render(PAGE, "# 제목\n\n본문\n")
     assert sentence in text
     assert 'href="../../puzzle_15/puzzle_15.html"' in text
@@ -165,11 +206,11 @@ def test_a_page_that_may_be_old_says_so(real: Project, state: State, sentence: s
 
 
 @pytest.mark.parametrize("state", [State("current"), State("stale", ("x",), settled=True)])
-def test_a_page_that_needs_no_translation_is_quiet(real: Project, state: State) -> None:
+def test_a_page_that_needs_no_translation_has_no_banner(real: Project, state: State) -> None:
     assert "banner" not in renderer(real, "ko", States({PAGE: state})).render(PAGE, "# 제목\n\n본문\n")
 
 
-def test_without_a_report_every_page_says_unknown(real: Project) -> None:
+def test_without_a_report_the_state_of_every_page_is_unknown(real: Project) -> None:
     assert "banner-unknown" in renderer(real, "ko", States(None)).render(PAGE, "# 제목\n\n본문\n")
 
 
@@ -178,7 +219,7 @@ def test_a_broken_report_is_an_error(checkout: Project) -> None:
     path = status_path(checkout, korean)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"pages": [1]}), encoding="utf-8")
-    with pytest.raises(BookError, match="no report"):
+    with pytest.raises(BookError, match="not a report of check-translations"):
         load(checkout, korean)
     path.unlink()
 

@@ -1,4 +1,4 @@
-"""`tooling book check` finds each of these defects, planted one by one, and nothing in the book as it is."""
+"""`tooling book check` finds each of these seeded defects, and nothing in the book itself."""
 
 # ruff: noqa: E501 - one defect a line
 
@@ -15,6 +15,7 @@ P01 = "book/src/puzzle_01/raw.md"
 P15 = "book/src/puzzle_15/puzzle_15.md"
 K15 = "i18n/ko/book/src/puzzle_15/puzzle_15.md"
 P12 = "book/src/puzzle_12/puzzle_12.md"
+CASE = "book/src/puzzle_09/first_case.md"
 TILE = "book/src/puzzle_23/tile.md"
 HOWTO = "book/src/howto.md"
 KSUMMARY = "i18n/ko/book/src/SUMMARY.md"
@@ -29,10 +30,10 @@ class Defect:
 
     Attributes:
         name: of the test.
-        rule: which rule must find it.
-        file: where it is planted.
+        rule: the rule that must find it.
+        file: the file that is changed.
         old, new: the text that is replaced (once); old None appends, new DELETE deletes the file.
-        pages: can only the built pages show it?
+        pages: whether only the built pages show it.
     """
 
     name: str
@@ -94,6 +95,9 @@ DEFECTS = [
     Defect("command-unknown-environment", "command", HOWTO, "cd gpu-puzzle-lab", "pixi run -e intel p15"),
     Defect("command-unknown-program", "command", HOWTO, "cd gpu-puzzle-lab", "make p15"),
     Defect("command-unknown-group", "command", HOWTO, "cd gpu-puzzle-lab", "uv run --group books tooling list"),
+    Defect("command-unknown-extra", "command", HOWTO, "cd gpu-puzzle-lab", "uv run --extra maxx tooling list"),
+    Defect("command-without-its-extra", "command", HOWTO, "cd gpu-puzzle-lab", "uv run poe p17"),
+    Defect("command-in-an-environment-without-its-extra", "command", HOWTO, "cd gpu-puzzle-lab", "pixi run -e amd p17"),
     Defect("command-unknown-target", "command", HOWTO, "cd gpu-puzzle-lab", "uv run poe p15 --target simulator"),
     Defect("command-unknown-subcommand", "command", HOWTO, "cd gpu-puzzle-lab", "uv run tooling tidy"),
     Defect("command-unknown-action", "command", HOWTO, "cd gpu-puzzle-lab", "uv run tooling book tidy"),
@@ -116,6 +120,7 @@ DEFECTS = [
     # names and words
     Defect("identifier-misspelt", "identifier", P15, "`block_idx.y` says", "`block_index.y` says"),
     Defect("identifier-of-another-api", "identifier", P15, "`thread_idx.x` which", "`threadIdx.x` which"),
+    Defect("identifier-of-no-recording", "identifier", CASE, "`$errorpc`", "`$error_pc`"),
     Defect("identifier-missing-file", "identifier", HOWTO, "`problems/p01/p01.mojo`", "`problems/p01/p01.mo.py`"),
     Defect("identifier-unknown-flag", "identifier", TILE, "`--manual-vectorized` and", "`--manually-vectorized` and"),
     Defect("spelling-of-a-vendor", "spelling", P15, "## Overview\n\nAdd", "## Overview\n\nOn Nvidia GPUs: add"),
@@ -154,7 +159,7 @@ DEFECTS = [
 
 
 def plant(checkout: Project, defect: Defect) -> None:
-    """Makes the edit; an edit that does not fit the book any more is an error of the test."""
+    """Makes the edit; an edit that no longer applies to the book is an error of the test."""
     path = checkout.root / defect.file
     if defect.new is DELETE:
         path.unlink()
@@ -176,7 +181,7 @@ def test_a_defect_is_found_where_it_was_planted(checkout: Project, defect: Defec
     assert defect.rule in {finding.rule for finding in found}, [str(finding) for finding in found]
 
 
-def test_a_page_that_is_not_translated_yet_is_no_mistake_of_those_that_link_to_it(checkout: Project) -> None:
+def test_a_link_to_a_page_that_is_not_translated_yet_is_not_an_error(checkout: Project) -> None:
     (checkout.root / "i18n/ko/book/src/puzzle_12/puzzle_12.md").unlink()
     found = check(checkout, build_pages=False).findings
     assert [str(finding) for finding in found if finding.rule in {"link", "fragment"}] == []

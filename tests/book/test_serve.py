@@ -1,4 +1,4 @@
-"""The pages as `tooling book serve` shows them: with the reader's progress, which the site does not hold."""
+"""The pages of `tooling book serve`: with the reader's progress, which is not part of the site."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def address(tmp_path: Path) -> Iterator[str]:
         yield running
 
 
-def test_a_page_knows_what_its_reader_has_solved(address: str, tmp_path: Path) -> None:
+def test_a_page_shows_what_its_reader_has_solved(address: str, tmp_path: Path) -> None:
     with urllib.request.urlopen(f"{address}page.html") as answer:
         text = answer.read().decode()
     assert '["01", "15"]' in text
@@ -52,7 +52,7 @@ def test_solved_puzzles_come_from_the_reader_s_own_file(
     assert solved_puzzles(real, said.append) == ("p01",)
     progress_path().write_text("{", encoding="utf-8")
     assert solved_puzzles(real, said.append) == ()
-    assert "could not be read" in said[0]
+    assert "the record of your progress is damaged" in said[0]
 
 
 def test_a_manifest_that_is_wrong_for_a_while_keeps_no_page_back(

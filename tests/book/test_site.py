@@ -53,20 +53,20 @@ def test_a_missing_page_is_shown_in_the_other_language(built: Path) -> None:
     assert (built / "ko" / "puzzle_23" / "media" / "23-tiles-w.svg").is_file()
 
 
-def test_a_page_holds_the_words_of_its_scripts_in_its_language(built: Path) -> None:
+def test_a_page_contains_the_texts_of_its_scripts_in_its_language(built: Path) -> None:
     for folder, word in (("", "solved"), ("ko", "풀었음")):
         page = (built / folder / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
         assert f'data-solved="{word}"' in page
 
 
-def test_no_switcher_leads_nowhere(built: Path) -> None:
+def test_every_switcher_links_to_an_existing_page(built: Path) -> None:
     for file in built.rglob("*.html"):
         found = re.search(r'switcher" href="([^"]+)"', file.read_text(encoding="utf-8"))
         assert found, file
         assert (file.parent / found[1]).resolve().is_file(), file
 
 
-def test_a_language_that_was_only_just_added_has_a_site_already(checkout: Project, tmp_path: Path) -> None:
+def test_a_newly_added_language_has_a_site(checkout: Project, tmp_path: Path) -> None:
     add_language(checkout.root, editions(checkout)[0].source, "ja", "日本語")
     assert check(checkout, build_pages=False).findings == ()
     japanese = editions(checkout)[2]
@@ -94,15 +94,15 @@ def test_a_language_that_was_only_just_added_has_a_site_already(checkout: Projec
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("[[language]\n", "no list of languages"),
-        ('[[language]]\ncode = "ja"\n', "no list of languages"),
+        ("[[language]\n", "not a list of languages"),
+        ('[[language]]\ncode = "ja"\n', "not a list of languages"),
         ('[[language]]\ncode = "en"\nname = "English"\n', "cannot be added"),
         ('[[language]]\ncode = "../x"\nname = "x"\n', "cannot be added"),
         (2 * '[[language]]\ncode = "ja"\nname = "x"\n', "cannot be added"),
         (None, "is missing"),
     ],
 )
-def test_a_broken_list_of_languages_is_told(checkout: Project, text: str | None, complaint: str) -> None:
+def test_a_bad_list_of_languages_is_an_error(checkout: Project, text: str | None, complaint: str) -> None:
     path = checkout.root / LANGUAGES
     if text is None:
         path.unlink()
@@ -127,7 +127,7 @@ def test_the_sitemap_is_reciprocal_and_names_real_pages_only(built: Path) -> Non
     assert entries[str(entries[korean]["en"])]["ko"] == korean
 
 
-def test_pages_say_who_they_are(built: Path) -> None:
+def test_pages_have_title_canonical_address_and_language(built: Path) -> None:
     page = (built / "ko" / "puzzle_15" / "puzzle_15.html").read_text(encoding="utf-8")
     assert '<html lang="ko"' in page
     assert "<title>퍼즐 15: 축 합계 · GPU 퍼즐 랩</title>" in page
@@ -163,7 +163,7 @@ def test_a_failed_build_leaves_the_old_site(checkout: Project, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", ["items", "sections"])
-def test_both_generations_of_the_protocol(real: Project, name: str) -> None:
+def test_both_versions_of_the_protocol(real: Project, name: str) -> None:
     context = {
         "root": str(real.root / "book"),
         "config": {"book": {"language": "en", "src": "src"}},
@@ -190,7 +190,7 @@ def test_both_generations_of_the_protocol(real: Project, name: str) -> None:
 
 
 def test_mdbook_by_hand_shows_what_a_build_shows(checkout: Project, tmp_path: Path) -> None:
-    """A build sets the pages itself; `mdbook build` starts the preprocessor. Both must say the same."""
+    """A build renders the pages itself; `mdbook build` starts the preprocessor. The results must be equal."""
     build(checkout, tmp_path / "site")
     command = f'"{sys.executable}" -m tooling.book.directives.preprocessor'
     environment = {
@@ -233,7 +233,7 @@ def test_other_input_is_refused(text: str) -> None:
         protocol.read(io.StringIO(text))
 
 
-def test_a_book_of_no_known_generation_is_refused() -> None:
+def test_a_book_of_an_unknown_protocol_version_is_refused() -> None:
     with pytest.raises(protocol.ProtocolError, match="neither"):
         list(protocol.Book({"pages": []}).chapters())
 
@@ -272,16 +272,16 @@ def test_sections_for_the_search() -> None:
 @pytest.mark.parametrize(
     ("html", "flaw"),
     [
-        ("<p>a<div>b</div></p>", "the block <div> stands in <p>"),
-        ("<ul><p>a</p></ul>", "<p> stands in <ul>"),
-        ("<li>a</li>", "<li> stands in <None>"),
-        ('<p id="a"></p><p id="a"></p>', "the id `a` stands in line 1 too"),
+        ("<p>a<div>b</div></p>", "the block <div> is not allowed in <p>"),
+        ("<ul><p>a</p></ul>", "<p> is not allowed in <ul>"),
+        ("<li>a</li>", "<li> is not allowed in <None>"),
+        ('<p id="a"></p><p id="a"></p>', "the id `a` is also in line 1"),
         ("<b>a", "<b> is never closed"),
         ("<b><i>a</b></i>", "</b> where <i>"),
         ('<img src="a">', "<img> has no alt"),
-        ("<blink>a</blink>", "<blink> is no element"),
-        ('<a href="x"><button>b</button></a>', "in another link or button"),
-        ('<div aria-labelledby="x"></div>', "names an id that is not there"),
+        ("<blink>a</blink>", "<blink> is not an HTML element"),
+        ('<a href="x"><button>b</button></a>', "inside another link or button"),
+        ('<div aria-labelledby="x"></div>', "names an id that does not exist"),
         ('<p class="a" class="b"></p>', "two attributes `class`"),
     ],
 )

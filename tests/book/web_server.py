@@ -1,4 +1,4 @@
-"""A web server for as long as a test takes."""
+"""A web server for the duration of a test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @contextlib.contextmanager
 def serving(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
-    """Serves on a free port of this machine and gives back the address, which ends in `/`."""
+    """Serves on a free local port and yields the address, which ends in `/`."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

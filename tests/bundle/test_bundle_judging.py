@@ -1,4 +1,4 @@
-"""What a results.json says about a program, also where a buffer was too large to be brought back."""
+"""Verdicts on a results.json, also where a buffer was too large to be returned."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def judged(
     others: Sequence[dict[str, Any]] = (),
     **run: Any,
 ) -> Judged:
-    """The one trial, of a run that ended well unless `run` says otherwise; `others`: on other data."""
+    """The one trial, of a successful run unless `run` overrides fields; `others`: runs on other data sets."""
     zeros = np.zeros(8, np.float32), np.zeros(1, np.float32)
     result = {
         "id": trial.id,
@@ -108,7 +108,7 @@ def judged(
 
 LEFT = {"out": record(NEARLY, brought=False), "total": record(TOTAL)}
 WRONG_TOTAL = {"out": record(NEARLY, brought=False), "total": record(TOTAL + 1)}
-UNKNOWN = ("undecided", "`out` is not what was expected, bit for bit, and was too large to be brought back")
+UNKNOWN = ("undecided", "`out` is not bit-identical to the expected values, and was too large to be returned")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,11 @@ def test_a_solution_is_undecided_only_where_the_missing_buffer_decides(
         ("shifted", {}, ("complaint", "must be rejected, but passed")),
         ("shifted", {"out": LEFT, "status": 1}, UNKNOWN),
         ("shifted", {"out": LEFT}, UNKNOWN),
-        ("shifted", {"out": {"out": record(SHIFTED), "total": record(TOTAL)}}, ("complaint", "ended well")),
+        (
+            "shifted",
+            {"out": {"out": record(SHIFTED), "total": record(TOTAL)}},
+            ("complaint", "itself succeeded"),
+        ),
         ("crash", {"out": WRONG_TOTAL, "status": 1}, ("complaint", "rejected, but as")),
         ("time-limit", {"out": LEFT, "ending": "time-limit", "status": 9}, ("", "")),
     ],
@@ -172,7 +176,7 @@ def chosen(command: str) -> Selection:
 
 
 def ran(selection: Selection, folder: Path, accelerator: str, a: Values, out: Values) -> Judged:
-    """A solution's run, on the book's data with these buffers; p24 has a second factor, which is the same."""
+    """A solution's run on the book's data with these buffers; p24 has a second factor, which is the same."""
     used = {"a": record(a), "b": record(a), "out": record(np.zeros_like(out))}
     trial = PlannedTrial(Subject.SOLUTION, selection)
     target = target_for(accelerator)
@@ -204,7 +208,7 @@ def test_a_warp_has_as_many_lanes_as_the_gpu_that_ran_it(
     assert "must pass" in ran(dot, tmp_path, accelerator, ramp, right - 1).complaint
     assert passed(ran(scan, tmp_path, accelerator, ramp + 1, np.cumsum(ramp + 1)))
     assert "shifted" in ran(scan, tmp_path, accelerator, ramp + 1, np.cumsum(ramp)).complaint
-    # What the other kind of GPU computes is wrong here, be it ever so right there.
+    # The values of a GPU with another warp size are wrong here.
     other = np.arange(96 - lanes, dtype=np.float32)
     there = np.array([85344 + 10416 - total], np.float32)
     assert "input-changed" in ran(dot, tmp_path, accelerator, other, there).complaint
@@ -227,14 +231,14 @@ def test_references_and_manifests_agree_for_both_lengths_of_a_warp(
         assert not np.array_equal(case.inputs["out"], case.expected["out"])
 
 
-def test_what_the_results_do_not_hold_has_not_passed(tmp_path: Path) -> None:
+def test_what_is_missing_from_the_results_has_not_passed(tmp_path: Path) -> None:
     selection = chosen("p24 --kernel")
     trial = PlannedTrial(Subject.SOLUTION, selection)
     ramp, total = np.arange(32, dtype=np.float32), np.array([10416], np.float32)
     buffers = {"a": record(ramp), "b": record(ramp), "out": record(np.zeros_like(total))}
     half = judged(selection, tmp_path, trial, used=buffers, out={"out": record(total)})
-    assert (half.verdict, half.undecided) == (None, "the results do not hold its run on `probe`")
+    assert (half.verdict, half.undecided) == (None, "its run is missing from the results: `probe`")
     wrong = judged(selection, tmp_path, trial, used=buffers, out={"out": record(total + 1)})
     assert "must pass" in wrong.complaint
     nothing = judged(selection, tmp_path, trial, id="another")
-    assert (nothing.verdict, nothing.undecided) == (None, "the results do not hold it")
+    assert (nothing.verdict, nothing.undecided) == (None, "it is not in the results")

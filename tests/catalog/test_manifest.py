@@ -92,7 +92,7 @@ def test_a_criterion_may_be_for_the_simulated_gpu_alone(tmp_path: Path) -> None:
         assert mode.needs_counters is needed
 
 
-def test_an_extent_may_be_the_length_of_a_warp(tmp_path: Path) -> None:
+def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
     (mode,) = load(tmp_path, MANIFEST.replace("shape: [8]", "shape: [3, warp, 32]")).modes
     assert mode.outputs[0].shape == (3, 32, 32)
     assert mode.sized(lanes=64).outputs[0].shape == (3, 64, 32)
@@ -100,14 +100,14 @@ def test_an_extent_may_be_the_length_of_a_warp(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "place", "says"),
+    ("change", "position", "message"),
     [
         (("number: 1", "nmber: 1"), (2, 1), "nmber: unknown key"),
-        (("number: 1", "number: one"), (2, 9), "number: must be a whole number, not `one`"),
+        (("number: 1", "number: one"), (2, 9), "number: must be an integer, not `one`"),
         (("id: p01", "id: p02"), (1, 5), "id: must be `p01`, the name of the folder"),
         (("id: p01", "id: p01\nid: p01"), (2, 1), "id: the key is given twice"),
         (("part: I", "part:"), (4, 6), "part: has no value"),
-        (("[puzzle_01/puzzle_01.md]", "[]"), (5, 11), "chapters: a puzzle has at least one chapter"),
+        (("[puzzle_01/puzzle_01.md]", "[]"), (5, 11), "chapters: a puzzle must have at least one chapter"),
         (("[puzzle_01/", "[puzzle_10/"), (5, 12), "chapters[0]: must be a page of this puzzle"),
         (("puzzle_01.md]", "../../x.md]"), (5, 12), "chapters[0]: must be a page of this puzzle"),
         (("puzzle_01.md]", "a.md, puzzle_01/a.md]"), (5, 28), "names the chapter `puzzle_01/a.md` twice"),
@@ -117,22 +117,22 @@ def test_an_extent_may_be_the_length_of_a_warp(tmp_path: Path) -> None:
         (("name: p01,", "name: p02,"), (8, 12), "must be `p01` or begin with `p01_`"),
         (("dtype: float32", "dtype: float"), (13, 28), "unknown element type `float`"),
         (("shape: [8]", "shape: [0]"), (13, 45), "shape[0]: must be at least 1, not 0"),
-        (("shape: [8]", "shape: [wrap]"), (13, 45), "shape[0]: must be a whole number, not `wrap`"),
-        (("shape: [8]", "shape: [8], simulated: [warp]"), (13, 61), "must be a whole number, not `warp`"),
+        (("shape: [8]", "shape: [wrap]"), (13, 45), "shape[0]: must be an integer, not `wrap`"),
+        (("shape: [8]", "shape: [8], simulated: [warp]"), (13, 61), "must be an integer, not `warp`"),
         (("shape: [8]", "shape: 8"), (13, 44), "shape: must be a list, not a text"),
         (("time_limit: 10", "time_limit: -1"), (6, 13), "must be finite and not negative"),
         (("modes:", "modes: ["), (10, 3), "not valid YAML"),
-        (("    anchors: [add_10]", "    flags: [-x]"), (11, 13), "a flag looks like"),
+        (("    anchors: [add_10]", "    flags: [-x]"), (11, 13), "a flag has the form"),
         (("    anchors: [add_10]", "    programs: [p02]"), (11, 16), "unknown program `p02`"),
         (("    anchors: [add_10]", "    anchors: {p02: [x]}"), (11, 15), "p02: unknown key"),
         (("    anchors: [add_10]", "    datasets: [bok]"), (11, 16), "unknown data set `bok`"),
         (("    anchors: [add_10]", "    targets: {intel: {}}"), (11, 22), "intel: unknown vendor"),
-        (("    anchors: [add_10]", "    targets: {amd: {compute: '9.0'}}"), (11, 30), "are NVIDIA's"),
+        (("    anchors: [add_10]", "    targets: {amd: {compute: '9.0'}}"), (11, 30), "only NVIDIA GPUs"),
         (("    anchors: [add_10]", "    targets: {nvidia: {compute: '9.0'}}"), (11, 23), "`because`"),
         (
             (", shape: [8]", ", shape: [8], simulated: []"),
             (13, 60),
-            "simulated: must name at least one extent",
+            "simulated: must have at least one extent",
         ),
         (
             (
@@ -155,11 +155,15 @@ def test_an_extent_may_be_the_length_of_a_warp(tmp_path: Path) -> None:
         (
             ("    anchors: [add_10]", "    kind: demo\n    threads: {at_least: 2, because: {en: a, ko: b}}"),
             (12, 14),
-            "threads: only a mode that is judged has launches to judge",
+            "threads: only a judged mode can have requirements on its launches",
         ),
         (("    anchors: [add_10]", "    counters: {}"), (11, 15), "counters: must be a list"),
         (("    anchors: [add_10]", counters("metric: sectors, at_most: 4")), (11, 41), "value `sectors`"),
-        (("    anchors: [add_10]", counters("metric: bank_conflicts")), (11, 16), "has one bound"),
+        (
+            ("    anchors: [add_10]", counters("metric: bank_conflicts")),
+            (11, 16),
+            "must have exactly one bound",
+        ),
         (
             ("    anchors: [add_10]", counters("metric: occupancy, at_least: 0.5, equals: 1")),
             (11, 16),
@@ -168,7 +172,7 @@ def test_an_extent_may_be_the_length_of_a_warp(tmp_path: Path) -> None:
         (
             ("    anchors: [add_10]", counters("metric: occupancy, at_least: 100")),
             (11, 62),
-            "counters[0].at_least: `occupancy` is a share: 1 is all of it, not 100",
+            "counters[0].at_least: `occupancy` is a fraction: at most 1, not 100",
         ),
         (
             ("    anchors: [add_10]", counters("metric: occupancy, at_leats: 1")),
@@ -178,24 +182,24 @@ def test_an_extent_may_be_the_length_of_a_warp(tmp_path: Path) -> None:
         (
             ("    anchors: [add_10]", "    targets: {amd: {builds: true}}"),
             (11, 29),
-            "with `unsupported` only",
+            "for `unsupported` only",
         ),
     ],
 )
-def test_a_mistake_is_named_with_key_and_place(
-    tmp_path: Path, change: tuple[str, str], place: tuple[int, int], says: str
+def test_a_mistake_is_reported_with_key_and_position(
+    tmp_path: Path, change: tuple[str, str], position: tuple[int, int], message: str
 ) -> None:
     assert change[0] in MANIFEST
     with pytest.raises(ManifestError) as caught:
         load(tmp_path, MANIFEST.replace(*change, 1))
     error = caught.value
-    assert says in str(error)
+    assert message in str(error)
     assert error.where is not None
-    assert (error.where.line, error.where.column) == place
+    assert (error.where.line, error.where.column) == position
 
 
 def test_fewer_than_three_hints_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ManifestError, match="at least 3 hints, this one 2"):
+    with pytest.raises(ManifestError, match="at least 3 hints, not 2"):
         load(tmp_path, "\n".join(MANIFEST.splitlines()[:-1]))
 
 
@@ -213,6 +217,6 @@ def test_the_only_mode_that_is_judged_needs_no_flag_beside_a_benchmark(tmp_path:
     assert find_mode(puzzle, program, ["--benchmark"]).name == "times"
 
 
-def test_a_mode_cannot_be_there_twice(tmp_path: Path) -> None:
+def test_a_mode_cannot_be_listed_twice(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="--coordination` is listed 2 times"):
         load(tmp_path, MANY_MODES.replace("[--demo]", "[--coordination]"), "p34")

@@ -27,7 +27,7 @@ def test_edits_apply_in_order() -> None:
 
 
 @pytest.mark.parametrize(("text", "times"), [("nothing", 0), ("x x", 2)])
-def test_a_text_must_occur_as_often_as_promised(text: str, times: int) -> None:
+def test_a_text_must_occur_the_expected_number_of_times(text: str, times: int) -> None:
     with pytest.raises(MutantError, match=f"occurs {times} times, not 1"):
         mutant(("x", "y", 1)).apply_to({"": text})
 
@@ -37,7 +37,7 @@ def test_every_diagnosis_has_a_sentence_and_a_name_for_mutants() -> None:
     assert {pattern.__name__.replace("_", "-") for pattern in PATTERNS} <= set(DIAGNOSES)
 
 
-def test_a_mutant_that_names_no_mode_is_tried_in_those_that_are_judged(tmp_path: Path) -> None:
+def test_a_mutant_without_modes_runs_in_all_judged_modes(tmp_path: Path) -> None:
     manifest = tmp_path / "problems" / "p01" / "puzzle.yaml"
     manifest.parent.mkdir(parents=True)
     manifest.write_text(MANIFEST + "  - {name: times, kind: benchmark, flags: [--benchmark], hints: []}\n")

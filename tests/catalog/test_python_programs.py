@@ -61,7 +61,7 @@ def puzzle_of(tmp_path: Path, program: str = PROGRAM) -> Puzzle:
     return load_puzzle(path, Project(tmp_path))
 
 
-def test_the_files_of_a_program_lie_below_its_folder(tmp_path: Path) -> None:
+def test_the_files_of_a_program_are_in_its_folder(tmp_path: Path) -> None:
     program = puzzle_of(tmp_path).program("p01")
     assert program.language is ProgramLanguage.PYTHON
     assert [source.name for source in program.sources] == ["p01.py", "op/__init__.mojo", "op/add.mojo"]
@@ -70,7 +70,7 @@ def test_the_files_of_a_program_lie_below_its_folder(tmp_path: Path) -> None:
     assert program.folder_of(Path("/cache/x/p01.py")) == Path("/cache/x")
 
 
-def test_the_main_file_may_lie_in_a_folder(tmp_path: Path) -> None:
+def test_the_main_file_may_be_in_a_subfolder(tmp_path: Path) -> None:
     program = puzzle_of(tmp_path, "{name: p01, api: raw, file: test/test_add.mojo}").program("p01")
     assert program.problem == tmp_path / "problems" / "p01" / "test" / "test_add.mojo"
     assert program.folder_of(program.problem) == tmp_path / "problems" / "p01"
@@ -81,13 +81,13 @@ def test_the_main_file_may_lie_in_a_folder(tmp_path: Path) -> None:
     [
         ("{name: p01, api: raw, language: rust}", "rust"),
         ("{name: p01, api: raw, language: python, extra: jax}", "jax"),
-        ("{name: p01, api: raw, extra: torch}", "goes with `language: python`"),
+        ("{name: p01, api: raw, extra: torch}", "is for `language: python` only"),
         ("{name: p01, api: raw, language: python, file: main.mojo}", "suffix `.py`"),
         ("{name: p01, api: raw, files: [../p02/p02.mojo]}", "below the puzzle's folder"),
         ("{name: p01, api: raw, files: [/etc/passwd]}", "below the puzzle's folder"),
     ],
 )
-def test_a_mistake_in_the_manifest_is_named(tmp_path: Path, program: str, says: str) -> None:
+def test_a_mistake_in_the_manifest_is_reported(tmp_path: Path, program: str, says: str) -> None:
     with pytest.raises(ManifestError, match=says):
         puzzle_of(tmp_path, program)
 
@@ -170,7 +170,7 @@ def test_a_program_in_python_needs_max_unless_its_manifest_says_more(tmp_path: P
     assert puzzle_of(tmp_path, more).program("p01").extra is Extra.TORCH
 
 
-def test_python_that_is_none_is_told_at_its_line(tmp_path: Path) -> None:
+def test_a_syntax_error_in_python_is_reported_at_its_line(tmp_path: Path) -> None:
     source = tmp_path / "p01.py"
     source.write_text("values = [1, 2]\nprint(values\n")
     with pytest.raises(BuildFailed) as caught:
@@ -179,17 +179,17 @@ def test_python_that_is_none_is_told_at_its_line(tmp_path: Path) -> None:
     assert "never closed" in caught.value.details
 
 
-def test_bundles_say_what_they_leave_out(tmp_path: Path) -> None:
+def test_bundles_report_the_programs_that_they_omit(tmp_path: Path) -> None:
     (selection,) = every_selection([puzzle_of(tmp_path)])
     task = Task(selection.program.solution, (PlannedTrial(Subject.SOLUTION, selection),))
     assert left_out([task, task]) == (selection.program,)
 
 
-def test_a_bundle_of_nothing_else_is_refused(tmp_path: Path) -> None:
+def test_a_bundle_of_only_programs_in_python_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tooling", "bundle", str(tmp_path / "bundle"), "p17"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 2
-    assert "no bundle without MAX can hold p17" in result.stderr
+    assert "a bundle without MAX cannot contain p17" in result.stderr
     assert "uv run --extra max tooling verify p17" in result.stderr
 
 
@@ -201,9 +201,7 @@ def script(folder: Path, text: str) -> Selection:
     return selection
 
 
-def test_where_max_is_a_bundle_runs_programs_in_python(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_max_a_bundle_runs_programs_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle = puzzle_of(tmp_path, "{name: p01, api: tile_tensor, language: python}")
     program = puzzle.program("p01")
     program.solution.parent.mkdir(parents=True)

@@ -106,7 +106,7 @@ def test_a_refusal_that_cannot_be_kept_is_a_refusal_all_the_same(workbench: Work
         assert len(workbench.builds) == before + 2
         notes = [line for line in result.stdout.splitlines() if line.startswith("note: ")]
         assert len(notes) == 1
-        assert "a refusal could not be kept" in notes[0]
+        assert "a refusal could not be cached" in notes[0]
 
 
 def test_unknown_names_are_usage_errors(workbench: Workbench) -> None:

@@ -19,7 +19,7 @@ from tooling.cli.options import CHECKS, PuzzleRunOptions, VerifyOptions
 from tooling.cli.parser import read
 from tooling.exit_codes import ExitCode
 
-NAMES = "  why: a puzzle is named p01, p02, …; a variant of it like p15_tile_tensor\n"
+NAMES = "  why: puzzles are named p01, p02, …, and their variants for example p15_tile_tensor\n"
 P23 = "usage: tooling run p23 (--elementwise | --tiled | --manual-vectorized | --vectorized | --benchmark)"
 ALL = "`tooling list` shows all"
 MISSPELLED = {

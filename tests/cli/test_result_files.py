@@ -60,7 +60,7 @@ def test_what_is_staged_is_read_to_an_end_too(workbench: Workbench) -> None:
     workbench.problem.write_text(SOLUTION.replace(stage, stage + pipe))
     result = workbench.run("run", "p01", "--lang", "ko")
     assert result.status == ExitCode.WRONG, result.stderr
-    assert "`a` 가 일반 파일에 들어 있지 않습니다" in " ".join(result.stdout.split())
+    assert "`a` 버퍼가 일반 파일에 들어 있지 않습니다" in " ".join(result.stdout.split())
 
 
 def test_a_bundle_brings_regular_files_back_alone(tmp_path: Path) -> None:

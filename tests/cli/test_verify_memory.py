@@ -40,8 +40,8 @@ def test_the_record_of_a_newer_version_is_left_as_it_is(workbench: Workbench) ->
     assert [path.name for path in record.parent.glob("last-verify*")] == ["last-verify.json"]
 
 
-def test_a_run_that_cannot_be_remembered_still_has_its_verdict(workbench: Workbench) -> None:
+def test_a_run_that_cannot_be_recorded_still_has_its_verdict(workbench: Workbench) -> None:
     (Path(workbench.environment["PUZZLE_CACHE_DIR"]) / "last-verify.json" / "in the way").mkdir(parents=True)
     result = workbench.run("verify", "--only", "solution", "--jobs", "1")
     assert result.status == ExitCode.PASSED, result.stderr
-    assert "note: this run could not be remembered" in result.stdout
+    assert "note: this run could not be recorded" in result.stdout

@@ -67,11 +67,11 @@ def test_a_skeleton_is_its_own_skeleton() -> None:
         ("# FIX\nx\n", 1, "this region is never closed"),
         ("# END_FIX\n", 1, "this region was never opened"),
         ("# FIX\n# END_FILL\n", 2, "ends with another mark"),
-        ("# FILL\n# END_FILL\n", 1, "does not say how much"),
-        ("# STUB: x\n", 1, "a stub stands outside a region"),
+        ("# FILL\n# END_FILL\n", 1, "does not specify how many"),
+        ("# STUB: x\n", 1, "a stub is outside a region"),
         ("# ANCHOR: a\n", 1, "the anchor `a` is never closed"),
         ("# ANCHOR_END: a\n", 1, "the anchor `a` was never opened"),
-        ("# ANCHOR: a_solution\n# ANCHOR_END: a_solution\n# ANCHOR: a\n", 3, "stands twice"),
+        ("# ANCHOR: a_solution\n# ANCHOR_END: a_solution\n# ANCHOR: a\n", 3, "occurs twice"),
     ],
 )
 def test_annotations_that_do_not_fit_are_named(text: str, line: int, says: str) -> None:
@@ -81,7 +81,7 @@ def test_annotations_that_do_not_fit_are_named(text: str, line: int, says: str) 
     assert caught.value.where.line == line
 
 
-def test_only_what_stands_between_the_marks_is_replaced() -> None:
+def test_only_the_lines_between_the_marks_are_replaced() -> None:
     text = f"before\n{BEGIN}\nold\n{END}\nafter\n"
     assert replace_generated(text, ["new"], Path("x")) == f"before\n{BEGIN}\nnew\n{END}\nafter\n"
 

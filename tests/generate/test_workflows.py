@@ -1,4 +1,4 @@
-"""The generated workflows: complete, consistent, and honest about who runs what."""
+"""The generated workflows: complete and consistent, with bundles alone on GPU runners."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ def test_the_pages_are_deployed_after_every_check_and_from_full_history() -> Non
         *("generate --check", "check-translations --fail-on warning", "book check"),
         *("book outputs", "figure --trace --check", "book build"),
     ]
-    places = [run.index(each) for each in order]
-    assert places == sorted(places)
+    positions = [run.index(each) for each in order]
+    assert positions == sorted(positions)
     assert jobs["deploy"]["needs"] == "build"
     assert not any("if" in job or "continue-on-error" in job for job in jobs.values())
 
@@ -176,8 +176,8 @@ def test_gpu_runners_only_run_bundles_and_are_judged_elsewhere() -> None:
     assert "uv" not in commands(run).split()
     assert not any("checkout" in step.get("uses", "") for step in run["steps"])
     assert "--judge results.json" in commands(jobs["judge"])
-    assert "event_name != 'pull_request'" in jobs["bundle"]["if"]  # a stranger's code stays off our machines
-    assert set(run["needs"]) == {"matrix", "bundle"}  # and does not run where that was skipped
+    assert "event_name != 'pull_request'" in jobs["bundle"]["if"]  # no code of forks on self-hosted runners
+    assert set(run["needs"]) == {"matrix", "bundle"}  # and is skipped with that job
 
 
 def test_only_accelerators_that_have_a_runner_get_jobs() -> None:
@@ -208,5 +208,5 @@ def test_every_job_installs_what_is_locked_and_nothing_else(name: str) -> None:
             assert "pip install" not in text
 
 
-def test_the_installer_is_the_readmes() -> None:
+def test_the_installer_is_that_of_the_readme() -> None:
     assert f"uv=={UV_VERSION} " in (ROOT / ".ci" / "run").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Criteria on counters: what is good enough, what is said when it is not, and what nobody counted."""
+"""Criteria on counters: bounds, messages, and targets without counters."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def profile(
         (("tensor_core_instructions", "at_least", 1), {"tensor": 1}, {"tensor": 0}),
     ],
 )
-def test_each_metric_holds_up_to_its_bound(
+def test_each_metric_is_judged_by_its_bound(
     tmp_path: Path, required: tuple[str, str, float], good: dict[str, int], bad: dict[str, int]
 ) -> None:
     criteria = (criterion(*required),)
@@ -91,7 +91,7 @@ def test_a_verdict_names_what_was_counted_where_and_what_is_required(tmp_path: P
     assert judge_counters(criteria, [kernel])[3].what.render("ko").endswith("기준: 49,152 이하")
 
 
-def test_a_kernel_that_never_ran_or_was_stopped_meets_nothing(tmp_path: Path) -> None:
+def test_a_kernel_that_never_ran_or_was_stopped_meets_no_criterion(tmp_path: Path) -> None:
     easy = (criterion("bank_conflicts", "at_most", 1e9),)
     (missing,) = judge_counters(easy, [])
     assert "was never launched" in missing.what.render("en")
@@ -116,21 +116,21 @@ def test_a_kernel_whose_name_was_cut_is_found() -> None:
     assert "`tensor_core_multiplication` was never launched" in problem.what.render("en")
 
 
-def test_a_kernel_that_moves_nothing_does_not_use_all_of_it() -> None:
+def test_a_kernel_without_requests_uses_no_bytes() -> None:
     idle = KernelProfile("add", "add_0", Dim3(1), Dim3(32))
     assert len(judge_counters((criterion("bytes_used", "at_least", 1),), [idle])) == 1
 
 
-def test_the_worst_of_several_launches_counts(tmp_path: Path) -> None:
+def test_the_worst_of_several_launches_is_judged(tmp_path: Path) -> None:
     launches = [profile(tmp_path), profile(tmp_path, sectors=8)]
     assert len(judge_counters((criterion("sectors_per_request", "at_most", 4),), launches)) == 1
 
 
-def test_every_metric_has_its_words() -> None:
+def test_every_metric_has_its_sentences() -> None:
     assert set(COUNTS) == set(FOUND) == set(ADVICE) == set(CounterMetric)
 
 
-def test_counters_decide_once_the_values_are_right(tmp_path: Path) -> None:
+def test_counters_are_judged_only_if_the_values_are_right(tmp_path: Path) -> None:
     mode = replace(MODE, counters=(criterion("sectors_per_request", "at_most", 4),))
     slow = [profile(tmp_path, sectors=32)]
     wrong = Buffer("float32", bytes(16))
@@ -153,7 +153,7 @@ def test_what_only_the_simulator_counts_leaves_hardware_to_the_values() -> None:
     assert judge_case(both, CASE, RAN, USED, {"out": RIGHT}, launches=1).uncounted
 
 
-def test_what_nobody_counted_never_passes() -> None:
+def test_a_target_without_counters_never_passes() -> None:
     mode = replace(MODE, counters=(criterion("sectors_per_request", "at_most", 4),))
     right = judge_case(mode, CASE, RAN, USED, {"out": RIGHT})
     assert right.right

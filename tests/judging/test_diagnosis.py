@@ -30,10 +30,10 @@ def names(
     return [diagnosis.name for diagnosis in diagnose(evidence)]
 
 
-def with_poison(array: Array, *places: int | slice) -> Array:
+def with_poison(array: Array, *indices: int | slice) -> Array:
     changed = array.copy()
-    for place in places:
-        changed[place] = POISON
+    for index in indices:
+        changed[index] = POISON
     return changed
 
 
@@ -63,23 +63,23 @@ def test_the_usual_mistakes_are_named(got: Array, expected: Array, first: str) -
     assert names(got.astype(np.float32), expected)[0] == first
 
 
-def test_poison_that_is_not_a_number_still_counts_as_never_written() -> None:
+def test_nan_poison_counts_as_never_written() -> None:
     got = np.full(16, np.nan, np.float32)
     assert names(got, RAMP, initial=float("nan"))[0] == "never-written"
 
 
-def test_arbitrary_differences_follow_no_pattern() -> None:
+def test_arbitrary_differences_match_no_pattern() -> None:
     got = RAMP + np.array([3, 0, 5, 0, -2, 8, 1, 0, 9, 2, 0, 4, 0, 7, -6, 1], np.float32)
     assert names(got, RAMP) == []
 
 
-def test_only_what_is_made_of_equally_many_inputs_each_is_a_sum() -> None:
+def test_only_an_output_with_the_same_number_of_inputs_for_each_element_is_a_sum() -> None:
     got = RAMP + np.array([3, 0, 5, 0, -2, 8, 1, 0, 9, 2, 0, 4, 0, 7, -6, 1], np.float32)
     assert names(got, RAMP, largest_input=4 * 16) == ["partial-sum"]
     assert names(got, RAMP, largest_input=4 * 16 + 3) == []  # rows chosen from a table
 
 
-def test_integers_have_no_nan_and_large_values_stay_exact() -> None:
+def test_integers_have_no_nan_and_large_values_are_exact() -> None:
     expected = np.array([2**53 + 1, 5, 9], np.int64)
     got = expected.copy()
     got[0] -= 1
@@ -136,7 +136,7 @@ def test_printed_text_is_compared_with_the_buffer(text: str, agrees: bool) -> No
     assert _agrees(listing.items, np.arange(6, dtype=np.float32).reshape(2, 3)) is agrees
 
 
-def test_cells_behind_a_result_tell_of_nothing_but_a_write_beyond_the_end() -> None:
+def test_elements_after_a_result_show_only_a_write_past_the_end() -> None:
     untouched = np.full(4, POISON, np.float32)
     got = untouched.copy()
     got[2:] = (12, 13)
@@ -164,7 +164,7 @@ def test_cells_behind_a_result_tell_of_nothing_but_a_write_beyond_the_end() -> N
     ("language", "several", "single"),
     [("en", "with several blocks", "with one block"), ("ko", "블록이 여럿이면", "블록이 하나면")],
 )
-def test_a_right_beginning_is_explained_for_several_blocks_and_for_one(
+def test_a_right_prefix_is_explained_for_several_blocks_and_for_one(
     language: str, several: str, single: str
 ) -> None:
     _, cause, _ = EXPLANATIONS["first-block-only"].of({"output": "out", "count": 4})

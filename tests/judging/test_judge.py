@@ -12,7 +12,7 @@ from tooling.execution.program import Ending, Transcript
 from tooling.judging.judge import confirmed_problem, judge_case, judge_unjudged
 from tooling.judging.reference import ReferenceCase
 from tooling.judging.verdict import CaseVerdict, Problem
-from tooling.simulator.checks.findings import Place
+from tooling.simulator.checks.findings import SourcePosition
 from tooling.simulator.gpu.launch import FaultKind
 from tooling.simulator.server.stopped import StoppedKernel
 from tooling.text import Text
@@ -40,7 +40,7 @@ def names(
     return [problem.name for problem in verdict.problems]
 
 
-def test_right_is_right() -> None:
+def test_a_right_result_passes() -> None:
     assert names() == []
     assert names(launches=None) == []
 
@@ -65,7 +65,7 @@ def test_another_type_or_size_is_not_the_output(submitted: Buffer | None) -> Non
         (Buffer("float32", A[:3].tobytes()), "`out` has 3 elements, not 4"),
     ],
 )
-def test_what_is_wrong_with_a_buffer_as_such_is_named(submitted: Buffer | None, says: str) -> None:
+def test_a_wrong_type_or_size_of_a_buffer_is_reported(submitted: Buffer | None, says: str) -> None:
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
     buffers = {"out": submitted} if submitted else {}
     (problem,) = judge_case(MODE, CASE, transcript, USED, buffers).problems
@@ -87,7 +87,7 @@ def sentences(problem: Problem) -> str:
 
 LOOP = StoppedKernel(
     name="add_10",
-    place=Place("/far/p01.mojo", 12, 9, 40),
+    position=SourcePosition("/far/p01.mojo", 12, 9, 40),
     text="while i < 4:",
     thread=(3, 0, 0),
     block=(0, 0, 0),
@@ -115,7 +115,7 @@ CRASHED = Transcript("", "", Ending.SIGNALLED, 11, 0.1)
         (TRAPPED, None, None, "run it with `--target sim`"),
     ],
 )
-def test_a_program_that_did_not_come_to_its_end_is_told_where(
+def test_a_program_that_did_not_end_is_reported_with_its_location(
     transcript: Transcript, launches: int | None, stopped: StoppedKernel | None, says: str
 ) -> None:
     verdicts = [
@@ -139,14 +139,14 @@ def test_a_program_that_did_not_come_to_its_end_is_told_where(
         (Ending.EXITED, 1, "Unhandled exception caught during execution: At a.mojo:3:1: no", "program-error"),
     ],
 )
-def test_a_bad_ending_is_named_even_with_right_buffers(
+def test_a_failed_program_is_reported_even_with_right_buffers(
     ending: Ending, status: int, stderr: str, name: str
 ) -> None:
     assert names(ending=ending, status=status, stderr=stderr) == [name]
     assert names(None, ending=ending, status=status, stderr=stderr) == [name]
 
 
-def test_a_refused_launch_is_told_in_the_simulators_words() -> None:
+def test_a_refused_launch_is_reported_with_the_simulators_message() -> None:
     said = "simulated GPU: add_10 cannot be launched: too large\nUnhandled exception caught during execution:"
     transcript = Transcript("", said, Ending.EXITED, 1, 0.1)
     (problem,) = judge_case(MODE, CASE, transcript, USED, {}).problems
@@ -161,14 +161,14 @@ def test_a_mismatch_explains_the_programs_own_failure() -> None:
     assert names(wrong, status=1, stderr="Unhandled exception …") == ["never-written"]
 
 
-def test_a_write_beyond_the_end_is_seen_in_the_cells_behind_the_result() -> None:
+def test_a_write_past_the_end_is_detected_in_the_elements_after_the_result() -> None:
     poison = np.full(2, -777.25, np.float32)
     guard = Output("guard", "float32", (2,))
     mode = replace(MODE, outputs=(*MODE.outputs, guard))
     case = replace(CASE, expected={**CASE.expected, "guard": poison})
     transcript = Transcript("", "", Ending.EXITED, 0, 0.1)
-    for behind, found in ((poison, []), (np.array([5, -777.25], np.float32), ["written-beyond-the-end"])):
-        submitted = {"out": RIGHT, "guard": Buffer("float32", behind.tobytes())}
+    for after, found in ((poison, []), (np.array([5, -777.25], np.float32), ["written-beyond-the-end"])):
+        submitted = {"out": RIGHT, "guard": Buffer("float32", after.tobytes())}
         verdict = judge_case(mode, case, transcript, USED, submitted)
         assert [problem.name for problem in verdict.problems] == found
 
@@ -233,7 +233,7 @@ JUST_WRONG = ("mismatch", "`out` is wrong")
 
 
 @pytest.mark.parametrize(
-    ("book", "probe", "told"),
+    ("book", "probe", "reported"),
     [
         (LAST_WRONG, LAST_WRONG, [ONLY_LAST, ONLY_LAST]),
         (LAST_WRONG, SEVERAL_WRONG, [JUST_WRONG, JUST_WRONG]),
@@ -242,12 +242,12 @@ JUST_WRONG = ("mismatch", "`out` is wrong")
         (RIGHT_EIGHT, LAST_WRONG, [ONLY_LAST]),
     ],
 )
-def test_a_missing_last_element_is_told_only_where_no_data_set_contradicts_it(
-    book: list[int], probe: list[int], told: list[tuple[str, str]]
+def test_a_missing_last_element_is_reported_only_if_no_data_set_contradicts_it(
+    book: list[int], probe: list[int], reported: list[tuple[str, str]]
 ) -> None:
     cases = [judged(RIGHT_EIGHT, book), judged(RIGHT_EIGHT, probe, dataset="probe")]
     shown = [confirmed_problem(problem, case, cases) for case in cases for problem in case.problems]
-    assert [(problem.name, problem.what.render("en")) for problem in shown] == told
+    assert [(problem.name, problem.what.render("en")) for problem in shown] == reported
     differing = [problem.comparison.differing for problem in shown if problem.comparison]
     counts = {tuple(LAST_WRONG): 1, tuple(SEVERAL_WRONG): 3}
     assert differing == [counts[tuple(got)] for got in (book, probe) if got != RIGHT_EIGHT]

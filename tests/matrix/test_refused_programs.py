@@ -1,4 +1,4 @@
-"""What the real compiler says of a program for GPUs that lack what it uses."""
+"""The real compiler's messages about a program that uses a feature that the GPU lacks."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def build(name: str, accelerator: str) -> Cell:
 
 
 @pytest.mark.mojo
-def test_a_refusal_is_told_at_the_line_that_uses_what_is_not_there() -> None:
+def test_a_refusal_is_reported_at_the_line_that_uses_the_missing_feature() -> None:
     cell = build("p34_tile_tensor", "gfx942")
     assert cell.result is Result.REFUSED
-    told = explain_refusal(cell.diagnostics, cell.program.solution)
+    explained = explain_refusal(cell.diagnostics, cell.program.solution)
     lines = cell.program.solution.read_text().splitlines()
-    number = int(told.split(":")[1])
+    number = int(explained.split(":")[1])
     assert "block_rank_in_cluster" in lines[number - 1]
-    assert "only supported by NVIDIA SM90+ GPUs" in told
-    assert "pass manager" not in told
+    assert "only supported by NVIDIA SM90+ GPUs" in explained
+    assert "pass manager" not in explained
 
 
 @pytest.mark.mojo

@@ -1,4 +1,4 @@
-"""The real mdBook, as the judge of our own reading of its rules."""
+"""The real mdBook, as the reference for our implementation of its rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ enable = false
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A book that the binary has built: its root, and what it said."""
+    """A book that the binary has built: its root, and the binary's output."""
 
     root: Path
     stderr: str
@@ -58,7 +58,7 @@ def find_mdbook() -> Path:
 
 @pytest.fixture(scope="session")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """`build(chapters, files, links)`: writes a book, runs the binary, gives back what came out."""
+    """`build(chapters, files, links)`: writes a book, runs the binary, returns the result."""
     binary = find_mdbook()
     version = subprocess.run([binary, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     assert version == "mdbook v0.5.4", "the include grammar is that of 0.5.4: check every case again"

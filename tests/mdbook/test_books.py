@@ -1,4 +1,4 @@
-"""Links, fragments and pictures that lead nowhere; anchors that nobody shows."""
+"""Links, fragments and pictures without a target; anchors that no page shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every case of mdBook's include grammar: our expansion is the binary's, byte for byte."""
+"""Every case of mdBook's include grammar: our expansion equals the binary's, byte for byte."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ CASES = {
     "mark as a name": fine("{{#include weird.rs:ANCHOR}}"),
     "second mark of a line": fine("{{#include weird.rs:z}}"),
     "name after a name is not seen": Case("[{{#include weird.rs:q}}]", (Fault.MISSING_ANCHOR,)),
-    # what goes wrong
+    # faults
     "missing file": Case("a {{#include gone.rs}} b {{#include beside.md}}", (Fault.MISSING_FILE,)),
     "folder": Case("{{#include folder}}", (Fault.MISSING_FILE,)),
     "no path": Case("{{#include :a}}", (Fault.MISSING_FILE,)),
@@ -213,7 +213,7 @@ def book(build: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_expansion_is_the_binarys(name: str, book: Any) -> None:
+def test_expansion_equals_the_binarys(name: str, book: Any) -> None:
     index, case = list(CASES).index(name), CASES[name]
     expansion = expand(case.page, book.source(chapter(index)), Files())
     assert expansion.text == book.markdown(chapter(index))
@@ -248,20 +248,20 @@ def test_absolute_paths_are_accepted(build: Any, tmp_path: Path) -> None:
     assert expand(page, book.source("page.md"), Files()).text == book.markdown("page.md") == "here"
 
 
-PLACES = {
+POSITIONS = {
     "line and column": ("\n\n  {{#include gone.md}}", "page.md:3:3"),
     "in the included file": ("{{#include part.md:p}}", "part.md:4:5"),
-    "behind a hidden line": ("{{#rustdoc_include part.md:other}}", "part.md:4:5"),
+    "after a hidden line": ("{{#rustdoc_include part.md:other}}", "part.md:4:5"),
     "in a playground": ("{{#playground part.md}}", "part.md:4:5"),
 }
 
 
-@pytest.mark.parametrize("name", PLACES)
-def test_problems_name_their_place(name: str, tmp_path: Path) -> None:
-    page, place = PLACES[name]
+@pytest.mark.parametrize("name", POSITIONS)
+def test_problems_name_their_position(name: str, tmp_path: Path) -> None:
+    page, position = POSITIONS[name]
     (tmp_path / "part.md").write_text(
         "ANCHOR: other\nANCHOR_END: other\nANCHOR: p\nab  {{#include gone.md}}\nANCHOR_END: p\n"
     )
     (problem,) = expand(page, tmp_path / "page.md", Files()).problems
-    assert str(problem.where) == str(tmp_path / place)
+    assert str(problem.where) == str(tmp_path / position)
     assert "gone.md" in problem.message

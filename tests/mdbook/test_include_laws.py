@@ -1,4 +1,4 @@
-"""On generated books our expansion and the binary's never differ."""
+"""On generated books our expansion equals the binary's."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ pages = st.lists(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(code=code_files, other=pages, deep=pages, chapters=st.lists(pages, min_size=4, max_size=16))
-def test_expansion_is_the_binarys(build: Any, code: str, other: str, deep: str, chapters: list[str]) -> None:
+def test_expansion_equals_the_binarys(
+    build: Any, code: str, other: str, deep: str, chapters: list[str]
+) -> None:
     files = {"code.rs": code, "other.md": other, "sub/deep.md": deep, "self.md": "s {{#include self.md}}"}
     named = {f"chapter_{index}.md": page for index, page in enumerate(chapters)}
     book = build(named, files)

@@ -1,4 +1,4 @@
-"""Ids of headings, by the rule alone; the binary's own ids are compared in test_structure."""
+"""Ids of headings by the rule; test_structure compares them with the binary's."""
 
 from __future__ import annotations
 

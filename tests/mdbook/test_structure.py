@@ -1,4 +1,4 @@
-"""What we find in a page is what mdBook makes of it: headings, ids, code, tables, links, pictures."""
+"""The structure of a page equals mdBook's: headings, ids, code, tables, links, pictures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 
 @dataclass
 class Rendered(HTMLParser):
-    """The same facts, read from the binary's HTML."""
+    """The same structure, read from the binary's HTML."""
 
     headings: list[tuple[int, str]] = field(default_factory=list)
     fences: list[tuple[str, str]] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Rendered(HTMLParser):
             self._block += data
 
     def _start_block(self, tag: str) -> None:
-        """Ends the paragraph at hand where a tag does not belong into one."""
+        """Ends the current paragraph at a tag that cannot be part of one."""
         if tag in INLINE:
             return
         text = letters(self._block)
@@ -195,12 +195,12 @@ def book(build: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_structure_is_mdbooks(name: str, book: Any) -> None:
+def test_structure_is_that_of_mdbook(name: str, book: Any) -> None:
     index = list(PAGES).index(name)
     compare(scan(PAGES[name]), rendered(book.html(f"p{index}.md")))
 
 
-# Lines as books have them. Left out on purpose: half-open HTML, whose repair is mdBook's own affair.
+# Typical lines of books. Left out on purpose: unclosed HTML, which mdBook repairs by rules of its own.
 BOOK_LINES = (
     "",
     "",
@@ -284,7 +284,7 @@ BOOK_LINES = (
 
 
 def numbered(lines: list[str]) -> str:
-    """A page of these lines; each footnote has a number of its own, and a reference: else it is not shown."""
+    """A page of these lines; each footnote gets its own number and a reference, else it is not shown."""
     page = "\n".join(["# Start", "", *lines, ""])
     count = page.count("[^#]:")
     for number in range(count):
@@ -294,7 +294,7 @@ def numbered(lines: list[str]) -> str:
 
 
 def check_pages(pages: dict[str, str], build: Any) -> None:
-    """Every page is for us what it is for the binary, and the reader of blocks agrees."""
+    """The structure of every page equals the binary's, and the reader of blocks agrees."""
     book = build(pages, {"../theme/index.hbs": "<main>{{{content}}}</main>"})
     for name, page in pages.items():
         structure, html = scan(page), rendered(book.html(name))
@@ -316,13 +316,13 @@ def check_pages(pages: dict[str, str], build: Any) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(st.lists(st.sampled_from(BOOK_LINES), max_size=14), min_size=8, max_size=24))
-def test_structure_of_generated_pages_is_mdbooks(build: Any, pages: list[list[str]]) -> None:
+def test_structure_of_generated_pages_is_that_of_mdbook(build: Any, pages: list[list[str]]) -> None:
     check_pages({f"p{index}.md": numbered(lines) for index, lines in enumerate(pages)}, build)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100))
-def test_structure_of_a_hundred_thousand_pages_is_mdbooks(seed: int, build: Any) -> None:
+def test_structure_of_a_hundred_thousand_pages_is_that_of_mdbook(seed: int, build: Any) -> None:
     chance = random.Random(seed)
     pages = {
         f"p{index}.md": numbered(chance.choices(BOOK_LINES, k=chance.randint(1, 16)))
@@ -332,7 +332,7 @@ def test_structure_of_a_hundred_thousand_pages_is_mdbooks(seed: int, build: Any)
 
 
 def compare_blocks(structure: Structure, page: str) -> None:
-    """What is read for translators has the same headings, code and rows of tables."""
+    """The blocks for translators contain the same headings, code and rows of tables."""
     kinds = Counter(block.kind for block in split(page).blocks)
     assert kinds[BlockKind.HEADING] == len(structure.headings)
     fences = [mark.fenced for mark in structure.marks if isinstance(mark, Fence)]
@@ -344,7 +344,7 @@ def compare_blocks(structure: Structure, page: str) -> None:
 
 
 def compare_paragraphs(structure: Structure, html: Rendered, *, in_one: bool) -> None:
-    """The text of paragraphs and list items; in one piece where raw HTML cuts it at other places."""
+    """The text of paragraphs and list items; joined where raw HTML splits it differently."""
     # A directive is left as text by mdBook alone, and so is the first line of an alert that it does not know.
     texts = [letters(prose.text) for prose in structure.prose if prose.kind in ("paragraph", "html")]
     ours, theirs = (
@@ -366,5 +366,5 @@ def test_the_binding_has_the_parser_of_the_binary() -> None:
 def test_any_text_can_be_scanned(text: str) -> None:
     structure = scan(text)
     last = text.count("\n") + 1
-    places = [*structure.marks, *structure.links, *structure.codes, *structure.formulas, *structure.prose]
-    assert all(1 <= place.line <= last for place in places)
+    elements = [*structure.marks, *structure.links, *structure.codes, *structure.formulas, *structure.prose]
+    assert all(1 <= element.line <= last for element in elements)

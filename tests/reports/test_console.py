@@ -26,8 +26,8 @@ from tooling.simulator.checks.findings import (
     Kind,
     Memory,
     Party,
-    Place,
     Severity,
+    SourcePosition,
 )
 from tooling.targets.model import Choice
 from tooling.targets.probing import SIMULATED
@@ -39,15 +39,15 @@ RACE = Finding(
     severity=Severity.ERROR,
     kernel="add_10",
     parties=(
-        Party(Action.READ, (1, 0, 0), (0, 0, 0), 0, 1, Place("p01.mojo", 39, 28, 1)),
-        Party(Action.WRITE, (0, 0, 0), (0, 0, 0), 0, 0, Place("p01.mojo", 32, 42, 2)),
+        Party(Action.READ, (1, 0, 0), (0, 0, 0), 0, 1, SourcePosition("p01.mojo", 39, 28, 1)),
+        Party(Action.WRITE, (0, 0, 0), (0, 0, 0), 0, 0, SourcePosition("p01.mojo", 32, 42, 2)),
     ),
     buffer=Buffer(Memory.SHARED, 32),
 )
 SENTENCES = Text("what"), Text("cause"), Text("advice")
 BEFORE = np.full(4, -777.25, np.float32)
 AFTER = np.array([10, -777.25, -777.25, -777.25], np.float32)
-WRITTEN_BEHIND = Problem("written-beyond-the-end", *SENTENCES, GUARD, compare(AFTER, BEFORE))
+WRITTEN_PAST_THE_END = Problem("written-beyond-the-end", *SENTENCES, GUARD, compare(AFTER, BEFORE))
 
 
 def shown(*cases: CaseVerdict, language: str = "en", width: int | None = None) -> str:
@@ -84,23 +84,23 @@ def test_the_simulated_gpu_has_a_name_in_every_language(language: str, line: str
 
 
 @pytest.mark.parametrize(("language", "luck"), [("en", "by luck"), ("ko", "우연입니다")])
-def test_right_values_despite_a_race_are_called_luck(language: str, luck: str) -> None:
+def test_right_values_despite_a_race_are_reported_as_luck(language: str, luck: str) -> None:
     assert luck in shown(case(findings=(RACE,)), language=language)
-    assert luck not in shown(case(WRITTEN_BEHIND, findings=(RACE,)), language=language)
+    assert luck not in shown(case(WRITTEN_PAST_THE_END, findings=(RACE,)), language=language)
 
 
-def test_cells_behind_a_result_are_not_called_elements_of_it() -> None:
-    text = shown(case(WRITTEN_BEHIND))
+def test_elements_after_a_result_are_not_counted_as_its_elements() -> None:
+    text = shown(case(WRITTEN_PAST_THE_END))
     assert "1 of 4 elements after the end changed:" in text
     assert [line.split() for line in text.splitlines() if "before" in line] == [["index", "got", "before"]]
     assert "elements differ" not in text
 
 
 def test_no_line_is_longer_than_the_terminal_is_wide() -> None:
-    lines = shown(case(WRITTEN_BEHIND, findings=(RACE,)), width=70).splitlines()
+    lines = shown(case(WRITTEN_PAST_THE_END, findings=(RACE,)), width=70).splitlines()
     assert max(map(len, lines)) <= 70
-    whole = shown(case(WRITTEN_BEHIND, findings=(RACE,)))
-    assert max(map(len, whole.splitlines())) > 70  # nothing is wrapped where nobody reads along
+    whole = shown(case(WRITTEN_PAST_THE_END, findings=(RACE,)))
+    assert max(map(len, whole.splitlines())) > 70  # without a terminal, lines are not wrapped
     assert " ".join(" ".join(lines).split()) == " ".join(whole.split())
 
 
@@ -116,11 +116,11 @@ def wrong(name: str, *also: str) -> Problem:
         (wrong("missing-last"), wrong("missing-last"), True),
         (wrong("permuted"), wrong("transposed", "permuted"), True),
         (wrong("permuted"), wrong("scaled"), False),
-        (wrong("first-block-only"), wrong("partly-written"), True),  # nobody wrote there, whatever the data
-        (wrong("never-written"), wrong("mismatch", "scaled"), False),  # a kernel that wrote zeros into zeros
+        (wrong("first-block-only"), wrong("partly-written"), True),  # never written, with any data
+        (wrong("never-written"), wrong("mismatch", "scaled"), False),  # a kernel that wrote zeros over zeros
     ],
 )
-def test_a_pattern_that_the_other_data_does_not_show_is_not_told(
+def test_a_pattern_that_the_other_data_set_does_not_confirm_is_not_shown(
     book: Problem, probe: Problem, believed: bool
 ) -> None:
     text = shown(case(book), CaseVerdict("probe", case().transcript, (probe,)))
@@ -134,43 +134,45 @@ BEYOND = Finding(
     kind=Kind.OUTSIDE_SHARED,
     severity=Severity.ERROR,
     kernel="add_10",
-    parties=(Party(Action.READ, (1, 0, 0), (0, 0, 0), 0, 1, Place("p01.mojo", 39, 28, 1)),),
+    parties=(Party(Action.READ, (1, 0, 0), (0, 0, 0), 0, 1, SourcePosition("p01.mojo", 39, 28, 1)),),
     buffer=Buffer(Memory.SHARED, 32),
 )
 
 
 @pytest.mark.parametrize(
-    ("finding", "name", "told"),
+    ("finding", "name", "shown_pattern"),
     [
         (BEYOND, "partial-sum", False),
-        (BEYOND, "shifted", True),  # where values stand says something in any case
-        (RACE, "partial-sum", True),  # a race may well leave out terms
+        (BEYOND, "shifted", True),  # the position of values is evidence in any case
+        (RACE, "partial-sum", True),  # a race may omit terms
     ],
 )
-def test_where_an_access_has_spoilt_values_nobody_guesses_at_the_sum(
-    finding: Finding, name: str, told: bool
+def test_invalid_accesses_replace_the_diagnosis_of_a_partial_sum(
+    finding: Finding, name: str, shown_pattern: bool
 ) -> None:
     text = shown(case(wrong(name), findings=(finding,)))
-    assert (f"it looks {name}" in text) is told
-    assert ("mend the line above first" in text) is not told
+    assert (f"it looks {name}" in text) is shown_pattern
+    assert ("fix the line reported above first" in text) is not shown_pattern
     assert "1 of 4 elements differ:" in text
 
 
 @pytest.mark.parametrize(
     ("count", "rest"), [(1, []), (6, []), (7, ["    ... and 1 more"]), (9, ["    ... and 3 more"])]
 )
-def test_six_findings_are_shown_and_the_others_counted(count: int, rest: list[str]) -> None:
+def test_six_findings_are_shown_and_the_others_are_counted(count: int, rest: list[str]) -> None:
     findings = tuple(
-        replace(BEYOND, parties=(replace(BEYOND.parties[0], place=Place("p01.mojo", line, 28, 1)),))
+        replace(
+            BEYOND, parties=(replace(BEYOND.parties[0], position=SourcePosition("p01.mojo", line, 28, 1)),)
+        )
         for line in range(11, 11 + count)
     )
-    lines = shown(case(WRITTEN_BEHIND, findings=findings)).splitlines()
+    lines = shown(case(WRITTEN_PAST_THE_END, findings=findings)).splitlines()
     assert [line.strip() for line in lines if "where:" in line] == [
         f"where: p01.mojo:{line}:28: thread (1, 0, 0) of block (0, 0, 0) reads"
         for line in range(11, 11 + min(count, 6))
     ]
     assert [line for line in lines if line.startswith("    ... and ")] == rest
-    korean = shown(case(WRITTEN_BEHIND, findings=findings), language="ko").splitlines()
+    korean = shown(case(WRITTEN_PAST_THE_END, findings=findings), language="ko").splitlines()
     assert [line for line in korean if line.startswith("    ... 외 ")] == (
         [f"    ... 외 {count - 6}개"] if rest else []
     )
@@ -196,7 +198,7 @@ def test_the_last_eight_lines_of_stderr_are_shown(count: int) -> None:
     ]
 
 
-def test_empty_lines_and_the_runtimes_own_advice_do_not_count_among_the_lines_of_stderr() -> None:
+def test_empty_lines_and_the_runtimes_advice_are_not_lines_of_stderr() -> None:
     noise = [
         "",
         "   ",
@@ -229,8 +231,8 @@ def test_five_elements_that_differ_are_shown_and_the_others_counted(wrong: int, 
 
 
 def test_warnings_are_shown_with_a_wrong_answer_too() -> None:
-    warning = replace(RACE, severity=Severity.WARNING, kind=Kind.MBARRIER_UNHEEDED)
+    warning = replace(RACE, severity=Severity.WARNING, kind=Kind.MBARRIER_RESULT_IGNORED)
     text = shown(case(findings=(RACE, warning)))
     assert text.count("race on shared memory") == 1
-    assert text.count("warning: [races] an mbarrier is asked whether its phase is complete") == 1
+    assert text.count("warning: [races] an mbarrier phase is tested for completion") == 1
     assert text.index("❌") < text.index("race on") < text.index("warning:")

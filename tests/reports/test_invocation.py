@@ -1,4 +1,4 @@
-"""A suggested command can be typed as it stands, however the tool was called."""
+"""A suggested command can be typed as shown, however the tool was started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the driver tests share: built stand-ins, a client in Python, programs in processes of their own."""
+"""Helpers of the driver tests: the built driver libraries, a client in Python, programs in subprocesses."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ def run(simulation: Simulation, *command: str | Path, limit: float = 120) -> sub
 
 
 def run_python(simulation: Simulation, code: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code that has the `Driver` of driver_cases, in a process of its own."""
+    """Run Python code with the `Driver` of driver_cases in a subprocess."""
     head = f"import sys; sys.path.insert(0, {str(HERE)!r}); from driver_cases import *\n"
     return run(simulation, sys.executable, "-c", head + code)
 
 
 class Client:
-    """A program that speaks the protocol in Python: no Mojo needed."""
+    """A client of the protocol in Python, which needs no Mojo."""
 
     def __init__(self, simulation: Simulation) -> None:
         self.socket = connect(simulation)
 
     def __del__(self) -> None:
-        self.socket.close()  # a test that is done with a client says so by forgetting it
+        self.socket.close()  # when the test drops its last reference
 
     def ask(self, opcode: Opcode, *fields: int, tail: bytes = b"") -> tuple[int, bytes, bytes]:
         """Status, answer and kernel output of one request."""
@@ -79,7 +79,7 @@ class Client:
         return self.reply()
 
     def send(self, opcode: Opcode, *fields: int, tail: bytes = b"") -> None:
-        """Make a request; `reply` waits for what comes of it."""
+        """Send a request; `reply` waits for the result."""
         self.socket.sendall(encode_request(opcode, *fields, tail=tail))
 
     def reply(self) -> tuple[int, bytes, bytes]:
@@ -88,7 +88,7 @@ class Client:
         return status, receive_exactly(self.socket, answer), receive_exactly(self.socket, output)
 
     def hello(self) -> Client:
-        """Introduce itself properly."""
+        """Send a valid HELLO request."""
         assert self.ask(Opcode.HELLO, MAGIC, VERSION, os.getpid(), ARENA_BASE)[0] == 0
         return self
 
@@ -101,7 +101,7 @@ class Client:
 
 
 def connect(simulation: Simulation) -> socket.socket:
-    """A bare connection."""
+    """A connection without a HELLO request."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(30)
     connection.connect(b"\0" + simulation.environment["GPU_SIM_SOCKET"].encode())

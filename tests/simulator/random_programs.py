@@ -54,7 +54,7 @@ REDUCTIONS: dict[str, Callable[[int, int], int]] = {
 
 @dataclass(slots=True)
 class Lane:
-    """A thread: its place in the block, the block's size, and what it holds."""
+    """A thread: its index in the block, the block's size, and its registers."""
 
     thread: int
     threads: int
@@ -64,7 +64,7 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class PartialBarrier:
     """What a lane waits for: all `members` at the same statement. `value` and `choice` it brings along."""
 
     at: int
@@ -73,7 +73,7 @@ class Meeting:
     choice: int = 0
 
 
-Steps = Generator[Meeting, dict[int, Meeting], bool]
+Steps = Generator[PartialBarrier, dict[int, PartialBarrier], bool]
 """Yields where it waits, is sent what all brought there, and returns whether the lane has left the kernel."""
 
 
@@ -331,7 +331,7 @@ class Exchange(Statement):
     def run(self, lane: Lane) -> Steps:
         held = lane.registers
         origin = min(held[self.origin] & 31, lane.threads - 1)
-        brought = yield Meeting(self.number, range(lane.threads), held[self.a])
+        brought = yield PartialBarrier(self.number, range(lane.threads), held[self.a])
         held[self.d] = brought[origin].value
         return False
 
@@ -361,7 +361,7 @@ class Shuffle(Statement):
         members: range | frozenset[int] = warp_of(lane)
         if self.half is not None:
             members = frozenset(thread for thread in members if thread & 1 == self.half)
-        brought = yield Meeting(self.number, members, lane.registers[self.a])
+        brought = yield PartialBarrier(self.number, members, lane.registers[self.a])
         source = lane.thread ^ self.distance
         lane.registers[self.d] = brought.get(source, brought[lane.thread]).value
         return False
@@ -407,7 +407,7 @@ class Vote(Statement):
 
     def run(self, lane: Lane) -> Steps:
         members = range(lane.threads) if self.block else warp_of(lane)
-        brought = yield Meeting(self.number, members, lane.registers[self.a] & 1)
+        brought = yield PartialBarrier(self.number, members, lane.registers[self.a] & 1)
         votes = [meeting.value << thread % 32 for thread, meeting in brought.items()]
         lane.registers[self.d] = (
             sum(meeting.value for meeting in brought.values()) if self.block else sum(votes)
@@ -546,8 +546,8 @@ def expected(
 
 def _run_block(body: Sequence[Statement], lanes: list[Lane]) -> None:
     steps = [all_of(body, lane) for lane in lanes]
-    waiting: dict[int, Meeting] = {}
-    ready: dict[int, dict[int, Meeting] | None] = dict.fromkeys(range(len(lanes)))
+    waiting: dict[int, PartialBarrier] = {}
+    ready: dict[int, dict[int, PartialBarrier] | None] = dict.fromkeys(range(len(lanes)))
     while ready:
         for thread, brought in ready.items():
             with suppress(StopIteration):

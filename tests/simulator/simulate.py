@@ -17,7 +17,7 @@ from tooling.simulator.gpu.launch import Dim3, Launch, LaunchResult
 from tooling.simulator.nvidia.ptx.reader import parse_module
 
 BASE = 0x5_0000_0000
-"""The device address of the first array: it needs more than 32 bits, as addresses of hardware do."""
+"""The device address of the first array: more than 32 bits, as on hardware."""
 
 HEAD = ".version 8.5\n.target sm_90a\n.address_size 64\n"
 REGISTERS = """
@@ -52,7 +52,7 @@ def simulate(
     stdout: Callable[[bytes], None] = lambda _text: None,
     extra: bytes = b"",
 ) -> tuple[LaunchResult, list[NDArray[Any]]]:
-    """The result and the arrays as the kernel left them; `extra` follows the pointers in the parameters."""
+    """The result, and the arrays after the kernel; `extra` follows the pointers in the parameters."""
     module = parse_module(text)
     memory = DeviceMemory(np.zeros(1 << 22, np.uint8), BASE)
     addresses = [memory.allocate(array.nbytes, f"array {n}") for n, array in enumerate(arrays)]

@@ -24,7 +24,7 @@ def context() -> Iterator[Context]:
 
 
 @pytest.mark.parametrize("size", [64, MOST_POISONED, MOST_POISONED + 4, 4 * MOST_POISONED])
-def test_a_read_that_nobody_wrote_is_found_in_buffers_of_any_size(context: Context, size: int) -> None:
+def test_an_unwritten_read_is_found_in_buffers_of_any_size(context: Context, size: int) -> None:
     _, address = ask(context, Opcode.ALLOCATE, size, MemoryKind.DEVICE)
     read_by_a_kernel(context, address)
     assert kinds(context) == [Kind.UNWRITTEN_READ]
@@ -45,7 +45,7 @@ def test_a_read_that_nobody_wrote_is_found_in_buffers_of_any_size(context: Conte
         (0, 1, 0, 1),
     ],
 )
-def test_rows_are_written_where_they_lie_in_a_buffer(
+def test_rows_of_a_strided_copy_are_marked_written(
     context: Context, width: int, rows: int, pitch: int, status: int
 ) -> None:
     _, address = ask(context, Opcode.ALLOCATE, 64, MemoryKind.DEVICE)
@@ -64,7 +64,7 @@ def test_buffers_are_numbered_as_the_program_allocated_them(context: Context) ->
 
 
 class Writes(Hook):
-    """The sizes of what the host wrote; it is no check, and wants no other event."""
+    """Records the sizes of host writes; not a check, and without other events."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []

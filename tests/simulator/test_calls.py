@@ -173,7 +173,7 @@ def test_an_indirect_call_to_an_invalid_address_stops_the_kernel() -> None:
     result, _ = simulate(program(body + CALL.format("%rd4, (a), form")), [given, given], block=4)
     assert result.error is not None
     assert result.error.kind is FaultKind.ILLEGAL_INSTRUCTION
-    assert "0x1000, where there is no function of this form" in result.error.what
+    assert "0x1000, where there is no function with this prototype" in result.error.what
 
 
 @pytest.mark.parametrize("call", ["nowhere, (a)", "double, (a, a)"])

@@ -72,7 +72,7 @@ def test_answers_are_those_of_an_h200(group: str) -> None:
         ("block=(64, 32, 1)", "a block of 2048 threads; at most 1024 are possible"),
         ("grid=(0, 1, 1)", "grid (0, 1, 1) and block (1, 1, 1) must be at least 1"),
         ("shared=50000", "50000 bytes of dynamic shared memory besides 0 of the kernel's own; at most 49152"),
-        ("grid=(3, 1, 1), cluster=(2, 1, 1)", "grid (3, 1, 1) is no multiple of the cluster (2, 1, 1)"),
+        ("grid=(3, 1, 1), cluster=(2, 1, 1)", "grid (3, 1, 1) is not a multiple of the cluster (2, 1, 1)"),
     ],
 )
 def test_a_rejected_launch_has_a_reason(shape: str, why: str) -> None:

@@ -1,4 +1,4 @@
-"""Kernels run as on hardware: lanes part and meet, wait for each other, and stop at faults."""
+"""Kernels run as on hardware: lanes diverge and reconverge, wait for each other, and stop at faults."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_saxpy_as_mojo_compiled_it() -> None:
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize(("grid", "block"), [(1, 1), (1, 7), (3, 40), (700, 33)])
-def test_lanes_that_part_meet_again(schedule: str, grid: int, block: int) -> None:
+def test_divergent_lanes_reconverge(schedule: str, grid: int, block: int) -> None:
     body = """
         and.b32 %r1, %r31, 3;
         mov.b32 %r2, 100;
@@ -110,7 +110,7 @@ def test_loops_of_different_length(schedule: str) -> None:
     np.testing.assert_array_equal(got, i * (i - 1) // 2)
 
 
-def test_lanes_that_meet_again_are_counted_once() -> None:
+def test_reconverged_lanes_are_counted_once() -> None:
     body = """
         setp.lt.u32 %p1, %r30, 16;
         @%p1 bra LOW;
@@ -238,7 +238,7 @@ class Recorder(Hook):
         self.accesses.append(access)
 
 
-def test_a_barrier_that_a_part_of_the_block_never_reaches_is_a_deadlock() -> None:
+def test_a_barrier_that_some_threads_never_reach_is_a_deadlock() -> None:
     body = """
         setp.lt.u32 %p1, %r30, 8;
         @%p1 bra A;
@@ -322,7 +322,7 @@ def test_a_hook_may_leave_lanes_out() -> None:
     assert got.tolist() == [0, 1, 2, 3] + [77] * 28
 
 
-def test_accesses_are_told_with_threads_and_addresses() -> None:
+def test_hooks_receive_accesses_with_threads_and_addresses() -> None:
     recorder = Recorder()
     simulate(kernel(STORE.format("%r31")), [zeros(64)], grid=2, block=32, hooks=[recorder])
     (access,) = recorder.accesses
@@ -635,12 +635,12 @@ def test_a_clock_goes_on() -> None:
     assert result.instructions > 1000
 
 
-def test_a_special_register_that_nobody_knows_is_named() -> None:
+def test_an_unknown_special_register_is_named() -> None:
     with pytest.raises(PtxError, match="%pm0"):
         simulate(kernel("mov.u32 %r1, %pm0;"), [zeros(1)])
 
 
-def test_memory_keeps_allocations_apart_and_remembers_freed_ones() -> None:
+def test_memory_separates_allocations_and_keeps_freed_ones() -> None:
     memory = DeviceMemory(np.zeros(4096, np.uint8), 0x1000)
     first, second = memory.allocate(10, "a"), memory.allocate(300, "b")
     assert first % 256 == second % 256 == 0
@@ -661,27 +661,27 @@ def test_memory_keeps_allocations_apart_and_remembers_freed_ones() -> None:
 
 
 class Watcher(Hook):
-    """Says what it was told, and breaks where it is asked to."""
+    """Records its events, and raises at the chosen one."""
 
     def __init__(self, breaks_at: str = "") -> None:
-        self.told: list[str] = []
+        self.events: list[str] = []
         self.breaks_at = breaks_at
         self.context: LaunchContext | None = None
 
-    def _tell(self, event: str) -> None:
-        self.told.append(event)
+    def _record(self, event: str) -> None:
+        self.events.append(event)
         if event == self.breaks_at:
             raise RuntimeError(event)
 
     def launch_begin(self, context: LaunchContext) -> None:
         self.context = context
-        self._tell("begin")
+        self._record("begin")
 
     def access(self, access: Access) -> None:
-        self._tell("access")
+        self._record("access")
 
     def launch_end(self, context: LaunchContext) -> None:
-        self._tell("end")
+        self._record("end")
 
     def parameter_blocks(self) -> list[bool]:
         """Whether each parameter block of the launch is still allocated."""
@@ -698,7 +698,7 @@ def test_a_launch_leaves_nothing_allocated_however_it_ends(body: str) -> None:
     watcher = Watcher()
     result, _ = simulate(kernel(PARAMETER_ADDRESS + body), [zeros(1)], hooks=[watcher])
     assert (result.error is None) == (body == "")
-    assert watcher.told[-1] == "end"
+    assert watcher.events[-1] == "end"
     assert watcher.parameter_blocks() == [False]
 
 
@@ -708,7 +708,7 @@ def test_a_hook_that_breaks_keeps_no_other_one_from_its_end(breaks_at: str) -> N
     text = kernel(PARAMETER_ADDRESS + STORE.format("%r30"))
     with pytest.raises(RuntimeError, match=breaks_at):
         simulate(text, [zeros(32)], hooks=[first, second])
-    assert first.told[-1] == "end"
+    assert first.events[-1] == "end"
     assert first.parameter_blocks() == [False]
 
 
@@ -772,7 +772,7 @@ def test_only_lanes_that_the_guard_lets_through_print() -> None:
     assert b"".join(printed) == b"X\n" * 3
 
 
-def test_a_fence_that_some_lanes_leave_out_is_told_of_the_others() -> None:
+def test_a_fence_of_some_lanes_is_reported_for_those() -> None:
     class Fences(Hook):
         def __init__(self) -> None:
             self.threads: list[list[int]] = []
@@ -796,7 +796,7 @@ def test_a_kernel_whose_text_ends_is_over(end: str, schedule: str) -> None:
 
 
 @pytest.mark.parametrize("checks", [(), tuple(Check)])
-def test_lanes_at_neighbouring_places_of_their_own_arrays_keep_apart(checks: tuple[Check, ...]) -> None:
+def test_lanes_at_adjacent_elements_of_their_own_arrays_do_not_race(checks: tuple[Check, ...]) -> None:
     body = """
         .local .align 4 .b8 own[32];
         mov.u64 %rd1, own;

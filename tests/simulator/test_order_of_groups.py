@@ -37,7 +37,7 @@ def expected(kind: str, groups: list[Group], turn: int) -> tuple[Group, bool]:
 
 @pytest.mark.parametrize("kind", ["lockstep", "adversarial"])
 @pytest.mark.parametrize("seed", range(20))
-def test_the_first_patient_group_runs_with_all_at_its_place(kind: str, seed: int) -> None:
+def test_the_first_patient_group_runs_with_all_at_its_program_point(kind: str, seed: int) -> None:
     chance = random.Random(seed)
     schedule = Schedule(kind, 0, range(PLACES))
     looked: list[int] = []

@@ -1,4 +1,4 @@
-"""The protocol of stand-in driver and simulator: both descriptions agree, nonsense is hung up on."""
+"""The protocol of stand-in driver and simulator: both descriptions agree, bad requests end the connection."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_too_long_a_request_is_refused() -> None:
 
 
 def test_an_unknown_request_is_refused() -> None:
-    with pytest.raises(ProtocolError, match="no request number 99"):
+    with pytest.raises(ProtocolError, match="unknown request 99"):
         decode_request(99, b"")
 
 
@@ -92,7 +92,7 @@ def test_nonsense_is_hung_up_on_and_others_are_still_served(nonsense: bytes) -> 
         assert Client(gpu).hello().ask(Opcode.SYNCHRONISE)[0] == 0
 
 
-def test_another_version_is_told_ours() -> None:
+def test_another_version_gets_ours() -> None:
     with simulation() as gpu:
         client = Client(gpu)
         status, answer, _ = client.ask(Opcode.HELLO, MAGIC, VERSION + 1, os.getpid(), ARENA_BASE)

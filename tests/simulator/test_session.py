@@ -32,7 +32,7 @@ _PYTHON_FOR_ALL = shutil.which("python3", path="/usr/bin:/bin")
 
 
 class Scripted(RecordOnly):
-    """An executor that does what a test says: print, fault or fail."""
+    """An executor that a test controls: print, fault or fail."""
 
     def __init__(self, *, output: bytes = b"", raises: Exception | None = None) -> None:
         self._output = output
@@ -112,7 +112,7 @@ def test_ranges_are_held_against_the_allocations(
         assert client.ask(opcode, *fields)[0] == expected
 
 
-def test_a_freed_buffer_is_no_place_to_copy_to() -> None:
+def test_a_copy_to_a_freed_buffer_is_refused() -> None:
     with simulation() as gpu:
         client = Client(gpu).hello()
         address = allocate(client, 64)
@@ -121,7 +121,7 @@ def test_a_freed_buffer_is_no_place_to_copy_to() -> None:
         assert client.ask(Opcode.RANGE, address)[0] == 500
 
 
-def test_free_memory_is_told_without_pinned_memory() -> None:
+def test_free_memory_does_not_include_pinned_memory() -> None:
     with simulation() as gpu:
         client = Client(gpu).hello()
         allocate(client, 1 << 20)
@@ -151,19 +151,19 @@ class Talkative(RecordOnly):
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "message"),
     [
         ("en", "[14 earlier prints are lost: a GPU keeps the last 8650752 bytes that kernels print"),
         ("ko", "[앞서 출력한 14건은 사라졌습니다."),
     ],
 )
-def test_of_what_kernels_print_the_last_is_kept_as_on_hardware(language: str, told: str) -> None:
+def test_the_last_output_of_kernels_is_kept_as_on_hardware(language: str, message: str) -> None:
     options = SimulationOptions(language=language)
     with Simulation(options, libraries=NO_LIBRARIES, executor=Talkative()) as gpu:
         client = Client(gpu).hello()
         launch(client, load(client))
         head, *prints, end = client.ask(Opcode.SYNCHRONISE)[2].split(b"\n")
-        assert head.decode().startswith(told)
+        assert head.decode().startswith(message)
         assert [int(text[:2]) for text in prints] == list(range(14, 100))
         assert end == b""
         assert client.ask(Opcode.SYNCHRONISE)[2] == b""
@@ -225,7 +225,7 @@ def test_reading_back_what_a_launch_left_unwritten_is_found() -> None:
     assert [finding.kind.value for finding in gpu.findings] == ["unwritten-copy"]
 
 
-def test_copies_of_what_nobody_wrote_stay_unwritten() -> None:
+def test_copies_of_unwritten_memory_are_unwritten() -> None:
     with simulation() as gpu:
         client = Client(gpu).hello()
         origin, target = allocate(client, 64), allocate(client, 64)

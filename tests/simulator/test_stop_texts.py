@@ -37,7 +37,7 @@ def test_both_languages_have_the_same_figures(name: str) -> None:
 
 def test_a_phrase_inside_a_phrase_is_said_in_the_same_language() -> None:
     inner = stop_texts.THREAD.of(thread=Dim3(1, 2, 3), block=Dim3(0, 0, 0))
-    outer = stop_texts.TRAPPED.of(who=inner)
+    outer = stop_texts.TRAPPED.of(thread=inner)
     assert outer.render("en") == "thread (1, 2, 3) of block (0, 0, 0) stopped the kernel itself (trap)"
     assert outer.render("ko") == "블록 (0, 0, 0)의 스레드 (1, 2, 3)가 스스로 커널을 중단했습니다 (trap)"
 
@@ -50,7 +50,7 @@ def context(language: str) -> Iterator[Context]:
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "message"),
     [
         ("en", "reader cannot be launched: a block of 2048 threads; at most 1024 are possible"),
         (
@@ -59,12 +59,12 @@ def context(language: str) -> Iterator[Context]:
         ),
     ],
 )
-def test_a_refused_launch(context: Context, told: str) -> None:
+def test_a_refused_launch(context: Context, message: str) -> None:
     _, module = ask(context, Opcode.LOAD_MODULE, tail=READER)
     _, function = ask(context, Opcode.FUNCTION, module, tail=b"reader")
     shape = (1, 1, 1, 64, 32, 1, 1, 1, 1, 0, 0, 0)
     status, answer, _ = context.answer(DriverRequest(Opcode.LAUNCH, (function, *shape), bytes(8)))
-    assert (status, answer.decode()) == (1, told)
+    assert (status, answer.decode()) == (1, message)
 
 
 MANGLED = "p15_reader_Pointer6A6AoA6A6AcB_568de488e22ada17"
@@ -94,13 +94,13 @@ FROM_MOJO = b"""
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "message"),
     [
         ("en", "the simulated GPU cannot run this launch of reader"),
         ("ko", "시뮬레이션 GPU는 reader 커널을 이렇게 실행할 수 없습니다"),
     ],
 )
-def test_a_launch_that_is_not_simulated(context: Context, told: str) -> None:
+def test_a_launch_that_is_not_simulated(context: Context, message: str) -> None:
     """All the shared memory there is, in an array of 4 bytes and dynamic memory aligned to 16."""
     _, module = ask(context, Opcode.LOAD_MODULE, tail=FROM_MOJO)
     _, function = ask(context, Opcode.FUNCTION, module, tail=MANGLED.encode())
@@ -109,24 +109,24 @@ def test_a_launch_that_is_not_simulated(context: Context, told: str) -> None:
     shape = (1, 1, 1, 1, 1, 1, 1, 1, 1, 0, dynamic, 0)
     assert ask(context, Opcode.LAUNCH, function, *shape, tail=bytes(8))[0] == 1
     (error,) = context.gpu.errors
-    assert error.what == told
+    assert error.what == message
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "message"),
     [
-        ("en", "a grid of 2147483647 blocks; its checks have room for 16777216"),
+        ("en", "a grid of 2147483647 blocks; the checks support at most 16777216"),
         ("ko", "그리드의 블록이 2147483647개이지만, 검사는 16777216개까지만 할 수 있습니다"),
     ],
 )
-def test_a_grid_that_the_checks_have_no_room_for(language: str, told: str) -> None:
+def test_a_grid_too_large_for_the_checks(language: str, message: str) -> None:
     context = introduced(checked=True, language=language)
     _, module = ask(context, Opcode.LOAD_MODULE, tail=READER)
     _, function = ask(context, Opcode.FUNCTION, module, tail=b"reader")
     shape = (2**31 - 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0)
     assert ask(context, Opcode.LAUNCH, function, *shape, tail=bytes(8))[0] == 1
     (error,) = context.gpu.errors
-    assert error.why == told
+    assert error.why == message
     assert "--no-check" in str(error.hint)
     assert not context.gpu.records
     context.close()
@@ -164,26 +164,26 @@ def test_an_assertion_that_fails_names_the_line_of_the_author(context: Context) 
     launch(context, ASSERTING, "reader", 1, 1, 0)
     stopped = stopped_kernel(context.gpu.records)
     assert stopped is not None
-    assert str(stopped.place) == "/home/me/p15.mojo:12:5"
+    assert str(stopped.position) == "/home/me/p15.mojo:12:5"
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "message"),
     [
         ("en", "the calls of endless are too deep: "),
         ("ko", "endless 함수의 호출이 너무 깊습니다. "),
     ],
 )
-def test_calls_without_end(context: Context, language: str, told: str) -> None:
+def test_infinite_recursion(context: Context, language: str, message: str) -> None:
     launch(context, FROM_MOJO, MANGLED, 1, 1, 0)
     stopped = stopped_kernel(context.gpu.records)
     assert stopped is not None
     assert stopped.name == "reader"
-    assert stopped.why.render(language).startswith(told)
+    assert stopped.why.render(language).startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "message"),
     [
         (
             "en",
@@ -197,11 +197,11 @@ def test_calls_without_end(context: Context, language: str, told: str) -> None:
         ),
     ],
 )
-def test_a_stopped_kernel(context: Context, language: str, told: str) -> None:
+def test_a_stopped_kernel(context: Context, language: str, message: str) -> None:
     read_by_a_kernel(context, 64)
     stopped = stopped_kernel(context.gpu.records)
     assert stopped is not None
-    assert stopped.why.render(language) == told
+    assert stopped.why.render(language) == message
 
 
 @pytest.mark.parametrize(

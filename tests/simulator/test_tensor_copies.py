@@ -181,7 +181,7 @@ def test_an_invalid_tensor_map_is_reported() -> None:
     result, _ = simulate(text, [np.zeros(16, np.float32)] * 2, block=16, extra=bytes(128))
     assert result.error is not None
     assert result.error.kind is FaultKind.ILLEGAL_ADDRESS
-    assert "there is no tensor map at 0x" in result.error.what
+    assert "no valid tensor map at 0x" in result.error.what
     assert "cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col" in result.error.what
     assert "nvvm.grid_constant" in result.error.what
 

@@ -1,4 +1,4 @@
-"""Memory apart from its addresses: what kernels may do there, what the checks say, and what is left of it."""
+"""Virtual memory management: accesses of kernels, findings of the checks, and released memory."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_created_memory_is_mapped_whole(context: Context, size: int) -> None:
 
 
 def leave(context: Context, state: str) -> int:
-    """An address whose memory is in a state that kernels must not meet."""
+    """An address whose memory is in a state that kernels must not access."""
     here = reserve(context, 2)
     if state != "never mapped":
         place(context, here, create(context), allowed=state != "not allowed")
@@ -144,7 +144,7 @@ STATES = ("never mapped", "not allowed", "unmapped", "allowed no more")
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_reserved_addresses_without_memory_are_told(context: Context, state: str) -> None:
+def test_accesses_to_reserved_addresses_without_memory_are_reported(context: Context, state: str) -> None:
     here = leave(context, state)
     read_by_a_kernel(context, here + 64)
     assert kinds(context) == [Kind.NOT_MAPPED, Kind.NOT_MAPPED]
@@ -157,7 +157,7 @@ def test_reserved_addresses_without_memory_are_told(context: Context, state: str
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_they_stop_a_kernel_that_nobody_checks(state: str) -> None:
+def test_they_stop_a_kernel_without_checks(state: str) -> None:
     context = introduced(checked=False)
     read_by_a_kernel(context, leave(context, state))
     assert ask(context, Opcode.SYNCHRONISE)[0] == FaultKind.ILLEGAL_ADDRESS.cuda_result
@@ -204,7 +204,7 @@ CHANGES = ("st.global.b32 [%rd4], 9;", "red.global.add.u32 [%rd4], 9;")
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_kernel_that_changes_what_may_only_be_read_is_told(context: Context, change: str) -> None:
+def test_a_write_to_read_only_memory_is_reported(context: Context, change: str) -> None:
     here, there = read_only(context)
     text = TWO_POINTERS.format(body=f"ld.global.b32 %r3, [%rd4]; {change} st.global.b32 [%rd5+64], %r3;")
     launch(context, text.encode(), "two", 1, 2, here, there)
@@ -216,14 +216,14 @@ def test_a_kernel_that_changes_what_may_only_be_read_is_told(context: Context, c
         shown = render(finding, language)
         assert words_of_it in shown
         assert "cuMemSetAccess" in shown
-        assert finding.parties[0].place.brief in shown
+        assert finding.parties[0].position.brief in shown
     assert words(context, here).tolist() == [1, 2, 3, 4]
     assert words(context, there + 64, 2).tolist() == [2, 1]
     assert ask(context, Opcode.SYNCHRONISE)[0] == 0
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_of_what_may_only_be_read_stops_a_kernel_that_nobody_checks(change: str) -> None:
+def test_a_write_to_read_only_memory_stops_a_kernel_without_checks(change: str) -> None:
     context = introduced(checked=False)
     here, there = read_only(context)
     text = TWO_POINTERS.format(body=f"st.global.b32 [%rd5], 7; {change}")
@@ -232,8 +232,8 @@ def test_a_change_of_what_may_only_be_read_stops_a_kernel_that_nobody_checks(cha
     (error,) = (record.result.error for record in context.gpu.records)
     assert error is not None
     why = f"wrote 4 bytes at global address {here:#x}, where the memory is mapped read-only"
-    assert error.told.render("en").endswith(why)
-    assert f"읽기 전용으로 매핑된 전역 주소 {here:#x}에 4바이트를 썼습니다" in error.told.render("ko")
+    assert error.reason.render("en").endswith(why)
+    assert f"읽기 전용으로 매핑된 전역 주소 {here:#x}에 4바이트를 썼습니다" in error.reason.render("ko")
     assert words(context, here).tolist() == [1, 7, 3, 4]
     context.close()
 
@@ -244,7 +244,7 @@ def unwritten_reads(context: Context) -> int:
     return sum(finding.count for finding in findings)
 
 
-def test_what_nobody_wrote_is_told_of_created_memory_by_any_address(context: Context) -> None:
+def test_unwritten_created_memory_is_reported_at_any_address(context: Context) -> None:
     here, handle = reserve(context, 2), create(context)
     place(context, here, handle)
     assert words(context, here)[0] == 0x7FC0DEAD
@@ -319,7 +319,7 @@ def test_what_is_written_through_one_address_is_written_for_the_other(context: C
 
 
 @pytest.mark.parametrize(("between", "found"), [("", [Kind.READ_AFTER_WRITE]), ("bar.sync 0;", [])])
-def test_a_race_through_two_addresses_of_the_same_bytes_is_told(
+def test_a_race_through_two_addresses_of_the_same_bytes_is_reported(
     context: Context, between: str, found: list[Kind]
 ) -> None:
     text = TWO_POINTERS.format(body=NEIGHBOURS.format(between=between))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.simulator.simulate import kernel, simulate
 from tooling.simulator.gpu.code_model import Instruction
-from tooling.simulator.gpu.hooks import Hook, Meeting, Waiter, WaitsFor
+from tooling.simulator.gpu.hooks import Hook, PartialBarrier, Waiter, WaitsFor
 from tooling.simulator.gpu.launch import FaultKind
 
 SCHEDULES = ("lockstep", "random:1", "random:2", "adversarial")
@@ -22,7 +22,7 @@ def zeros(count: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
 
 class Witness(Hook):
     def __init__(self) -> None:
-        self.meetings: list[Meeting] = []
+        self.meetings: list[PartialBarrier] = []
         self.waiters: list[Waiter] = []
         self.passed: list[tuple[list[int], str]] = []
         self.arrivals: list[tuple[list[int], int]] = []
@@ -35,7 +35,7 @@ class Witness(Hook):
     def barrier_arrive(self, threads: Any, barrier: int, instruction: Instruction) -> None:
         self.arrivals.append((threads.tolist(), barrier))
 
-    def named_barrier(self, meeting: Meeting) -> None:
+    def named_barrier(self, meeting: PartialBarrier) -> None:
         self.meetings.append(meeting)
 
     def threads_exit(self, threads: Any, instruction: Instruction | None) -> None:
@@ -109,7 +109,7 @@ WAITS = {
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("read", WAITS.values(), ids=WAITS.keys())
-def test_polling_for_what_nobody_does_is_a_deadlock(read: str, schedule: str) -> None:
+def test_polling_for_a_value_that_no_thread_writes_is_a_deadlock(read: str, schedule: str) -> None:
     body = f"""
         setp.eq.u32 %p1, %r30, 40;
         @%p1 bra OTHER;
@@ -128,7 +128,7 @@ def test_polling_for_what_nobody_does_is_a_deadlock(read: str, schedule: str) ->
     result, _ = simulate(kernel(body), [zeros(2)], block=64, hooks=[witness], schedule=schedule)
     assert result.error is not None
     assert result.error.kind is FaultKind.DEADLOCK
-    assert "64 threads wait for what no thread will do any more" in str(result.error)
+    assert "64 threads wait for a value that no thread will write" in str(result.error)
     assert {waiter.waits_for for waiter in witness.waiters} == {WaitsFor.LOOP}
     assert sum(len(waiter.threads) for waiter in witness.waiters) == 64
 
@@ -180,7 +180,7 @@ def test_polling_is_a_deadlock_whenever_the_registers_begin_to_repeat(turn: str,
     result, _ = simulate(kernel(body), [zeros(2)], block=1024, hooks=[witness], schedule=schedule)
     assert result.error is not None
     assert result.error.kind is FaultKind.DEADLOCK
-    assert "1024 threads wait for what no thread will do any more" in str(result.error)
+    assert "1024 threads wait for a value that no thread will write" in str(result.error)
     assert [waiter.waits_for for waiter in witness.waiters] == [WaitsFor.LOOP] * len(witness.waiters)
     assert sum(len(waiter.threads) for waiter in witness.waiters) == 1024
 
@@ -219,7 +219,7 @@ def test_a_wait_that_ends_late_is_none(schedule: str) -> None:
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_lanes_that_part_again_and_again_in_the_same_way_do_not_wait(schedule: str) -> None:
+def test_lanes_that_diverge_repeatedly_in_the_same_way_do_not_wait(schedule: str) -> None:
     body = """
         mov.u32 %r9, 3;
         red.global.add.u32 [%rd30+128], 1;

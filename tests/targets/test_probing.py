@@ -26,7 +26,7 @@ def test_amd_names(version: int, name: str) -> None:
     assert probing.amd_accelerator(version) == name
 
 
-def test_amd_gpus_are_found_behind_the_processors_node(
+def test_amd_gpus_are_found_after_the_processors_node(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number, version in enumerate((0, 90402)):

@@ -11,14 +11,14 @@ from tooling.toolchain.diagnostics import parse_diagnostics, render_errors, rend
 
 
 def record(kind: str, message: str, line: int = 1, column: int = 0, *, text: str = "", end: int = 0) -> str:
-    place = {
+    detail = {
         "file": "/p/p01.mojo",
         "location": {"line": line, "column": column},
         "ranges": [{"start": column, "end": end}] if end else [],
         "text": text,
         "fixIts": [],
     }
-    return json.dumps({"kind": kind, "message": message, "diagnostic": place})
+    return json.dumps({"kind": kind, "message": message, "diagnostic": detail})
 
 
 def test_an_error_shows_its_line_with_a_caret() -> None:
@@ -43,17 +43,17 @@ def test_noise_is_dropped_and_unknown_lines_are_kept() -> None:
     ]
 
 
-def test_a_summary_is_all_there_is_where_the_compiler_names_no_error() -> None:
+def test_a_summary_is_shown_if_the_compiler_reports_no_other_error() -> None:
     found = parse_diagnostics(
         record("warning", "left hand side expression of 'if False' is dead", 31)
         + '\n{"kind":"error","message":"failed to run the pass manager"}'
     )
     error = BuildFailed(Path("/p/p01.mojo"), found, "")
     assert error.what == "p01.mojo does not compile (1 error)"
-    assert error.details.startswith("error: failed to run the pass manager\n  try: the compiler named")
+    assert error.details.startswith("error: failed to run the pass manager\n  try: the compiler reported")
 
 
-def test_a_failed_build_is_placed_at_the_first_error_that_says_something() -> None:
+def test_a_failed_build_is_located_at_the_first_specific_error() -> None:
     found = parse_diagnostics(
         record("error", "failed to run the pass manager for offload functions")
         + "\n"

@@ -1,4 +1,4 @@
-"""The script that hands out built packages where MAX would build them once more."""
+"""The script that provides built packages, which MAX would otherwise build again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tooling.toolchain.packages import DRIVER_VARIABLE, make_driver, package_ste
 
 @pytest.fixture
 def toolchain(tmp_path: Path) -> Toolchain:
-    """A compiler that says what it was asked for; the space in its path is on purpose."""
+    """A compiler that prints its arguments; the space in its path is intentional."""
     mojo = tmp_path / "my tools" / "mojo"
     mojo.parent.mkdir()
     mojo.write_text(f'#!/bin/sh\necho "compiles $*, driver: ${{{DRIVER_VARIABLE}-}}"\n')
@@ -34,7 +34,7 @@ def asked(driver: Path, *arguments: str) -> str:
     return result.stdout
 
 
-def test_max_gets_each_package_that_is_built(tmp_path: Path, toolchain: Toolchain) -> None:
+def test_max_receives_each_built_package(tmp_path: Path, toolchain: Toolchain) -> None:
     folders = [tmp_path / "op", tmp_path / "other op"]
     built = [tmp_path / "a cache" / f"{package_stem(folder)}.mojoc" for folder in folders]
     for number, path in enumerate(built):
@@ -58,7 +58,7 @@ def test_max_gets_each_package_that_is_built(tmp_path: Path, toolchain: Toolchai
         ("precompile", "/op", "-o", "/tmp/{name}"),  # swept from the cache in the meantime
     ],
 )
-def test_all_else_goes_to_the_compiler(
+def test_other_commands_are_passed_to_the_compiler(
     tmp_path: Path, toolchain: Toolchain, arguments: tuple[str, ...]
 ) -> None:
     name = f"{package_stem(Path('/op'))}.mojoc"
@@ -69,9 +69,9 @@ def test_all_else_goes_to_the_compiler(
     assert asked(driver, *wanted) == f"compiles {' '.join(wanted)}, driver: \n"
 
 
-def test_where_it_cannot_be_written_that_is_said(tmp_path: Path, toolchain: Toolchain) -> None:
+def test_an_unwritable_cache_is_reported(tmp_path: Path, toolchain: Toolchain) -> None:
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "packages").write_text("a file where a folder should be")
-    with pytest.raises(CacheUnusable, match="script that hands out built packages") as caught:
+    with pytest.raises(CacheUnusable, match="script that provides built packages") as caught:
         make_driver([tmp_path / "op.mojoc"], toolchain, BuildCache(tmp_path / "cache"))
     assert "PUZZLE_CACHE_DIR" in (caught.value.hint or "")

@@ -34,7 +34,7 @@ def no_c_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 on_x86_linux = pytest.mark.skipif(
     platform.machine() != "x86_64" or not os.path.exists("/proc"),  # noqa: PTH110
-    reason="the stand-in linker works on x86-64 Linux",
+    reason="the substitute linker works on x86-64 Linux",
 )
 
 
@@ -68,7 +68,7 @@ def test_a_c_compiler_is_used_where_there_is_one(tmp_path: Path, cache: BuildCac
 
 
 @pytest.mark.parametrize(
-    ("line", "place", "hint"),
+    ("line", "position", "hint"),
     [
         ("fn add(x: Int): pass", (1, 1), "write `def` instead of `fn`"),
         ("alias SIZE = 4", (1, 1), "write `comptime NAME = …`"),
@@ -81,7 +81,7 @@ def test_a_c_compiler_is_used_where_there_is_one(tmp_path: Path, cache: BuildCac
     ],
 )
 def test_old_mojo_gets_a_hint_at_the_learners_line(
-    tmp_path: Path, cache: BuildCache, line: str, place: tuple[int, int], hint: str
+    tmp_path: Path, cache: BuildCache, line: str, position: tuple[int, int], hint: str
 ) -> None:
     source = tmp_path / "old.mojo"
     source.write_text(line + "\ndef main():\n    pass\n")
@@ -90,7 +90,7 @@ def test_old_mojo_gets_a_hint_at_the_learners_line(
     error = caught.value
     assert error.where is not None
     assert error.where.path == source
-    assert (error.where.line, error.where.column) == place
+    assert (error.where.line, error.where.column) == position
     assert hint in error.details
 
 
@@ -104,7 +104,7 @@ def test_a_compiler_that_names_no_line_is_quoted_with_what_to_try(tmp_path: Path
     )
     with pytest.raises(BuildFailed) as caught:
         build(BuildRequest(source, accelerator="sm_90a"), find_toolchain(), cache)
-    assert "failed to run the pass manager\n  try: the compiler named no line" in caught.value.details
+    assert "failed to run the pass manager\n  try: the compiler reported no line" in caught.value.details
 
 
 def test_a_gpu_program_keeps_the_learners_lines(tmp_path: Path, cache: BuildCache) -> None:

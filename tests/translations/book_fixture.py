@@ -1,4 +1,4 @@
-"""A small book with its history, for tests: a page pair is one line to write, a failure mode a few."""
+"""A small book with its history, for tests."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Book:
         return Roots.under(self.root, "ko")
 
     def git(self, *arguments: str, check: bool = True) -> str:
-        """Standard output of git, run with a clock that moves on by a day with each commit."""
+        """Standard output of git; its clock advances by a day with each commit."""
         identity = {
             f"GIT_{who}_{what}": value
             for who in ("AUTHOR", "COMMITTER")
@@ -126,7 +126,7 @@ class Book:
 
     def translated(self, page: str = "page.md", *, with_blob: bool = True) -> str:
         """Commits a page, then its translation pinned to it; the source's commit."""
-        # A line of its own: pages with the same text would share a blob.
+        # A unique line: pages with the same text would share a blob.
         self.english(f"{ENGLISH}\nThis is `{page}`.\n", page)
         commit = self.commit(f"write {page}")
         blob = self.blob(page) if with_blob else None
@@ -153,7 +153,7 @@ class Book:
         return self.commit(message) if message is not None else self.head()
 
     def clone(self, folder: Path, *options: str) -> Book:
-        """A clone through a real transport, so that depth and filters count."""
+        """A clone through a real transport, so that depth and filters take effect."""
         self.git("config", "uploadpack.allowFilter", "true")
         self.git("config", "uploadpack.allowAnySHA1InWant", "true")
         self.git("clone", "-q", *options, f"file://{self.root}", str(folder))

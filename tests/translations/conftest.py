@@ -1,4 +1,4 @@
-"""Books of the translation tests live in fresh folders and speak to no network."""
+"""Books of the translation tests are in new folders and use no network."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tooling.translations.diff.blocks import BlockKind
 from tooling.translations.diff.text import split
 
-# Lines that decide something; any order of them is a page.
+# Lines that affect the structure; any order of them is a page.
 LINES = st.sampled_from(
     [
         "",
@@ -121,7 +121,7 @@ def test_a_page_is_cut_where_text_can_be_translated_apart(page: str, kinds: list
     assert [str(block.kind) for block in split(page).blocks] == kinds
 
 
-def test_blocks_know_their_lines() -> None:
+def test_blocks_have_their_lines() -> None:
     page = "# Title\n\nOne\ntwo.\n\n```mojo\nx = 1\n```\n\n- item\n"
     found = [(block.kind, block.first, block.last) for block in split(page).blocks]
     assert found == [

@@ -1,4 +1,4 @@
-"""Clones that lack something: what can be told exactly is told, the rest is unknown, never current."""
+"""Incomplete clones: what can be determined is reported, the rest is unknown, never current."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def states(book: Book) -> dict[str, Freshness]:
     return {page.key: page.freshness for page in book.survey().pages}
 
 
-def test_a_full_clone_knows_everything(origin: Book, tmp_path: Path) -> None:
+def test_every_page_is_judged_in_a_full_clone(origin: Book, tmp_path: Path) -> None:
     assert states(origin.clone(tmp_path / "clone")) == {
         "with.md": Freshness.STALE,
         "without.md": Freshness.STALE,
@@ -37,7 +37,7 @@ def test_a_full_clone_knows_everything(origin: Book, tmp_path: Path) -> None:
     }
 
 
-def test_a_shallow_clone_knows_pages_with_a_blob_line_and_no_others(origin: Book, tmp_path: Path) -> None:
+def test_in_a_shallow_clone_only_pages_with_a_blob_line_are_judged(origin: Book, tmp_path: Path) -> None:
     clone = origin.clone(tmp_path / "clone", "--depth=1")
     assert states(clone) == {
         "with.md": Freshness.STALE,
@@ -58,7 +58,7 @@ def test_a_current_page_with_a_blob_line_is_current_in_a_shallow_clone(book: Boo
     assert book.clone(tmp_path / "clone", "--depth=1").status().freshness is Freshness.CURRENT
 
 
-def test_a_blobless_clone_knows_everything_once_asked_to_fetch(origin: Book, tmp_path: Path) -> None:
+def test_every_page_is_judged_in_a_blobless_clone_with_fetch(origin: Book, tmp_path: Path) -> None:
     clone = origin.clone(tmp_path / "clone", "--filter=blob:none")
     found = clone.survey()
     assert {page.key: page.label for page in found.pages} == {
@@ -94,7 +94,7 @@ def test_git_processes_and_fetches_do_not_grow_in_a_blobless_clone(book: Book, t
     assert counts[0] == counts[1]
 
 
-def test_an_unreachable_remote_leaves_changes_unclassified_and_says_so(origin: Book, tmp_path: Path) -> None:
+def test_an_unreachable_remote_leaves_changes_unclassified(origin: Book, tmp_path: Path) -> None:
     clone = origin.clone(tmp_path / "clone", "--filter=blob:none")
     clone.git("remote", "set-url", "origin", f"file://{tmp_path}/nowhere")
     found = clone.survey(fetch=True)

@@ -1,4 +1,4 @@
-"""stamp, repair, recover, diff and new-lang, as people run them."""
+"""stamp, repair, recover, diff and new-lang through the real entry point."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_stamp_after_translating_the_change(book: Book, tool: Tool) -> None:
     assert pin_of(book) == Pin(edited, book.blob())
 
 
-def test_stamp_refuses_a_page_that_nobody_touched(book: Book, tool: Tool) -> None:
+def test_stamp_refuses_an_unedited_page(book: Book, tool: Tool) -> None:
     book.translated()
     before = pin_of(book)
     book.edit("first item", "item one")
@@ -64,7 +64,7 @@ def _translate(book: Book, old: str, new: str) -> None:
     book.commit("translate a part")
 
 
-def test_stamp_refuses_a_page_with_a_changed_section_that_nobody_edited(book: Book, tool: Tool) -> None:
+def test_stamp_refuses_an_unedited_section_that_changed_in_the_source(book: Book, tool: Tool) -> None:
     _two_sections_changed(book)
     _translate(book, "블록의 스레드는", "블록의 모든 스레드는")
     before = (book.target / "page.md").read_bytes()
@@ -174,7 +174,7 @@ def test_stamp_names_a_commit_with_the_included_code_that_was_read(book: Book, t
     assert pin_of(book) == Pin(changed, book.blob())
 
 
-def test_stamp_with_an_unknown_reference_says_so(book: Book, tool: Tool) -> None:
+def test_stamp_reports_an_unknown_reference(book: Book, tool: Tool) -> None:
     book.translated()
     result = tool("stamp", "--at", "no-such-branch", "page.md")
     assert result.status == 2
@@ -244,7 +244,7 @@ def test_repair_leaves_a_sound_pin_that_does_not_touch_the_page(book: Book, tool
     assert "every marker is sound" in tool("repair").out
 
 
-def test_repair_says_what_it_cannot_mend(book: Book, tool: Tool) -> None:
+def test_repair_reports_what_it_cannot_repair(book: Book, tool: Tool) -> None:
     book.english()
     book.korean(commit="d" * 40)
     book.commit()
@@ -267,8 +267,8 @@ def test_repair_names_markers_that_are_missing_broken_or_double(book: Book, tool
         f"tooling check-translations recover i18n/ko/book/src/{name}\n"
         for name, reason in (
             ("none.md", "the page has no marker"),
-            ("short.md", "i18n-source-commit is no full object id: 'abc'"),
-            ("twice.md", "i18n-source-commit stands twice"),
+            ("short.md", "i18n-source-commit is not a full object id: 'abc'"),
+            ("twice.md", "i18n-source-commit occurs twice"),
         )
     )
 
@@ -308,7 +308,7 @@ def test_a_mistake_that_todays_source_has_made_right_is_not_reported(book: Book,
     assert "`32`" not in found
 
 
-def test_recover_does_not_write_where_date_and_resemblance_disagree(book: Book, tool: Tool) -> None:
+def test_recover_does_not_write_where_date_and_similarity_disagree(book: Book, tool: Tool) -> None:
     book.english()
     alike = book.commit("write")
     book.edit("first item", "first `item` of 32")
@@ -317,12 +317,12 @@ def test_recover_does_not_write_where_date_and_resemblance_disagree(book: Book, 
     result = tool("recover", "page.md", "--apply")
     assert result.status == 1
     assert f"1. {alike[:12]}" in result.out
-    assert "  not written: date and resemblance disagree\n" in result.out
+    assert "  not written: date and similarity disagree\n" in result.out
     assert pin_of(book) == Pin("d" * 40, None)
 
 
 @pytest.mark.parametrize("apply", [False, True])
-def test_recover_ranks_by_resemblance_and_date_and_writes_only_when_told(
+def test_recover_ranks_by_similarity_and_date_and_writes_only_with_apply(
     book: Book, tool: Tool, apply: bool
 ) -> None:
     book.english()
@@ -352,7 +352,7 @@ def test_diff_groups_changes_by_commit_with_the_lines_to_edit(book: Book, tool: 
     assert "- - first item\n    + - item one" in out
 
 
-def test_diff_says_where_a_moved_section_belongs_now(book: Book, tool: Tool) -> None:
+def test_diff_shows_the_new_position_of_a_moved_section(book: Book, tool: Tool) -> None:
     book.translated()
     text = (book.source / "page.md").read_text()
     start, end = text.index("## Shared memory"), text.index("## Code")
@@ -385,7 +385,7 @@ def test_diff_of_a_current_page(book: Book, tool: Tool) -> None:
     assert "nothing to translate" in tool("diff", "page.md").out
 
 
-def test_diff_of_a_page_that_cannot_be_told_is_no_success(book: Book, tool: Tool) -> None:
+def test_diff_of_an_undetermined_page_fails(book: Book, tool: Tool) -> None:
     book.english()
     book.korean(commit="d" * 40)
     book.commit()
@@ -417,7 +417,7 @@ def test_a_new_language_starts_from_the_source_book(book: Book, tool: Tool) -> N
     assert tool("new-lang", "ja").status == 2
 
 
-def test_who_reads_the_languages_meanwhile_reads_the_old_ones_whole(book: Book, tool: Tool) -> None:
+def test_a_concurrent_reader_of_the_languages_reads_a_complete_file(book: Book, tool: Tool) -> None:
     book.english("# Summary\n", "SUMMARY.md")
     (book.root / "book/book.toml").write_text('[book]\ntitle = "T"\n')
     assert tool("new-lang", "ja").status == 0
@@ -430,7 +430,7 @@ def test_who_reads_the_languages_meanwhile_reads_the_old_ones_whole(book: Book, 
 
 
 @pytest.mark.parametrize("code", ["Korean", "k", "../ko", "ko/x", ""])
-def test_what_is_no_language_code_is_refused(book: Book, tool: Tool, code: str) -> None:
+def test_an_invalid_language_code_is_refused(book: Book, tool: Tool, code: str) -> None:
     assert tool("new-lang", code).status == 2
 
 

@@ -1,4 +1,4 @@
-"""The measured quality of change recognition, on the book's pages and those written for the tests."""
+"""The measured quality of change detection, on the book's pages and those written for the tests."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ SAMPLES = drift.samples()
 
 
 @pytest.mark.parametrize("family", drift.BREAKING, ids=lambda family: family.name)
-def test_a_breaking_edit_is_flagged_with_class_and_place(family: drift.Family) -> None:
+def test_a_breaking_edit_is_flagged_with_class_and_section(family: drift.Family) -> None:
     score = drift.score(family, SAMPLES)
-    assert score.mutants > 0, "the family's pattern matches no page any more"
+    assert score.mutants > 0, "the family's pattern no longer matches any page"
     assert score.flagged / score.mutants >= 0.98, score.misses
     assert score.right_class / score.mutants >= 0.98
-    assert score.right_place / score.mutants >= 0.98
+    assert score.right_section / score.mutants >= 0.98
 
 
 @pytest.mark.parametrize("family", drift.COSMETIC, ids=lambda family: family.name)
 def test_a_cosmetic_edit_is_never_flagged(family: drift.Family) -> None:
     score = drift.score(family, SAMPLES)
-    assert score.mutants > 0, "the family's pattern matches no page any more"
+    assert score.mutants > 0, "the family's pattern no longer matches any page"
     assert score.flagged == 0, score.misses

@@ -1,4 +1,4 @@
-"""Everything that makes naive checks wrong, each as a small repository."""
+"""The failure modes of naive checks, each as a small repository."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_rename_with_an_edit_is_followed(book: Book) -> None:
     assert (status.freshness, status.behind, status.moved) == (Freshness.STALE, 2, "book/src/page.md")
 
 
-def test_a_translation_left_behind_by_a_rename_is_told_where_to_go(book: Book) -> None:
+def test_a_rename_of_the_source_alone_is_reported_with_the_new_path(book: Book) -> None:
     book.translated()
     book.git("mv", "book/src/page.md", "book/src/new home.md")
     book.commit("rename the source alone")
@@ -237,9 +237,9 @@ def test_uncommitted_edits_of_the_source_count(book: Book) -> None:
 @pytest.mark.parametrize(
     ("marker", "reason"),
     [
-        ("<!-- i18n-source-commit: abc123 -->\n", "no full object id"),
-        ("<!-- i18n-source-commit: TODO -->\n", "no full object id"),
-        (f"<!-- i18n-source-commit: {'a' * 40} -->\n" * 2, "stands twice"),
+        ("<!-- i18n-source-commit: abc123 -->\n", "not a full object id"),
+        ("<!-- i18n-source-commit: TODO -->\n", "not a full object id"),
+        (f"<!-- i18n-source-commit: {'a' * 40} -->\n" * 2, "occurs twice"),
         (f"<!-- i18n-source-blob: {'a' * 40} -->\n", "does not exist here"),
     ],
 )
@@ -268,7 +268,7 @@ def test_pages_of_one_tree_alone(book: Book) -> None:
     }
 
 
-def test_snippets_and_hidden_files_are_no_pages(book: Book) -> None:
+def test_snippets_and_hidden_files_are_not_pages(book: Book) -> None:
     book.translated()
     for name in ("_includes/url.md", ".draft.md", ".obsidian/note.md"):
         book.english(page=name)
@@ -278,8 +278,8 @@ def test_snippets_and_hidden_files_are_no_pages(book: Book) -> None:
 def test_a_skip_trailer_forgives_a_page_only_if_every_commit_asks_for_it(book: Book) -> None:
     book.translated()
     book.edit("first item", "item one", message="fix\n\nI18n-Skip: book/src/page.md")
-    forgiven = book.status()
-    assert forgiven.forgiven and not forgiven.needs_translation
+    skipped = book.status()
+    assert skipped.skipped and not skipped.needs_translation
     book.edit("second item", "item two", message="real change")
     assert book.status().needs_translation
 
@@ -294,10 +294,10 @@ def test_a_commit_can_be_ignored_afterwards(book: Book) -> None:
     book.translated()
     commit = book.edit("first item", "item one")
     (book.root / ".i18n-ignore-revs").write_text(f"# a typo\n{commit}  # really\n")
-    assert book.status().forgiven
+    assert book.status().skipped
 
 
-def test_uncommitted_edits_are_never_forgiven(book: Book) -> None:
+def test_uncommitted_edits_are_never_skipped(book: Book) -> None:
     book.translated()
     book.edit("first item", "item one", message="fix\n\nI18n-Skip: *")
     book.edit("second item", "item two", message=None)
@@ -328,7 +328,7 @@ def test_the_number_of_git_processes_does_not_grow_with_pages(tmp_path: Path) ->
 def test_a_file_that_changes_while_the_survey_runs_does_no_harm(
     book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An editor saves the page between walk and comparison: the answer is of either text, no crash."""
+    """An editor saves the page between walk and comparison: the result is that of either text."""
     from tooling.translations.freshness import closer_look
 
     book.translated()

@@ -84,7 +84,7 @@ def test_rules(name: str) -> None:
     assert tuple(finding.kind for finding in check(source, target)) == kinds
 
 
-def test_findings_have_places() -> None:
+def test_findings_have_lines() -> None:
     (finding,) = check("# A\n\nOne\nblock.", "# 가\n\n나 블록\n블럭.")
     assert (finding.kind, finding.line_source, finding.line_target) == ("glossary-rival", 4, 4)
     assert finding.severity is ParitySeverity.ERROR
@@ -125,7 +125,7 @@ WRONG = {
     "accepted and avoided": ("terms:\n  - {en: a, ko: [가나], avoid: [가]}\n", "both accepted"),
     "unknown part": ("terms:\n  - {en: a, ko: [가], part: nown}\n", "`part` is noun"),
     "no English": ("terms:\n  - {ko: [가]}\n", "`en` must be"),
-    "row is a word": ("terms:\n  - a\n", "no mapping"),
+    "row is a word": ("terms:\n  - a\n", "not a mapping"),
 }
 
 

@@ -1,7 +1,7 @@
-"""Books whose author wants a command of theirs to run on the machine of whoever checks the translation.
+"""Books whose author tries to run a command on the machine of a person who checks the translation.
 
-A clone brings files and no configuration, since git refuses to check out a path named `.git`. What an author
-can do is to commit a bare repository among the pages, whose `config` names programs.
+A clone contains files and no configuration, since git refuses to check out a path named `.git`. But an author
+can commit a bare repository among the pages, whose `config` names programs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COMMANDS = (
 
 
 class Trap:
-    """A program that leaves a file behind when it runs."""
+    """A program that creates a file when it runs."""
 
     def __init__(self, folder: Path) -> None:
         self.program = folder / "trap"
@@ -44,7 +44,7 @@ class Trap:
         return self._trace.exists()
 
     def settings(self, url: Path) -> str:
-        """Configuration that names the program wherever the commands of this package might run one."""
+        """Configuration that names the program for every setting with which git runs one."""
         return f"""\
 [core]
     fsmonitor = {self.program}
@@ -76,7 +76,7 @@ def trap(tmp_path: Path) -> Trap:
 
 
 def _drop(repository: Book, blob: str) -> None:
-    """Leaves a blob out of the repository, whose other objects a remote is said to have promised."""
+    """Removes a blob from the repository, and marks the other objects as promised by a remote."""
     objects = repository.root / ".git/objects"
     names = repository.git("rev-list", "--objects", "--all").splitlines()
     wanted = "".join(f"{line[:40]}\n" for line in names if not line.startswith(blob))

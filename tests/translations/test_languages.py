@@ -1,4 +1,4 @@
-"""A translation into any language: what `new-lang` starts can be stamped, and English left in it is found."""
+"""Translations into any language: files of `new-lang` can be stamped; English left in them is found."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ PARAGRAPH = "Wait for all of the threads.\n"
         ("es", "Espera a 所有 los hilos\n", ("foreign-script", "`所有` is Chinese or Japanese")),
         ("es", "Espera a los hilos\u3002\n", ("foreign-sign", "`\u3002` is a Chinese or Japanese sign")),
         ("ru", "Ждите 모든 потоки\n", ("foreign-script", "`모든` is Korean")),
-        ("fr", "Attendez les f\ufffdls\n", ("broken-letters", "`\ufffd` stands for letters that were lost")),
+        ("fr", "Attendez les f\ufffdls\n", ("broken-letters", "`\ufffd` replaces letters that were lost")),
     ],
 )
 def test_what_is_foreign_depends_on_the_language(

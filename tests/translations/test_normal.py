@@ -1,4 +1,4 @@
-"""Laws of the normal form: cosmetic edits change nothing, others change the class they belong to."""
+"""Laws of the normal form: cosmetic edits do not change it, others change the class that they belong to."""
 
 from __future__ import annotations
 
@@ -93,12 +93,12 @@ def test_the_order_of_comparison_does_not_matter_for_whether_pages_differ(left: 
 
 
 @given(PAGE, st.integers(0))
-def test_a_new_word_is_always_noticed_as_prose(page: str, place: int) -> None:
+def test_a_new_word_is_always_noticed_as_prose(page: str, index: int) -> None:
     bare = re.sub(r"(?s)```.*?```", "", page)
     words = list(re.finditer(r"(?m)(?<![\w`(\[/.*])[a-z]{1,9}(?![\w`)\]/.*])", bare))
     if not words:
         return
-    match = words[place % len(words)]
+    match = words[index % len(words)]
     changed = f"{bare[: match.start()]}NEW{bare[match.end() :]}"
     assert ChangeClass.PROSE in compare(bare, changed).classes
 

@@ -1,4 +1,4 @@
-"""One rule after the other: what is reported, where, and what is not."""
+"""Each rule of parity: what is reported, where, and what is not."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ DIFFERENT = {
     ),
     "code line lost": Case("```sh\na\nb\n```\n", "```sh\nb\n```\n", ("fence-code",), (2, 2)),
     "language": Case("```mojo\n```\n", "```python\n```\n", ("fence-language",), (1, 1)),
-    "hash is no comment in text": Case("```text\n# a\n```\n", "```text\n# b\n```\n", ("fence-code",)),
+    "hash is not a comment in text": Case("```text\n# a\n```\n", "```text\n# b\n```\n", ("fence-code",)),
     "include, level": Case(
         "```mojo\n{{#include ../../../problems/p.mojo:a}}\n```\n",
         "```mojo\n{{#include ../../../problems/p.mojo:a}}\n```\n",
@@ -177,7 +177,7 @@ def test_only_these_are_warnings() -> None:
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_keys_survive_unrelated_edits(name: str) -> None:
-    """A paragraph more at the top of both pages moves every line and changes no key."""
+    """Another paragraph at the top of both pages moves every line and changes no key."""
     case = DIFFERENT[name]
     before = compare(case.source, case.target)
     after = compare("New text.\n\n" + case.source, "새 글입니다.\n\n" + case.target)
@@ -222,7 +222,7 @@ def test_a_page_equals_itself(lines: list[str]) -> None:
     assert compare(text, text) == []
 
 
-# Without Hangul, which makes a line of code free in the translation alone.
+# Without Hangul, which exempts a line of code in the translation alone.
 latin_lines = st.sampled_from(
     [
         "",
@@ -244,7 +244,7 @@ latin_lines = st.sampled_from(
 
 @given(st.lists(latin_lines, max_size=12), st.lists(latin_lines, max_size=12))
 def test_differences_have_two_sides(ours: list[str], theirs: list[str]) -> None:
-    """If one direction reports an error of the skeleton, so does the other."""
+    """If one direction reports an error of structure, so does the other."""
     forth = compare("\n".join(ours), "\n".join(theirs))
     back = compare("\n".join(theirs), "\n".join(ours))
     assert bool(forth) == bool(back)
@@ -280,7 +280,7 @@ def test_dead_ends_of_the_translation(tmp_path: Path) -> None:
     }
 
 
-def test_a_link_to_a_page_that_only_the_source_has_is_no_mistake_of_the_page(tmp_path: Path) -> None:
+def test_a_link_to_an_untranslated_page_is_not_an_error_of_the_page(tmp_path: Path) -> None:
     root, other = tmp_path / "i18n/ko/book/src", tmp_path / "book/src"
     for folder in (root, other):
         (folder / "p").mkdir(parents=True)
@@ -314,7 +314,7 @@ ACTIVE = {
     "script": ("<script>alert(1)</script>\n\n가\n", "<script>alert(1)</script>"),
     "script inside text": ("가 <script>alert(1)</script>\n", "<script>"),
     "script by address": ('<script src="https://e.org/x.js"></script>\n\n가\n', None),
-    "script behind a short comment": (
+    "script after a short comment": (
         "<!--><script>alert(1)</script>-->\n\n가\n",
         "<script>alert(1)</script>",
     ),
@@ -324,7 +324,7 @@ ACTIVE = {
         "<div>\n<img alt=it's onerror=alert(1)>\n</div>\n\n가\n",
         "onerror=alert(1)",
     ),
-    "handler behind a slash": ("<div>\n<svg/onload=alert(1)>\n</div>\n\n가\n", "onload=alert(1)"),
+    "handler after a slash": ("<div>\n<svg/onload=alert(1)>\n</div>\n\n가\n", "onload=alert(1)"),
     "address": ("[가](javascript:alert%281%29)\n", "javascript:alert%281%29"),
     "address in capitals": ("<JavaScript:alert(1)>가\n", "JavaScript:alert(1)"),
     "address with entities": ('<a href="java&#115;cript:f()">가</a>\n', "javascript:f()"),

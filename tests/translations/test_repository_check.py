@@ -1,4 +1,4 @@
-"""What `tooling check` says of the translations: here warnings fail, and are listed."""
+"""The report of `tooling check` on the translations: warnings fail, and are listed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EDITS = {
     "a list item": (
         "- 나머지는 작업을 계속합니다.\n",
         "",
-        "this part has 2 paragraphs and list items; its source has 3",
+        "this section has 2 paragraphs and list items; its source has 3",
     ),
     "half a list item in English": (
         "나머지는 작업을 계속합니다.",

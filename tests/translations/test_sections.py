@@ -1,4 +1,4 @@
-"""Where in the translation a change belongs."""
+"""The lines of the translation for a change of the source."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_where_blocks_disagree_the_whole_section_is_named() -> None:
     assert not found.precise
 
 
-def test_where_headings_disagree_the_place_is_called_approximate() -> None:
+def test_where_headings_disagree_the_lines_are_approximate() -> None:
     (found,) = sections(
         ENGLISH, ENGLISH.replace("Write to", "Store to"), KOREAN.replace("# 배리어", "# 배리어\n\n### 더\n")
     )
@@ -56,7 +56,7 @@ def test_several_sections_are_reported_each() -> None:
     assert [(one.ordinal, one.title) for one in sections(ENGLISH, new)] == [(1, "Barriers"), (3, "Code")]
 
 
-def test_a_new_section_is_placed_behind_the_one_before_it() -> None:
+def test_a_new_section_follows_the_one_before_it() -> None:
     (found,) = sections(ENGLISH, ENGLISH.replace("## Code", "## New\n\nText.\n\n## Code"))
     assert (found.ordinal, found.blocks, str(found.target)) == (2, 2, "11")
 

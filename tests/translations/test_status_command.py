@@ -56,7 +56,7 @@ def test_the_command_alone_is_status_and_only_reports(mixed: Book, run: Run) -> 
     assert out == run("status")[1]
     assert '§2 "Shared memory" (prose, 1 block) → line 12' in out
     assert "2 current · 2 stale · 1 missing · 1 orphaned" in out
-    assert out.rstrip().endswith("only reported; with --check this fails: 2 findings that count")
+    assert out.rstrip().endswith("reported only; with --check this fails: 2 findings that count")
     assert "only reported" not in run("--check")[1]
 
 
@@ -91,7 +91,7 @@ def test_a_reformatted_source_never_fails_a_check(book: Book, run: Run) -> None:
     assert run("--check")[0] == 0
 
 
-def test_bad_and_missing_pins_could_not_be_told_when_checking(book: Book, run: Run) -> None:
+def test_bad_and_missing_pins_are_undetermined_when_checking(book: Book, run: Run) -> None:
     book.english()
     book.korean()
     book.commit()
@@ -112,7 +112,7 @@ def test_unknown_is_never_a_pass(
         assert run("status", *options)[0] == 2
 
 
-def test_an_unresolvable_reference_is_no_pass(book: Book, run: Run) -> None:
+def test_an_unresolvable_reference_does_not_pass(book: Book, run: Run) -> None:
     book.translated()
     assert run("--since", "origin/main")[0] == 2
 
@@ -185,7 +185,7 @@ def test_an_ignore_can_have_a_last_day(book: Book, run: Run) -> None:
     ignore(book, key, "until = 2020-01-01")
     status, out = run("--check")
     assert status == 1
-    assert "ran out on 2020-01-01" in out
+    assert "expired on 2020-01-01" in out
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_broken_ignore_file_is_an_error(book: Book, run: Run, text: str) -> No
     assert run()[0] == 2
 
 
-# ---- the second axis ----
+# ---- fidelity ----
 
 
 def test_a_translation_is_compared_with_its_source_at_the_pin_not_with_todays(book: Book, run: Run) -> None:
@@ -241,7 +241,7 @@ def test_included_code_that_changed_since_the_pin_is_pointed_out(book: Book, run
     assert "code.mojo:a" in findings[0]["message"]
 
 
-def test_an_include_that_leads_nowhere_is_an_error_in_both_languages(book: Book, run: Run) -> None:
+def test_an_include_of_a_missing_file_is_an_error_in_both_languages(book: Book, run: Run) -> None:
     book.english("# T\n\n{{#include gone.mojo}}\n")
     commit = book.commit()
     book.korean("# 제목\n\n{{#include gone.mojo}}\n", commit=commit, blob=book.blob())
@@ -250,7 +250,7 @@ def test_an_include_that_leads_nowhere_is_an_error_in_both_languages(book: Book,
     assert files == {"book/src/page.md", "i18n/ko/book/src/page.md"}
 
 
-def test_an_empty_glossary_is_no_pass(book: Book, run: Run) -> None:
+def test_an_empty_glossary_does_not_pass(book: Book, run: Run) -> None:
     book.translated()
     (book.root / "i18n/ko/glossary.yaml").write_text("terms: []\n")
     assert run()[0] == 2
@@ -373,7 +373,7 @@ def test_markdown_shows_no_green_sign_while_there_are_errors(book: Book, run: Ru
     assert "### ❌ Translations" in run("--format", "md", "--check")[1]
 
 
-def test_sarif_names_rules_places_and_suppressions(book: Book, run: Run) -> None:
+def test_sarif_contains_rules_locations_and_suppressions(book: Book, run: Run) -> None:
     book.translated("공백 있는.md")
     book.edit("first item", "item one", page="공백 있는.md")
     book.english(page="missing.md")
@@ -384,9 +384,9 @@ def test_sarif_names_rules_places_and_suppressions(book: Book, run: Run) -> None
     stale, missing = found["results"]
     assert stale["ruleId"] == "stale:prose"
     assert found["tool"]["driver"]["rules"][stale["ruleIndex"]]["id"] == "stale:prose"
-    place = stale["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"].isascii() and " " not in place["artifactLocation"]["uri"]
-    assert place["region"] == {"startLine": 12, "endLine": 12}
+    location = stale["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"].isascii() and " " not in location["artifactLocation"]["uri"]
+    assert location["region"] == {"startLine": 12, "endLine": 12}
     assert missing["suppressions"][0]["justification"] == "agreed"
 
 
@@ -403,7 +403,7 @@ def test_html_is_well_formed_and_escapes_names(book: Book, run: Run) -> None:
 # ---- the cache ----
 
 
-def test_a_second_run_compares_nothing_again_and_says_the_same(mixed: Book, run: Run) -> None:
+def test_a_second_run_uses_the_cache_and_reports_the_same(mixed: Book, run: Run) -> None:
     def report() -> str:
         return re.sub(r'"git_processes": \d+', "", run("--format", "json")[1])
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from tooling.book.editions import Edition
 from tooling.book.summary import read_summary
 
-NOT_FOUND = "404.md"  # mdBook renders it although no SUMMARY names it
+NOT_FOUND = "404.md"  # mdBook renders it although it is not in any SUMMARY
 
 
 class ChapterFile(Struct, frozen=True):
@@ -30,7 +30,7 @@ class ChapterFile(Struct, frozen=True):
 
 
 def chapter_files(edition: Edition) -> Iterator[ChapterFile]:
-    """The chapters that the contents name and that exist, then the page for wrong addresses."""
+    """The existing chapters of the contents, then the page for wrong addresses."""
     for path in [
         *dict.fromkeys(entry.path for entry in read_summary(edition.source) if entry.path),
         NOT_FOUND,

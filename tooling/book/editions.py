@@ -1,4 +1,4 @@
-"""The languages of the book: where each one's chapters lie, and where its pages go."""
+"""The languages of the book: the folders of their chapters, and of their pages in the site."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Edition(Struct, frozen=True):
 
     Attributes:
         language: its code, as in `<html lang>`.
-        folder: where its book.toml lies.
-        prefix: where its pages lie in the site: empty, or a folder with a final slash.
-        name: what its own readers call the language.
+        folder: the folder of its book.toml.
+        prefix: the folder of its pages in the site: empty, or with a final slash.
+        name: the language's own name.
     """
 
     language: str
@@ -44,7 +44,7 @@ def editions(project: Project) -> tuple[Edition, ...]:
     """English, the source, first; then its translations, in the order of `i18n/languages.toml`.
 
     Raises:
-        BookError: that file is missing or says something else than languages.
+        BookError: that file is missing or malformed.
     """
     path = project.root / LANGUAGES
     try:

@@ -1,4 +1,4 @@
-"""What can stop a build of the book."""
+"""The errors of a build of the book."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tooling.exit_codes import ExitCode
 
 
 class BookError(ToolingError):
-    """Something is wrong in a page, in a figure or in the set-up of the book."""
+    """An error in a page, in a figure or in the configuration of the book."""
 
     exit_code = ExitCode.WRONG
 
 
 class BookErrors(BookError):
-    """Everything that is wrong, gathered so that one build shows it all."""
+    """All errors of a build, collected."""
 
     def __init__(self, problems: Sequence[ToolingError]) -> None:
         count = len(problems)
@@ -28,9 +28,9 @@ class BookErrors(BookError):
 
 
 def malformed(what: str, path: Path, error: Exception, hint: str | None = None) -> BookError:
-    """A file of the book's own that does not hold what it is there for."""
+    """The error for a file of the book with unexpected contents."""
     return BookError(
-        f"this is no {what}", where=Location(path), why=f"{type(error).__name__}: {error}", hint=hint
+        f"this is not a {what}", where=Location(path), why=f"{type(error).__name__}: {error}", hint=hint
     )
 
 

@@ -1,4 +1,4 @@
-"""The page that a directive stands in."""
+"""The page of a directive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tooling.book.puzzle_index import PuzzleIndex
 
 
 class PageContext(Struct):
-    """What a directive may ask about the page around it.
+    """What a directive can read about its page.
 
     Attributes:
         edition: the language that is being built.

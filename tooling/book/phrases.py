@@ -1,8 +1,8 @@
-"""The few sentences that the book itself says, in English and Korean; other languages see them in English."""
+"""The sentences of the book's pages around the chapters, in every language of the catalogues."""
 
 from __future__ import annotations
 
-from tooling.text import Sentence, Text
+from tooling.text import ENGLISH, LocalText, Sentence, Text, languages
 
 PHRASES = {
     "skip": Text("Skip to the page"),
@@ -32,6 +32,9 @@ PHRASES = {
     "compute": Text("compute {compute} or later"),
     "unsupported": Text("not supported"),
     "yes": Text("yes"),
+    # What a program in Python needs; the names of `Extra` in tooling/catalog/model.py.
+    "extra-max": Text("Needs MAX, the extra <code>max</code>."),
+    "extra-torch": Text("Needs MAX and PyTorch, the extra <code>torch</code>."),
     "mode": Text("Run"),
     "untranslated": Text(
         "This page has not been translated yet. It is shown in another language of the book."
@@ -42,23 +45,23 @@ PHRASES = {
     "search-label": Text("Search the book"),
     "search-close": Text("Close"),
     "search-hint": Text("Type a word to look for."),
-    # `#` stands for what was typed, or for a count; the page's script puts it in.
+    # The page's script replaces `#` by the query or by a count.
     "search-none": Text("Nothing found for “#”."),
-    "search-one": Text("# place found."),
-    "search-many": Text("# places found."),
+    "search-one": Text("# result found."),
+    "search-many": Text("# results found."),
     # On top of a translated page that may be older than its source; {link} leads to the source.
     "banner": Text("State of the translation"),
     "banner-link": Text("the English page"),
     "banner-preface": Text("before the first heading"),
     "banner-stale": Text(
-        "The English page has changed since this one was translated. What is new stands in {link}."
+        "The English page has changed since this one was translated. See {link} for the changes."
     ),
     "banner-sections": Text(
         "{count} sections of the English page have changed since it was translated. "
-        "What is new stands in {link}."
+        "See {link} for the changes."
     ),
     "banner-untracked": Text(
-        "Nobody can say which version of the source this is a translation of. It may differ from {link}."
+        "It is not known which version of the source this page translates. It may differ from {link}."
     ),
     "banner-unknown": Text("The state of this translation could not be checked. It may differ from {link}."),
 }
@@ -66,9 +69,9 @@ PHRASES = {
 
 def say(key: str, language: str, **values: object) -> str:
     """A sentence of the book in the language of an edition."""
-    return PHRASES[key].of(**values).render(language)
+    return pick(PHRASES[key].of(**values), language)
 
 
 def pick(text: Sentence, language: str) -> str:
-    """A text in the language of an edition; in English where nobody has translated it."""
-    return text.render(language)
+    """A text in the language of an edition; in English where there is no translation or no catalogue."""
+    return text.render(language if isinstance(text, LocalText) or language in languages() else ENGLISH)

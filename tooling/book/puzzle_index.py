@@ -17,11 +17,11 @@ from tooling.catalog.model import Program, Puzzle
 from tooling.catalog.needs import Needs, all_needs
 from tooling.project import Project
 
-_CONSTANT = re.compile(r"^comptime\s+(\w+)\s*=\s*(.+?)\s*(?:#.*)?$", re.MULTILINE)
+_CONSTANT = re.compile(r"^(?:comptime\s+)?(\w+)\s*=\s*(.+?)\s*(?:#.*)?$", re.MULTILINE)
 
 
 class PuzzleIndex(Struct):
-    """Remembers puzzles and the constants of their programs."""
+    """Caches puzzles and the constants of their programs."""
 
     project: Project
     _programs: dict[str, tuple[Puzzle, Program]] = field(default_factory=dict)
@@ -72,20 +72,23 @@ class PuzzleIndex(Struct):
         return self._needs
 
     def constants(self, program: Program) -> dict[str, int]:
-        """The whole numbers that a program fixes with `comptime NAME = …` at the left margin.
+        """The integers that a program defines with `comptime NAME = …` at the left margin.
+
+        All of its files count, and `NAME = …` in those in Python: a graph's operations are in other files.
 
         Sums and products of earlier constants count too, and the numbers of a tuple: `NAME[0]` is the first
-        one. What is no whole number is left out.
+        one. Constants that are not integers are left out.
         """
         known = self._constants.get(program.problem)
         if known is None:
             known = {}
-            for name, value in _CONSTANT.findall(program.problem.read_text(encoding="utf-8")):
-                found = _evaluate(value, known)
-                if isinstance(found, tuple):
-                    known |= {f"{name}[{place}]": number for place, number in enumerate(found)}
-                elif found is not None:
-                    known[name] = found
+            for source in program.sources:
+                for name, value in _CONSTANT.findall(source.problem.read_text(encoding="utf-8")):
+                    found = _evaluate(value, known)
+                    if isinstance(found, tuple):
+                        known |= {f"{name}[{index}]": number for index, number in enumerate(found)}
+                    elif found is not None:
+                        known[name] = found
             self._constants[program.problem] = known
         return known
 
@@ -93,7 +96,7 @@ class PuzzleIndex(Struct):
         """One constant of a program.
 
         Raises:
-            BookError: the program fixes no whole number of this name.
+            BookError: the program defines no integer of this name.
         """
         _, program = self.program(program_name)
         constants = self.constants(program)
@@ -108,7 +111,7 @@ class PuzzleIndex(Struct):
         """One constant as a page shows it: a number, or a tuple such as `(3, 3)`.
 
         Raises:
-            BookError: the program fixes neither of this name.
+            BookError: the program defines neither of this name.
         """
         _, program = self.program(program_name)
         numbers = [n for known, n in self.constants(program).items() if known.startswith(f"{name}[")]
@@ -124,9 +127,9 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 
 
 def _evaluate(value: str, known: Mapping[str, int]) -> tuple[int, ...] | int | None:
-    """What `4`, `(SIZE + TPB - 1) // TPB` or `(TPB, 1)` stands for; None for anything else.
+    """The value of `4`, `(SIZE + TPB - 1) // TPB` or `(TPB, 1)`; None for any other expression.
 
-    Such expressions are written in Mojo as in Python.
+    Such expressions are the same in Mojo and Python.
     """
     try:
         node = ast.parse(value, mode="eval").body
@@ -145,4 +148,4 @@ def _number(node: ast.expr, known: Mapping[str, int]) -> int:
             return known[name]
         case ast.BinOp(left=left, op=operation, right=right):
             return _OPERATIONS[type(operation)](_number(left, known), _number(right, known))
-    raise ValueError("no whole number")
+    raise ValueError("not an integer")

@@ -1,8 +1,8 @@
-"""What programs really printed: recorded runs, which the pages show and which CI repeats.
+"""Recorded runs of programs, which the pages show and which CI repeats.
 
 One recording is one JSON file, `tests/data/outputs/<puzzle>/<name>.json`, with the lines of standard
-output. It carries a digest of the program it was made with, so that a recording of an older program is
-noticed without running anything.
+output. It contains a digest of its program, so that a recording of an older program is detected without
+running anything.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from tooling.project import Project
 from tooling.state_file import encoded, read_json
 
 STATES = ("unsolved", "solved")
-_LONG_COUNT = 8  # so many lines that only count up are folded
-_LONG_LINE = 80  # characters; about as many stand side by side on a page
+_LONG_COUNT = 8  # runs of this many lines that differ in a counter alone are folded
+_LONG_LIST = 64  # numbers; of more, a page shows the first three and the last
+_LONG_LINE = 80  # characters, about as many as fit on a line of a page
+_LIST = re.compile(r"\[([^\[\]]+)\]")
 
 
 class Recording(Struct, frozen=True):
@@ -62,12 +64,12 @@ def program_files(program: Program, state: str) -> tuple[Path, ...]:
 
 
 def digest(*files: Path) -> str:
-    """Identifies the code of a program: comments and blank lines do not count, they change no output."""
+    """Identifies the code of a program without comments and blank lines, which do not change the output."""
     return digest_texts(file.read_text(encoding="utf-8") for file in files)
 
 
 def digest_texts(files: Iterable[str]) -> str:
-    """The same of the texts of its files."""
+    """The same for the texts of its files."""
     return hashlib.sha256("\0".join(map(_code, files)).encode()).hexdigest()[:16]
 
 
@@ -87,7 +89,7 @@ def load(path: Path) -> Recording:
     except FileNotFoundError as error:
         raise BookError(
             f"this run was never recorded: {path.name}",
-            why="a page shows no output that no program printed",
+            why="pages show only output that a program printed",
             hint="record it with `tooling book outputs --update`",
         ) from error
     except ValueError as error:
@@ -107,7 +109,7 @@ def output(page: PageContext, words: Words) -> str:
 
 
 def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
-    """What an output directive asks for.
+    """Parses the arguments of an output directive.
 
     Raises:
         BookError: the state is missing.
@@ -122,10 +124,10 @@ def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
 
 
 def fold(lines: Sequence[str]) -> Iterator[str]:
-    """What a page shows of the lines of a run, so that nothing has to be scrolled.
+    """Shortens the lines of a run for a page, to avoid scrolling.
 
-    A long run of lines that only count up is shortened: the first three, `...`, the last. A matrix that
-    stands in one long line gets a line for each of its rows.
+    A long run of lines that differ in a counter alone is shortened: the first three, `...`, the last. So is a
+    long list. A matrix in one long line gets a line for each of its rows.
     """
     index = 0
     while index < len(lines):
@@ -134,8 +136,13 @@ def fold(lines: Sequence[str]) -> Iterator[str]:
             yield from (*lines[index : index + 3], "...", lines[index + count - 1])
             index += count
         else:
-            yield from _rows(lines[index])
+            yield from _rows(_LIST.sub(_shorten, lines[index]))
             index += 1
+
+
+def _shorten(found: re.Match[str]) -> str:
+    numbers = found[1].split(", ")
+    return found[0] if len(numbers) <= _LONG_LIST else f"[{', '.join((*numbers[:3], '...', numbers[-1]))}]"
 
 
 def _rows(line: str) -> list[str]:
@@ -143,13 +150,13 @@ def _rows(line: str) -> list[str]:
     matrix = line.find("[[")
     if matrix < 0 or len(line) <= _LONG_LINE:
         return [line]
-    # Indented little, and not as far as the name before it: a telephone shows 35 letters side by side.
+    # Indented less than the name before it: a telephone shows 35 letters in a line.
     rows = line[matrix:].replace("[[", "  [[").replace("], [", "],\n   [").split("\n")
     return [line[:matrix].rstrip(), *rows] if matrix else rows
 
 
 def _counting(lines: Sequence[str], start: int) -> int:
-    """How many lines from `start` on are the same but for a number that grows by one."""
+    """The number of lines from `start` on that differ only in a number that grows by one."""
     first = re.fullmatch(r"(.*?)(\d+)(\D*)", lines[start])
     if not first:
         return 1

@@ -40,7 +40,7 @@ class Entry(Struct, frozen=True):
         return self.path.removesuffix(".md") + ".html"
 
 
-@lru_cache(maxsize=8)  # a build asks several times
+@lru_cache(maxsize=8)  # a build calls this several times
 def parse_summary(text: str) -> tuple[Entry, ...]:
     """The chapters of a SUMMARY.md; its title line, separators and blank lines are skipped."""
     entries: list[Entry] = []

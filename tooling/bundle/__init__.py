@@ -1,1 +1,1 @@
-"""Everything cross-built for a GPU machine without a toolchain, and the judgement of its results."""
+"""Bundles: programs cross-built for a GPU machine without a toolchain, and the verdicts on their results."""

@@ -1,4 +1,4 @@
-"""Judges the results.json that a bundle brought back, exactly as a run here is judged."""
+"""Judges the results.json of a bundle exactly as a local run is judged."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from tooling.verify.plan import PlannedTrial, Task
 from tooling.verify.trying import complaint_about
 
 SIMULATOR_ONLY = frozenset((*SIMULATOR_CHECKS, *COUNTERS, *ORIGINS))
-"""What only the simulated GPU can name: hardware may let such a mutant pass."""
+"""Problems that only the simulated GPU reports: on hardware such a mutant may pass."""
 
 OF_VALUES = frozenset(DIAGNOSES) - {"not-submitted", "input-changed"}
-"""What only the values of an output can be called."""
+"""The names of problems that only the values of an output can have."""
 
 
 class ResultsUnreadable(ToolingError):
     """A results file is missing, damaged or of another version."""
 
 
-class _Kept(Struct, frozen=True):
-    """A buffer that a program used or handed in; one that is too large has no content here."""
+class _RecordedBuffer(Struct, frozen=True):
+    """A buffer that a program used or submitted; one that was too large has no content."""
 
     dtype: str
     bytes: int
@@ -58,12 +58,12 @@ class _Result(Struct, frozen=True):
     seconds: float
     stdout: str
     stderr: str
-    used: dict[str, _Kept]
-    out: dict[str, _Kept]
+    used: dict[str, _RecordedBuffer]
+    out: dict[str, _RecordedBuffer]
 
 
 class _Results(Struct, frozen=True):
-    """What run_bundle.py writes."""
+    """The output of run_bundle.py."""
 
     version: Literal[1]
     bundle: str
@@ -72,19 +72,19 @@ class _Results(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    """One trial of the bundle with its verdict; None where the results do not have it, or not all of it."""
+    """One trial of the bundle; the verdict is None where the results do not contain all of its runs."""
 
     trial: PlannedTrial
     verdict: Verdict | None
-    complaint: str  # empty: as it must be
-    undecided: str = ""  # why the hardware's word does not count
+    complaint: str  # empty: as expected
+    undecided: str = ""  # why the hardware's result does not decide
 
 
 def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
     """The verdict on every trial that the GPU of the results can run.
 
-    A program in Python that the results do not hold is no trial of theirs: a bundle holds those only where
-    the machine has MAX.
+    A program in Python that is not in the results is skipped: a bundle contains those only if the machine
+    has MAX.
 
     Raises:
         ResultsUnreadable: the file is not what run_bundle.py writes.
@@ -102,7 +102,7 @@ def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
     choice = Choice(target, f"results of {path.name}")
     cases = _Cases(target.lanes)
     wanted = [
-        trial for task in tasks for trial in task.trials if trial.id in by_id or _must_be_there(trial, target)
+        trial for task in tasks for trial in task.trials if trial.id in by_id or _is_required(trial, target)
     ]
     # Mode by mode, since trials of one mode share what its reference computes.
     judged = {
@@ -112,13 +112,13 @@ def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
     return tuple(judged[trial.id] for trial in wanted)
 
 
-def _must_be_there(trial: PlannedTrial, target: Target) -> bool:
+def _is_required(trial: PlannedTrial, target: Target) -> bool:
     selection = trial.selection
     return selection.program.language is ProgramLanguage.MOJO and not gate(selection, target.kind, target)
 
 
 class _Cases:
-    """What the references compute for a GPU, kept for the mode that was asked for last: it can be large."""
+    """What the references compute for a GPU; only the last mode is cached, since the data can be large."""
 
     def __init__(self, lanes: int) -> None:
         self._lanes = lanes
@@ -138,9 +138,9 @@ class _Cases:
 def _judge(trial: PlannedTrial, results: Sequence[_Result], choice: Choice, cases: _Cases) -> Judged:
     mode = trial.selection.mode
     if not results:
-        return Judged(trial, None, "", "the results do not hold it")
-    brought = [_brought(trial, result, choice.target, cases) for result in results]
-    verdicts = tuple(each.verdict for each in brought)
+        return Judged(trial, None, "", "it is not in the results")
+    runs = [_read_run(trial, result, choice.target, cases) for result in results]
+    verdicts = tuple(each.verdict for each in runs)
     verdict = Verdict(
         trial.selection,
         choice,
@@ -153,54 +153,54 @@ def _judge(trial: PlannedTrial, results: Sequence[_Result], choice: Choice, case
         return Judged(trial, verdict, "", "the values are right; only the simulated GPU judges the counters")
     lacking = set(mode.datasets) - {result.dataset for result in results}
     if lacking and all(case.right for case in verdicts):
-        return Judged(trial, None, "", f"the results do not hold its run on `{min(lacking)}`")
+        return Judged(trial, None, "", f"its run is missing from the results: `{min(lacking)}`")
     complaint = complaint_about(trial, verdict)
-    if large := _left_behind(trial, verdict, brought):
-        why = f"`{large}` is not what was expected, bit for bit, and was too large to be brought back"
+    if large := _undecidable_output(trial, verdict, runs):
+        why = f"`{large}` is not bit-identical to the expected values, and was too large to be returned"
         return Judged(trial, verdict, "", why)
     faults = SIMULATOR_ONLY.intersection(trial.expect)
     passed = verdict.outcome is Outcome.PASSED
     if complaint and faults and (passed or faults.issuperset(trial.expect)):
-        return Judged(trial, verdict, "", "only the simulated GPU's checks can tell")
+        return Judged(trial, verdict, "", "only the checks of the simulated GPU can decide")
     return Judged(trial, verdict, complaint)
 
 
-class _Brought(Struct, frozen=True):
-    """What came back of a run on one data set."""
+class _ReturnedRun(Struct, frozen=True):
+    """The result of a run on one data set."""
 
     verdict: CaseVerdict
-    # Outputs that were left there, and are not the reference's bit for bit.
+    # Outputs that were not returned, and are not bit-identical to the reference.
     missing: frozenset[str] = frozenset()
 
     @property
-    def wrong_without_them(self) -> bool:
-        """Whether something is wrong whatever the missing outputs hold."""
+    def wrong_regardless(self) -> bool:
+        """Whether something is wrong whatever the missing outputs contain."""
         if self.verdict.transcript.status != 0:
-            return True  # the program itself says so
+            return True  # the program itself reports it
         return any(
             problem.name != "not-submitted" or problem.output not in self.missing
             for problem in self.verdict.problems
         )
 
 
-def _brought(trial: PlannedTrial, result: _Result, target: Target, cases: _Cases) -> _Brought:
+def _read_run(trial: PlannedTrial, result: _Result, target: Target, cases: _Cases) -> _ReturnedRun:
     transcript = Transcript(result.stdout, result.stderr, result.ending, result.status, result.seconds)
     mode = trial.selection.mode
     if mode.kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
-        return _Brought(judge_unjudged(result.dataset, transcript))
+        return _ReturnedRun(judge_unjudged(result.dataset, transcript))
     mode = target.sized(mode)
     case = cases.case(trial.selection.puzzle, mode, result.dataset)
     used, out = _buffers(result.used, case.inputs), _buffers(result.out, case.expected)
     missing = frozenset(
         output.name
         for output in mode.outputs
-        if output.name not in out and _may_be(output, result.out.get(output.name))
+        if output.name not in out and _matches_output(output, result.out.get(output.name))
     )
-    return _Brought(judge_case(mode, case, transcript, used, out), missing)
+    return _ReturnedRun(judge_case(mode, case, transcript, used, out), missing)
 
 
-def _buffers(records: dict[str, _Kept], known: Mapping[str, NDArray[Any]]) -> dict[str, Buffer]:
-    """The buffers that came back; one that is known by its hash alone is taken from `known` if it is that."""
+def _buffers(records: dict[str, _RecordedBuffer], known: Mapping[str, NDArray[Any]]) -> dict[str, Buffer]:
+    """The returned buffers; one of which only the hash was returned is taken from `known` if that matches."""
     found = {}
     for name, record in records.items():
         if record.zlib is not None:
@@ -212,19 +212,19 @@ def _buffers(records: dict[str, _Kept], known: Mapping[str, NDArray[Any]]) -> di
     return found
 
 
-def _may_be(output: Output, record: _Kept | None) -> bool:
-    """Whether a buffer that was left there has the output's type and size."""
+def _matches_output(output: Output, record: _RecordedBuffer | None) -> bool:
+    """Whether a buffer that was not returned has the output's type and size."""
     if record is None or record.dtype != output.dtype:
         return False
     return record.bytes == math.prod(output.shape) * element_bytes(output.dtype)
 
 
-def _left_behind(trial: PlannedTrial, verdict: Verdict, brought: Sequence[_Brought]) -> str:
-    """The output that would have to be here to decide; empty where the verdict does not hang on any."""
-    missing = next((name for each in brought for name in sorted(each.missing)), "")
+def _undecidable_output(trial: PlannedTrial, verdict: Verdict, runs: Sequence[_ReturnedRun]) -> str:
+    """A missing output that the verdict depends on; empty where there is none."""
+    missing = next((name for each in runs for name in sorted(each.missing)), "")
     if not missing or verdict.outcome is not Outcome.WRONG:
         return ""
-    if not any(each.wrong_without_them for each in brought):
+    if not any(each.wrong_regardless for each in runs):
         return missing  # it may be right within the tolerance
     rejected_otherwise = not trial.must_pass and not verdict.names & set(trial.expect)
     return missing if rejected_otherwise and OF_VALUES.intersection(trial.expect) else ""

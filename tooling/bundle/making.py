@@ -1,4 +1,4 @@
-"""Makes a bundle: one folder that a machine with a GPU and plain Python can run."""
+"""Builds a bundle: one folder that a machine with a GPU and plain Python can run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class RuntimeLibraryMissing(ToolingError):
 
 
 class Bundle(Struct, frozen=True):
-    """What was made."""
+    """The bundle that was built."""
 
     folder: Path
     entries: int
@@ -52,11 +52,11 @@ class Bundle(Struct, frozen=True):
 
 
 class NothingToBundle(ToolingError):
-    """Nothing of what was asked for can go into a bundle."""
+    """None of the selected programs can be part of a bundle."""
 
 
 def left_out(tasks: Sequence[Task]) -> tuple[Program, ...]:
-    """The programs that a machine without MAX cannot run: those that drive its graphs."""
+    """The programs that a machine without MAX cannot run: those that use graphs."""
     programs = dict.fromkeys(task.trials[0].selection.program for task in tasks)
     return tuple(program for program in programs if program.language is ProgramLanguage.PYTHON)
 
@@ -72,7 +72,7 @@ def _without_graphs(tasks: Sequence[Task], progress: Callable[[str], None]) -> S
     hint = f"{command}, there; or add `--max`, if MAX is there"
     kept = [task for task in tasks if task.trials[0].selection.program not in absent]
     if not kept:
-        raise NothingToBundle(f"no bundle without MAX can hold {names}", why=why, hint=hint)
+        raise NothingToBundle(f"a bundle without MAX cannot contain {names}", why=why, hint=hint)
     progress(f"left out: {names}: {why}; try: {hint}")
     return kept
 
@@ -90,13 +90,13 @@ def make_bundle(
     progress: Callable[[str], None],
     with_max: bool = False,
 ) -> Bundle:
-    """Builds every task for a target and writes the folder; a bundle that is there is replaced.
+    """Builds every task for a target and writes the folder; an existing bundle is replaced.
 
     Args:
         target: the machine's GPU; modes that it cannot run are left out.
-        host_cpu: the processor of that machine, as `mojo build --target-cpu` names it; None: like this one.
+        host_cpu: the processor of that machine, as for `mojo build --target-cpu`; None: that of this machine.
         progress: receives a line for each program.
-        with_max: that machine has MAX, so programs in Python are taken along.
+        with_max: that machine has MAX, so programs in Python are included.
 
     Raises:
         OutputFolderRefused, NothingToBundle, RuntimeLibraryMissing, ReferenceUnusable.
@@ -167,7 +167,7 @@ def _copy_runtime(toolchain: Toolchain, folder: Path) -> None:
 
 
 def _store(executable: Path, folder: Path) -> str:
-    """Copies an executable under its content's name, so that equal ones lie there once."""
+    """Copies an executable under the hash of its content, so that equal ones are stored once."""
     name = hashlib.sha256(executable.read_bytes()).hexdigest()[:20]
     path = folder / name
     if not path.exists():
@@ -205,10 +205,10 @@ def _entry(
 def _stage(trial: PlannedTrial, target: Target, dataset: str, reference: Reference, folder: Path) -> str:
     mode = target.sized(trial.selection.mode)
     name = f"inputs/{trial.selection.puzzle.id}/{mode.name}/{dataset}"
-    place = folder / name
-    if not place.is_dir():
-        place.mkdir(parents=True)
+    subfolder = folder / name
+    if not subfolder.is_dir():
+        subfolder.mkdir(parents=True)
         for buffer, array in reference.case(mode, dataset, lanes=target.lanes).inputs.items():
             content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-            (place / f"{buffer}.bin").write_bytes(content)
+            (subfolder / f"{buffer}.bin").write_bytes(content)
     return name

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the programs of this bundle on the GPU of this machine and collects what they do.
+"""Runs the programs of this bundle on the GPU of this machine and collects their results.
 
     python3 run_bundle.py [--jobs N] [--only REGEX] [--prefix "compute-sanitizer --tool memcheck"]
 
-Needs nothing but Python's standard library (3.9 or newer) and the GPU's driver. Each program runs on each
+Needs only Python's standard library (3.9 or newer) and the GPU's driver. Each program runs on each
 data set of its mode under a time limit; stdout, stderr, exit status and the submitted buffers go into
 results.json, which `tooling bundle --judge results.json` judges on the machine that made the bundle.
-Exit status: 0 when everything ran, whatever came of it; 130 after Ctrl-C and 143 after SIGTERM, which end
-all programs and leave the results of an earlier run as they were.
+Exit status: 0 when everything ran, whatever the results; 130 after Ctrl-C and 143 after SIGTERM, which end
+all programs and leave the results of an earlier run unchanged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HERE = Path(__file__).resolve().parent
 VERSION = 1
 OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr that are kept
 BUFFER_LIMIT = 64 * 1024 * 1024  # bytes
-STOPPED = threading.Event()  # set once nobody waits for results any more
+STOPPED = threading.Event()  # set when the results are no longer needed
 
 
 class Terminated(BaseException):
@@ -56,7 +56,7 @@ def main() -> int:
         type=int,
         default=BUFFER_LIMIT,
         metavar="BYTES",
-        help="the largest buffer to bring back; of a larger one only the hash is kept (default: 64 MiB)",
+        help="the largest buffer to return; of a larger one only the hash is kept (default: 64 MiB)",
     )
     parser.add_argument(
         "--time-factor", type=float, default=1.0, help="multiplies all time limits, for a slow --prefix"
@@ -78,7 +78,9 @@ def main() -> int:
                 results.append(result)
                 name = f"{result['id']} ({result['dataset']})"
                 say(f"[{len(results)}/{len(runs)}] {name}: {result['ending']} {result['status']}")
-        except BaseException:  # also an interrupt: the pool waits for its threads, those for their programs
+        except (
+            BaseException
+        ):  # also on an interrupt: the pool waits for its threads, these for their programs
             STOPPED.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -153,7 +155,7 @@ def run_limited(command: list[str], environment: dict[str, str], lab: Path, limi
                 ending = "output-limit"
                 break
             time.sleep(0.01)
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # it may be gone already
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # it may have ended already
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     if ending == "exited" and process.returncode < 0:
@@ -178,7 +180,7 @@ def buffers(folder: Path, limit: int) -> Record:
         for path in sorted(folder.glob("*.bin")):
             name, _, dtype = path.name[: -len(".bin")].rpartition(".")
             if not stat.S_ISREG(path.lstat().st_mode):
-                continue  # a pipe or a link to a device might never end: the result counts as not handed in
+                continue  # a pipe or a link to a device might never end: the result counts as not submitted
             size, packed, whole = path.stat().st_size, None, hashlib.sha256()
             if size <= limit:
                 content = path.read_bytes()

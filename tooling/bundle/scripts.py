@@ -1,6 +1,6 @@
-"""Programs in Python in a bundle: their files as they are, and a launcher where others have an executable.
+"""Programs in Python in a bundle: their files, and a launcher in place of an executable.
 
-MAX compiles their graphs on the machine where they run, so MAX has to be there, found by its `python3`.
+MAX compiles their graphs on the machine where they run, so that machine's `python3` must find MAX.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from tooling.catalog.model import Program
 from tooling.project import Project
 
 _LAB = "problems/lab"
-# run_bundle.py puts the bundle's libraries first; MAX brings its own.
+# run_bundle.py puts the bundle's libraries first; MAX has its own.
 _LAUNCHER = """\
 #!/bin/sh
 here=$(cd "$(dirname "$0")/.." && pwd -P)
 libraries="${{LD_LIBRARY_PATH#"$here/lib"}}"
 export LD_LIBRARY_PATH="${{libraries#:}}"
-export PYTHONPATH="$here/{place}:$here/problems${{PYTHONPATH:+:$PYTHONPATH}}"
+export PYTHONPATH="$here/{subfolder}:$here/problems${{PYTHONPATH:+:$PYTHONPATH}}"
 export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
-exec python3 "$here/{place}/{main}" "$@"
+exec python3 "$here/{subfolder}/{main}" "$@"
 """
 
 
@@ -39,19 +39,19 @@ def store_script(program: Program, source: Path, folder: Path, project: Project)
         OSError: a file cannot be copied.
     """
     root = program.folder_of(source.absolute())
-    names = [source.absolute().relative_to(root).as_posix(), *(part.name for part in program.parts)]
+    names = [source.absolute().relative_to(root).as_posix(), *(file.name for file in program.other_files)]
     texts = {name: (root / name).read_bytes() for name in names}
     described = b"\0".join(name.encode() + b"\0" + text for name, text in texts.items())
     digest = hashlib.sha256(described).hexdigest()[:20]
-    place = f"programs/{digest}"
+    subfolder = f"programs/{digest}"
     for name, text in texts.items():
-        path = folder / place / name
+        path = folder / subfolder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text)
     if not (folder / _LAB).is_dir():
         ignored = shutil.ignore_patterns("__pycache__", "*.mojo")
         shutil.copytree(project.root / _LAB, folder / _LAB, ignore=ignored)
     launcher = folder / "bin" / digest
-    launcher.write_text(_LAUNCHER.format(place=place, main=names[0]), "utf-8")
+    launcher.write_text(_LAUNCHER.format(subfolder=subfolder, main=names[0]), "utf-8")
     launcher.chmod(0o755)
     return f"bin/{digest}"

@@ -1,1 +1,1 @@
-"""What puzzles there are: the only reader of puzzle.yaml."""
+"""The puzzles: the only package that reads puzzle.yaml."""

@@ -1,4 +1,4 @@
-"""All puzzles, and the way from what a user types to a program and a mode."""
+"""All puzzles, and the program and mode that a command line selects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBERED = re.compile(r"p?0*(\d+)((?:_.*)?)", re.ASCII | re.IGNORECASE)
 
 
 class UnknownPuzzle(ToolingError):
-    """No program has the name that was asked for."""
+    """No program has the requested name."""
 
 
 class UnknownMode(ToolingError):
@@ -26,11 +26,11 @@ class UnknownMode(ToolingError):
 
 
 class UnknownOption(ToolingError):
-    """A word of the command line is neither a flag of the program nor an option of the command."""
+    """An argument is neither a flag of the program nor an option of the command."""
 
 
 class Selection(Struct, frozen=True):
-    """What is to be run: one mode of one program."""
+    """One mode of one program, to be run."""
 
     puzzle: Puzzle
     program: Program
@@ -38,7 +38,7 @@ class Selection(Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """What a user types after `tooling run`."""
+        """The arguments of `tooling run`."""
         return " ".join((self.program.name, *self.mode.flags))
 
 
@@ -67,21 +67,21 @@ def every_selection(puzzles: Sequence[Puzzle]) -> tuple[Selection, ...]:
 
 
 def program_name(text: str) -> str:
-    """The name in its usual form: `p05` for `p5`, `5`, `P05` and `problems/p05/p05.mojo`."""
+    """The name in its canonical form: `p05` for `p5`, `5`, `P05` and `problems/p05/p05.mojo`."""
     name = Path(text).stem.lower()
     match = _NUMBERED.fullmatch(name)
     return f"p{int(match[1]):02}{match[2]}" if match else name
 
 
 def is_puzzle_name(text: str) -> bool:
-    """Whether this is the name or number of a puzzle or program, whether there is one or not."""
+    """Whether this has the form of a puzzle's name or number; the puzzle need not exist."""
     return _NUMBERED.fullmatch(Path(text).stem) is not None
 
 
 def nearest_programs(name: str, known: Iterable[str]) -> str:
-    """A hint that names the programs meant most likely.
+    """A hint with the programs that are most likely meant.
 
-    Of a number that no puzzle has, these are the number with its digits reversed, and the nearest one.
+    For a number that no puzzle has, these are the number with its digits reversed, and the nearest number.
     """
     names = sorted(set(known))
     numbers = {int(match[1]) for each in names if (match := _NUMBERED.fullmatch(each))}
@@ -98,10 +98,10 @@ def nearest_programs(name: str, known: Iterable[str]) -> str:
 
 
 def programs_named(puzzles: Sequence[Puzzle], names: Sequence[str]) -> tuple[Program, ...]:
-    """The programs that names such as `p15` (all of the puzzle's) or `p15_raw` mean; without names, all.
+    """The programs with these names, such as `p15` (all of the puzzle) or `p15_raw`; without names, all.
 
     Raises:
-        UnknownPuzzle: a name means nothing.
+        UnknownPuzzle: no puzzle or program has one of the names.
     """
     known = {name for puzzle in puzzles for name in (puzzle.id, *(each.name for each in puzzle.programs))}
     wanted = known_names(names, known)
@@ -114,22 +114,22 @@ def programs_named(puzzles: Sequence[Puzzle], names: Sequence[str]) -> tuple[Pro
 
 
 def known_names(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
-    """The names of puzzles and programs in their usual form.
+    """The names of puzzles and programs in their canonical form.
 
     Raises:
         UnknownPuzzle: one of them is not among the known ones.
     """
     wanted = {program_name(name): name for name in names}
-    for usual, name in wanted.items():
-        if usual not in known:
-            raise UnknownPuzzle(f"there is no puzzle `{name}`", hint=nearest_programs(usual, known))
+    for canonical, name in wanted.items():
+        if canonical not in known:
+            raise UnknownPuzzle(f"there is no puzzle `{name}`", hint=nearest_programs(canonical, known))
     return tuple(wanted)
 
 
 def find_program(project: Project, name: str) -> tuple[Puzzle, Program]:
-    """The puzzle and program that `name` means, such as `p15` or `p15_tile_tensor`.
+    """The puzzle and program with this name, such as `p15` or `p15_tile_tensor`.
 
-    Only the one manifest that the name leads to is read.
+    Reads only the manifest of this puzzle.
 
     Raises:
         UnknownPuzzle: there is no such program.
@@ -152,21 +152,21 @@ def find_program(project: Project, name: str) -> tuple[Puzzle, Program]:
     if not known:
         raise UnknownPuzzle(
             f"there is no puzzle `{name}`",
-            why=f"{project.problems} holds no puzzles at all",
+            why=f"{project.problems} contains no puzzles",
             hint="change into your clone, or set PUZZLE_ROOT to it",
         )
     raise UnknownPuzzle(
         f"there is no puzzle `{name}`",
-        why="a puzzle is named p01, p02, …; a variant of it like p15_tile_tensor",
+        why="puzzles are named p01, p02, …, and their variants for example p15_tile_tensor",
         hint=f"{nearest_programs(wanted, known)} (`tooling list` shows all)",
     )
 
 
 def find_mode(puzzle: Puzzle, program: Program, flags: Sequence[str], options: Sequence[str] = ()) -> Mode:
-    """The mode of `program` that these flags choose.
+    """The mode of `program` that these flags select.
 
     Args:
-        options: what else may stand on the command line, and be misspelled.
+        options: the other options of the command line, for hints about misspellings.
 
     Raises:
         UnknownMode: an unknown flag, or no flag where the program has several modes.
@@ -184,26 +184,26 @@ def find_mode(puzzle: Puzzle, program: Program, flags: Sequence[str], options: S
             hint=f"one of {', '.join(known)}",
             why=usage,
         )
-    strange = next((flag for flag in flags if flag not in known), None)
-    if strange is None:
-        raise UnknownMode(f"these flags do not go together: {' '.join(flags)}", why=usage)
-    near = nearest(strange.partition("=")[0], [*known, *options])
+    unknown = next((flag for flag in flags if flag not in known), None)
+    if unknown is None:
+        raise UnknownMode(f"these flags cannot be combined: {' '.join(flags)}", why=usage)
+    near = nearest(unknown.partition("=")[0], [*known, *options])
     if near and near[0] not in known:
-        raise UnknownOption(f"there is no option `{strange}`", hint=proposal(near))
+        raise UnknownOption(f"there is no option `{unknown}`", hint=proposal(near))
     if not known:
         raise UnknownMode(
-            f"`{program.name}` takes no flag, so not `{strange}` either", why=usage, hint="leave it out"
+            f"`{program.name}` takes no flags, but `{unknown}` was given", why=usage, hint="remove it"
         )
     raise UnknownMode(
-        f"`{program.name}` has no flag `{strange}`", why=usage, hint=did_you_mean(strange, known)
+        f"`{program.name}` has no flag `{unknown}`", why=usage, hint=did_you_mean(unknown, known)
     )
 
 
 def select(project: Project, name: str, flags: Sequence[str], options: Sequence[str] = ()) -> Selection:
-    """The program and mode that a command line names.
+    """The program and mode that a command line selects.
 
     Args:
-        options: as of `find_mode`.
+        options: as for `find_mode`.
 
     Raises:
         UnknownPuzzle, UnknownMode, UnknownOption, ManifestError: as `find_program` and `find_mode`.
@@ -211,7 +211,7 @@ def select(project: Project, name: str, flags: Sequence[str], options: Sequence[
     try:
         puzzle, program = find_program(project, name)
     except UnknownPuzzle:
-        # In `--targt sim p15` the value of the misspelled option is what seems to be the puzzle.
+        # In `--targt sim p15`, the value of the misspelled option is parsed as the puzzle.
         for flag in flags:
             near = nearest(flag.partition("=")[0], options) if flag.startswith("--") else ()
             if near:

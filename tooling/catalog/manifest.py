@@ -52,7 +52,7 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
     """Reads and checks one manifest.
 
     Raises:
-        ManifestError: with file, line, column and key of what is wrong.
+        ManifestError: with file, line, column and key of the mistake.
     """
     top = read_document(path)
     keys = top.mapping(
@@ -65,14 +65,14 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
         )
     number = keys["number"].integer(1)
     if identity != f"p{number:02}":
-        raise keys["number"].error(f"does not go with the id `{identity}`")
+        raise keys["number"].error(f"does not match the id `{identity}`")
     programs = _programs(keys["programs"], identity, project)
     time_limit = keys["time_limit"].number() if "time_limit" in keys else DEFAULT_TIME_LIMIT
     requirements = _requirements(keys["targets"]) if "targets" in keys else ()
     names = tuple(program.name for program in programs)
     items = keys["modes"].items()
     if not items:
-        raise keys["modes"].error("a puzzle has at least one mode")
+        raise keys["modes"].error("a puzzle must have at least one mode")
     modes = tuple(_mode(item, names, requirements, time_limit) for item in items)
     _check_modes(keys["modes"], modes, names)
     return Puzzle(
@@ -88,7 +88,7 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
 
 
 def _chapters(value: Value, number: int) -> tuple[str, ...]:
-    """The chapters, of which some may still have to be written; `tooling book check` compares the others."""
+    """The chapters; some may not be written yet, and `tooling book check` compares the others."""
     folder = f"puzzle_{number:02}/"
     found: list[str] = []
     for item in value.items():
@@ -99,7 +99,7 @@ def _chapters(value: Value, number: int) -> tuple[str, ...]:
             raise item.error(f"names the chapter `{chapter}` twice")
         found.append(chapter)
     if not found:
-        raise value.error("a puzzle has at least one chapter")
+        raise value.error("a puzzle must have at least one chapter")
     return tuple(found)
 
 
@@ -118,12 +118,14 @@ def _programs(value: Value, identity: str, project: Project) -> tuple[Program, .
             raise keys["name"].error(f"must be `{identity}` or begin with `{identity}_`, not `{name}`")
         language = keys["language"].member(ProgramLanguage) if "language" in keys else ProgramLanguage.MOJO
         if "extra" in keys and language is not ProgramLanguage.PYTHON:
-            raise keys["extra"].error("goes with `language: python`: a program in Mojo needs no extra")
+            raise keys["extra"].error("is for `language: python` only: a program in Mojo needs no extra")
         suffix = ".py" if language is ProgramLanguage.PYTHON else ".mojo"
         main = _source(keys["file"], problems, solutions) if "file" in keys else None
         if main and not main.name.endswith(suffix):
-            raise keys["file"].error(f"a program in {language.value} is a file with the suffix `{suffix}`")
-        parts = (
+            raise keys["file"].error(
+                f"a program in {language.value} must be a file with the suffix `{suffix}`"
+            )
+        other_files = (
             tuple(_source(each, problems, solutions) for each in keys["files"].items())
             if "files" in keys
             else ()
@@ -137,11 +139,11 @@ def _programs(value: Value, identity: str, project: Project) -> tuple[Program, .
                 language=language,
                 extra=keys["extra"].member(Extra) if "extra" in keys else Extra.MAX,
                 file=main.name if main else "",
-                parts=parts,
+                other_files=other_files,
             )
         )
     if not found:
-        raise value.error("a puzzle has at least one program")
+        raise value.error("a puzzle must have at least one program")
     _refuse_twice(value, [program.name for program in found], "program")
     return tuple(found)
 
@@ -162,24 +164,24 @@ def _requirements(value: Value) -> tuple[Requirement, ...]:
         keys = entry.mapping([], ["compute", "because", "unsupported", "builds"])
         if "unsupported" in keys:
             if not keys.keys() <= {"unsupported", "builds"}:
-                raise entry.error("`unsupported` says it all: only `builds` goes with it")
+                raise entry.error("`unsupported` can only be combined with `builds`")
             builds = "builds" in keys and keys["builds"].flag()
             reason = _sentence(keys["unsupported"])
             found.append(Requirement(vendor, unsupported=True, builds=builds, because=reason))
             continue
         if "builds" in keys:
-            raise keys["builds"].error("goes with `unsupported` only: without a gate, a mode builds anyway")
+            raise keys["builds"].error("is for `unsupported` only: a supported mode always builds")
         compute = None
         because = _sentence(keys["because"]) if "because" in keys else None
         if "compute" in keys:
             if vendor is not Vendor.NVIDIA:
-                raise keys["compute"].error("compute capabilities are NVIDIA's")
+                raise keys["compute"].error("only NVIDIA GPUs have a compute capability")
             match = _COMPUTE.match(keys["compute"].text())
             if not match:
-                raise keys["compute"].error('must look like "9.0"')
+                raise keys["compute"].error('must have the form "9.0"')
             compute = (int(match.group(1)), int(match.group(2)))
             if because is None:
-                raise entry.error("the key `because` is missing", hint="say what needs this capability")
+                raise entry.error("the key `because` is missing", hint="add what needs this capability")
         found.append(Requirement(vendor, compute=compute, because=because))
     return tuple(found)
 
@@ -198,27 +200,27 @@ def _mode(
     flags = keys["flags"].items() if "flags" in keys else ()
     for flag in flags:
         if not _FLAG.match(flag.text()):
-            raise flag.error(f"a flag looks like `--block-boundary`, not `{flag.text()}`")
+            raise flag.error(f"a flag has the form `--block-boundary`, not `{flag.text()}`")
     own = programs
     if "programs" in keys:
         own = tuple(item.one_of(programs, "program") for item in keys["programs"].items())
         if not own:
-            raise keys["programs"].error("a mode belongs to at least one program")
+            raise keys["programs"].error("a mode must have at least one program")
     outputs = _outputs(keys["outputs"]) if "outputs" in keys else ()
     if not outputs and kind in (ModeKind.PUZZLE, ModeKind.GIVEN):
         raise value.error(
-            "a mode that is judged has outputs", hint="add `outputs:`, or `kind: demo` / `kind: benchmark`"
+            "a judged mode must have outputs", hint="add `outputs:`, or `kind: demo` / `kind: benchmark`"
         )
     counters = tuple(_criterion(item) for item in keys["counters"].items()) if "counters" in keys else ()
     if kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
         if counters:
-            raise keys["counters"].error("only a mode that is judged has counters to judge")
+            raise keys["counters"].error("only a judged mode can have counters")
         for name in ("launch", "threads"):
             if name in keys:
-                raise keys[name].error("only a mode that is judged has launches to judge")
+                raise keys[name].error("only a judged mode can have requirements on its launches")
     hints = tuple(_sentence(item) for item in keys["hints"].items())
     if kind is ModeKind.PUZZLE and len(hints) < _LEAST_HINTS:
-        raise keys["hints"].error(f"a puzzle has at least {_LEAST_HINTS} hints, this one {len(hints)}")
+        raise keys["hints"].error(f"a puzzle must have at least {_LEAST_HINTS} hints, not {len(hints)}")
     narrowed = _requirements(keys["targets"]) if "targets" in keys else ()
     overridden = {requirement.vendor for requirement in narrowed}
     datasets = (
@@ -249,13 +251,13 @@ def _criterion(value: Value) -> Criterion:
     given = [name for name in bounds if name in keys]
     if len(given) != 1:
         raise value.error(
-            "a criterion has one bound" + (f", not {' and '.join(given)}" if given else ""),
-            hint="give one of " + ", ".join(f"`{name}`" for name in bounds),
+            "a criterion must have exactly one bound" + (f", not {' and '.join(given)}" if given else ""),
+            hint="use one of " + ", ".join(f"`{name}`" for name in bounds),
         )
     metric = keys["metric"].member(CounterMetric)
     wanted = keys[given[0]].number()
     if metric in (CounterMetric.BYTES_USED, CounterMetric.OCCUPANCY) and wanted > 1:
-        raise keys[given[0]].error(f"`{metric.value}` is a share: 1 is all of it, not {wanted:g}")
+        raise keys[given[0]].error(f"`{metric.value}` is a fraction: at most 1, not {wanted:g}")
     return Criterion(
         keys["kernel"].text(),
         metric,
@@ -313,10 +315,10 @@ def _outputs(value: Value) -> tuple[Output, ...]:
 
 
 def _shape(value: Value, *, lanes: bool = False) -> tuple[int, ...]:
-    """The extents; with `lanes`, one may be `warp`: as many as a warp has lanes."""
+    """The extents; with `lanes`, an extent may be `warp`: the number of lanes of a warp."""
     shape = tuple(LANES if lanes and _is_warp(extent) else extent.integer(1) for extent in value.items())
     if not shape:
-        raise value.error("must name at least one extent")
+        raise value.error("must have at least one extent")
     return shape
 
 
@@ -333,7 +335,7 @@ def _check_modes(value: Value, modes: tuple[Mode, ...], programs: tuple[str, ...
     for program in programs:
         own = [mode for mode in modes if program in mode.programs]
         if not own:
-            raise value.error(f"no mode belongs to the program `{program}`")
+            raise value.error(f"the program `{program}` has no mode")
         _refuse_twice(value, [" ".join(mode.flags) for mode in own], f"set of flags in {program}:")
         flagged = [mode for mode in own if mode.flags]
         if len(flagged) < len(own) and any(
@@ -341,7 +343,7 @@ def _check_modes(value: Value, modes: tuple[Mode, ...], programs: tuple[str, ...
         ):
             raise value.error(
                 f"`{program}` has several modes, so each of them needs a flag",
-                hint="the only mode that is judged may do without, beside a benchmark or a demo",
+                hint="if all other modes are benchmarks or demos, the only judged mode needs none",
             )
 
 

@@ -1,4 +1,4 @@
-"""What a puzzle is: the frozen types that everything else is derived from."""
+"""The data model of a puzzle, as frozen types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TensorApi(Enum):
 
 
 class ProgramLanguage(Enum):
-    """What a program's main file is written in."""
+    """The language of a program's main file."""
 
     MOJO = "mojo"
     PYTHON = "python"  # a MAX graph with custom operations in Mojo; needs an extra
@@ -31,20 +31,20 @@ class Extra(Enum):
     """The optional dependencies of pyproject.toml that a program in Python needs."""
 
     MAX = "max"
-    TORCH = "torch"  # MAX too
+    TORCH = "torch"  # with MAX
 
 
 class ModeKind(Enum):
-    """What is asked of the learner in a mode."""
+    """What the learner does in a mode."""
 
     PUZZLE = "puzzle"  # the skeleton must fail, the solution must pass
     GIVEN = "given"  # the code is complete: the skeleton passes too
-    BENCHMARK = "benchmark"  # prints figures; judged by nothing but its exit status
+    BENCHMARK = "benchmark"  # prints measurements; judged only by its exit status
     DEMO = "demo"  # shows something; not judged
 
 
 class Vendor(Enum):
-    """Makers of GPUs that Mojo compiles for."""
+    """Vendors of GPUs that Mojo compiles for."""
 
     NVIDIA = "nvidia"
     AMD = "amd"
@@ -54,34 +54,34 @@ class Vendor(Enum):
 class Requirement(Struct, frozen=True):
     """What a mode needs of one vendor's GPUs.
 
-    Exactly one of the three holds: no limit, a lowest compute capability, or not supported at all.
+    One of three: no limit, a minimum compute capability, or not supported.
     """
 
     vendor: Vendor
-    compute: tuple[int, int] | None = None  # lowest NVIDIA compute capability, e.g. (9, 0)
+    compute: tuple[int, int] | None = None  # minimum NVIDIA compute capability, e.g. (9, 0)
     unsupported: bool = False
-    builds: bool = False  # of an unsupported one: the compiler accepts it, and yet it cannot run there
-    because: LocalText | None = None  # stated wherever there is a limit
+    builds: bool = False  # if unsupported: it compiles, but cannot run there
+    because: LocalText | None = None  # required with a limit
 
 
 LANES = 32
-"""Threads of a warp, of every GPU but AMD's CDNA ones, whose warps have 64."""
+"""Threads of a warp on all GPUs except AMD's CDNA, whose warps have 64."""
 
 
 class Output(Struct, frozen=True):
-    """A buffer that the program hands over to the judge."""
+    """A buffer that the program hands in to the judge."""
 
     name: str
     dtype: str  # NumPy name: float32, int32, ...
     shape: tuple[int, ...]  # where a warp has LANES lanes
     rtol: float = 0.0
     atol: float = 0.0
-    simulated: tuple[int, ...] | None = None  # its shape on the simulated GPU, where that is another one
-    lane_axes: tuple[int, ...] = ()  # axes of the shape that are as long as a warp has lanes
+    simulated: tuple[int, ...] | None = None  # its shape on the simulated GPU, if different
+    lane_axes: tuple[int, ...] = ()  # axes of the shape whose extent is the number of lanes of a warp
     host: bool = False  # the program computes it on the CPU, so no kernel has to have stored it
 
     def sized(self, *, simulated: bool, lanes: int) -> Output:
-        """The output as it is on one GPU."""
+        """The output with its shape on one GPU."""
         if simulated and self.simulated:
             return replace(self, shape=self.simulated)
         return replace(
@@ -93,19 +93,19 @@ class Output(Struct, frozen=True):
 
 
 class CounterMetric(Enum):
-    """What a criterion of a mode counts; `tooling.judging.counters` says how."""
+    """The counter of a criterion; `tooling.judging.counters` computes it."""
 
     SECTORS_PER_REQUEST = "sectors_per_request"  # global memory, loads and stores
-    BYTES_USED = "bytes_used"  # share of the moved global bytes that some lane asked for, 0 to 1
+    BYTES_USED = "bytes_used"  # fraction of the transferred global bytes that a lane requested, 0 to 1
     BANK_CONFLICTS = "bank_conflicts"  # wavefronts of shared memory beyond the unavoidable ones
     SHARED_BYTES = "shared_bytes"  # shared memory of a block, static and dynamic
-    SHARED_BLOCKS = "blocks_by_shared_memory"  # blocks of a multiprocessor that its shared memory holds
+    SHARED_BLOCKS = "blocks_by_shared_memory"  # blocks that fit in the shared memory of a multiprocessor
     OCCUPANCY = "occupancy"  # theoretical, 0 to 1, from block size and shared memory
     TENSOR = "tensor_core_instructions"  # matrix products on tensor cores, once per warp
 
 
 class Bound(Enum):
-    """How a counter is held to a criterion's value."""
+    """How a counter is compared with a criterion's value."""
 
     AT_LEAST = "at_least"
     AT_MOST = "at_most"
@@ -113,9 +113,9 @@ class Bound(Enum):
 
 
 class Criterion(Struct, frozen=True):
-    """What a counter of one kernel must come to for a mode to be solved."""
+    """A bound on a counter of one kernel that a solution of the mode must meet."""
 
-    kernel: str  # as its author wrote it
+    kernel: str  # its name in the source
     metric: CounterMetric
     bound: Bound
     value: float
@@ -123,7 +123,7 @@ class Criterion(Struct, frozen=True):
     simulated_only: bool = False  # where nothing is counted, the values decide
 
     def met_by(self, counted: float) -> bool:
-        """Whether this count is good enough."""
+        """Whether this count is within the bound."""
         if self.bound is Bound.EQUALS:
             return counted == self.value
         return counted >= self.value if self.bound is Bound.AT_LEAST else counted <= self.value
@@ -155,50 +155,52 @@ class SourceFile(Struct, frozen=True):
 class Program(Struct, frozen=True):
     """One `pXX….mojo` or `pXX….py`: a problem file and a solution file of the same name."""
 
-    name: str  # what `tooling run` takes, and (unless the manifest names a file) the file's stem
+    name: str  # the argument of `tooling run`, and (unless the manifest names a file) the file's stem
     api: TensorApi
     problem: Path
     solution: Path
     language: ProgramLanguage = ProgramLanguage.MOJO
-    extra: Extra = Extra.MAX  # of a program in Python
+    extra: Extra = Extra.MAX  # only for a program in Python
     file: str = ""  # the main file below the puzzle's folder; empty: NAME.mojo or NAME.py
-    parts: tuple[SourceFile, ...] = ()  # further files, such as the package of operations of a MAX graph
+    other_files: tuple[
+        SourceFile, ...
+    ] = ()  # further files, such as the package of operations of a MAX graph
 
     @property
     def sources(self) -> tuple[SourceFile, ...]:
         """Every file of the program, the main one first."""
-        return (SourceFile(self.file or self.problem.name, self.problem, self.solution), *self.parts)
+        return (SourceFile(self.file or self.problem.name, self.problem, self.solution), *self.other_files)
 
     def folder_of(self, source: Path) -> Path:
-        """The folder that all files of the program lie below, where its main file is `source`."""
+        """The folder of all files of the program whose main file is `source`."""
         return source.parents[len(Path(self.file or source.name).parts) - 1]
 
     @property
     def packages(self) -> tuple[str, ...]:
         """The folders among its files that are Mojo packages."""
-        inits = [Path(part.name) for part in self.parts if Path(part.name).name == "__init__.mojo"]
+        inits = [Path(file.name) for file in self.other_files if Path(file.name).name == "__init__.mojo"]
         return tuple(path.parent.as_posix() for path in inits)
 
 
 class Mode(Struct, frozen=True):
-    """One thing a program does, chosen by its flags (none for a program with one mode)."""
+    """One mode of a program, selected by flags (none for a program with one mode)."""
 
     name: str
     kind: ModeKind
     flags: tuple[str, ...]
     programs: tuple[str, ...]  # names of the programs that have this mode
-    anchors: Mapping[str, tuple[str, ...]]  # by program: regions the learner fills in
+    anchors: Mapping[str, tuple[str, ...]]  # by program: regions that the learner fills in
     outputs: tuple[Output, ...]
     datasets: tuple[str, ...]
     requirements: tuple[Requirement, ...]
     hints: tuple[LocalText, ...]
     time_limit: float  # seconds
-    counters: tuple[Criterion, ...] = ()  # judged where the target counts
+    counters: tuple[Criterion, ...] = ()  # judged if the target has counters
     launch: LaunchShape | None = None
     threads: LeastThreads | None = None
 
     def __hash__(self) -> int:
-        return hash((self.name, self.flags, self.programs))  # anchors, a mapping, have none
+        return hash((self.name, self.flags, self.programs))  # `anchors` is a mapping, which has no hash
 
     @property
     def needs_counters(self) -> bool:
@@ -207,15 +209,15 @@ class Mode(Struct, frozen=True):
 
     @property
     def scaled(self) -> bool:
-        """Whether it works on fewer elements on the simulated GPU; the program says so."""
+        """Whether it uses fewer elements on the simulated GPU."""
         return any(output.simulated is not None for output in self.outputs)
 
     def sized(self, *, simulated: bool = False, lanes: int = LANES) -> Mode:
-        """The mode as it is on one GPU: its outputs have the shapes that they have there.
+        """The mode with the shapes of its outputs on one GPU.
 
         Args:
-            simulated: it is the simulated GPU.
-            lanes: how many threads a warp of it has.
+            simulated: whether it is the simulated GPU.
+            lanes: the number of threads of a warp.
         """
         outputs = tuple(each.sized(simulated=simulated, lanes=lanes) for each in self.outputs)
         return replace(self, outputs=outputs)
@@ -244,7 +246,7 @@ class Puzzle(Struct, frozen=True):
         """The program of this name.
 
         Raises:
-            KeyError: the puzzle has none of this name.
+            KeyError: the puzzle has no such program.
         """
         for program in self.programs:
             if program.name == name:
@@ -252,5 +254,5 @@ class Puzzle(Struct, frozen=True):
         raise KeyError(name)
 
     def modes_of(self, program: str) -> tuple[Mode, ...]:
-        """The modes that a program has, in the manifest's order."""
+        """The modes of a program, in the manifest's order."""
         return tuple(mode for mode in self.modes if program in mode.programs)

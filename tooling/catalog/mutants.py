@@ -1,4 +1,4 @@
-"""Wrong answers of the kinds that learners write: edits of a solution that must be rejected."""
+"""Mutants: typical wrong answers, as edits of a solution, which the judge must reject."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tooling.project import Project
 
 SIMULATOR_CHECKS = ("memory", "races", "initialisation", "synchronisation")
 PROGRAM_FAILURES = ("crash", "time-limit", "program-error")
-COUNTERS = ("counters",)  # right values, but not what the manifest wants counted
+COUNTERS = ("counters",)  # right values, but a counter does not meet the manifest's criteria
 ORIGINS = ("stored-by-host", "not-from-device", "guard-refilled", "launch-shape", "few-threads")
 """Right values that the GPU did not compute, or not as the puzzle asks; only the simulated GPU sees it."""
 DIAGNOSES = (
@@ -33,7 +33,7 @@ DIAGNOSES = (
     "not-submitted",
     "text-disagrees",
     "input-changed",
-    "mismatch",  # wrong in a way that no pattern describes
+    "mismatch",  # wrong, without a known pattern
 )
 
 
@@ -42,7 +42,7 @@ class MutantError(ToolingError):
 
 
 class Edit(Struct, frozen=True):
-    """One exact replacement; `count` times the text must occur."""
+    """One exact replacement; the text must occur `count` times."""
 
     replace: str
     with_: str
@@ -60,7 +60,7 @@ class Mutant(Struct, frozen=True):
     modes: tuple[str, ...]
     because: str
     edits: tuple[Edit, ...]
-    expect: tuple[str, ...]  # at least one of them must be named by the verdict
+    expect: tuple[str, ...]  # the verdict must contain at least one of them
     where: Location
 
     def sources(self, program: Program) -> dict[str, str]:
@@ -70,9 +70,9 @@ class Mutant(Struct, frozen=True):
             MutantError: as `apply_to`.
             ToolingError: a file of the solution cannot be read.
         """
-        main, *parts = program.sources
+        main, *others = program.sources
         try:
-            texts = {part.name: part.solution.read_text("utf-8") for part in parts}
+            texts = {file.name: file.solution.read_text("utf-8") for file in others}
             texts = {"": main.solution.read_text("utf-8"), **texts}
         except OSError as error:
             raise ToolingError(
@@ -81,11 +81,11 @@ class Mutant(Struct, frozen=True):
         return {name or main.name: text for name, text in self.apply_to(texts).items()}
 
     def apply_to(self, solution: Mapping[str, str]) -> dict[str, str]:
-        """The files of a solution with the mistake in them, by name; the main file's is empty.
+        """The files of a solution with the mistake in them, by name; the main file has the empty name.
 
         Raises:
-            MutantError: a text to replace occurs another number of times than it should, or the program
-                has no file of that name.
+            MutantError: the number of occurrences of a text to replace is not the expected one, or the
+                program has no file of that name.
         """
         texts = dict(solution)
         for edit in self.edits:
@@ -101,7 +101,7 @@ class Mutant(Struct, frozen=True):
                     f"mutant `{self.name}`: the text to replace occurs {times} times, not {edit.count}",
                     where=edit.where,
                     why="the solution has changed since, or the text is not unique in it",
-                    hint="copy the lines exactly as they stand in the solution, with their indentation",
+                    hint="copy the lines exactly from the solution, with their indentation",
                 )
             texts[edit.file] = texts[edit.file].replace(edit.replace, edit.with_)
         return texts
@@ -112,10 +112,10 @@ def mutants_path(project: Project, puzzle: Puzzle) -> Path:
 
 
 def load_mutants(project: Project, puzzle: Puzzle) -> tuple[Mutant, ...]:
-    """The mutants of a puzzle; none where it has no file.
+    """The mutants of a puzzle; none if it has no file.
 
     Raises:
-        ManifestError: the file says something that it must not.
+        ManifestError: the file is not valid.
     """
     path = mutants_path(project, puzzle)
     if not path.is_file():

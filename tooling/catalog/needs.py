@@ -1,7 +1,7 @@
-"""What the modes of each puzzle need, recorded: a table of all puzzles is set without reading every manifest.
+"""The requirements of all modes, recorded, so that a table of all puzzles needs no manifest.
 
-`tooling generate` writes `book/needs.json` from the manifests. A puzzle whose manifest has changed since is
-read from its manifest, so that nobody is told what was true once.
+`tooling generate` writes `book/needs.json` from the manifests. A puzzle whose manifest has changed since then
+is read from its manifest instead.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tooling.text import LocalText
 
 
 class ModeNeeds(Struct, frozen=True):
-    """The flags of a mode, and what it needs of each vendor's GPUs."""
+    """The flags of a mode and its requirements on each vendor's GPUs."""
 
     flags: tuple[str, ...]
-    requirements: tuple[Requirement, ...]  # as many as there are vendors, in their order
+    requirements: tuple[Requirement, ...]  # one for each vendor, in the order of `Vendor`
 
 
 class Needs(Struct, frozen=True):
-    """What a table says of one puzzle."""
+    """One puzzle's entry in a table."""
 
     id: str
     title: LocalText
@@ -37,7 +37,7 @@ class Needs(Struct, frozen=True):
 
     @staticmethod
     def of(puzzle: Puzzle) -> Needs:
-        """Those of a puzzle whose manifest is read."""
+        """The entry of a puzzle."""
         modes = tuple(
             ModeNeeds(mode.flags, tuple(mode.requirement(vendor) for vendor in Vendor))
             for mode in puzzle.modes
@@ -51,7 +51,7 @@ def record_path(project: Project) -> Path:
 
 
 def needs_text(puzzles: Sequence[Puzzle]) -> str:
-    """What that file should say."""
+    """The contents of that file."""
     lines = [
         json.dumps([puzzle.id, _digest(puzzle.manifest), to_builtins(Needs.of(puzzle))], ensure_ascii=False)
         for puzzle in puzzles
@@ -60,7 +60,7 @@ def needs_text(puzzles: Sequence[Puzzle]) -> str:
 
 
 def all_needs(project: Project) -> tuple[Needs, ...]:
-    """Of every puzzle, in order.
+    """The entries of all puzzles, in order.
 
     Raises:
         ManifestError: a manifest that has changed is wrong.
@@ -75,8 +75,8 @@ def all_needs(project: Project) -> tuple[Needs, ...]:
 
 
 def _recorded(path: Path) -> dict[str, tuple[str, Needs]]:
-    """By puzzle, the digest of its manifest and its needs; nothing where the file is no such record, as after
-    a merge: the manifests are there."""
+    """By puzzle, the digest of its manifest and its needs; empty if the file is not valid, as after a merge:
+    the manifests are read then."""
     found = read_cached(path, list[tuple[str, str, Needs]]) or []
     return {name: (digest, needs) for name, digest, needs in found}
 

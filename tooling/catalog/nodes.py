@@ -1,4 +1,4 @@
-"""Reads YAML with the place of every value, so that an error can name line, column and key."""
+"""Reads YAML with the source position of every value, so that errors name line, column and key."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _TEXT = "tag:yaml.org,2002:str"
 
 
 class _Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
-    """Takes every value as it is written, and looks for no numbers and dates; only null is told apart."""
+    """Loads every value as text, without conversion to numbers or dates; only null is distinguished."""
 
     def resolve(self, _kind: type[yaml.Node], value: str | None, implicit: tuple[bool, bool]) -> str:
-        return _NULL if value in _NULLS and implicit[0] else _TEXT  # quoted, it is not implicit
+        return _NULL if value in _NULLS and implicit[0] else _TEXT  # a quoted value is not implicit
 
 
 class ManifestError(ToolingError):
-    """A YAML file of the project says something that it must not."""
+    """A YAML file of the project is not valid."""
 
     def __init__(
         self, what: str, *, where: Location, key: str, why: str | None = None, hint: str | None = None
@@ -38,7 +38,7 @@ class ManifestError(ToolingError):
 
 
 class Value(Struct, frozen=True):
-    """One node of the file with the key that leads to it, such as `modes[1].hints`."""
+    """One node of the file with its key path, such as `modes[1].hints`."""
 
     path: Path
     key: str
@@ -55,7 +55,7 @@ class Value(Struct, frozen=True):
     # scalars
 
     def text(self) -> str:
-        """Any non-empty scalar, as it is written."""
+        """Any non-empty scalar, unconverted."""
         if not isinstance(self.node, yaml.ScalarNode):
             raise self.error(f"must be a text, not a {_kind(self.node)}")
         value = str(self.node.value)
@@ -67,7 +67,7 @@ class Value(Struct, frozen=True):
         try:
             value = int(self.text())
         except ValueError:
-            raise self.error(f"must be a whole number, not `{self.text()}`") from None
+            raise self.error(f"must be an integer, not `{self.text()}`") from None
         if value < lowest:
             raise self.error(f"must be at least {lowest}, not {value}")
         return value
@@ -94,11 +94,13 @@ class Value(Struct, frozen=True):
         return value
 
     def member(self, enum: type[_Choice]) -> _Choice:
-        """The member of an enumeration whose value is written here."""
+        """The member of an enumeration with this value."""
         try:
             return enum(self.text())
         except ValueError:
-            return enum(self.one_of([str(member.value) for member in enum]))  # says what is allowed
+            return enum(
+                self.one_of([str(member.value) for member in enum])
+            )  # raises, with the allowed values
 
     # containers
 

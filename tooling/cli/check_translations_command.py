@@ -204,7 +204,7 @@ def recover_command(options: RecoverOptions) -> int:
     for recovery in found:
         _show(render(recovery))
         if options.apply and recovery.candidates and not recovery.agree:
-            _show("  not written: date and resemblance disagree")
+            _show("  not written: date and similarity disagree")
             doubtful = True
         elif options.apply:
             pin = apply_recovery(recovery)

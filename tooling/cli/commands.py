@@ -187,7 +187,7 @@ COMMANDS: tuple[Command, ...] = (
                 "recover",
                 "find what a page with a lost pin was translated from",
                 options.RecoverOptions,
-                "Ranks the versions of the source by resemblance; writes nothing without --apply.",
+                "Ranks the versions of the source by similarity; writes nothing without --apply.",
                 parent="check-translations",
             ),
             Command(

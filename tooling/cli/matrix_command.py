@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tooling.matrix.accelerators import Accelerator
-    from tooling.matrix.verdict import Standpoint
+    from tooling.matrix.verdict import MatrixEntry
     from tooling.reports.terminal import Terminal
 
 
@@ -44,7 +44,7 @@ def build_command(options: MatrixBuildOptions) -> int:
     selections = [each for each in every_selection(puzzles) if each.program in programs]
     cache = usable_cache()
     terminal = open_terminal(sys.stderr if "-" in (options.json, options.junit) else sys.stdout)
-    found: dict[tuple[str, str], list[Standpoint]] = {}
+    found: dict[tuple[str, str], list[MatrixEntry]] = {}
     notes: dict[str, None] = {}  # in the order of their coming
     for done, cell in enumerate(
         build_cells(
@@ -65,18 +65,18 @@ def build_command(options: MatrixBuildOptions) -> int:
             terminal.stream.write(f"\r{done}/{len(programs) * len(accelerators)}\r")
             terminal.stream.flush()
         _complain(own, terminal)
-    standpoints = [
+    entries = [
         each
         for program in programs
         for accelerator in accelerators
         for each in found[program.name, accelerator.name]
     ]
-    _show_table(standpoints, accelerators, terminal)
+    _show_table(entries, accelerators, terminal)
     for note in notes:
         terminal.line(terminal.paint(f"note: {note}", "dim"))
     if graphs:
         terminal.line(terminal.paint(f"left out: {without}", "dim"))
-    records = [record(each) for each in standpoints]
+    records = [record(each) for each in entries]
     if options.json:
         write_json(options.json, "matrix build", records)
     if options.junit:
@@ -90,21 +90,21 @@ def build_command(options: MatrixBuildOptions) -> int:
     )
     if wrong:
         return ExitCode.WRONG
-    if any(complaint_about(each) for each in standpoints):
+    if any(complaint_about(each) for each in entries):
         return ExitCode.NOT_POSSIBLE  # what could not be checked has not passed
     return ExitCode.PASSED
 
 
-def _complain(standpoints: Sequence[Standpoint], terminal: Terminal) -> None:
+def _complain(entries: Sequence[MatrixEntry], terminal: Terminal) -> None:
     """Names every mode that disagrees, and shows the compiler's message once for all of them."""
     from tooling.matrix.verdict import complaint_about
 
     shown = ""
-    for each in standpoints:
+    for each in entries:
         complaint = complaint_about(each)
         if not complaint:
             continue
-        sign = "❌" if each.standing.value != "not checked" else "error:"
+        sign = "❌" if each.status.value != "not checked" else "error:"
         terminal.line(f"{terminal.paint(sign, 'red')} {each.id}: {complaint}")
         if each.details and each.details != shown:
             shown = each.details
@@ -113,13 +113,13 @@ def _complain(standpoints: Sequence[Standpoint], terminal: Terminal) -> None:
 
 
 def _show_table(
-    standpoints: Sequence[Standpoint], accelerators: Sequence[Accelerator], terminal: Terminal
+    entries: Sequence[MatrixEntry], accelerators: Sequence[Accelerator], terminal: Terminal
 ) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    from tooling.matrix.accelerators import reach
+    from tooling.matrix.accelerators import build_scope
     from tooling.matrix.report import rows
 
     table = Table(box=None, pad_edge=False)
@@ -128,7 +128,7 @@ def _show_table(
     for accelerator in accelerators:
         table.add_column(accelerator.name, no_wrap=True)
     reasons: dict[str, int] = {}
-    shown = rows(standpoints, accelerators)
+    shown = rows(entries, accelerators)
     split = {row.program for row, following in pairwise(shown) if row.program == following.program}
     for row in shown:
         modes = "\n".join(row.modes) if row.program in split else ""  # elsewhere a row speaks of all modes
@@ -140,21 +140,21 @@ def _show_table(
         console.print(Text(f"[{number}] {reason}"), soft_wrap=True)
     for vendor in dict.fromkeys(each.vendor for each in accelerators):
         names = ", ".join(each.name for each in accelerators if each.vendor is vendor)
-        means = reach(vendor)
+        means = build_scope(vendor)
         limit = f"; {means.unchecked}" if means.unchecked else ""
         console.print(Text(f"builds ({names}): {means.checked}{limit}", style="dim"), soft_wrap=True)
 
 
-def _cell(standpoint: Standpoint, reasons: dict[str, int]) -> str:
-    from tooling.matrix.verdict import Standing
+def _cell(entry: MatrixEntry, reasons: dict[str, int]) -> str:
+    from tooling.matrix.verdict import BuildStatus
 
     mark = ""
-    if standpoint.reason:
-        mark = rf" \[{reasons.setdefault(standpoint.reason, len(reasons) + 1)}]"
-    style = {Standing.BUILDS: "green", Standing.GATED: "dim", Standing.BUILDS_ONLY: "dim"}.get(
-        standpoint.standing, "red"
+    if entry.reason:
+        mark = rf" \[{reasons.setdefault(entry.reason, len(reasons) + 1)}]"
+    style = {BuildStatus.BUILDS: "green", BuildStatus.GATED: "dim", BuildStatus.BUILDS_ONLY: "dim"}.get(
+        entry.status, "red"
     )
-    return f"[{style}]{_SHORT[standpoint.standing.value]}{mark}[/{style}]"
+    return f"[{style}]{_SHORT[entry.status.value]}{mark}[/{style}]"
 
 
 _SHORT = {

@@ -47,7 +47,9 @@ def command(options: SimulateOptions) -> int:
         terminal.line(render(finding, options.lang))
     errors = [finding for finding in findings if finding.severity.value == "error"]
     if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
-        told = STOPPED.of(kernel=stopped.name, place=stopped.place, why=stopped.why).render(options.lang)
+        told = STOPPED.of(kernel=stopped.name, position=stopped.position, why=stopped.why).render(
+            options.lang
+        )
         terminal.line(told)
     ended = {
         Ending.EXITED: f"the program ended with status {transcript.status}",

@@ -23,7 +23,7 @@ def command(options: VerifyOptions) -> int:
     from tooling.reports.terminal import open_terminal
     from tooling.toolchain import find_toolchain
     from tooling.toolchain.cache import usable_cache
-    from tooling.verify.memory import recall_failures, recall_seconds, remember
+    from tooling.verify.last_run import load_failures, load_seconds, save_run
     from tooling.verify.ordering import longest_first
     from tooling.verify.plan import Filter, Subject, make_plan
     from tooling.verify.trying import try_all
@@ -36,7 +36,7 @@ def command(options: VerifyOptions) -> int:
         modes=tuple(mode if mode.startswith("--") else mode.lstrip("-") for mode in options.mode),
         parts=options.part,
         subjects=tuple(map(Subject, options.only)) or tuple(Subject),
-        ids=frozenset(recall_failures(memory)) if options.failed else None,
+        ids=frozenset(load_failures(memory)) if options.failed else None,
     )
     if options.failed and not wanted.ids:
         print("nothing failed last time")
@@ -46,7 +46,7 @@ def command(options: VerifyOptions) -> int:
     terminal = open_terminal(sys.stderr if "-" in (options.json, options.junit) else sys.stdout)
     records: list[ReportRecord] = []
     for record in try_all(
-        longest_first(tasks, recall_seconds(memory)),
+        longest_first(tasks, load_seconds(memory)),
         project=project,
         toolchain=find_toolchain(),
         cache=cache,
@@ -63,7 +63,7 @@ def command(options: VerifyOptions) -> int:
             terminal.stream.write(f"\r{len(records)}/{total}\r")
         terminal.stream.flush()
     records.sort(key=lambda record: record.name)
-    note = remember(
+    note = save_run(
         memory,
         # What was skipped is what it was: a failure that could not be tried again stays one.
         {record.name: record.seconds for record in records if record.status != "skipped"},

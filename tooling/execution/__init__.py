@@ -1,1 +1,1 @@
-"""Runs built programs and collects what they print and hand over."""
+"""Runs built programs and collects their output and their buffers."""

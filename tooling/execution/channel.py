@@ -1,9 +1,9 @@
-"""The lab folder: how the judge hands data to a program and gets its buffers back.
+"""The lab folder: how the judge passes data to a program and reads its buffers back.
 
-The other side is problems/lab/channel.mojo. All files are the raw little-endian bytes of a buffer:
-`in/NAME.bin` replaces what the program filled in, `used/NAME.DTYPE.bin` is what it then worked on,
-`out/NAME.DTYPE.bin` is its result. The program owns the folder while it runs, so these files may be anything:
-a pipe, a link to a device, of any size.
+The program's side is problems/lab/channel.mojo. All files are the raw little-endian bytes of a buffer:
+`in/NAME.bin` replaces the program's own data, `used/NAME.DTYPE.bin` is the data that it used, and
+`out/NAME.DTYPE.bin` is its result. The program can write to the folder while it runs, so these files are not
+trusted: they may be pipes or links to devices, and of any size.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WIDEST = 8  # bytes of an element
 
 
 def element_bytes(dtype: str) -> int:
-    """The size of an element of a type of the manifest."""
+    """The size in bytes of an element of a type of the manifest."""
     import numpy  # noqa: PLC0415 - as in `Buffer.array`
 
     return 2 if dtype == "bfloat16" else numpy.dtype(dtype).itemsize
@@ -43,8 +43,8 @@ class Buffer(Struct, frozen=True):
 
     Attributes:
         dtype: as in the file's name; a NumPy name if the program used `stage` or `submit`.
-        content: empty where the file was not read.
-        fault: why it was not read; empty where it was.
+        content: empty if the file was not read.
+        fault: why it was not read; None if it was.
     """
 
     dtype: str
@@ -52,12 +52,12 @@ class Buffer(Struct, frozen=True):
     fault: Fault | None = None
 
     def array(self) -> numpy.ndarray:
-        """The elements in one dimension; bfloat16 comes as float32, which holds every one of its values.
+        """The elements in one dimension; bfloat16 is converted to float32, which represents all its values.
 
         Raises:
             ValueError: the bytes are not a whole number of elements, or the type is unknown.
         """
-        import numpy  # noqa: PLC0415 - a tenth of a second that only judging needs
+        import numpy  # noqa: PLC0415 - takes 0.1 s, and only judging needs it
 
         if self.dtype == "bfloat16":
             halves = numpy.frombuffer(self.content, dtype="<u2")
@@ -71,7 +71,7 @@ class LabFolder(Struct, frozen=True):
     root: Path
 
     def stage(self, arrays: Mapping[str, numpy.ndarray]) -> None:
-        """Writes the data that the program is to work on instead of its own."""
+        """Writes the data that the program uses instead of its own."""
         folder = self.root / "in"
         folder.mkdir(parents=True, exist_ok=True)
         for name, array in arrays.items():
@@ -79,16 +79,16 @@ class LabFolder(Struct, frozen=True):
             (folder / f"{name}.bin").write_bytes(little_endian.tobytes())
 
     def used(self, elements: Mapping[str, int]) -> dict[str, Buffer]:
-        """What the program worked on, by buffer name.
+        """The data that the program used, by buffer name.
 
         Args:
-            elements: how many elements each buffer has; other names are not read, nor is a file that is
-                larger than so many elements of the widest type.
+            elements: the number of elements of each buffer; files with other names are not read, nor is a
+                file that is larger than this many elements of the widest type.
         """
         return _buffers(self.root / "used", elements)
 
     def submitted(self, elements: Mapping[str, int]) -> dict[str, Buffer]:
-        """What the program handed in, by buffer name. The argument is as of `used`."""
+        """The buffers that the program handed in, by name. The argument is that of `used`."""
         return _buffers(self.root / "out", elements)
 
 

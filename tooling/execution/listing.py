@@ -1,6 +1,6 @@
 """Reads the buffers that a program prints: `out: HostBuffer([0.0, 1.5, ..., 7.0])`.
 
-Grammar (white space is free between tokens, so that a matrix may run over lines):
+Grammar (white space between tokens is ignored, so a matrix may span lines):
 
     line    = label ":" value
     value   = ("HostBuffer" | "DeviceBuffer") "(" list ")" | list
@@ -27,7 +27,7 @@ _MOST_ITEMS = 1_000_000
 
 
 class Elision(Struct, frozen=True):
-    """The `...` that stands for the elements of a long buffer that are not printed."""
+    """The `...` in place of the elements of a long buffer that are not printed."""
 
 
 class Listing(Struct, frozen=True):
@@ -45,7 +45,7 @@ class Listing(Struct, frozen=True):
 
 
 def parse_listings(text: str) -> tuple[Listing, ...]:
-    """Every buffer that a text prints, in order; anything else in the text is passed over."""
+    """Every printed buffer of a text, in order; other text is ignored."""
     found: list[Listing] = []
     position = 0
     while match := _START.search(text, position):
@@ -76,7 +76,7 @@ def parse_listings(text: str) -> tuple[Listing, ...]:
 def _parse_list(text: str, position: int) -> tuple[tuple[object, ...], int] | None:
     """The list that begins at `position`, and where it ends; None where the text is not a list."""
     stack: list[list[object]] = []
-    separated = True  # a comma, or nothing yet, stands before the next item
+    separated = True  # the next item follows a comma or is the first one
     count = 0
     while match := _TOKEN.match(text, position):
         position = match.end()

@@ -19,11 +19,11 @@ from tooling.processes import kill_group, process_group
 
 DEFAULT_OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr together
 _CHUNK = 64 * 1024
-_LINGER = 0.5  # seconds that output may still arrive after the program itself has ended
+_LINGER = 0.5  # seconds for which output may still arrive after the program has ended
 
 
 class ProgramNotStarted(ToolingError):
-    """The system refused to start a built program."""
+    """A built program could not be started."""
 
     exit_code = ExitCode.NOT_POSSIBLE
 
@@ -38,7 +38,7 @@ class Ending(Enum):
 
 
 class Transcript(Struct, frozen=True):
-    """What a program did, as seen from outside."""
+    """The output of a program and how it ended."""
 
     stdout: str
     stderr: str
@@ -48,7 +48,7 @@ class Transcript(Struct, frozen=True):
 
     @property
     def signal_name(self) -> str:
-        """SIGSEGV and so on, for a program that a signal ended."""
+        """The name, such as SIGSEGV, of the signal that ended the program."""
         try:
             return signal.Signals(self.status).name
         except ValueError:
@@ -71,17 +71,17 @@ def run_program(
         environment: all of the program's environment variables.
         time_limit: seconds.
         output_limit: bytes of stdout and stderr together.
-        kept_output: how many of the last bytes of stdout the transcript has at least; None: all of them.
-        stream: receives stdout as it comes.
+        kept_output: the least number of the last bytes of stdout that the transcript keeps; None: all.
+        stream: receives stdout as it arrives.
         folder: the working directory.
 
     Raises:
-        ProgramNotStarted: the program is not there, or not for this machine.
+        ProgramNotStarted: the program does not exist, or is not for this machine.
     """
     start = time.monotonic()
     try:
         process = subprocess.Popen(
-            [str(part) for part in command],
+            [str(word) for word in command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -114,7 +114,7 @@ def run_program(
     )
 
 
-def _collect(  # noqa: PLR0917 - what `run_program` was given
+def _collect(  # noqa: PLR0917 - the arguments of `run_program`
     process: subprocess.Popen[bytes],
     collected: dict[str, bytearray],
     deadline: float,
@@ -122,7 +122,7 @@ def _collect(  # noqa: PLR0917 - what `run_program` was given
     stream: Callable[[bytes], None] | None,
     kept_output: int | None,
 ) -> Ending | None:
-    """Reads both pipes until the program ends; returns the limit it broke, or None."""
+    """Reads both pipes until the program ends; returns the limit that it exceeded, or None."""
     assert process.stdout is not None
     assert process.stderr is not None
     total = 0
@@ -135,7 +135,7 @@ def _collect(  # noqa: PLR0917 - what `run_program` was given
                 return Ending.TIME_LIMIT
             ended = process.poll() is not None
             if ended:
-                # What the program wrote is in the pipes already; only a child of it could still write.
+                # The output of the program is already in the pipes; only a child of it could still write.
                 deadline = min(deadline, now + _LINGER)
             ready = selector.select(timeout=min(0.05, deadline - now))
             if ended and not ready:
@@ -157,5 +157,5 @@ def _collect(  # noqa: PLR0917 - what `run_program` was given
     try:
         process.wait(timeout=max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
-        return Ending.TIME_LIMIT  # it closed its output and runs on
+        return Ending.TIME_LIMIT  # it closed its output and is still running
     return None

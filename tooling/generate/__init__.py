@@ -1,1 +1,1 @@
-"""What is derived from the manifests and the solutions: skeletons, tasks, the CI matrix."""
+"""Generates the files derived from manifests and solutions: skeletons, tasks, the CI matrix."""

@@ -1,4 +1,4 @@
-"""The CI matrix, `.ci/matrix.json`: what each vendor's GPUs run, and the jobs that `ci.yml` makes of it.
+"""The CI matrix, `.ci/matrix.json`: what each vendor's GPUs run, and the jobs of `ci.yml`.
 
 `.ci/jobs` turns the entries under `jobs` into `strategy.matrix` of the workflow.
 """
@@ -20,7 +20,7 @@ from tooling.targets.selection import gate
 VERSION = 2
 LINUX = "ubuntu-24.04"
 LINUX_ARM64 = "ubuntu-24.04-arm"
-MACOS = "macos-15"  # Apple's Metal compiler is on Macs only
+MACOS = "macos-15"  # Apple's Metal compiler runs on Macs only
 
 _RUNNERS = {"linux-64": LINUX, "linux-aarch64": LINUX_ARM64, "osx-arm64": MACOS}
 _NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
@@ -30,7 +30,7 @@ def matrix_text(puzzles: Sequence[Puzzle], pixi: Path) -> str:
     """The file's text.
 
     Args:
-        pixi: pixi.toml, whose environments are tried.
+        pixi: pixi.toml, whose environments are tested.
 
     Raises:
         ToolingError: pixi.toml cannot be read.
@@ -62,7 +62,7 @@ def _simulated(puzzles: Sequence[Puzzle]) -> list[dict[str, str]]:
             for program in puzzle.programs
             if program.language is ProgramLanguage.PYTHON
         }
-        # Where there are graphs, with PyTorch, which brings MAX: no program may be left out for a package.
+        # Parts with graphs use PyTorch, which includes MAX: no program may be skipped for want of a package.
         jobs.append({"part": part, "extra": Extra.TORCH.value if extras else ""})
     return jobs
 

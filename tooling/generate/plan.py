@@ -1,4 +1,4 @@
-"""Everything that is generated, compared with what lies in the checkout."""
+"""Everything that is generated, compared with the files of the checkout."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tooling.project import Project
 
 
 class EditedFiles(ToolingError):
-    """Generating would overwrite somebody's work."""
+    """Generating would overwrite uncommitted work."""
 
 
 class Generated(Struct, frozen=True):
@@ -30,14 +30,14 @@ class Generated(Struct, frozen=True):
 
     path: Path
     wanted: str
-    present: str | None  # None: the file is not there
+    present: str | None  # None: the file does not exist
 
     @property
     def current(self) -> bool:
         return self.present == self.wanted
 
     def diff(self, root: Path) -> str:
-        """A unified diff from what is there to what should be."""
+        """A unified diff from the present text to the generated one."""
         name = self.path.relative_to(root).as_posix()
         return "".join(
             difflib.unified_diff(
@@ -50,16 +50,16 @@ class Generated(Struct, frozen=True):
 
 
 def plan(project: Project, puzzles: Sequence[Puzzle], only: Sequence[str] = ()) -> tuple[Generated, ...]:
-    """What each generated file should say, and what it says.
+    """The generated text of each file, and its present text.
 
     Args:
         only: the puzzles or programs whose problem files are wanted; empty means all. What belongs to no
-            single puzzle (tasks, CI matrix, workflows) is always there, and covers all puzzles.
+            single puzzle (tasks, CI matrix, workflows) is always included, and covers all puzzles.
 
     Raises:
         UnknownPuzzle: `only` names something that does not exist.
         AnnotationError: a solution's annotations are wrong, or an anchor of the manifest is missing.
-        MarkError: pyproject.toml or pixi.toml has no place for the tasks.
+        MarkError: pyproject.toml or pixi.toml lacks the marks around the tasks.
         ToolingError: a solution cannot be read.
     """
     wanted = set(programs_named(puzzles, only))
@@ -80,7 +80,7 @@ def plan(project: Project, puzzles: Sequence[Puzzle], only: Sequence[str] = ()) 
 
 
 def write(project: Project, files: Sequence[Generated], *, force: bool = False) -> tuple[Path, ...]:
-    """Writes what is not current; returns the paths.
+    """Writes the files that are not current; returns their paths.
 
     Raises:
         EditedFiles: a problem file was edited since the last commit, and `force` is not set.
@@ -95,7 +95,7 @@ def write(project: Project, files: Sequence[Generated], *, force: bool = False) 
             raise EditedFiles(
                 f"edits of {len(edited)} problem file(s) would be lost",
                 where=Location(edited[0]),
-                why="problem files are generated from the solutions; these have changes git does not know",
+                why="problem files are generated from the solutions; these have uncommitted changes",
                 hint="commit or copy your work, then `tooling generate --force`; "
                 "`tooling generate p15` writes the problem files of one puzzle alone",
             )
@@ -122,7 +122,7 @@ def _skeletons(puzzles: Sequence[Puzzle]) -> list[Generated]:
                     raise AnnotationError(
                         f"the anchor `{anchor}_solution` of the manifest is not in the solution",
                         where=Location(program.solution),
-                        why="anchors there are: " + (", ".join(anchors) or "none"),
+                        why="its anchors are: " + (", ".join(anchors) or "none"),
                         hint=f"add `# ANCHOR: {anchor}_solution`, or correct `anchors` in puzzle.yaml",
                     )
     return list(found.values())
@@ -136,7 +136,7 @@ def _read(path: Path) -> str:
 
 
 def _edited(root: Path, paths: Sequence[Path]) -> list[Path]:
-    """Those of the files that differ from the last commit. Without git, nothing is known to be safe: all."""
+    """The files that differ from the last commit; all of them without git."""
     top = checkout_root(root)
     if top is None:
         return list(paths)
@@ -150,5 +150,5 @@ def _edited(root: Path, paths: Sequence[Path]) -> list[Path]:
         return list(paths)
     if result.returncode != 0:
         return list(paths)
-    changed = {top / entry[3:] for entry in result.stdout.split("\0") if len(entry) > 3}  # names from the top
+    changed = {top / entry[3:] for entry in result.stdout.split("\0") if len(entry) > 3}
     return [path for path in paths if path.resolve() in changed]

@@ -1,4 +1,4 @@
-"""Turns an annotated solution into the problem file that the learner gets.
+"""Derives the problem file for the learner from an annotated solution.
 
 The annotations are comment lines of their own:
 
@@ -27,7 +27,7 @@ _Failure = Callable[[str, str], ToolingError]
 
 
 class AnnotationError(ToolingError):
-    """The annotations of a solution do not fit together."""
+    """The annotations of a solution are inconsistent."""
 
 
 class Skeleton(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Skeleton(Struct, frozen=True):
 
     text: str
     anchors: tuple[str, ...]
-    regions: int  # places the learner fills in or mends
+    regions: int  # regions to fill in or to correct
 
 
 def make_skeleton(solution: str, path: Path) -> Skeleton:
@@ -59,11 +59,11 @@ def make_skeleton(solution: str, path: Path) -> Skeleton:
         kind = annotation.group(2) if annotation else None
         if annotation and kind in ("FILL", "FIX"):
             if opened_at is not None:
-                raise fail(f"this region lies inside the one of line {opened_at}", "close that one first")
+                raise fail(f"this region is inside the one of line {opened_at}", "close that one first")
             if kind == "FILL":
                 if not annotation.group(3):
                     raise fail(
-                        "the region does not say how much there is to fill in", "`# FILL: about 5 lines`"
+                        "the region does not specify how many lines to fill in", "`# FILL: about 5 lines`"
                     )
                 lines.append(f"{annotation.group(1)}{FILL_MARK} ({annotation.group(3)})")
             opened_at = number
@@ -78,7 +78,7 @@ def make_skeleton(solution: str, path: Path) -> Skeleton:
             opened_at = None
         elif annotation and kind == "STUB":
             if opened_at is None:
-                raise fail("a stub stands outside a region", "move it between `# FILL` and `# END_FILL`")
+                raise fail("a stub is outside a region", "move it between `# FILL` and `# END_FILL`")
             lines.append(annotation.group(1) + (annotation.group(3) or ""))
         elif kind == "NOTE" or opened_at is not None:
             continue
@@ -110,7 +110,7 @@ def _rename_anchor(
         del open_anchors[name]
     else:
         if name in open_anchors or name.removesuffix(_SUFFIX) in anchors:
-            raise fail(f"the anchor `{name}` stands twice in this file", "give one of them another name")
+            raise fail(f"the anchor `{name}` occurs twice in this file", "give one of them another name")
         open_anchors[name] = number
         anchors.append(name.removesuffix(_SUFFIX))
     return match.group(1) + name.removesuffix(_SUFFIX)

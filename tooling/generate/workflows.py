@@ -1,4 +1,4 @@
-"""The workflows of GitHub: CI, whose jobs come from the CI matrix, and the book's pages."""
+"""The GitHub workflows: CI, whose jobs come from the CI matrix, and the publication of the book."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ACTIONS = {
     "setup-pixi": ("prefix-dev/setup-pixi", "a0af7a228712d6121d37aba47adf55c1332c9c2e", "v0.9.4"),
 }
 """Repository, commit and its tag: a tag can be moved, a commit cannot. Dependabot proposes newer ones in the
-generated files; copy what it proposes to this table and generate again."""
+generated files; copy its proposal to this table and generate again."""
 
 
 def workflow_text(name: str) -> str:
@@ -32,7 +32,7 @@ def workflow_text(name: str) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tooling.generate", "templates"),
         undefined=jinja2.StrictUndefined,
-        autoescape=False,  # what is written is YAML
+        autoescape=False,  # the output is YAML
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -59,7 +59,7 @@ def action(name: str) -> str:
 
 
 def _checkout(*, history: bool = False, python: bool = True) -> str:
-    """The steps that a job begins with; `history` brings all commits with their files."""
+    """The first steps of a job; `history` fetches all commits with their files."""
     lines = [f"- uses: {action('checkout')}"]
     if history:
         lines.append(
@@ -73,7 +73,7 @@ def _checkout(*, history: bool = False, python: bool = True) -> str:
 
 
 def _build_cache(job: str) -> str:
-    """Keeps the build cache from run to run: an entry is found by all that went into it, so old is right."""
+    """Keeps the build cache between runs: its keys are digests of all inputs, so old entries stay valid."""
     lines = (
         f"- uses: {action('cache')}",
         "  with:",

@@ -14,7 +14,7 @@ from tooling.catalog.model import Bound, CounterMetric, Criterion
 from tooling.judging.counter_texts import ADVICE, FOUND, LIMITS, LINE, MISSING, REQUIRED, STOPPED
 from tooling.judging.verdict import Problem
 from tooling.simulator.counters.occupancy import H200, theoretical_occupancy
-from tooling.simulator.counters.sources import place, source_text
+from tooling.simulator.counters.sources import file_and_line, source_text
 from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.kernel_names import is_beginning_of
 from tooling.text import Text
@@ -110,7 +110,7 @@ def _line(metric: CounterMetric, kernel: KernelProfile) -> Text | str:
     worst = max(lines, key=cost)
     if cost(worst) <= 0:
         return ""
-    return LINE.of(location=place(worst.line), source=source_text(worst.line))
+    return LINE.of(location=file_and_line(worst.line), source=source_text(worst.line))
 
 
 def _wasted_bytes(line: LineProfile) -> float:

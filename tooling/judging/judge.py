@@ -94,7 +94,7 @@ def judge_case(
         problems += _origin_problems(mode, case, submitted, provenance)
     uncounted = mode.needs_counters and kernels is None
     if mode.counters and kernels is not None and not problems:
-        from tooling.judging.counters import judge_counters  # noqa: PLC0415 - brings the simulator
+        from tooling.judging.counters import judge_counters  # noqa: PLC0415 - imports the simulator
 
         problems += judge_counters(mode.counters, kernels)
     return CaseVerdict(case.dataset, transcript, tuple(problems), tuple(findings), uncounted)
@@ -194,7 +194,7 @@ def _ending_problems(
 
 def _facts(stopped: StoppedKernel, detail: Text) -> dict[str, Any]:
     """The facts of a sentence about a kernel that was stopped."""
-    location = f"{stopped.place} (`{stopped.text}`)" if stopped.text else str(stopped.place)
+    location = f"{stopped.position} (`{stopped.text}`)" if stopped.text else str(stopped.position)
     thread, block = str(stopped.thread), str(stopped.block)
     return {"kernel": stopped.name, "location": location, "thread": thread, "block": block, "detail": detail}
 

@@ -1,1 +1,1 @@
-"""The vendor matrix: what every program builds for, held against what the manifests say."""
+"""The vendor matrix: what every program builds for, compared with the manifests."""

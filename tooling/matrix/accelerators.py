@@ -1,4 +1,4 @@
-"""The accelerators that every program is cross-built for, and how far a build reaches for each."""
+"""The accelerators that every program is cross-built for, and what a build produces for each."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from tooling.targets.model import Target
 
 
 class UnknownAccelerator(ToolingError):
-    """The matrix has no such column."""
+    """The matrix has no accelerator of this name."""
 
 
 class Accelerator(Struct, frozen=True):
     """One column of the matrix."""
 
-    name: str  # as `mojo build --target-accelerator` has it
-    device: str  # GPUs of this kind, for people
+    name: str  # the value of `mojo build --target-accelerator`
+    device: str  # examples of such GPUs
 
     @property
     def target(self) -> Target:
-        """This accelerator as something that modes are gated for."""
+        """This accelerator as a target of gates."""
         return target_for(self.name)
 
     @property
     def vendor(self) -> Vendor:
-        """Who makes it."""
+        """Its vendor."""
         return self.target.kind.vendor
 
 
-class Reach(Struct, frozen=True):
+class BuildScope(Struct, frozen=True):
     """What "builds" means for a vendor on this machine."""
 
-    emit: str  # as `mojo build --emit` has it
+    emit: str  # the value of `mojo build --emit`
     checked: str
-    unchecked: str = ""  # what only another machine's tools can check
+    unchecked: str = ""  # what is left to tools of another machine
 
 
 ACCELERATORS: tuple[Accelerator, ...] = (
@@ -54,22 +54,24 @@ ACCELERATORS: tuple[Accelerator, ...] = (
 )
 
 
-def reach(vendor: Vendor) -> Reach:
-    """How far a build goes here.
+def build_scope(vendor: Vendor) -> BuildScope:
+    """What a build produces on this machine.
 
-    Mojo brings the whole way to AMD machine code and to PTX; for Apple it brings the way to Metal's
-    intermediate representation (AIR), and leaves the rest to `xcrun`, which only a Mac has.
+    Mojo itself compiles to AMD machine code and to PTX; for Apple GPUs it compiles to Metal's intermediate
+    representation (AIR), and leaves the rest to `xcrun`, which only a Mac has.
     """
     if vendor is Vendor.NVIDIA:
-        return Reach("exe", "an executable with the kernels as PTX", "the GPU's driver assembles the PTX")
+        return BuildScope(
+            "exe", "an executable with the kernels as PTX", "the GPU's driver assembles the PTX"
+        )
     if vendor is Vendor.AMD:
-        return Reach("exe", "an executable with the kernels as machine code")
+        return BuildScope("exe", "an executable with the kernels as machine code")
     if shutil.which("xcrun"):
-        return Reach("exe", "an executable with the kernels as a Metal library")
-    return Reach(
+        return BuildScope("exe", "an executable with the kernels as a Metal library")
+    return BuildScope(
         "asm",
         "the kernels as Metal's intermediate representation (AIR)",
-        "Apple's Metal compiler (xcrun), which is not on this machine, has still to accept it",
+        "Apple's Metal compiler (xcrun), which is not on this machine, must still accept it",
     )
 
 

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from tooling.catalog.model import Program
 from tooling.errors import ToolingError
-from tooling.matrix.accelerators import Accelerator, reach
-from tooling.matrix.refusals import recall, remember
+from tooling.matrix.accelerators import Accelerator, build_scope
+from tooling.matrix.refusals import load_refusal, save_refusal
 from tooling.project import Project
 from tooling.toolchain import BuildCache, BuildFailed, BuildRequest, Toolchain, build
 from tooling.toolchain.build import build_key
@@ -24,15 +24,15 @@ from tooling.workers import program_pool
 _FOREIGN_TOOLS = re.compile(
     r"xcrun|metallib compilation failed|posix_spawn failed|unable to find suitable c compiler", re.IGNORECASE
 )
-"""What Mojo says when a tool that it does not bring is missing: nothing about the program."""
+"""Messages of Mojo about a missing external tool, which are not about the program."""
 
 
 class Result(Enum):
-    """What came of one build."""
+    """The result of one build."""
 
     BUILT = "built"
     REFUSED = "refused"  # by the compiler
-    UNCHECKED = "unchecked"  # nobody can say
+    UNCHECKED = "unchecked"  # not known
 
 
 class Cell(Struct, frozen=True):
@@ -43,7 +43,7 @@ class Cell(Struct, frozen=True):
     result: Result
     diagnostics: tuple[Diagnostic, ...] = ()  # of a refusal
     reason: str = ""  # why it could not be checked
-    note: str = ""  # something the user should know about the build
+    note: str = ""  # for the user, about the build
 
 
 def build_cells(
@@ -55,7 +55,7 @@ def build_cells(
     cache: BuildCache,
     jobs: int,
 ) -> Iterator[Cell]:
-    """Builds each program for each accelerator; the cells come as they are ready.
+    """Builds each program for each accelerator; yields the cells as they are ready.
 
     Args:
         jobs: how many builds at a time.
@@ -76,12 +76,12 @@ def _build_cell(
     request = BuildRequest(
         Path(program.solution).absolute(),
         accelerator=accelerator.name,
-        emit=reach(accelerator.vendor).emit,
+        emit=build_scope(accelerator.vendor).emit,
         includes=includes_of(program, program.solution, project),
     )
     try:
         key = build_key(request, toolchain)
-        known = recall(cache, key)
+        known = load_refusal(cache, key)
         if known is not None:
             return Cell(program, accelerator, Result.REFUSED, known)
         built = build(request, toolchain, cache)
@@ -89,7 +89,7 @@ def _build_cell(
         missing = missing_tool(error)
         if missing:
             return Cell(program, accelerator, Result.UNCHECKED, reason=missing)
-        note = remember(cache, key, error.diagnostics)
+        note = save_refusal(cache, key, error.diagnostics)
         return Cell(program, accelerator, Result.REFUSED, error.diagnostics, note=note)
     except ToolingError as error:
         return Cell(program, accelerator, Result.UNCHECKED, reason=f"{error.what}: {error.why or error.hint}")
@@ -97,10 +97,10 @@ def _build_cell(
 
 
 def missing_tool(error: BuildFailed) -> str:
-    """The compiler's words about a tool that is not on this machine; empty where it speaks of the program."""
+    """The compiler's message about a tool that this machine lacks; empty where it is about the program."""
     messages = [each.message for each in error.diagnostics if each.kind == "error"]
     named = next((message for message in messages if _FOREIGN_TOOLS.search(message)), "")
     if named:
         return named
-    # Ended from outside, or out of memory: the compiler never came to a word about the program.
+    # Ended by a signal, or out of memory: the compiler reported nothing about the program.
     return "" if messages else f"the compiler gave no reason: {error.why}"

@@ -1,4 +1,4 @@
-"""The compiler's reasons at the program's own lines: what it says of its libraries is traced back to them."""
+"""Maps the compiler's messages about libraries to the program's own lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def explain_refusal(diagnostics: Sequence[Diagnostic], source: Path) -> str:
     """The messages of a refused build, one for each line of `source` that leads to one.
 
     A constraint of a library is reported as an error at the function's head, notes along the calls, and
-    the reason as the last note: the place shown is the innermost one in `source`, with that reason.
+    the reason as the last note: shown is the innermost position in `source`, with that reason.
     """
     found = list(dict.fromkeys(each.render() for each in _pinned(diagnostics, source)))
     if not found:
@@ -54,6 +54,6 @@ def _groups(diagnostics: Sequence[Diagnostic]) -> list[tuple[Diagnostic, list[Di
 
 
 def _without_place(message: str) -> str:
-    """A note without the file inside the toolchain that it was raised in: the reader has no such file."""
+    """A note without the toolchain's source position, which the reader cannot open."""
     head, mark, rest = message.partition(": ")
     return rest if mark and ".mojo:" in head else message

@@ -1,4 +1,4 @@
-"""Remembers what the compiler refused, so that a gate that holds is not compiled again each time."""
+"""Caches what the compiler refused, so that a correct gate is not compiled again each time."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ class _Refusal(Struct):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def recall(cache: BuildCache, key: str) -> tuple[Diagnostic, ...] | None:
+def load_refusal(cache: BuildCache, key: str) -> tuple[Diagnostic, ...] | None:
     """The compiler's messages for a build that it refused; None where that is not known."""
     known = read_cached(_path(cache, key), _Refusal)
-    return None if known is None else known.diagnostics  # None: the compiler is asked again
+    return None if known is None else known.diagnostics  # None: the program is compiled again
 
 
-def remember(cache: BuildCache, key: str, diagnostics: Sequence[Diagnostic]) -> str:
-    """Notes a refusal. One without a place in a source is not noted: the machine may have been at fault.
+def save_refusal(cache: BuildCache, key: str, diagnostics: Sequence[Diagnostic]) -> str:
+    """Caches a refusal. One without a source position is not cached: the machine may have been at fault.
 
     Returns:
-        What the reader should know where it could not be noted; empty otherwise.
+        A message where it could not be cached; empty otherwise.
     """
     if not cache.writable or not any(each.kind == "error" and each.location for each in diagnostics):
         return ""
     try:
         write_atomically(_path(cache, key), encoded(_Refusal(1, tuple(diagnostics))))
     except OSError as error:
-        return f"a refusal could not be kept in {cache.root} for the next time: {error.strerror or error}"
+        return f"a refusal could not be cached in {cache.root} for the next time: {error.strerror or error}"
     return ""
 
 

@@ -1,1 +1,1 @@
-"""mdBook as a library: its include grammar, its heading ids, and the structure of its pages."""
+"""mdBook's rules as a library: its include grammar, its heading ids, and the structure of its pages."""

@@ -27,7 +27,7 @@ class Region(Struct, frozen=True):
 
 
 def _name_after(mark: str, line: str) -> str | None:
-    """The name after the first `mark` of the line that has one, as an unanchored regex search finds it."""
+    """The name after the first `mark` of the line that has one, like an unanchored regex search."""
     position = line.find(mark)
     while position >= 0:
         rest = line[position + len(mark) :]
@@ -63,7 +63,7 @@ def regions(text: str) -> dict[str, tuple[Region, ...]]:
     """All regions of a file by name; more than one for a name that is opened more than once.
 
     A second opening inside a region of the same name counts as a region of its own: mdBook drops that line
-    silently, and whoever wrote it meant something else.
+    silently, which its author cannot have intended.
     """
     found: dict[str, list[Region]] = {}
     for number, opening, closing in marks(text):

@@ -1,4 +1,4 @@
-"""The pages of books as targets: does a link, a fragment or a picture lead anywhere?"""
+"""Checks the targets of links, fragments and pictures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
 class LinkFault(StrEnum):
-    """What can be wrong with a link or a picture."""
+    """The kinds of faults of links and pictures."""
 
     MISSING_PAGE = "missing-page"
     UNTRANSLATED_PAGE = "untranslated-page"  # only the other language has it
@@ -31,7 +31,7 @@ class LinkFault(StrEnum):
 
 
 class LinkProblem(Struct, frozen=True):
-    """A link or picture of a page that leads nowhere."""
+    """A link or picture whose target does not exist."""
 
     fault: LinkFault
     line: int
@@ -45,7 +45,7 @@ class Destination(Struct, frozen=True):
 
     Attributes:
         path: the file, or None for an address outside the book.
-        fragment: what stands after `#`, decoded; empty where there is none.
+        fragment: the text after `#`, decoded; empty where there is none.
     """
 
     path: str | None
@@ -53,10 +53,10 @@ class Destination(Struct, frozen=True):
 
 
 class Library:
-    """The files of the books of one run: which exist, what ids their pages have. Each is read once.
+    """The files of the books of one run, and the ids of their pages. Each file is read once.
 
     Args:
-        assets: folders that a target starting with `/` may lie in, besides the `src` folder of its book: the
+        assets: folders that may hold a target starting with `/`, besides the `src` folder of its book: the
             other language's `src`, or a folder of generated pictures.
         root: of the files that pages include, see `Files`.
     """
@@ -78,21 +78,21 @@ class Library:
         return Destination(self.locate(page, unquote(address)), fragment)
 
     def locate(self, page: Page, address: str) -> str:
-        """The file that an address within the book means; a path that may not exist."""
+        """The file of an address within the book; it need not exist."""
         if not address.startswith("/"):
             return self._page_file(self.files.real(page.folder, address))
         found = [self._page_file(self.files.real(root, address[1:])) for root in (page.root, *self._assets)]
         return next((path for path in found if self.files.exists(path)), found[0])
 
     def _others_have(self, page: Page, path: str) -> bool:
-        """Does a file that the page's own book lacks exist at its place in another of the folders?"""
+        """Whether a file that the page's own book lacks exists at the same path in another folder."""
         root = self.files.real(page.root, "")
         if not path.startswith(f"{root}/"):
             return False
         return any(self.files.exists(f"{other}/{path[len(root) + 1 :]}") for other in self._assets)
 
     def _page_file(self, path: str) -> str:
-        """`x.html` is made of `x.md`; a folder shows its README or index."""
+        """`x.html` is made from `x.md`; a folder shows its README or index."""
         if path.endswith(".html") and not self.files.exists(path):
             return path[: -len("html")] + "md"
         if os.path.isdir(path):  # noqa: PTH112
@@ -106,7 +106,7 @@ class Library:
         """The structure of a page as readers see it, its includes expanded.
 
         Raises:
-            OSError, UnicodeDecodeError: there is no such page.
+            OSError, UnicodeDecodeError: the page does not exist or cannot be read.
         """
         known = self._structures.get(path)
         if known is None:
@@ -119,7 +119,7 @@ class Library:
         return scan(text)
 
     def check(self, page: Page) -> list[LinkProblem]:
-        """The links and pictures of a page that lead nowhere; addresses outside the book are not followed."""
+        """The links and pictures of a page without a target; external addresses are not followed."""
         problems: list[LinkProblem] = []
         for link in page.structure.links:
             problem = self._check_link(page, link.target, link.line)

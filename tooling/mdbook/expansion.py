@@ -1,7 +1,7 @@
-"""A page with its directives expanded, and what mdBook would have swallowed while doing so.
+"""Expands the directives of a page, and reports the faults that mdBook would not report.
 
 mdBook reports a missing file on stderr and goes on with exit status 0; a missing anchor it does not report at
-all. Here each of them is a problem with a place.
+all. Here each of them is a problem with its position.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DEPTH_LIMIT = 10
 
 
 class Fault(StrEnum):
-    """What can be wrong with a directive."""
+    """The kinds of faults of directives."""
 
     MISSING_FILE = "missing-file"
     NOT_TEXT = "not-text"
@@ -47,14 +47,14 @@ class Fault(StrEnum):
 
 
 class IncludeProblem(Struct, frozen=True):
-    """A directive that will not show what its author meant.
+    """A directive that does not show what its author intended.
 
     Attributes:
-        fault: which rule.
-        where: the directive's place in the file that holds it.
+        fault: its kind.
+        where: the directive's position in its file.
         message: what is wrong, in one sentence.
         hint: what to do.
-        fatal: False for what only looks like a slip.
+        fatal: False for what only resembles a mistake.
     """
 
     fault: Fault
@@ -80,7 +80,7 @@ class Expansion(Struct, frozen=True):
     Attributes:
         text: the expanded Markdown.
         title: the text of the last `{{#title …}}`; None where there is none.
-        problems: everything that went wrong, in the order of the page.
+        problems: all problems, in the order of the page.
         uses: what was included, nested includes too.
     """
 
@@ -91,7 +91,7 @@ class Expansion(Struct, frozen=True):
 
 
 class _Frame(Struct, frozen=True):
-    """The text at hand, and where its lines come from."""
+    """The text being expanded, and the origin of its lines."""
 
     text: str
     folder: Path
@@ -111,7 +111,7 @@ class _Frame(Struct, frozen=True):
 
 class _Expander(Struct):
     files: Files
-    only_check: bool = False  # then the texts of files without directives are not put together
+    only_check: bool = False  # then the texts of files without directives are not joined
     problems: list[IncludeProblem] = field(default_factory=list)
     uses: set[Use] = field(default_factory=set)
     title: str | None = None
@@ -131,7 +131,7 @@ class _Expander(Struct):
         return "".join(pieces)
 
     def _replace(self, directive: Directive, frame: _Frame) -> str | None:
-        """The text in a directive's place; None where mdBook leaves the directive as it is."""
+        """The text that replaces a directive; None where mdBook leaves the directive as it is."""
         if directive.kind is Kind.ESCAPED:
             # The text of an escape is never expanded again, but mdBook applies the depth limit to it too.
             return directive.text[1:] if frame.depth < DEPTH_LIMIT else ""
@@ -151,10 +151,10 @@ class _Expander(Struct):
                 directive,
                 frame,
                 f"includes are nested more than {DEPTH_LIMIT} deep, so the inner text is dropped",
-                "a file that includes itself, directly or through others, must stop doing so",
+                "a file must not include itself, directly or through others",
             )
             return ""
-        self._check_part(directive, frame, real, content)
+        self._check_selector(directive, frame, real, content)
         if self.only_check and "{{" not in content:
             return ""
         excerpt = self._excerpt(directive, content)
@@ -170,55 +170,55 @@ class _Expander(Struct):
 
     def _excerpt(self, directive: Directive, content: str) -> Excerpt:
         if directive.kind is not Kind.PLAYGROUND:
-            return take(directive.kind, directive.part, content)
+            return take(directive.kind, directive.selector, content)
         if not content.endswith("\n"):
             content += "\n"
         info = ",".join(("rust", *directive.attributes))
         count = content.count("\n")
         return Excerpt(f"```{info}\n{content}```\n", (1, *range(1, count + 1), count, count), ())
 
-    def _check_part(self, directive: Directive, frame: _Frame, real: str, content: str) -> None:
-        part = directive.part
-        if isinstance(part, LineRange):
+    def _check_selector(self, directive: Directive, frame: _Frame, real: str, content: str) -> None:
+        selector = directive.selector
+        if isinstance(selector, LineRange):
             self.uses.add(Use(real, None))
-            if part != WHOLE_FILE and not _holds_lines(part, content):
+            if selector != WHOLE_FILE and not _holds_lines(selector, content):
                 self._report(
                     Fault.EMPTY_RANGE,
                     directive,
                     frame,
-                    f"no line of {directive.path} lies in the range that is asked for",
+                    f"no line of {directive.path} is in the requested range",
                     "give lines that exist, or better an anchor, which survives edits",
                 )
             return
-        self.uses.add(Use(real, part))
+        self.uses.add(Use(real, selector))
         regions = self.files.regions(real)
-        found = regions.get(part, ())
+        found = regions.get(selector, ())
         if not found:
             names = ", ".join(sorted(regions)) or "none"
             self._report(
                 Fault.MISSING_ANCHOR,
                 directive,
                 frame,
-                f"{directive.path} has no anchor `{part}`; mdBook would show nothing, silently",
-                f"add `ANCHOR: {part}` and `ANCHOR_END: {part}`, or use one of its anchors: {names}",
+                f"{directive.path} has no anchor `{selector}`; mdBook would show nothing, silently",
+                f"add `ANCHOR: {selector}` and `ANCHOR_END: {selector}`, or use one of its anchors: {names}",
             )
         elif len(found) > 1 and directive.kind is not Kind.RUSTDOC_INCLUDE:  # that one shows all of them
-            places = ", ".join(str(region.opening) for region in found)
+            lines = ", ".join(str(region.opening) for region in found)
             self._report(
                 Fault.DUPLICATED_ANCHOR,
                 directive,
                 frame,
-                f"{directive.path} opens the anchor `{part}` more than once, in lines {places}",
-                "give each region a name of its own",
+                f"{directive.path} opens the anchor `{selector}` more than once, in lines {lines}",
+                "give each region a different name",
             )
         elif found[0].closing is None:
             self._report(
                 Fault.UNCLOSED_ANCHOR,
                 directive,
                 frame,
-                f"the anchor `{part}` of {directive.path}:{found[0].opening} is never closed; mdBook would "
-                "show everything to the end of the file",
-                f"add a line `ANCHOR_END: {part}`",
+                f"the anchor `{selector}` of {directive.path}:{found[0].opening} is never closed; mdBook "
+                "would show everything to the end of the file",
+                f"add a line `ANCHOR_END: {selector}`",
             )
 
     def _report_unreadable(
@@ -245,7 +245,7 @@ class _Expander(Struct):
         self.problems.append(IncludeProblem(fault, frame.location(directive.start), message, hint))
 
     def _look_for_slips(self, frame: _Frame) -> None:
-        """Text that mdBook shows as it is although somebody meant a directive."""
+        """Reports text that mdBook shows as it is although it was probably meant as a directive."""
         if "{{" not in frame.text:
             return
         known = {found.start: found for found in find_directives(frame.text) if found.kind is not Kind.OTHER}
@@ -276,25 +276,25 @@ _OURS = ("include", "rustdoc_include", "playground", "title")
 
 
 def _means_one_of_ours(name: str) -> bool:
-    import difflib  # noqa: PLC0415 - few pages hold braces that are no directive
+    import difflib  # noqa: PLC0415 - few pages contain braces that are not a directive
 
     return bool(difflib.get_close_matches(name.lower(), _OURS, n=1, cutoff=0.8))
 
 
-def _holds_lines(part: LineRange, content: str) -> bool:
+def _holds_lines(selector: LineRange, content: str) -> bool:
     count = len(rust.lines(content))
-    return part.start < count and (part.stop is None or part.stop > part.start)
+    return selector.start < count and (selector.stop is None or selector.stop > selector.start)
 
 
 def check(text: str, path: Path, files: Files) -> tuple[tuple[IncludeProblem, ...], frozenset[Use]]:
-    """The problems and uses of a page, found without putting its expanded text together."""
+    """The problems and uses of a page, without its expanded text."""
     expander = _Expander(files, only_check=True)
     expander.expand(_Frame(text, path.parent, path, 0))
     return tuple(expander.problems), frozenset(expander.uses)
 
 
 def unused_anchors(uses: Iterable[Use], paths: Iterable[Path], files: Files) -> list[tuple[Path, Region]]:
-    """The regions of these files that no page shows, whole-file includes aside.
+    """The regions of these files that no page shows, not counting includes of whole files.
 
     Raises:
         OSError, UnicodeDecodeError: one of the files cannot be read.
@@ -315,7 +315,7 @@ def expand(text: str, path: Path, files: Files) -> Expansion:
     Args:
         text: the page.
         path: its file; paths in directives are taken from its folder.
-        files: remembers what was read.
+        files: caches what is read.
     """
     expander = _Expander(files)
     expanded = expander.expand(_Frame(text, path.parent, path, 0))

@@ -1,4 +1,4 @@
-"""The files that directives and links name, each read once in a run."""
+"""Reads the files that directives and links name, each once in a run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from tooling.regular_files import read_regular, require_below
 
 
 class Files:
-    """Remembers texts, real paths and anchors of files; one object serves a whole run.
+    """Caches texts, real paths and anchors of files; one object is used for a whole run.
 
     Symbolic links are followed by the system, never by rewriting `..` in the text of a path: a translated
     book may share a folder with its source through a link.
 
     Args:
-        root: texts are taken from regular files below this folder alone, and from none that is hidden; None:
-            from regular files anywhere.
+        root: only regular files below this folder that are not hidden are read; None: regular files anywhere.
     """
 
     def __init__(self, root: Path | None = None) -> None:
@@ -31,7 +30,7 @@ class Files:
 
     def real(self, folder: Path | str, path: str) -> str:
         """The real path of `path` as seen from a folder; it need not exist."""
-        # On the hot path, and `..` must stay: neither os.path.join nor pathlib.
+        # Called often, and `..` must stay: neither os.path.join nor pathlib.
         joined = path if path.startswith("/") else f"{folder}/{path}"
         known = self._real.get(joined)
         if known is None:
@@ -39,7 +38,7 @@ class Files:
             parent, name = os.path.split(joined)
             real_parent = self._real_folders.get(parent)
             if real_parent is None:
-                # `missing/..` is no folder, whatever realpath makes of it: such a path stays as written.
+                # `missing/..` is not a folder, whatever realpath returns: such a path stays as written.
                 real_parent = os.path.realpath(parent) if os.path.isdir(parent) else parent  # noqa: PTH112
                 self._real_folders[parent] = real_parent
             known = os.path.join(real_parent, name)  # noqa: PTH118
@@ -49,7 +48,7 @@ class Files:
         return known
 
     def exists(self, path: str) -> bool:
-        """Is there a file or folder of this path?"""
+        """Whether a file or folder of this path exists."""
         known = self._exists.get(path)
         if known is None:
             known = self._exists[path] = os.path.exists(path)  # noqa: PTH110

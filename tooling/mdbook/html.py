@@ -35,7 +35,7 @@ _READ_ATTRIBUTES = frozenset({"alt", "title", "aria-label", "aria-description", 
 
 
 class Html(Struct):
-    """Adds what raw HTML holds to the lists of a page."""
+    """Adds the contents of raw HTML to the lists of a page."""
 
     marks: list[Mark]
     links: list[Link]

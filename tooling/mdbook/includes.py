@@ -5,8 +5,8 @@ The grammar is that of `links.rs` in mdBook 0.5.4, and `tests/mdbook` compares e
     escaped    \\{{# … }}          to the LAST `}}` of the line; loses its backslash and nothing else
     directive  {{ #name word … }}  name of [a-zA-Z0-9_], then spaces, then anything without `}`
 
-A directive works everywhere: in code, in fences, in HTML comments. Names that mdBook does not know stay as
-text, without a warning; they may belong to a preprocessor of the book.
+A directive works everywhere: in code, in fences, in HTML comments. Unknown names stay as text without a
+warning; they may belong to a preprocessor of the book.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _DIRECTIVE = re.compile(
 
 
 class Kind(Enum):
-    """What a directive asks for."""
+    """The type of a directive."""
 
     INCLUDE = "include"
-    RUSTDOC_INCLUDE = "rustdoc_include"  # the whole file, all but the part hidden behind `# `
+    RUSTDOC_INCLUDE = "rustdoc_include"  # the whole file, all other lines hidden by `# `
     PLAYGROUND = "playground"  # the whole file in a rust fence
     TITLE = "title"
     ESCAPED = "escaped"
@@ -63,11 +63,11 @@ class Directive(Struct, frozen=True):
     """One directive of a page.
 
     Attributes:
-        kind, name: what it asks for, and the word it is written with (`playpen` is an old `playground`).
-        start, end: its place in the text.
+        kind, name: its type, and the word it is written with (`playpen` is an old name of `playground`).
+        start, end: its offsets in the text.
         text: the directive as written.
         path: the file, relative to the folder of the file that holds the directive.
-        part: the lines or the anchor's name that is asked for.
+        selector: the lines or the name of the anchor to include.
         argument: everything after the name, for `title` and for directives that are not mdBook's own.
         attributes: the words after a playground's path.
     """
@@ -78,18 +78,18 @@ class Directive(Struct, frozen=True):
     end: int
     text: str
     path: str = ""
-    part: LineRange | str = WHOLE_FILE
+    selector: LineRange | str = WHOLE_FILE
     argument: str = ""
     attributes: tuple[str, ...] = ()
 
     @property
     def includes(self) -> bool:
-        """Does it bring in a file?"""
+        """Whether it includes a file."""
         return self.kind in (Kind.INCLUDE, Kind.RUSTDOC_INCLUDE, Kind.PLAYGROUND)
 
 
-def parse_part(text: str | None) -> LineRange | str:
-    """What stands after the path: `5`, `5:`, `:9`, `5:9` or the name of an anchor.
+def parse_selector(text: str | None) -> LineRange | str:
+    """Parses the text after the path: `5`, `5:`, `:9`, `5:9` or the name of an anchor.
 
     Everything after a second colon is ignored, and so is an end that is not a number.
     """
@@ -116,16 +116,16 @@ def _parse(match: re.Match[str]) -> Directive:
         return Directive(Kind.OTHER, name, start, end, text, argument=argument)
     if kind is Kind.PLAYGROUND:
         return Directive(kind, name, start, end, text, words[0], attributes=tuple(words[1:]))
-    path, colon, part = words[0].partition(":")
-    return Directive(kind, name, start, end, text, path, parse_part(part if colon else None))
+    path, colon, selector = words[0].partition(":")
+    return Directive(kind, name, start, end, text, path, parse_selector(selector if colon else None))
 
 
 def find_directives(text: str) -> tuple[Directive, ...]:
-    """Every directive of a text, in order, those that are left as text too."""
+    """Every directive of a text, in order, including those that are left as text."""
     return _find(text) if "{{" in text else ()
 
 
-@lru_cache(maxsize=256)  # several checks of a page ask for the same text in turn
+@lru_cache(maxsize=256)  # several checks of a page parse the same text in turn
 def _find(text: str) -> tuple[Directive, ...]:
     return tuple(map(_parse, _DIRECTIVE.finditer(text)))
 
@@ -136,7 +136,7 @@ class Excerpt(Struct, frozen=True):
     Attributes:
         text: the lines, joined by line feeds, without a final one.
         numbers: for each line of the text, its number in the file, counted from 1.
-        hidden: for each line, whether it is hidden behind `# ` (rustdoc_include only).
+        hidden: for each line, whether it is hidden by `# ` (rustdoc_include only).
     """
 
     text: str
@@ -144,7 +144,7 @@ class Excerpt(Struct, frozen=True):
     hidden: tuple[bool, ...]
 
 
-def take(kind: Kind, part: LineRange | str, content: str) -> Excerpt:
+def take(kind: Kind, selector: LineRange | str, content: str) -> Excerpt:
     """The lines of a file that an `include` or `rustdoc_include` shows.
 
     - a range keeps the anchor lines inside it; an anchor drops every line that opens or closes any anchor;
@@ -153,12 +153,12 @@ def take(kind: Kind, part: LineRange | str, content: str) -> Excerpt:
     """
     lines = rust.lines(content)
     if kind is Kind.RUSTDOC_INCLUDE:
-        chosen = list(_rustdoc_lines(part, lines))
-    elif isinstance(part, LineRange):
-        stop = len(lines) if part.stop is None else min(part.stop, len(lines))
-        chosen = [(index, False) for index in range(part.start, stop)]
+        chosen = list(_rustdoc_lines(selector, lines))
+    elif isinstance(selector, LineRange):
+        stop = len(lines) if selector.stop is None else min(selector.stop, len(lines))
+        chosen = [(index, False) for index in range(selector.start, stop)]
     else:
-        chosen = [(index, False) for index in _first_region(part, lines)]
+        chosen = [(index, False) for index in _first_region(selector, lines)]
     text = "\n".join(f"# {lines[index]}" if hidden else lines[index] for index, hidden in chosen)
     return Excerpt(text, tuple(index + 1 for index, _ in chosen), tuple(hidden for _, hidden in chosen))
 
@@ -166,7 +166,7 @@ def take(kind: Kind, part: LineRange | str, content: str) -> Excerpt:
 def _first_region(name: str, lines: list[str]) -> Iterator[int]:
     inside = False
     for index, line in enumerate(lines):
-        if "ANCHOR" not in line:  # most lines: asked here, because asking a function costs ten times as much
+        if "ANCHOR" not in line:  # most lines; tested here, because a function call costs ten times as much
             if inside:
                 yield index
             continue
@@ -180,20 +180,20 @@ def _first_region(name: str, lines: list[str]) -> Iterator[int]:
             yield index
 
 
-def _rustdoc_lines(part: LineRange | str, lines: list[str]) -> Iterator[tuple[int, bool]]:
-    if isinstance(part, LineRange):
+def _rustdoc_lines(selector: LineRange | str, lines: list[str]) -> Iterator[tuple[int, bool]]:
+    if isinstance(selector, LineRange):
         for index in range(len(lines)):
-            yield index, index not in part
+            yield index, index not in selector
         return
     inside = False
     for index, line in enumerate(lines):
         opening, closing = anchors.opened(line), anchors.closed(line)
         if inside:
             if closing is not None:
-                inside = closing != part
+                inside = closing != selector
             elif opening is None:
                 yield index, False
         elif opening is not None:
-            inside = opening == part
+            inside = opening == selector
         elif closing is None:
             yield index, True

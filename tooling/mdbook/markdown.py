@@ -1,9 +1,9 @@
-r"""The Markdown of a page as mdBook's own parser reads it, with the place of everything in the source.
+r"""Parses the Markdown of a page with mdBook's own parser, with source positions.
 
 mdBook 0.5.4 parses with pulldown-cmark 0.13.4, and so does pyromark 0.10.1, its Python binding. What is not
-Markdown is replaced before parsing by a stand-in of the same length: directives (`{{#include …}}`), which are
-expanded before Markdown is read, and formulas (`\\( … \\)`, `\\[ … \\]`, `$$ … $$`), which are drawn before
-(`tooling.book.directives.formulas`) or typeset by a script afterwards.
+Markdown is replaced before parsing by a placeholder of the same length: directives (`{{#include …}}`), which
+are expanded before Markdown is read, and formulas (`\\( … \\)`, `\\[ … \\]`, `$$ … $$`), which are drawn
+before (`tooling.book.directives.formulas`) or typeset by a script afterwards.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _BLANK_LINE = re.compile(r"\n[ \t>]*\n")
 _QUOTED_LINE = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
 # Plane 15 is for private use, and each of its characters takes four bytes of UTF-8.
 _FIRST, _LAST = 0xF0000, 0xFFFFD
-_STAND_IN = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]0*")
+_PLACEHOLDER = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]0*")
 
 
-class StandIn(Struct, frozen=True):
-    """What a stand-in stands for.
+class Placeholder(Struct, frozen=True):
+    """The text that a placeholder replaces.
 
     Attributes:
-        mark: the stand-in as it is in the parsed text; no other text of the page is equal to it.
+        mark: the placeholder as it is in the parsed text; no other text of the page is equal to it.
         text: the directive or formula as written.
         formula: what is between the delimiters of a formula, None for a directive.
         display: whether the formula is displayed on lines of its own.
@@ -50,16 +50,16 @@ class Document(Struct, frozen=True):
     """A parsed page.
 
     Attributes:
-        events: what pulldown-cmark says of the page, each with its bytes in `parsed`.
-        parsed: the UTF-8 text that was parsed, with stand-ins.
+        events: those of pulldown-cmark, each with its range of bytes in `parsed`.
+        parsed: the UTF-8 text that was parsed, with placeholders.
         source: the text as written, as long as `parsed`; `\n` ends its lines, and it has no byte order mark.
-        stand_ins: by their first character.
+        placeholders: by their first character.
     """
 
     events: list[tuple[Event, Range]]
     parsed: bytes
     source: bytes
-    stand_ins: dict[str, StandIn]
+    placeholders: dict[str, Placeholder]
     _line_starts: list[int]
 
     def line(self, offset: int) -> int:
@@ -72,24 +72,24 @@ class Document(Struct, frozen=True):
 
     def restored(self, text: str) -> str:
         """A piece of the parsed text with directives and formulas as written."""
-        if not self.stand_ins or text.isascii():
+        if not self.placeholders or text.isascii():
             return text
-        return _STAND_IN.sub(self._restore, text)
+        return _PLACEHOLDER.sub(self._restore, text)
 
     def _restore(self, match: re.Match[str]) -> str:
-        known = self.stand_ins.get(match[0][0])
+        known = self.placeholders.get(match[0][0])
         if known is None or not match[0].startswith(known.mark):
             return match[0]
         return known.text + match[0][len(known.mark) :]
 
-    def split(self, text: str) -> list[str | StandIn]:
-        """A piece of the parsed text cut at its stand-ins."""
-        if not self.stand_ins or text.isascii():
+    def split(self, text: str) -> list[str | Placeholder]:
+        """A piece of the parsed text cut at its placeholders."""
+        if not self.placeholders or text.isascii():
             return [text]
-        pieces: list[str | StandIn] = []
+        pieces: list[str | Placeholder] = []
         done = 0
-        for match in _STAND_IN.finditer(text):
-            known = self.stand_ins.get(match[0][0])
+        for match in _PLACEHOLDER.finditer(text):
+            known = self.placeholders.get(match[0][0])
             if known is not None and match[0].startswith(known.mark):
                 pieces += (text[done : match.start()], known)
                 done = match.start() + len(known.mark)
@@ -108,16 +108,16 @@ def parse(text: str, *, smart_punctuation: bool = False) -> Document:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = text.removeprefix("\ufeff")
-    stand_ins: dict[str, StandIn] = {}
-    masked = _without_directives(text, stand_ins) if "{{" in text else text
+    placeholders: dict[str, Placeholder] = {}
+    masked = _without_directives(text, placeholders) if "{{" in text else text
     if "\\\\(" in masked or "\\\\[" in masked or "$$" in masked:
-        masked = _without_formulas(masked, stand_ins)
+        masked = _without_formulas(masked, placeholders)
     source = text.encode()
     return Document(
         list(_parser(smart_punctuation=smart_punctuation).events_with_range(masked)),
-        masked.encode() if stand_ins else source,
+        masked.encode() if placeholders else source,
         source,
-        stand_ins,
+        placeholders,
         [0, *accumulate(map(len, source.splitlines(keepends=True)))],
     )
 
@@ -149,28 +149,28 @@ def _parser(*, smart_punctuation: bool = False) -> pyromark.Markdown:
 
 
 def _mark(number: int, length: int) -> str | None:
-    """The stand-in of this number, `length` bytes long; None where there is no further number."""
+    """The placeholder of this number, `length` bytes long; None where the numbers are exhausted."""
     character = _FIRST + number
     return chr(character) + "0" * (length - 4) if character <= _LAST else None
 
 
-def _without_directives(text: str, stand_ins: dict[str, StandIn]) -> str:
+def _without_directives(text: str, placeholders: dict[str, Placeholder]) -> str:
     pieces: list[str] = []
     done = 0
     for directive in find_directives(text):
         if directive.kind is Kind.ESCAPED or "\n" in directive.text:
             continue
-        mark = _mark(len(stand_ins), len(directive.text.encode()))
+        mark = _mark(len(placeholders), len(directive.text.encode()))
         if mark is None:
             break
-        stand_ins[mark[0]] = StandIn(mark, directive.text)
+        placeholders[mark[0]] = Placeholder(mark, directive.text)
         pieces += (text[done : directive.start], mark)
         done = directive.end
     pieces.append(text[done:])
     return "".join(pieces)
 
 
-def _without_formulas(text: str, stand_ins: dict[str, StandIn]) -> str:
+def _without_formulas(text: str, placeholders: dict[str, Placeholder]) -> str:
     code = _code(text)
     pieces: list[str] = []
     done = position = offset = counted = 0
@@ -180,12 +180,12 @@ def _without_formulas(text: str, stand_ins: dict[str, StandIn]) -> str:
         position = match.start() + 1
         if _BLANK_LINE.search(match[0]) or any(start <= offset < end for start, end in code):
             continue
-        mark = _mark(len(stand_ins), len(match[0].encode()))
+        mark = _mark(len(placeholders), len(match[0].encode()))
         if mark is None:
             break
-        written = _STAND_IN.sub(lambda found: stand_ins[found[0][0]].text, match[0])
+        written = _PLACEHOLDER.sub(lambda found: placeholders[found[0][0]].text, match[0])
         body = _QUOTED_LINE.sub("\n", written[3:-3] if match[3] is None else written[2:-2])
-        stand_ins[mark[0]] = StandIn(mark, written, " ".join(body.split()), match[1] is None)
+        placeholders[mark[0]] = Placeholder(mark, written, " ".join(body.split()), match[1] is None)
         pieces += (text[done : match.start()], mark)
         done = position = match.end()
     pieces.append(text[done:])
@@ -193,7 +193,7 @@ def _without_formulas(text: str, stand_ins: dict[str, StandIn]) -> str:
 
 
 def _code(text: str) -> list[tuple[int, int]]:
-    """The bytes of code and of HTML blocks, where dollars and backslashes delimit no formula."""
+    """The bytes of code and of HTML blocks, where dollars and backslashes do not delimit formulas."""
     found: list[tuple[int, int]] = []
     for event, span in _parser().events_with_range(text):
         if isinstance(event, str):

@@ -1,4 +1,4 @@
-"""The parts of a Markdown page, each with its line, counted from 1."""
+"""The elements of a Markdown page, each with its line, counted from 1."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Heading(Struct, frozen=True):
         level: 1 to 6.
         text: its Markdown, without marks and without `{#id}`.
         id: the id that mdBook gives it: the explicit one, or one made of its text.
-        explicit: is the id written out?
+        explicit: whether the id is written in the page.
     """
 
     level: int
@@ -61,7 +61,7 @@ class Image(Struct, frozen=True):
 
 
 class Alert(Struct, frozen=True):
-    """`> [!NOTE]`; `known` where mdBook makes a box of it."""
+    """`> [!NOTE]`; `known` where mdBook renders it as a box."""
 
     name: str
     known: bool
@@ -69,7 +69,7 @@ class Alert(Struct, frozen=True):
 
 
 class Marker(Struct, frozen=True):
-    """A paragraph that is nothing but a directive, such as `{{#run p15}}`."""
+    """A paragraph that consists of one directive, such as `{{#run p15}}`."""
 
     text: str
     line: int
@@ -110,7 +110,7 @@ class Active(Struct, frozen=True):
 class Prose(Struct, frozen=True):
     """Text for readers, free of code, formulas, tags and targets of links.
 
-    Each removed code span or formula leaves one `OBJECT`, so that words on its sides do not grow together.
+    Each removed code span or formula leaves one `OBJECT`, so that the words around it are not joined.
     `kind` is heading, paragraph, row (of a table), html, or attribute (a title or alternative text).
     """
 
@@ -123,13 +123,13 @@ OBJECT = "\ufffc"
 
 
 class Structure(Struct, frozen=True):
-    """What one page is made of.
+    """The elements of one page.
 
     Attributes:
         marks: headings, code blocks, tables, block-level tags, images, alerts and lone directives, in order.
         headings: those of the marks that are headings.
-        ids: everything a fragment can name.
-        links, codes, formulas: what stands inside text, in order.
+        ids: all targets of fragments.
+        links, codes, formulas: those inside text, in order.
         prose: the text itself.
         active: what a browser runs, loads or applies.
     """

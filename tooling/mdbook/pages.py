@@ -1,4 +1,4 @@
-"""One chapter of one book, read once and looked at by many checks."""
+"""One chapter of one book, read once for all checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tooling.mdbook.structure import Structure, scan
 
 
 class Page(Struct, frozen=True):
-    """A chapter's text and what was found in it.
+    """A chapter's text and its structure.
 
     Attributes:
         path: the chapter file, absolute; includes and links are resolved from its folder. A text taken from
@@ -34,7 +34,7 @@ class Page(Struct, frozen=True):
 
     @classmethod
     def read(cls, path: Path, root: Path) -> Page:
-        """The page as it stands in the working tree.
+        """The page in the working tree.
 
         Raises:
             OSError, UnicodeDecodeError: the file cannot be read as UTF-8 text.

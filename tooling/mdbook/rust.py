@@ -1,7 +1,7 @@
-"""Rust's ideas of a line, a space, a word character and a number, where Python's differ.
+"""Rust's definitions of a line, a space, a word character and a number, where Python's differ.
 
-mdBook is written in Rust: its directives are cut with `str::lines`, `split_whitespace`, `usize::from_str` and
-the Unicode classes of the regex crate. Each function here agrees with one of them for every input.
+mdBook is written in Rust and parses its directives with `str::lines`, `split_whitespace`, `usize::from_str`
+and the Unicode classes of the regex crate. Each function here agrees with one of them for every input.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def usize(text: str) -> int | None:
 
 
 def is_word(character: str) -> bool:
-    r"""Does `\w` of the regex crate match this character?"""
+    r"""Whether `\w` of the regex crate matches this character."""
     if character.isascii():
         return character.isalnum() or character == "_"
     if unicodedata.category(character) in _WORD_CATEGORIES or character in "\u200c\u200d":
@@ -66,7 +66,7 @@ def leading_name(text: str) -> str:
 
 
 def is_alphanumeric(character: str) -> bool:
-    """Does `char::is_alphanumeric` hold: Alphabetic, or of category Nd, Nl or No?"""
+    """Whether `char::is_alphanumeric` holds: Alphabetic, or of category Nd, Nl or No."""
     if character.isalnum():
         return True
     code = ord(character)

@@ -28,7 +28,7 @@ def _kept(match: re.Match[str]) -> str:
 
 
 def unique(identifier: str, taken: set[str]) -> str:
-    """The id, with a number where it is taken; what it returns is taken from then on."""
+    """The id, with a number where it is taken; the result counts as taken from then on."""
     candidate, number = identifier, 0
     while candidate in taken:
         number += 1

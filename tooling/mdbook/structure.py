@@ -1,4 +1,4 @@
-"""The structure of a Markdown page: what mdBook's parser found, gathered for checks."""
+"""The structure of a Markdown page, collected from the events of mdBook's parser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from tooling.mdbook import slugs
 from tooling.mdbook.html import Html
-from tooling.mdbook.markdown import Document, StandIn, parse
+from tooling.mdbook.markdown import Document, Placeholder, parse
 from tooling.mdbook.markup import (
     OBJECT,
     Alert,
@@ -47,7 +47,7 @@ def scan(text: str) -> Structure:
     scanner = _Scanner(parse(text))
     scanner.read()
     titles = scanner.titles
-    if scanner.dashes:  # which of them become signs that ids leave out, only the parser knows
+    if scanner.dashes:  # only the parser determines which of them become signs that ids leave out
         exact = _Scanner(parse(text, smart_punctuation=True))
         exact.read()
         titles = exact.titles
@@ -60,13 +60,13 @@ class _Text(Struct):
     Attributes:
         kind: as in `Prose`.
         line: its first line.
-        implied: a paragraph without an event of its own: it is the text of a tight list item.
+        implied: a paragraph without an event of its own, the text of a tight list item.
         title: whether it gets an id: a heading, or a term of a definition list.
         pieces: its prose.
-        rendered: what the id of a heading is made of.
+        rendered: the text that the id of a heading is made from.
         start, end: bytes of its content.
         directives: the directives in it.
-        plain: nothing but text and directives has been read.
+        plain: only text and directives have been read so far.
     """
 
     kind: str
@@ -77,7 +77,7 @@ class _Text(Struct):
     rendered: list[str] = field(default_factory=list)
     start: int = -1
     end: int = -1
-    directives: list[StandIn] = field(default_factory=list)
+    directives: list[Placeholder] = field(default_factory=list)
     plain: bool = True
 
 
@@ -86,7 +86,7 @@ class _Title(Struct):
 
     explicit: str | None
     rendered: str
-    place: int  # index of the heading in the marks, -1 for a term
+    index: int  # index of the heading in the marks, -1 for a term
 
 
 class _Scanner:
@@ -102,14 +102,14 @@ class _Scanner:
         self.ids: set[str] = set()
         self.html = Html(self.marks, self.links, self.prose, self.ids)
         self.titles: list[_Title] = []
-        self.dashes = False  # there are two hyphens side by side in a title
+        self.dashes = False  # a title contains two adjacent hyphens
         self.footnotes: dict[str, int] = {}
         self.text: _Text | None = None
         self.code: list[str] | None = None  # pieces of an open code block
         self.block: list[str] | None = None  # pieces of an open HTML block
         self.opened = 0  # the byte at which the open block starts
         self.info: str | None = None  # of a fence
-        self.pictures = 0  # how many images are around the current event
+        self.pictures = 0  # the nesting depth of images
         self.cells: list[int] = []
         self.alignment = ""
         self.first_cell = False
@@ -300,7 +300,7 @@ class _Scanner:
             self.alignment = "".join(_ALIGNMENTS[column] for column in tag["Table"])
 
     def read_unknown_alert(self, span: Range) -> bool:
-        """Notes `[!…]` with a word that mdBook makes no box of, alone on the first line of a quote."""
+        """Records `[!…]` with an alert type that mdBook does not know, alone on the first line of a quote."""
         first, _, _ = self.document.written(span["start"], span["end"]).partition("\n")
         alert = ALERT.match(first)
         if alert is None:
@@ -341,10 +341,10 @@ class _Scanner:
         text, title = self.text, self.titles[-1]
         assert text is not None
         title.rendered = "".join(text.rendered)
-        mark = self.marks[title.place]
+        mark = self.marks[title.index]
         assert isinstance(mark, Heading)
         written = self.document.written(text.start, text.end) if text.start >= 0 else ""
-        self.marks[title.place] = Heading(mark.level, written, "", mark.explicit, mark.line)
+        self.marks[title.index] = Heading(mark.level, written, "", mark.explicit, mark.line)
         self.close_text()
 
     def close_code(self) -> None:
@@ -357,17 +357,17 @@ class _Scanner:
         self.marks.append(Fence(language, info, code, line, self.info is not None))
 
     def result(self, titles: list[_Title]) -> Structure:
-        """What was read, with the ids that mdBook gives to these headings and terms."""
+        """The structure, with the ids that mdBook gives to these headings and terms."""
         taken: set[str] = set()
         for title in titles:
             identifier = title.explicit
             if identifier is None:
                 identifier = slugs.unique(slugs.slug(title.rendered), taken)
             self.ids.add(identifier)
-            if title.place >= 0:
-                mark = self.marks[title.place]
+            if title.index >= 0:
+                mark = self.marks[title.index]
                 assert isinstance(mark, Heading)
-                self.marks[title.place] = Heading(mark.level, mark.text, identifier, mark.explicit, mark.line)
+                self.marks[title.index] = Heading(mark.level, mark.text, identifier, mark.explicit, mark.line)
         return Structure(
             tuple(self.marks),
             tuple(mark for mark in self.marks if isinstance(mark, Heading)),

@@ -1,1 +1,1 @@
-"""Shows verdicts: on the console, as JSON, as JUnit XML, as GitHub annotations."""
+"""Reports of verdicts: on the console, as JSON, as JUnit XML, as GitHub annotations."""

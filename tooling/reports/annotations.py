@@ -1,7 +1,7 @@
-"""Messages that GitHub shows beside the lines of a pull request (its "workflow commands").
+"""Annotations: messages that GitHub shows at lines of a pull request, written as workflow commands.
 
-Of one step's annotations GitHub shows ten errors, ten warnings and ten notices, and fifty of a job: `limited`
-chooses, and the step summary holds the rest.
+GitHub shows ten errors, ten warnings and ten notices of a step, and fifty annotations of a job: `limited`
+selects them, and the step summary contains the rest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 
-if TYPE_CHECKING:  # they bring NumPy, which a check of texts need not load
+if TYPE_CHECKING:  # they import NumPy, which a check of texts does not need
     from tooling.judging.verdict import Verdict
     from tooling.reports.records import ReportRecord
 from tooling.text import ENGLISH
@@ -27,7 +27,7 @@ PER_STEP = 50
 
 
 class Level(StrEnum):
-    """How grave an annotation is."""
+    """The severity of an annotation."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -35,11 +35,11 @@ class Level(StrEnum):
 
 
 COMMANDS = tuple(f"::{level}" for level in Level)
-"""How the line of an annotation begins."""
+"""The prefixes of a line with an annotation."""
 
 
 class Annotation(Struct, frozen=True):
-    """One message, beside a line of a file where it names one."""
+    """One message, at a line of a file if it has one."""
 
     title: str
     message: str
@@ -48,7 +48,7 @@ class Annotation(Struct, frozen=True):
     level: Level = Level.ERROR
 
     def render(self, root: Path | None) -> str:
-        """The workflow command; paths below `root` are named from there, as GitHub wants them."""
+        """The workflow command; paths below `root` are relative to it, as GitHub requires."""
         properties = []
         if self.where:
             path = self.where.path
@@ -71,7 +71,7 @@ def in_workflow() -> bool:
 
 
 def limited(annotations: Iterable[Annotation]) -> tuple[list[Annotation], int]:
-    """The first ones that GitHub shows, each once, and how many are left out."""
+    """The annotations that GitHub shows, without duplicates, and the number of the others."""
     used: Counter[Level] = Counter()
     distinct = list(dict.fromkeys(annotations))
     shown: list[Annotation] = []
@@ -83,7 +83,7 @@ def limited(annotations: Iterable[Annotation]) -> tuple[list[Annotation], int]:
 
 
 def annotation_lines(annotations: Iterable[Annotation], root: Path | None) -> list[str]:
-    """The workflow commands of those that GitHub shows, and a line that counts the others."""
+    """The workflow commands of those that GitHub shows, and a line with the number of the others."""
     shown, left_out = limited(annotations)
     lines = [one.render(root) for one in shown]
     return [*lines, f"{left_out} more findings are in the step summary"] if left_out else lines
@@ -97,8 +97,10 @@ def verdict_annotations(verdict: Verdict, source: Path, language: str = ENGLISH)
         for finding in case.errors:
             from tooling.simulator.checks.findings import explain  # noqa: PLC0415 - only simulated runs have any
 
-            place = finding.parties[0].place if finding.parties else None
-            where = Location(Path(place.file), place.line, place.column) if place and place.line else None
+            position = finding.parties[0].position if finding.parties else None
+            where = None
+            if position is not None and position.line:
+                where = Location(Path(position.file), position.line, position.column)
             message = explain(finding, language)
             found.append(Annotation(title, f"{message.what}\n{message.why}\n{message.hint}", where))
         for problem in case.problems:
@@ -118,9 +120,9 @@ def record_annotations(records: Iterable[ReportRecord]) -> list[Annotation]:
 
 
 def error_annotation(error: ToolingError) -> Annotation:
-    """The one for an error that stopped a command."""
+    """The annotation for an error that stopped a command."""
     details = getattr(error, "details", "")
-    text = "\n".join(part for part in (error.what, error.why, details, error.hint) if part)
+    text = "\n".join(each for each in (error.what, error.why, details, error.hint) if each)
     return Annotation(type(error).__name__, text, error.where)
 
 

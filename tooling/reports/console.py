@@ -1,4 +1,4 @@
-"""The verdict as a learner reads it."""
+"""The verdict as the console shows it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _dataset(name: str, language: str) -> str:
 
 
 def headline(command: str, choice: Choice, checks: frozenset[str] | None, language: str = "en") -> str:
-    """The line before a run: what runs where and why there, and which checks watch if not all do."""
+    """The line before a run: command, target, reason, and the enabled checks if not all are enabled."""
     line = _say("headline", language, command=command, device=_device(choice, language), reason=choice.reason)
     if checks is None:
         return line
@@ -73,7 +73,7 @@ def headline(command: str, choice: Choice, checks: frozenset[str] | None, langua
 
 
 def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> None:
-    """Writes the verdict: one line when it is right; what, where, why and what to try when it is not."""
+    """Writes the verdict: one line if it is right; what, where, why and what to try if it is not."""
     command = verdict.selection.command
     for note in verdict.notes:
         terminal.line(terminal.paint(f"note: {note}", "dim"))
@@ -99,7 +99,7 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
 
 
 def _show_undecided(verdict: Verdict, headline: str, terminal: Terminal, language: str) -> None:
-    from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - brings the simulator
+    from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - imports the simulator
 
     terminal.line(terminal.paint(headline, "yellow") + f"  ({_circumstances(verdict, language)})")
     text = NOT_JUDGED.of(device=verdict.choice.target.device).render(language)
@@ -109,7 +109,7 @@ def _show_undecided(verdict: Verdict, headline: str, terminal: Terminal, languag
 
 
 def show_hint(mode: Mode, command: str, number: int, terminal: Terminal, language: str = "en") -> None:
-    """Writes one hint, from 1, and how to get the next one."""
+    """Writes the hint with this number (from 1), and the command that shows the next one."""
     count = len(mode.hints)
     terminal.line(
         terminal.paint(_say("hint-of", language, number=number, count=count), "cyan")
@@ -151,10 +151,10 @@ def _show_problem(problem: Problem, dataset: str, terminal: Terminal, language: 
 
 
 def mismatch_table(comparison: Comparison, language: str = ENGLISH, *, beyond: bool = False) -> list[str]:
-    """How many elements differ, and the first ones with index, got and expected, in columns.
+    """The number of elements that differ, and a table of the first ones: index, got, expected.
 
     Args:
-        beyond: they are the cells behind the end of a result, which nobody should have changed.
+        beyond: they are elements after the end of a result, which no thread may change.
     """
     rows = [
         (
@@ -173,7 +173,7 @@ def mismatch_table(comparison: Comparison, language: str = ENGLISH, *, beyond: b
     title = "beyond" if beyond else "differ"
     lines = [_say(title, language, differing=comparison.differing, total=comparison.total)]
     for row in (head, *rows):
-        padded = (" " * (width - columns(cell)) + cell for cell, width in zip(row, widths, strict=True))
+        padded = (" " * (width - columns(text)) + text for text, width in zip(row, widths, strict=True))
         lines.append("  " + "  ".join(padded))
     rest = comparison.differing - len(rows)
     if rest > 0:
@@ -195,11 +195,11 @@ def _show_findings(case: CaseVerdict, terminal: Terminal, language: str) -> None
 
 
 def _show_warnings(verdict: Verdict, terminal: Terminal, language: str) -> None:
-    """Warnings, whatever the verdict; those without a line of the program are left to the JSON report."""
+    """Shows warnings, whatever the verdict; the JSON report also has those without a line of the program."""
     seen: set[str] = set()
     for case in verdict.cases:
         for finding in case.findings:
-            if finding in case.errors or not any(party.place.line > 0 for party in finding.parties):
+            if finding in case.errors or not any(party.position.line > 0 for party in finding.parties):
                 continue
             from tooling.simulator.checks.findings import render  # noqa: PLC0415 - only simulated runs have any
 

@@ -1,4 +1,4 @@
-"""How the reader called the tool, so that a suggested command can be typed as it is printed."""
+"""How the user started the tool, so that a suggested command can be typed as shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COMMAND = re.compile(r"(^|`|usage: |try: )(tooling|uv)(?= )")
 
 
 def run_prefix(environment: Mapping[str, str]) -> str:
-    """What is typed before a puzzle's name: `uv run poe`, `pixi run` or `tooling run`.
+    """The command before a puzzle's name: `uv run poe`, `pixi run` or `tooling run`.
 
     Args:
         environment: of this process; poe sets POE_ACTIVE, uv its own path in UV, pixi
@@ -64,7 +64,7 @@ def _pixi(environment: Mapping[str, str]) -> str:
 
 
 def _uv(environment: Mapping[str, str]) -> str:
-    """`uv`, or its path where it is not on the reader's own PATH: a virtual environment of its own."""
+    """`uv`, or its path if it is not on PATH outside the virtual environment."""
     inside = environment.get("VIRTUAL_ENV", "")
     directories = environment.get("PATH", "").split(os.pathsep)
     outer = os.pathsep.join(each for each in directories if not inside or not each.startswith(inside))

@@ -1,4 +1,4 @@
-"""One result as every machine-readable report needs it."""
+"""The records of machine-readable reports."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tooling.text import ENGLISH
 from tooling.text.sentences import in_language
 
 VERSION = 1
-"""Of the JSON report: raised when a field changes its meaning or goes away."""
+"""Version of the JSON report, incremented when a field changes its meaning or is removed."""
 
 
 class ReportRecord(Struct, frozen=True):
-    """One line of a report: a program in a mode, what was expected of it, what came of it."""
+    """One result of a report: a program in a mode, its status and its messages."""
 
     suite: str  # the puzzle
     name: str
@@ -31,7 +31,7 @@ class ReportRecord(Struct, frozen=True):
 
 
 def verdict_record(verdict: Verdict, language: str = ENGLISH) -> ReportRecord:
-    """The record of a judged program, its sentences in a language."""
+    """The record of a judged program, with sentences in a language."""
     if verdict.outcome is Outcome.UNDECIDED:
         return _undecided(verdict, language)
     right = verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED)
@@ -48,7 +48,7 @@ def verdict_record(verdict: Verdict, language: str = ENGLISH) -> ReportRecord:
 
 
 def _undecided(verdict: Verdict, language: str) -> ReportRecord:
-    from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - brings the simulator
+    from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - imports the simulator
 
     return ReportRecord(
         suite=verdict.selection.puzzle.id,
@@ -150,7 +150,7 @@ def _comparison_data(comparison: Comparison) -> dict[str, Any]:
         "total": comparison.total,
         "differing": comparison.differing,
         "first": [
-            # as text: JSON knows neither NaN nor the infinities
+            # as text: JSON has neither NaN nor infinities
             {"index": list(each.index), "got": str(each.got), "expected": str(each.expected)}
             for each in comparison.first
         ],

@@ -1,6 +1,6 @@
-"""The summary page of a step in a GitHub workflow: what a command found, as Markdown.
+"""The summary page of a step in a GitHub workflow: the results of a command, as Markdown.
 
-It shows what the JUnit report of the same run holds: counts by suite, and every failure with its details.
+It shows the contents of the JUnit report: counts by suite, and every failure with its details.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tooling.errors import ToolingError
 from tooling.reports.annotations import annotation_lines, in_workflow, record_annotations
 from tooling.reports.terminal import Terminal
 
-if TYPE_CHECKING:  # it brings NumPy, which a check of texts need not load
+if TYPE_CHECKING:  # it imports NumPy, which a check of texts does not need
     from tooling.reports.records import ReportRecord
 
 LIMIT = 1_000_000  # bytes; GitHub refuses a step summary over one MiB
@@ -26,7 +26,7 @@ _STATUSES = ("passed", "failed", "error", "skipped")
 
 
 def add_to_summary(markdown: str) -> None:
-    """Adds text to the summary of this step, within GitHub's limit; outside a workflow it does nothing."""
+    """Appends text to the summary of this step, up to GitHub's limit; does nothing outside a workflow."""
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return
@@ -40,7 +40,7 @@ def add_to_summary(markdown: str) -> None:
 
 
 def publish(command: str, records: Sequence[ReportRecord], root: Path, terminal: Terminal) -> None:
-    """Shows records to whoever reads the workflow's run; elsewhere it does nothing."""
+    """Writes annotations and the step summary in a workflow; does nothing elsewhere."""
     if in_workflow():
         for line in annotation_lines(record_annotations(records), root):
             terminal.line(line)
@@ -49,7 +49,7 @@ def publish(command: str, records: Sequence[ReportRecord], root: Path, terminal:
 
 
 def records_markdown(command: str, records: Sequence[ReportRecord]) -> str:
-    """Counts by suite, and the records that failed with their details."""
+    """Counts by suite, and the failed records with their details."""
     bad = [record for record in records if record.status in ("failed", "error")]
     verdict = f"❌ {len(bad)} of {len(records)} failed" if bad else f"✅ {_passed(records)}"
     lines = [f"### `{command}`: {verdict}", ""]

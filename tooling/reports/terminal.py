@@ -1,4 +1,4 @@
-"""Plain-text output that suits the terminal: colour, signs, width. Imports nothing heavy."""
+"""Text output for a terminal: colour, symbols, width. Imports only small modules."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ _PLAIN_SIGNS = {
     "→": "->",
     "—": "-",
 }
-_NARROWEST, _WIDEST = 30, 110  # columns that texts are broken to
+_NARROWEST, _WIDEST = 30, 110  # columns that texts are wrapped at
 
 
 class Terminal(Struct, frozen=True):
-    """One output stream and what it can show."""
+    """An output stream with its capabilities."""
 
     stream: TextIO
     colour: bool
-    width: int | None  # columns; None where nothing is to be wrapped
+    width: int | None  # columns; None: no wrapping
 
     def paint(self, text: str, style: str) -> str:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and text else text
 
     def line(self, text: str = "") -> None:
-        """Writes one line, with signs that the stream's encoding can show."""
+        """Writes one line, with replacements for what the stream's encoding does not have."""
         self.stream.write(self.showable(text) + "\n")
 
     def wrapped(self, text: str, style: str | None = None) -> None:
-        """Writes a line, which goes on below itself, a little further in, where it is too long."""
-        for part in self._parts(text):
-            words = part.lstrip()
-            indent = part[: len(part) - len(words)]
+        """Writes a line; a long one is wrapped, with its continuation lines indented by two more columns."""
+        for line in self._wrap(text):
+            words = line.lstrip()
+            indent = line[: len(line) - len(words)]
             self.line(indent + (self.paint(words, style) if style else words))
 
     def labelled(self, label: str, text: str, style: str = "dim") -> None:
-        """Writes `  label: text`, wrapped under itself."""
-        first, *others = self._parts(f"  {label}: {text}")
+        """Writes `  label: text`, wrapped."""
+        first, *others = self._wrap(f"  {label}: {text}")
         painted = first.replace(f"{label}:", self.paint(f"{label}:", style), 1)
-        for part in (painted, *others):
-            self.line(part)
+        for line in (painted, *others):
+            self.line(line)
 
-    def _parts(self, text: str) -> Iterator[str]:
+    def _wrap(self, text: str) -> Iterator[str]:
         return broken(text, max(_NARROWEST, self.width)) if self.width else iter((text,))
 
     def showable(self, text: str) -> str:
@@ -68,7 +68,7 @@ class Terminal(Struct, frozen=True):
             return text.encode(encoding, "replace").decode(encoding)
 
     def streamer(self) -> Callable[[bytes], None]:
-        """A function that shows a program's output as it comes."""
+        """A function that shows a program's output as it arrives."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
         def show(data: bytes) -> None:
@@ -79,16 +79,16 @@ class Terminal(Struct, frozen=True):
 
 
 def broken(line: str, width: int) -> Iterator[str]:
-    """A line broken at spaces to so many columns; what follows is set two columns further in."""
+    """A line wrapped at spaces to a width in columns; continuation lines are indented by two more columns."""
     indent = " " * (len(line) - len(line.lstrip()) + 2)
     while columns(line) > width:
         cut, used = 0, 0
-        for place, letter in enumerate(line):
+        for index, letter in enumerate(line):
             used += columns(letter)
             if used > width:
                 break
-            if letter == " " and place > len(indent):
-                cut = place
+            if letter == " " and index > len(indent):
+                cut = index
         if not cut:
             break
         yield line[:cut]
@@ -97,7 +97,7 @@ def broken(line: str, width: int) -> Iterator[str]:
 
 
 def open_terminal(stream: TextIO | None = None) -> Terminal:
-    """The terminal of a stream (default: stdout): honours NO_COLOR, FORCE_COLOR, TERM=dumb and pipes."""
+    """The terminal of a stream (default: stdout), as set by NO_COLOR, FORCE_COLOR, TERM=dumb and pipes."""
     stream = stream or sys.stdout
     interactive = stream.isatty()
     if os.environ.get("NO_COLOR"):

@@ -1,4 +1,4 @@
-"""From an accelerator's name, as `mojo build --target-accelerator` has it, to the GPU that it stands for."""
+"""The GPUs that the names of `mojo build --target-accelerator` denote."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _KINDS = (
 
 
 class UnknownAccelerator(ToolingError):
-    """No vendor's accelerators are named like this."""
+    """The name has the form of no vendor's accelerators."""
 
 
 def target_for(accelerator: str, device: str = "") -> Target:
-    """The GPU of another machine, for which programs are built here.
+    """A GPU of another machine, to build programs for.
 
     Args:
         accelerator: such as sm_90a (compute capability 9.0), gfx942, apple-m4.
-        device: its name, for people; the accelerator's by default.
+        device: its name in messages; by default that of the accelerator.
 
     Raises:
-        UnknownAccelerator: the name is none of these.
+        UnknownAccelerator: the name has none of these forms.
     """
     for pattern, kind in _KINDS:
         match = pattern.fullmatch(accelerator)
@@ -35,5 +35,5 @@ def target_for(accelerator: str, device: str = "") -> Target:
             compute = (int(match.group(1)), int(match.group(2))) if pattern is _NVIDIA else None
             return Target(kind, device or accelerator, accelerator, compute)
     raise UnknownAccelerator(
-        f"`{accelerator}` names no accelerator", hint="such as sm_90a, gfx942 or apple-m4"
+        f"unknown accelerator `{accelerator}`", hint="use a name such as sm_90a, gfx942 or apple-m4"
     )

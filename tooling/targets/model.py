@@ -11,7 +11,7 @@ from tooling.text import Sentence
 
 
 class TargetKind(Enum):
-    """What `--target` takes, besides `auto`."""
+    """The values of `--target`, except `auto`."""
 
     NVIDIA = "nvidia"
     AMD = "amd"
@@ -20,7 +20,7 @@ class TargetKind(Enum):
 
     @property
     def vendor(self) -> Vendor:
-        """Whose requirements hold: the simulated GPU is an NVIDIA one."""
+        """The vendor whose requirements apply: the simulated GPU is an NVIDIA GPU."""
         return Vendor.NVIDIA if self is TargetKind.SIM else Vendor(self.value)
 
 
@@ -28,7 +28,7 @@ class Target(Struct, frozen=True):
     """One GPU that programs can run on."""
 
     kind: TargetKind
-    device: str  # its name, for people
+    device: str  # its name in messages
     accelerator: str  # its name for `mojo build --target-accelerator`
     compute: tuple[int, int] | None = None  # NVIDIA compute capability
 
@@ -38,16 +38,16 @@ class Target(Struct, frozen=True):
 
     @property
     def lanes(self) -> int:
-        """Threads of a warp, as Mojo's WARP_SIZE has it: 64 on AMD's gfx9 (CDNA), 32 elsewhere."""
+        """Threads of a warp, as in Mojo's WARP_SIZE: 64 on AMD's gfx9 (CDNA), 32 elsewhere."""
         return 64 if self.accelerator.startswith("gfx9") else LANES
 
     def sized(self, mode: Mode) -> Mode:
-        """The mode with the shapes that its outputs have here."""
+        """The mode with the shapes of its outputs on this GPU."""
         return mode.sized(simulated=self.simulated, lanes=self.lanes)
 
 
 class Absence(Struct, frozen=True):
-    """Why a target is not there."""
+    """Why a target is not available."""
 
     kind: TargetKind
     reason: str
@@ -55,7 +55,7 @@ class Absence(Struct, frozen=True):
 
 
 class Choice(Struct, frozen=True):
-    """The target of a run, and why it is this one."""
+    """The target of a run, and why it was chosen."""
 
     target: Target
     reason: str | Sentence

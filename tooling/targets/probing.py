@@ -1,4 +1,4 @@
-"""Looks for GPUs without starting a process: through NVML, the Linux kernel's files, and sysctl."""
+"""Detects GPUs without starting a process: with NVML, sysfs and sysctl."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def probe(kind: TargetKind) -> Target | Absence:
 
 
 def nvidia_accelerator(compute: tuple[int, int]) -> str:
-    """What Mojo calls a compute capability: 8.0 is sm_80; from 9.0 on, sm_90a with its extensions."""
+    """Mojo's name of a compute capability: 8.0 is sm_80; from 9.0 on, sm_90a with its extensions."""
     suffix = "a" if compute in _WITH_EXTENSIONS else ""
     return f"sm_{compute[0]}{compute[1]}{suffix}"
 
 
 def amd_accelerator(version: int) -> str:
-    """What Mojo calls a `gfx_target_version` of the kernel: 90402 is gfx942, 110001 is gfx1101."""
+    """Mojo's name of a `gfx_target_version` in sysfs: 90402 is gfx942, 110001 is gfx1101."""
     major, minor, step = version // 10000, version // 100 % 100, version % 100
     return f"gfx{major}{minor:x}{step:x}"
 
@@ -98,7 +98,7 @@ def _amd(nodes: Path) -> Target | Absence:
         try:
             properties = (node / "properties").read_text("ascii", "replace")
         except OSError:
-            continue  # nodes of other containers are not ours to read
+            continue  # a node of another container is not readable
         match = re.search(r"^gfx_target_version (\d+)$", properties, re.MULTILINE)
         if match and int(match.group(1)):
             accelerator = amd_accelerator(int(match.group(1)))

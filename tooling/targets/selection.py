@@ -24,7 +24,7 @@ _NONE_FOUND = Text("no GPU found on this machine")
 
 
 class TargetAbsent(ToolingError):
-    """The target that was asked for is not on this machine."""
+    """The requested target is not on this machine."""
 
     exit_code = ExitCode.NOT_POSSIBLE
 
@@ -36,13 +36,13 @@ class ModeGated(ToolingError):
 
 
 class UnknownTarget(ToolingError):
-    """PUZZLE_TARGET names nothing."""
+    """`--target` or PUZZLE_TARGET is not the name of a target."""
 
 
 def gate(selection: Selection, kind: TargetKind, target: Target | None = None) -> Sentence | None:
     """Why a target cannot run a mode, or None where it can.
 
-    `target` is the GPU found there; without one, only what holds for every GPU of its vendor is said.
+    `target` is the GPU that was found; without one, only requirements on all GPUs of the vendor are checked.
     """
     requirement = selection.mode.requirement(kind.vendor)
     because: Sentence = requirement.because or _NOT_SUPPORTED
@@ -73,7 +73,7 @@ def choose(selection: Selection | None, wanted: str | None = None) -> Choice:
     name = wanted or from_environment or AUTO
     source = f"--target {name}" if wanted else f"PUZZLE_TARGET={name}"
     if name not in NAMES:
-        raise UnknownTarget(f"{source}: there is no such target", hint=f"one of {', '.join(NAMES)}")
+        raise UnknownTarget(f"{source}: unknown target", hint=f"one of {', '.join(NAMES)}")
     if name != AUTO:
         return _named(selection, TargetKind(name), source)
     return _automatic(selection)

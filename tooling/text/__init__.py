@@ -1,9 +1,9 @@
 """Sentences and their languages: English beside the code, every other language in a catalogue.
 
-A `Text` is an English sentence with the facts that it names. It travels as it is; whoever writes it to a
-screen, a page or a file renders it in a language. Translations are GNU gettext catalogues, one file for each
-language (`ko.po`), so that any editor for translators can be used; another language is another file. What a
-catalogue lacks is shown in English, and `tooling check` names it.
+A `Text` is an English sentence with facts. It is passed on unrendered; the code that writes it to a screen,
+a page or a file renders it in a language. Translations are GNU gettext catalogues, one file for each language
+(`ko.po`), which any gettext editor can edit. A sentence that a catalogue lacks is shown in English, and
+`tooling check` reports it.
 
 Modules, in the order in which they may import one another: `width`, `catalogues`, `sentences`,
 `extraction`. Imports nothing else of `tooling`.

@@ -1,4 +1,4 @@
-"""The catalogues of translated sentences: `LANGUAGE.po`, read when the first sentence needs one."""
+"""The catalogues of translated sentences: `LANGUAGE.po`, loaded on first use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ENGLISH = "en"
 FOLDER = Path(__file__).parent
 FOLDER_VARIABLE = "PUZZLE_CATALOGUES"
-"""Environment variable: a folder with further catalogues, for a translation that is being written."""
+"""Environment variable: a folder with further catalogues, for example of an unfinished translation."""
 
 
 def catalogue_files() -> dict[str, Path]:
@@ -27,7 +27,7 @@ def catalogue_files() -> dict[str, Path]:
 
 
 def languages() -> tuple[str, ...]:
-    """The languages that the tool speaks, English first."""
+    """The languages of the tool, English first."""
     return (ENGLISH, *sorted(catalogue_files()))
 
 
@@ -35,9 +35,9 @@ def translated(language: str, english: str, plural: str, count: int, context: st
     """The sentence in a language; in English where the catalogue has none.
 
     Args:
-        english: the sentence, for a count of one where `plural` is given.
-        plural: the sentence for another count; empty where there is no count.
-        context: what tells two sentences apart that are alike in English.
+        english: the sentence, for a count of one if `plural` is given.
+        plural: the sentence for another count; empty if there is no count.
+        context: distinguishes sentences that are equal in English.
     """
     catalogue = _catalogue(catalogue_files()[language]) if language != ENGLISH else NullTranslations()
     match bool(plural), bool(context):
@@ -52,7 +52,7 @@ def translated(language: str, english: str, plural: str, count: int, context: st
 
 
 def translations(language: str) -> tuple[str, ...]:
-    """All sentences of a language's catalogue, as its translator wrote them."""
+    """All translations in the catalogue of a language."""
     entries = _entries(catalogue_files()[language])
     return tuple(text for entry in entries for text in (entry.msgstr, *entry.msgstr_plural.values()) if text)
 
@@ -63,6 +63,6 @@ def _catalogue(file: Path) -> GNUTranslations:
 
 
 def _entries(file: Path) -> POFile:
-    import polib  # noqa: PLC0415 - English runs do without
+    import polib  # noqa: PLC0415 - English runs do not need it
 
     return polib.pofile(str(file), encoding="utf-8")

@@ -1,7 +1,6 @@
-"""Which sentences the tool has, and which of them a catalogue lacks.
+"""Extracts the sentences of the tool, and checks and updates catalogues.
 
-Sentences are found in the syntax trees, as every call `Text("…")`; a catalogue is brought up to date from
-them like any gettext catalogue.
+Every call `Text("…")` in the syntax trees is a sentence.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from tooling.text.sentences import Text
 
 
 class CatalogueProblem(Struct, frozen=True):
-    """What is wrong with one entry of a catalogue."""
+    """A problem with one entry of a catalogue."""
 
     file: Path
     line: int
@@ -27,10 +26,10 @@ class CatalogueProblem(Struct, frozen=True):
 
 
 def sentences(root: Path) -> dict[Text, list[str]]:
-    """Every sentence of the Python files below a folder, with the files that hold it.
+    """Every sentence of the Python files below a folder, with its files.
 
     Raises:
-        ValueError: a sentence is not a literal, so nobody could translate it.
+        ValueError: a sentence is not a literal, so it cannot be translated.
     """
     found: dict[Text, list[str]] = {}
     for path in sorted(root.rglob("*.py")):
@@ -52,15 +51,15 @@ def sentences(root: Path) -> dict[Text, list[str]]:
 def _calls(tree: ast.Module) -> Iterator[ast.Call]:
     nodes = list(ast.walk(tree))
     if not any(isinstance(node, ast.ImportFrom) and node.module == "tooling.text" for node in nodes):
-        return  # another `Text`, as rich has one
+        return  # another class named `Text`
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Text":
             yield node
 
 
 def check_catalogue(file: Path, known: dict[Text, list[str]]) -> list[CatalogueProblem]:
-    """The sentences that a catalogue lacks or has in vain, and translations that name other facts."""
-    import polib  # noqa: PLC0415 - English runs do without
+    """Missing and unused entries of a catalogue, and translations with facts that the sentence lacks."""
+    import polib  # noqa: PLC0415 - English runs do not need it
 
     problems = []
     missing = dict(known)
@@ -68,7 +67,7 @@ def check_catalogue(file: Path, known: dict[Text, list[str]]) -> list[CatalogueP
         text = Text(entry.msgid, entry.msgid_plural or "", entry.msgctxt or "")
         versions = list(entry.msgstr_plural.values()) if text.plural else [entry.msgstr]
         if text not in known:
-            message = "the tool has no such sentence any more"
+            message = "the tool no longer has this sentence"
         elif not all(versions) or entry.fuzzy:
             message = "not translated"
         elif any(_facts(version) - _facts(text.english + text.plural) for version in versions):
@@ -86,11 +85,11 @@ def check_catalogue(file: Path, known: dict[Text, list[str]]) -> list[CatalogueP
 
 
 def update_catalogue(file: Path, known: dict[Text, list[str]]) -> None:
-    """Adds the sentences that a catalogue lacks, untranslated, and removes those that the tool has no more.
+    """Adds missing sentences to a catalogue, untranslated, and removes those that the tool no longer has.
 
-    A file that does not exist is begun.
+    Creates the file if it does not exist.
     """
-    import polib  # noqa: PLC0415 - English runs do without
+    import polib  # noqa: PLC0415 - English runs do not need it
 
     old = polib.pofile(str(file), encoding="utf-8") if file.exists() else polib.POFile()
     entries = {(entry.msgid, entry.msgctxt or ""): entry for entry in old}
@@ -121,7 +120,7 @@ def _facts(sentence: str) -> set[str]:
 
 
 def update_catalogues() -> None:
-    """Brings every catalogue of the tool up to date, and says what is left to translate."""
+    """Updates every catalogue of the tool, and prints the sentences that are not translated."""
     known = sentences(FOLDER.parent)
     for file in catalogue_files().values():
         update_catalogue(file, known)

@@ -1,4 +1,4 @@
-"""Sentences that know their facts and not yet their language."""
+"""Sentences with their facts, independent of the language."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from msgspec.structs import replace
 from tooling.text.catalogues import ENGLISH, translated
 
 COUNT = "count"
-"""The fact that decides between singular and plural."""
+"""The fact that selects singular or plural."""
 
 
 class Text(Struct, frozen=True):
     """An English sentence of the tool, translated by the catalogues.
 
     Attributes:
-        english: the sentence; braces name facts (`{kernel}`), with a format where one is needed (`{n:,}`).
-        plural: the sentence for another `count` than one; empty where the count does not matter.
-        context: tells two sentences apart that are alike in English and differ in another language.
-        facts: what `of` filled in, by name; a fact may be a sentence itself.
+        english: the sentence; names in braces are facts (`{kernel}`), with an optional format (`{n:,}`).
+        plural: the sentence for a `count` other than one; empty if there is no plural.
+        context: distinguishes sentences that are equal in English and differ in another language.
+        facts: names and values, as set by `of`; a value may itself be a sentence.
     """
 
     english: str
@@ -29,16 +29,16 @@ class Text(Struct, frozen=True):
     facts: tuple[tuple[str, Any], ...] = ()
 
     def of(self, **facts: object) -> Text:
-        """The sentence with these facts, besides those that it has."""
+        """The sentence with these facts in addition to its own."""
         return replace(self, facts=(*self.facts, *facts.items()))
 
     def render(self, language: str) -> str:
-        """The sentence in a language; in English where it is not translated.
+        """The sentence in a language, or in English if it is not translated.
 
-        A sentence without facts is shown as it is, braces and all.
+        Without facts, the sentence is not formatted: braces remain.
 
         Raises:
-            KeyError: there is no such language, or a fact that the sentence names is missing.
+            KeyError: the language is unknown, or a fact of the sentence is missing.
         """
         facts = {name: in_language(fact, language) for name, fact in self.facts}
         count = facts.get(COUNT, 1)
@@ -61,7 +61,7 @@ class LocalText(Struct, frozen=True):
         return cls(tuple(versions.items()))
 
     def render(self, language: str) -> str:
-        """The text in a language; in English where its author wrote none."""
+        """The text in a language, or in English if there is no version in that language."""
         versions = dict(self.versions)
         return versions.get(language, versions[ENGLISH])
 
@@ -70,5 +70,5 @@ Sentence: TypeAlias = Text | LocalText
 
 
 def in_language(fact: Any, language: str) -> Any:
-    """A fact as it is shown: a sentence rendered in the language, anything else unchanged."""
+    """A fact for display: a sentence is rendered in the language, anything else is unchanged."""
     return fact.render(language) if isinstance(fact, Text | LocalText) else fact

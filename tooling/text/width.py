@@ -1,4 +1,4 @@
-"""How wide a text is on a terminal."""
+"""The width of a text on a terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from unicodedata import east_asian_width
 
 
 def columns(text: str) -> int:
-    """Columns on a terminal: Hangul takes two each."""
+    """Columns on a terminal: wide characters such as Hangul take two."""
     if text.isascii():
         return len(text)
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)

@@ -1,4 +1,4 @@
-"""From a Mojo source file to an executable: find the pinned compiler, build, cache, explain its messages."""
+"""Builds Mojo programs: finds the pinned compiler, builds, caches, explains the compiler's messages."""
 
 from tooling.toolchain.build import BuildFailed, BuildRequest, Executable, build
 from tooling.toolchain.cache import BuildCache, open_cache

@@ -1,4 +1,4 @@
-"""Builds one Mojo program, or finds it built."""
+"""Builds one Mojo program, or finds its build in the cache."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from tooling.toolchain.linker import linker_path
 from tooling.toolchain.mojo import MojoNotFound, Toolchain
 from tooling.toolchain.packages import package_stem
 
-_FORMAT = "1"  # raised when the layout of an entry or the meaning of a key changes
+_FORMAT = "1"  # incremented when the layout of an entry or the meaning of a key changes
 _SUFFIX = {"exe": "", "shared-lib": ".so", "object": ".o", "asm": ".s", "package": ".mojoc"}
 _ATTEMPTS = 3
 
 
 class SourceNotFound(ToolingError):
-    """The program to build is not there."""
+    """The program to build cannot be read."""
 
 
 class BuildFailed(ToolingError):
@@ -56,13 +56,13 @@ class BuildFailed(ToolingError):
 
 
 class BuildTimeout(ToolingError):
-    """The compiler did not come to an end."""
+    """The build did not finish."""
 
     exit_code = ExitCode.BUILD_FAILED
 
 
 class BuildRequest(Struct, frozen=True):
-    """Everything that decides what a build produces, besides the toolchain."""
+    """The inputs of a build, except the toolchain."""
 
     source: Path
     accelerator: str | None = None  # e.g. sm_90a; None: the program is for the host only
@@ -71,10 +71,10 @@ class BuildRequest(Struct, frozen=True):
     defines: tuple[str, ...] = ()  # NAME or NAME=VALUE
     line_tables: bool = True
     optimization: int | None = None  # 0 to 3; None: the compiler's default
-    host_cpu: str | None = None  # None: this machine's; a name such as x86-64-v3 for another machine
+    host_cpu: str | None = None  # such as x86-64-v3; None: this machine's
 
     def arguments(self) -> list[str]:
-        """The command line of `mojo` without the output path."""
+        """The arguments of `mojo`, without the output path."""
         if self.emit == "package":
             return ["precompile", str(self.source.parent), "--diagnostic-format", "json"]
         arguments = ["build", str(self.source), "--emit", self.emit, "--diagnostic-format", "json"]
@@ -94,7 +94,7 @@ class BuildRequest(Struct, frozen=True):
 
     @property
     def product(self) -> str:
-        """The name of the file that the build writes."""
+        """The name of the output file."""
         stem = package_stem(self.source.parent) if self.emit == "package" else self.source.stem
         return stem + _SUFFIX.get(self.emit, "")
 
@@ -106,10 +106,10 @@ class Executable(Struct, frozen=True):
     request: BuildRequest
     key: str
     diagnostics: tuple[Diagnostic, ...] = ()  # warnings and their notes
-    fresh: bool = False  # built now, not found
-    note: str | None = None  # something the user should know about the build
-    interpreter: str | None = None  # what runs `path` where it is a Python program
-    package_driver: Path | None = None  # what its graphs get their Mojo packages from
+    fresh: bool = False  # built now, not found in the cache
+    note: str | None = None  # a message for the user
+    interpreter: str | None = None  # runs `path` if it is a Python program
+    package_driver: Path | None = None  # the command that provides Mojo packages to its graphs
 
     @property
     def command(self) -> list[str]:
@@ -118,19 +118,18 @@ class Executable(Struct, frozen=True):
 
 
 def build_key(request: BuildRequest, toolchain: Toolchain) -> str:
-    """The hash of all that goes into the build: bytes of the source and of what it imports, flags, toolchain.
+    """The hash of all inputs of a build: the bytes of the source and of its imports, flags, toolchain.
 
-    The source's path is part of it, because the path is in the product: line tables and the messages of
-    uncaught errors name it.
+    It includes the source's path, because line tables and the messages of uncaught errors contain the path.
 
     Raises:
         SourceNotFound: the source, or a file that it imports, cannot be read.
     """
     digest = hashlib.sha256()
 
-    def add(*parts: bytes | str) -> None:
-        for part in parts:
-            data = part.encode() if isinstance(part, str) else part
+    def add(*fields: bytes | str) -> None:
+        for field in fields:
+            data = field.encode() if isinstance(field, str) else field
             digest.update(len(data).to_bytes(8, "little") + data)
 
     try:
@@ -142,7 +141,7 @@ def build_key(request: BuildRequest, toolchain: Toolchain) -> str:
         files = imported_files(request.source, text, request.includes)
         if request.emit == "package":
             add(request.product)  # the module's name
-            # Every module of the folder goes in, imported or not.
+            # A package contains every module of the folder, imported or not.
             files = sorted({*files, *request.source.parent.rglob("*.mojo")})
         for path in files:
             add(str(path), path.read_bytes())
@@ -151,23 +150,22 @@ def build_key(request: BuildRequest, toolchain: Toolchain) -> str:
             "a program to build cannot be read",
             where=Location(Path(error.filename or request.source)),
             why=error.strerror,
-            hint="run `tooling list` for the programs there are",
+            hint="run `tooling list` for a list of the programs",
         ) from error
     return digest.hexdigest()[:40]
 
 
 def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Executable:
-    """The built program: found in the cache, or built into it.
+    """The built program, from the cache if it is there.
 
-    Two callers that want the same program at the same time build it once. A build that is killed leaves
-    nothing that a later one would take for finished.
+    Concurrent callers with the same request build it once. A killed build leaves no entry in the cache.
 
     Raises:
         SourceNotFound: the source cannot be read.
         BuildFailed: the compiler rejected the program; `details` shows its messages.
         BuildTimeout: the compiler ran for more than ten minutes.
-        NoLinker: this machine can link nothing.
-        CacheUnusable: no folder can be written.
+        NoLinker: this machine has no linker.
+        CacheUnusable: no folder for builds is writable.
     """
     request = replace(request, source=request.source.absolute())
     note = None
@@ -182,28 +180,28 @@ def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Exe
         try:
             with cache.locked(key):
                 entry = cache.find(key)
-                if entry:  # somebody else built it while we waited
+                if entry:  # another process built it meanwhile
                     return _load(entry, request, key, note)
                 executable = _build_locked(request, toolchain, cache, key)
         except OSError as error:
             fallback = fallback_cache()
             if fallback.root == cache.root:
                 raise CacheUnusable(
-                    "no folder can hold the build",
+                    "no folder for builds is writable",
                     where=Location(cache.root),
                     why=str(error),
-                    hint="make room there, or set PUZZLE_CACHE_DIR to a folder that you can write",
+                    hint="free space there, or set PUZZLE_CACHE_DIR to a writable folder",
                 ) from error
             note = f"the build cache {cache.root} cannot be written ({error.strerror}); using {fallback.root}"
             cache = fallback
             continue
         if executable:
             return replace(executable, note=note)
-        # The file was edited while the compiler read it: what was built is neither version for sure.
+        # The file was edited while the compiler read it, so the build may belong to neither version.
     raise BuildTimeout(
         f"{request.source.name} changes faster than it can be built",
         where=Location(request.source),
-        hint="run again when the editor has finished saving",
+        hint="run again when the file no longer changes",
     )
 
 
@@ -217,10 +215,10 @@ def _build_locked(
     name = request.product
     cache.sweep()
     with cache.partial() as folder, cache.partial() as scratch:
-        # Mojo's own cache goes by the program without its comments and its path: what it finds there has the
-        # line numbers and the file name of an older text. Ours goes by every byte, so its is not missed.
+        # The key of Mojo's own cache excludes comments and the path: a cached build may have the line numbers
+        # and the file name of an older source. Our key includes every byte, so Mojo's cache is not needed.
         environment["MODULAR_CACHE_DIR"] = str(scratch)
-        environment["TMPDIR"] = str(scratch)  # for AMD GPUs it leaves a library there for each kernel
+        environment["TMPDIR"] = str(scratch)  # the compiler leaves a library there for each AMD kernel
         try:
             result = run_captured(
                 [toolchain.mojo, *request.arguments(), "-o", folder / name],
@@ -249,7 +247,7 @@ def _build_locked(
 
 
 class _Record(Struct):
-    """build.json: the executable of an entry, and what the compiler said."""
+    """build.json: the executable of an entry, and the compiler's messages."""
 
     file: str
     diagnostics: tuple[Diagnostic, ...]
@@ -259,7 +257,7 @@ def _load(entry: Path, request: BuildRequest, key: str, note: str | None) -> Exe
     try:
         record = read_json(entry / "build.json", _Record)
         if os.access(entry, os.W_OK):
-            os.utime(entry)  # the mark of the last use, which `sweep` goes by
+            os.utime(entry)  # the time of the last use, for `sweep`
     except (OSError, ValueError) as error:
         raise ToolingError(
             "an entry of the build cache is damaged",
@@ -272,7 +270,7 @@ def _load(entry: Path, request: BuildRequest, key: str, note: str | None) -> Exe
 
 @functools.cache
 def _host_features() -> str:
-    """What the host's processor can do, as far as it decides which instructions the compiler may use."""
+    """The features of the host's processor, which decide the instructions that the compiler may use."""
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as information:  # noqa: PTH123
             head = information.read(8192)

@@ -1,9 +1,9 @@
-"""The build cache: content-addressed folders that appear whole or not at all.
+"""The build cache: content-addressed folders, created atomically.
 
 Layout under the root: `builds/KEY/` (finished), `partial/` (being written), `locks/KEY` (one builder
-per key), `linker/` (the stand-in for a missing C compiler), `sources/` (programs that the tool wrote),
-`packages/` (scripts that hand out built Mojo packages), `graphs/` (what MAX compiled for the simulated
-GPU, in MAX's own form).
+per key), `linker/` (the substitute for a missing C compiler), `sources/` (programs that the tool wrote),
+`packages/` (scripts that provide built Mojo packages), `graphs/` (MAX's compiled graphs for the simulated
+GPU, in MAX's format).
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from tooling.atomic_write import write_atomically
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
 
-_ABANDONED_AFTER = 3600.0  # seconds; a build takes seconds, so an older partial folder has no builder left
+_ABANDONED_AFTER = 3600.0  # seconds; a build takes seconds, so an older partial folder is abandoned
 _MOST_ENTRIES = 4000
 _KEY = re.compile(r"[0-9a-f]{40}")  # see `build_key`
 _PARTIAL = "build-"
 
 
 class CacheUnusable(ToolingError):
-    """Not even a temporary folder can hold builds."""
+    """No folder for builds is writable, not even a temporary one."""
 
     exit_code = ExitCode.NOT_POSSIBLE
 
 
 class BuildCache(Struct, frozen=True):
-    """A folder of finished builds, addressed by the hash of everything that went into them."""
+    """A folder of finished builds, addressed by the hash of their inputs."""
 
     root: Path
     writable: bool = True
@@ -46,14 +46,14 @@ class BuildCache(Struct, frozen=True):
         return self.root / "builds" / key
 
     def find(self, key: str) -> Path | None:
-        """The finished build of this key, if there is one."""
+        """The finished build with this key, if there is one."""
         entry = self.entry(key)
         return entry if (entry / "complete").is_file() else None
 
     @contextlib.contextmanager
     def locked(self, key: str) -> Iterator[None]:
-        """Holds the key against other processes; the system lets go of it when the holder dies."""
-        import fcntl  # noqa: PLC0415 - not there on every system; only building needs it
+        """Locks the key against other processes; the system releases the lock when its process ends."""
+        import fcntl  # noqa: PLC0415 - not on every system; only building needs it
 
         path = self.root / "locks" / key
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ class BuildCache(Struct, frozen=True):
 
     @contextlib.contextmanager
     def partial(self) -> Iterator[Path]:
-        """An empty folder to build in; it is removed unless `publish` moved it away."""
+        """An empty folder to build in; removed unless `publish` has moved it."""
         home = self.root / "partial"
         home.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=home))
@@ -73,19 +73,20 @@ class BuildCache(Struct, frozen=True):
             shutil.rmtree(folder, ignore_errors=True)
 
     def publish(self, folder: Path, key: str) -> Path:
-        """Moves a built folder to its key in one step, so that no reader ever sees half of it."""
+        """Moves a built folder to its key atomically, so that no reader sees an incomplete one."""
         (folder / "complete").write_bytes(b"")
         entry = self.entry(key)
         entry.parent.mkdir(parents=True, exist_ok=True)
-        if entry.exists():  # damaged: a finished one would have been found
+        if entry.exists():  # damaged: `find` would have returned a finished one
             shutil.rmtree(entry, ignore_errors=True)
         folder.replace(entry)
         return entry
 
     def sweep(self) -> None:
-        """Removes what killed builds left behind, and the oldest entries when there are very many.
+        """Removes the folders of killed builds, and the oldest entries if there are too many.
 
-        PUZZLE_CACHE_DIR may name a folder with other contents: only folders named as ours are removed.
+        PUZZLE_CACHE_DIR may name a folder with other contents: only folders with names of the cache are
+        removed.
         """
         now = time.time()
         with contextlib.suppress(OSError):
@@ -101,15 +102,15 @@ class BuildCache(Struct, frozen=True):
                     shutil.rmtree(entry, ignore_errors=True)
 
     def store_program(self, origin: Path, texts: Mapping[str, str]) -> Path:
-        """Writes a program that the tool made itself (a mutant), at a stable path: its build is found again.
+        """Writes a generated program (a mutant) to a stable path, so that its build is found again.
 
         Args:
-            origin: the main file of the program that it was made from.
+            origin: the main file of the program that it was generated from.
             texts: its files by name below the program's folder, such as p15.mojo or op/conv1d.mojo, the main
                 one first.
 
         Returns:
-            Its main file.
+            The path of its main file.
         """
         contents = {name: text.encode() for name, text in texts.items()}
         digest = hashlib.sha256(str(origin).encode() + b"\0" + b"\0".join(contents.values())).hexdigest()
@@ -128,7 +129,7 @@ def _age_mark(entry: Path) -> float:
 
 
 def default_cache_root() -> Path:
-    """PUZZLE_CACHE_DIR, else `gpu-puzzle-lab` in the user's cache folder."""
+    """PUZZLE_CACHE_DIR, or else `gpu-puzzle-lab` in the user's cache folder."""
     named = os.environ.get("PUZZLE_CACHE_DIR")
     if named:
         return Path(named).absolute()
@@ -138,13 +139,13 @@ def default_cache_root() -> Path:
 
 
 def open_cache(root: Path | None = None) -> BuildCache:
-    """The cache at `root` (default: the user's). One that cannot be written still serves finished builds."""
+    """The cache at `root` (default: the user's). A read-only one still provides finished builds."""
     root = root or default_cache_root()
     return BuildCache(root, writable=_can_write(root))
 
 
 def usable_cache() -> BuildCache:
-    """The user's cache, or the temporary one where that cannot be written.
+    """The user's cache, or the temporary one if that is not writable.
 
     Raises:
         CacheUnusable: as `fallback_cache`.
@@ -154,10 +155,10 @@ def usable_cache() -> BuildCache:
 
 
 def fallback_cache() -> BuildCache:
-    """A cache of this user in the temporary folder, for when the usual one cannot be written.
+    """A cache of this user in the temporary folder, if the default one is not writable.
 
     Raises:
-        CacheUnusable: the temporary folder cannot be written either, or the folder belongs to somebody else.
+        CacheUnusable: the temporary folder is not writable either, or the cache belongs to another user.
     """
     root = Path(tempfile.gettempdir()) / f"gpu-puzzle-lab-{os.getuid()}"
     try:
@@ -165,10 +166,10 @@ def fallback_cache() -> BuildCache:
         owner = root.lstat().st_uid
     except OSError as error:
         raise CacheUnusable(
-            "no folder can hold the build cache",
+            "no folder for the build cache is writable",
             where=Location(root),
             why=str(error),
-            hint="set PUZZLE_CACHE_DIR to a folder that you can write",
+            hint="set PUZZLE_CACHE_DIR to a writable folder",
         ) from error
     if owner != os.getuid() or root.is_symlink():
         raise CacheUnusable(

@@ -1,4 +1,4 @@
-"""The compiler's messages, read from its JSON lines and turned into messages at the learner's lines."""
+"""The compiler's messages, parsed from its JSON lines, with source lines and hints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tooling.toolchain.renamed import hint_for
 _NOISE = "Failed to initialize Crashpad"
 _SUMMARIES = (
     "failed to parse the provided Mojo source module",
-    "failed to run the pass manager",  # stands at line 1, before the error that it sums up
+    "failed to run the pass manager",  # reported at line 1, before the error that it summarises
 )
 _LAYOUT_TENSOR_WARNING = "Use TileTensor instead"
 _USES_LAYOUT_TENSOR = Text(
@@ -28,16 +28,16 @@ _TAB_WIDTH = 4
 
 
 class Diagnostic(Struct, frozen=True, array_like=True):
-    """One message of the compiler; notes that explain it follow it. A file keeps it as an array."""
+    """One message of the compiler; its notes follow it. In JSON it is an array."""
 
     kind: str  # error, warning, note
     message: str
     location: Location | None
     text: str = ""  # the source line
-    width: int = 1  # columns the marked expression takes
+    width: int = 1  # columns of the marked expression
 
     def render(self) -> str:
-        """The message with file:line:column, the source line and a caret under the place."""
+        """The message with file:line:column, the source line and a caret at the column."""
         head = f"{self.location}: " if self.location else ""
         lines = [f"{head}{self.kind}: {self.message}"]
         if self.text and self.location and self.location.column:
@@ -48,9 +48,9 @@ class Diagnostic(Struct, frozen=True, array_like=True):
 
 
 def parse_diagnostics(stderr: str) -> tuple[Diagnostic, ...]:
-    """Reads what `mojo build --diagnostic-format json` wrote; other lines are kept as they are.
+    """Parses the output of `mojo build --diagnostic-format json`; other lines are kept as notes.
 
-    A line that only sums up errors is kept where the compiler tells none of them.
+    A line that only summarises errors is kept if the compiler reports no other error.
     """
     found: list[Diagnostic] = []
     for line in stderr.splitlines():
@@ -66,8 +66,8 @@ def parse_diagnostics(stderr: str) -> tuple[Diagnostic, ...]:
             diagnostic = _from_record(record)
         if not diagnostic.message.startswith(_NOISE):
             found.append(diagnostic)
-    told = tuple(diagnostic for diagnostic in found if not diagnostic.message.startswith(_SUMMARIES))
-    return told if any(diagnostic.kind == "error" for diagnostic in told) else tuple(found)
+    specific = tuple(diagnostic for diagnostic in found if not diagnostic.message.startswith(_SUMMARIES))
+    return specific if any(diagnostic.kind == "error" for diagnostic in specific) else tuple(found)
 
 
 def _from_text(line: str) -> Diagnostic:
@@ -84,13 +84,13 @@ def _from_record(record: dict[str, object]) -> Diagnostic:
     detail = record.get("diagnostic")
     if not isinstance(detail, dict):
         return Diagnostic(kind, message, None)
-    place = detail.get("location")
-    line = place.get("line") if isinstance(place, dict) else None
-    column = place.get("column") if isinstance(place, dict) else None
+    position = detail.get("location")
+    line = position.get("line") if isinstance(position, dict) else None
+    column = position.get("column") if isinstance(position, dict) else None
     ranges = detail.get("ranges")
     width = 1
     if isinstance(ranges, list) and isinstance(column, int):
-        width = max([1, *(part["end"] - column for part in ranges if part.get("start") == column)])
+        width = max([1, *(each["end"] - column for each in ranges if each.get("start") == column)])
     location = Location(
         Path(str(detail.get("file", ""))),
         line if isinstance(line, int) else None,
@@ -100,7 +100,7 @@ def _from_record(record: dict[str, object]) -> Diagnostic:
 
 
 def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8) -> str:
-    """The errors with their notes, each hint once after the first error it belongs to."""
+    """The errors with their notes, and each hint once, after the first error that it is for."""
     shown: list[str] = []
     hints: set[str] = set()
     count = 0
@@ -127,12 +127,12 @@ def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8) -> str:
 def render_warnings(
     diagnostics: Sequence[Diagnostic], *, unfinished: bool = False, most: int = 5, language: str = "en"
 ) -> str:
-    """The warnings; those about LayoutTensor, one per use of the type, fold into one line.
+    """The warnings; those about LayoutTensor, one for each use of the type, are combined into one line.
 
     Args:
-        unfinished: the learner has still to write the code that uses what the problem file prepares, so
-            warnings about unused names say nothing new.
-        language: of what is said in place of several warnings; the compiler's own words are English.
+        unfinished: the learner has not yet written the code that uses the names of the problem file, so
+            warnings about unused names are omitted.
+        language: of that line; the compiler's messages are in English.
     """
     shown: list[str] = []
     folded = 0

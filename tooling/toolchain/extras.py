@@ -1,4 +1,4 @@
-"""The optional parts of the environment that some programs need: MAX with its graphs, and PyTorch."""
+"""The optional packages that some programs need: MAX with its graphs, and PyTorch."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ class _Package(Struct, frozen=True):
     distribution: str
     name: str
     because: str
-    pinned: str = ""  # empty: any version will do
+    pinned: str = ""  # empty: any version
 
 
 _MAX = _Package(
     "max",
     "MAX",
-    "it drives a MAX graph from Python; most puzzles do without, so MAX is the extra `max`",
+    "it runs a MAX graph from Python; most puzzles do not need MAX, so it is the extra `max`",
     MAX_VERSION,
 )
 _TORCH = _Package(
     "torch",
     "PyTorch",
-    "it calls an operation with PyTorch's tensors; PyTorch is large, so it is the extra `torch`",
+    "it calls an operation with PyTorch tensors; PyTorch is large, so it is the extra `torch`",
 )
 _PACKAGES = {Extra.MAX: (_MAX,), Extra.TORCH: (_MAX, _TORCH)}
 
 
 def require_extra(program: str, extra: Extra) -> None:
-    """Makes sure that what a program needs is installed, MAX in the version that the puzzles are written for.
+    """Checks that the packages of an extra are installed, MAX in the pinned version.
 
     Args:
-        program: what the user typed after `tooling run`, for the message.
+        program: its name, for the message.
 
     Raises:
-        ExtraMissing: it is not, with the commands that install it.
+        ExtraMissing: a package is missing or has another version; the hint has the commands that install it.
     """
-    import importlib.metadata  # noqa: PLC0415 - slow to import, and few programs ask
+    import importlib.metadata  # noqa: PLC0415 - slow to import, and rarely needed
 
     hint = f"uv run --extra {extra.value} poe {program}, or: pixi run -e {extra.value} {program}"
     for package in _PACKAGES[extra]:
@@ -62,6 +62,6 @@ def require_extra(program: str, extra: Extra) -> None:
             name = package.name
             raise ExtraMissing(
                 f"{name} {version} found, but `{program}` is written for {name} {package.pinned}",
-                why="each MAX release goes with one Mojo release",
+                why="each MAX release requires one Mojo release",
                 hint=hint,
             )

@@ -1,8 +1,8 @@
-"""A stand-in for the C compiler that `mojo build` wants for linking.
+"""A substitute for the C compiler that `mojo build` links with.
 
-Mojo asks for a command named exactly `cc` and nothing else of a C compiler than to link. Where there is
-none, a small script of that name hands the line to the `lld` inside the Mojo package, together with the C
-library by path and, for executables, our own start object.
+Mojo runs a command named `cc`, only to link. If there is none, a small script of that name passes its
+arguments to the `lld` of the Mojo package, together with the paths of the C library and, for executables,
+with our own start object.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tooling.toolchain.mojo import Toolchain
 from tooling.toolchain.start_object import start_object
 
 _SCRIPT = """#!/bin/sh
-# Written by `tooling`: links for `mojo build` where there is no C compiler.
+# Written by `tooling`: links for `mojo build` without a C compiler.
 set -u
 shared=no
 seen=0
@@ -38,8 +38,8 @@ while [ "$seen" -lt "$total" ]; do
         -Wl,*)
             rest=${argument#-Wl,}
             while [ -n "$rest" ]; do
-                part=${rest%%,*}
-                set -- "$@" "$part"
+                word=${rest%%,*}
+                set -- "$@" "$word"
                 case $rest in *,*) rest=${rest#*,} ;; *) rest= ;; esac
             done ;;
         -lm|-lc|-lpthread|-ldl|-lrt) ;;
@@ -54,24 +54,24 @@ exec @LLD@ -flavor gnu --eh-frame-hdr "$@" @LIBRARIES@
 
 
 class NoLinker(ToolingError):
-    """Nothing on this machine can link a program."""
+    """This machine has no linker."""
 
     exit_code = ExitCode.NOT_POSSIBLE
 
 
 def linker_path(toolchain: Toolchain, cache_root: Path, search_path: str) -> str:
-    """The PATH to build with: unchanged where it has a `cc`, else with the stand-in in front.
+    """The PATH to build with: unchanged if it has a `cc`, or else with the substitute first.
 
     Raises:
-        NoLinker: there is no `cc`, and the stand-in does not work on this machine.
+        NoLinker: there is no `cc`, and the substitute does not work on this machine.
     """
     if shutil.which("cc", path=search_path):
         return search_path
-    return f"{make_stand_in(toolchain, cache_root)}{os.pathsep}{search_path}"
+    return f"{write_substitute(toolchain, cache_root)}{os.pathsep}{search_path}"
 
 
-def make_stand_in(toolchain: Toolchain, cache_root: Path) -> Path:
-    """Writes the stand-in `cc` and its start object; returns the folder that holds them."""
+def write_substitute(toolchain: Toolchain, cache_root: Path) -> Path:
+    """Writes the substitute `cc` and its start object; returns their folder."""
     if sys.platform == "darwin":
         raise NoLinker(
             "no C compiler named `cc` for linking",
@@ -82,7 +82,7 @@ def make_stand_in(toolchain: Toolchain, cache_root: Path) -> Path:
     if sys.platform != "linux" or machine != "x86_64" or toolchain.lld is None:
         raise NoLinker(
             "no C compiler named `cc` for linking",
-            why=f"the linker inside the Mojo package stands in for it on x86-64 Linux only, not on {machine}",
+            why=f"the linker of the Mojo package can replace it on x86-64 Linux only, not on {machine}",
             hint="install a C compiler, e.g. `sudo apt install gcc`",
         )
     loader, libraries = _c_library()
@@ -101,7 +101,7 @@ def make_stand_in(toolchain: Toolchain, cache_root: Path) -> Path:
 
 
 def _c_library() -> tuple[Path, list[Path]]:
-    """The dynamic loader and the C libraries, as this very process has them mapped."""
+    """The dynamic loader and the C libraries that this process has mapped."""
     mapped = {line.split(maxsplit=5)[5].strip() for line in _mappings() if line.count("/")}
     c_library = next((Path(path) for path in mapped if re.search(r"/libc(-[\d.]+)?\.so", path)), None)
     loader = next(

@@ -1,4 +1,4 @@
-"""Finds the Mojo compiler and makes sure that it is the pinned one."""
+"""Finds the Mojo compiler and checks that it is the pinned version."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _VERSION_LINE = re.compile(r"\bmojo\s+(\d+(?:\.\w+)+)", re.IGNORECASE)
 
 
 class MojoNotFound(ToolingError):
-    """There is no Mojo compiler where one is looked for."""
+    """No Mojo compiler was found."""
 
     exit_code = ExitCode.NOT_POSSIBLE
 
 
 class MojoVersionMismatch(ToolingError):
-    """The Mojo compiler that was found is not the pinned one."""
+    """The Mojo compiler is not the pinned version."""
 
     exit_code = ExitCode.NOT_POSSIBLE
 
@@ -35,7 +35,7 @@ class MojoVersionMismatch(ToolingError):
         super().__init__(
             f"Mojo {found} found, but the puzzles are written for Mojo {wanted}",
             where=Location(mojo),
-            why="each Mojo release changes the language; another version reports errors that are not yours",
+            why="each Mojo release changes the language, so another version may reject correct programs",
             hint=_INSTALL_HINT,
         )
         self.found = found
@@ -47,15 +47,14 @@ class Toolchain(Struct, frozen=True):
 
     mojo: Path  # the command
     version: str
-    library_dir: Path  # libKGENCompilerRTShared.so and its neighbours: what built programs load
-    lld: Path | None  # the linker inside the package, for machines without a C compiler
+    library_dir: Path  # of libKGENCompilerRTShared.so and the other libraries that built programs load
+    lld: Path | None  # the linker of the package, for machines without a C compiler
 
 
 def find_toolchain(wanted: str = MOJO_VERSION) -> Toolchain:
     """The Mojo compiler of this environment: PUZZLE_MOJO, then the Python environment, then PATH.
 
-    The version is read from the package's metadata; only an installation without any is asked by
-    running it.
+    The version is read from the package's metadata, or from `mojo --version` if there is none.
 
     Raises:
         MojoNotFound: no `mojo` command in any of these places.
@@ -63,7 +62,7 @@ def find_toolchain(wanted: str = MOJO_VERSION) -> Toolchain:
     """
     mojo = _find_command()
     package = _package_root(mojo)
-    version = _metadata_version(mojo, package) or _asked_version(mojo)
+    version = _metadata_version(mojo, package) or _reported_version(mojo)
     if version != wanted:
         raise MojoVersionMismatch(mojo, version, wanted)
     lld = package / "bin" / "lld"
@@ -76,8 +75,8 @@ def _find_command() -> Path:
         if os.access(named, os.X_OK):
             return Path(named)
         raise MojoNotFound(
-            f"PUZZLE_MOJO names {named}, which is not a program",
-            hint="unset PUZZLE_MOJO, or let it name a `mojo` command",
+            f"PUZZLE_MOJO names {named}, which is not an executable file",
+            hint="unset PUZZLE_MOJO, or set it to the path of a `mojo` command",
         )
     beside_python = Path(sys.prefix) / "bin" / "mojo"
     if os.access(beside_python, os.X_OK):
@@ -87,7 +86,7 @@ def _find_command() -> Path:
         return Path(on_path)
     raise MojoNotFound(
         "the Mojo compiler is not installed",
-        why=f"there is no `mojo` in {beside_python.parent} nor on PATH",
+        why=f"there is no `mojo` in {beside_python.parent} or on PATH",
         hint=_INSTALL_HINT,
     )
 
@@ -110,7 +109,7 @@ def _metadata_version(mojo: Path, package: Path) -> str | None:
     return None
 
 
-def _asked_version(mojo: Path) -> str:
+def _reported_version(mojo: Path) -> str:
     try:
         answer = run_captured([mojo, "--version"], time_limit=60)
     except OSError as error:
@@ -120,7 +119,7 @@ def _asked_version(mojo: Path) -> str:
     found = _VERSION_LINE.search(answer.stdout) or _VERSION_LINE.search(answer.stderr)
     if answer.status != 0 or found is None:
         raise MojoNotFound(
-            f"{mojo} does not say its version",
+            f"{mojo} does not report its version",
             where=Location(mojo),
             why=(answer.stderr or answer.stdout).strip()[:300] or f"exit status {answer.status}",
             hint=_INSTALL_HINT,

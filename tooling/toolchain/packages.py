@@ -1,8 +1,8 @@
-"""Mojo packages for MAX graphs: built once, where MAX would build them for every graph of every run.
+"""Mojo packages for MAX graphs, built once instead of for every graph of every run.
 
-A program names its package by folder. For each graph MAX starts `mojo precompile FOLDER -o PATH`, two seconds
-every time, which is most of a short run. The command that it starts is MODULAR_MOJO_MAX_DRIVER_PATH's: a
-script there hands out the package from the build cache, and leaves all else to the compiler.
+A program names its package by folder. For each graph MAX runs `mojo precompile FOLDER -o PATH`, which takes
+two seconds, most of a short run. MODULAR_MOJO_MAX_DRIVER_PATH replaces this command: a script there copies
+the package from the build cache, and passes everything else to the compiler.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DRIVER_VARIABLE = "MODULAR_MOJO_MAX_DRIVER_PATH"
 
 _SCRIPT = """\
 #!/bin/sh
-# Written by `tooling`: what MAX wants to precompile is built already.
+# Written by `tooling`: the packages that MAX precompiles are already built.
 case "$1 $3 ${4##*/}" in
 @CASES@
 esac
@@ -32,13 +32,13 @@ _CASE = """    "precompile -o @NAME@") cp @BUILT@ "$4" && exit ;;"""
 
 
 def package_stem(folder: Path) -> str:
-    """What MAX 26.7 calls the package that it makes of a folder; the file's name is the module's, too."""
+    """The name that MAX 26.7 gives to the package of a folder; it is also the module's name."""
     digest = hashlib.md5(str(folder.absolute()).encode(), usedforsecurity=False)
     return f"mojo_pkg_{digest.hexdigest()}"
 
 
 def make_driver(packages: Sequence[Path], toolchain: Toolchain, cache: BuildCache) -> Path:
-    """The script that MAX is to start instead of `mojo` for a program with these built packages.
+    """The script that MAX runs instead of `mojo` for a program with these built packages.
 
     Raises:
         CacheUnusable: it cannot be written.
@@ -59,9 +59,9 @@ def make_driver(packages: Sequence[Path], toolchain: Toolchain, cache: BuildCach
             write_atomically(path, content, 0o755)
         except OSError as error:
             raise CacheUnusable(
-                "the script that hands out built packages cannot be written",
+                "the script that provides built packages cannot be written",
                 where=Location(path),
                 why=error.strerror,
-                hint="make room there, or set PUZZLE_CACHE_DIR to a folder that you can write",
+                hint="free space there, or set PUZZLE_CACHE_DIR to a writable folder",
             ) from error
     return path

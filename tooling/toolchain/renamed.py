@@ -1,4 +1,4 @@
-"""What older Mojo called something, what Mojo 1.2 wants instead or cannot do: hints for its messages."""
+"""Hints for compiler messages about names and syntax of older Mojo, and about limits of Mojo 1.2."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Renamed(Struct, frozen=True):
-    """One row: the hint applies where both patterns are found."""
+    """One row: the hint applies if both patterns match."""
 
     message: str  # pattern for the compiler's message; empty: any
     source: str  # pattern for the source line; empty: any
@@ -148,14 +148,14 @@ _TABLE: tuple[Renamed, ...] = (
     Renamed(
         "failed to run the pass manager",
         "",
-        "the compiler named no line: take statements out until it builds. One that it cannot build is "
+        "the compiler reported no line: remove statements until it builds. One that it cannot build is "
         "`enqueue_fill` of a buffer of `DType.bool`",
     ),
 )
 
 
 def hint_for(message: str, source_line: str) -> str | None:
-    """What to write instead, where the message or its source line shows a known old spelling."""
+    """What to write instead, if the message or its source line has a known old spelling."""
     for row in _TABLE:
         if row.message and not re.search(row.message, message):
             continue

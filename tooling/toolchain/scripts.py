@@ -1,4 +1,4 @@
-"""Python programs of the puzzles: nothing to build but the Mojo packages that they load into MAX graphs."""
+"""Python programs of the puzzles, and the Mojo packages that they load into MAX graphs."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ def prepare_script(
     toolchain: Toolchain,
     cache: BuildCache,
 ) -> Executable:
-    """Checks a Python program as far as it can be checked without running it.
+    """Checks a Python program without running it, and builds its Mojo packages.
 
-    The program itself loads its packages by folder, as the reader's own programs do, and MAX compiles the
-    graph. Here the same packages are precompiled, so that a mistake in them is told at its line before
-    anything starts, and MAX is given what was built. What depends on a graph, such as a wrong launch, only
-    shows when that graph is compiled.
+    The program loads its packages by folder, and MAX compiles the graph. Precompiling the packages reports
+    their errors before the program starts, and MAX uses the builds. Errors that depend on a graph, such as a
+    wrong launch, are only found when that graph is compiled.
 
     Args:
         packages: the folders of its Mojo packages.
-        includes: where the program finds modules of the project; a package has none, since MAX gives it none.
+        includes: folders of modules for the program; a package has none, since MAX passes none.
 
     Raises:
-        BuildFailed: the Python file is not Python, or the compiler rejects a package.
+        BuildFailed: the Python file has a syntax error, or the compiler rejects a package.
         SourceNotFound and the other errors of `build`.
         CacheUnusable: the script for MAX cannot be written.
     """
@@ -76,10 +75,10 @@ def _check_syntax(source: Path) -> None:
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         column = getattr(error, "offset", None)
-        told = Diagnostic(
+        diagnostic = Diagnostic(
             "error",
             getattr(error, "msg", None) or str(error),
             Location(source, line, column),
             (getattr(error, "text", None) or "").rstrip("\n"),
         )
-        raise BuildFailed(source, (told,), "") from error
+        raise BuildFailed(source, (diagnostic,), "") from error

@@ -1,6 +1,6 @@
 """The start object of an executable, as bytes: `_start`, which calls `__libc_start_main`.
 
-A C compiler brings this as crt1.o. Without one, these sixty bytes of machine code do the same:
+A C compiler provides this as crt1.o. Without one, these sixty bytes of machine code are equivalent:
 System V AMD64 ABI, section 3.4 (process initialisation); ELF-64 object file format, version 1.5.
 """
 
@@ -10,7 +10,7 @@ import struct
 
 _START_CODE = bytes.fromhex(
     "31ed"  # xor  ebp, ebp            the outermost frame is marked by a zero
-    "4989d1"  # mov  r9, rdx             rtld_fini, handed over by the dynamic linker
+    "4989d1"  # mov  r9, rdx             rtld_fini, passed by the dynamic linker
     "5e"  # pop  rsi                 argc
     "4889e2"  # mov  rdx, rsp            argv
     "4883e4f0"  # and  rsp, -16            the ABI's stack alignment
@@ -40,7 +40,7 @@ def start_object() -> bytes:
     )
     for needed in (b"\0main\0", b"\0__libc_start_main\0"):
         symbols += struct.pack("<IBBHQQ", symbol_names.index(needed) + 1, _GLOBAL_UNTYPED, 0, 0, 0, 0)
-    # The addend -4: the processor counts from the end of the four bytes, the relocation from their start.
+    # The addend -4: the displacement is relative to the end of its four bytes, the relocation to their start.
     relocations = b"".join(
         struct.pack("<QQq", slot, (symbol << 32) | _R_X86_64_GOTPCREL, -4)
         for slot, symbol in ((_MAIN_SLOT, 2), (_CALL_SLOT, 3))
@@ -53,7 +53,16 @@ def start_object() -> bytes:
         (".symtab", _SHT_SYMTAB, 0, symbols, 4, 1, 8, 24),
         (".strtab", _SHT_STRTAB, 0, symbol_names, 0, 0, 1, 0),
         (".shstrtab", _SHT_STRTAB, 0, section_names, 0, 0, 1, 0),
-        (".note.GNU-stack", _SHT_PROGBITS, 0, b"", 0, 0, 1, 0),  # its presence asks for a plain stack
+        (
+            ".note.GNU-stack",
+            _SHT_PROGBITS,
+            0,
+            b"",
+            0,
+            0,
+            1,
+            0,
+        ),  # its presence requests a non-executable stack
     )
     body = b""
     headers = bytes(64)

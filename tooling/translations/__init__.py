@@ -1,4 +1,4 @@
-"""Keeping translations in step with their source: freshness, parity and the commands that restore both.
+"""Keeps translations in step with their source: freshness, parity and the commands that restore both.
 
 Packages, lowest first; each imports only what is listed before it (`tests/test_package_order.py`):
 

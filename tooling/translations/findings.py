@@ -1,4 +1,4 @@
-"""What a report complains about, whichever axis it comes from."""
+"""The findings of a report, about freshness and about parity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tooling.translations.model import ChangeClass, Freshness, FreshnessSeverity
 
 
 class TranslationFinding(Struct, frozen=True):
-    """One thing to look at.
+    """One finding.
 
     Attributes:
         kind: its name, families first: `stale:prose`, `missing`, `parity:heading-level`, `ignore:unused`.
@@ -16,9 +16,9 @@ class TranslationFinding(Struct, frozen=True):
         page: key of the page it concerns.
         file: where to look, as the report names files.
         line, last_line: the lines there, None for the whole file.
-        message: what is the matter, in one sentence.
+        message: what is wrong, in one sentence.
         hint: what to do, as a command or an edit.
-        key: names it for `[[ignore]]`; made of what it is about, so that it expires when that changes.
+        key: identifies it in `[[ignore]]`; derived from its subject, so that it expires when that changes.
     """
 
     kind: str
@@ -46,7 +46,7 @@ _SEVERITIES = {
 
 
 def freshness_findings(status: PageStatus) -> list[TranslationFinding]:
-    """What the freshness of a page gives to complain about; a current page gives nothing."""
+    """The findings about a page's freshness; none for a current page."""
     if status.freshness is Freshness.CURRENT:
         return []
     file = status.target or status.source or status.key
@@ -71,14 +71,14 @@ def freshness_findings(status: PageStatus) -> list[TranslationFinding]:
 def _stale(status: PageStatus, file: str) -> TranslationFinding:
     weight = status.weight or ChangeClass.UNCLASSIFIED
     blocking = status.needs_translation
-    place = next((one.target for one in status.sections if one.target is not None), None)
+    lines = next((one.target for one in status.sections if one.target is not None), None)
     return TranslationFinding(
         f"stale:{weight}",
         FreshnessSeverity.ERROR if blocking else FreshnessSeverity.INFO,
         status.key,
         file,
-        place.first if place else 1,
-        place.last if place else None,
+        lines.first if lines else 1,
+        lines.last if lines else None,
         stale_message(status),
         status.hint or "",
         f"stale/{status.key}/{(status.today or '')[:12]}",
@@ -86,14 +86,14 @@ def _stale(status: PageStatus, file: str) -> TranslationFinding:
 
 
 def stale_message(status: PageStatus) -> str:
-    """What changed and where, in one sentence a translator can act on."""
+    """What changed and where, in one sentence."""
     if status.weight is ChangeClass.FORMAT:
         return "the source was only reformatted; nothing to translate"
     if not status.sections:
         return f"the source has changed since it was translated ({'; '.join(status.notes) or 'unclassified'})"
-    places = "; ".join(describe_section(section) for section in status.sections)
-    forgiven = " (every commit asks to be skipped)" if status.forgiven else ""
-    return f"the source has changed{forgiven}: {places}"
+    sections = "; ".join(describe_section(section) for section in status.sections)
+    skipped = " (every commit asks to be skipped)" if status.skipped else ""
+    return f"the source has changed{skipped}: {sections}"
 
 
 def describe_section(section: SectionChange) -> str:
@@ -106,9 +106,9 @@ def describe_section(section: SectionChange) -> str:
             " only moved" if section.moved == section.blocks else f", {section.moved} of them only moved"
         )
     if section.target is None:
-        place = "place unknown: the headings differ"
+        where = "lines unknown: the headings differ"
     else:
         about = "about " if section.approximate else ""
         plural = "lines" if section.target.first != section.target.last else "line"
-        place = f"{about}{plural} {section.target}"
-    return f"§{section.ordinal}{title} ({kinds}, {blocks}) → {place}"
+        where = f"{about}{plural} {section.target}"
+    return f"§{section.ordinal}{title} ({kinds}, {blocks}) → {where}"

@@ -3,9 +3,9 @@
     <!-- i18n-source-commit: 40-hex -->
     <!-- i18n-source-blob: 40-hex -->
 
-The first line is the older form of the scheme and stays byte for byte as other tools know it; the second
-names the text itself. A pinned text is found by content, so a squash, a rewrite or a missing commit
-does not lose it. (64 digits in a SHA-256 repository.)
+The first line is the older form of the marker, byte for byte as other tools read it; the second names the
+text itself. A pinned text is found by content, so it survives a squash, a rewrite or a missing commit.
+(64 digits in a SHA-256 repository.)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tooling.translations.model import Pin
 _LINE = re.compile(rb"^<!--\s*i18n-source-(commit|blob):\s*(.*?)\s*-->\s*$")
 _ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BOM = b"\xef\xbb\xbf"
-# A marker stands at the top of its page; further down it would be an example in the text.
+# A marker is at the top of its page; further down it would be an example in the text.
 _HEAD_LINES = 30
 
 
@@ -27,7 +27,7 @@ class Marker(Struct, frozen=True):
     """The marker as found in a page.
 
     Attributes:
-        pin: what it names, None when there is none or when it is broken.
+        pin: what it names; None when it is absent or malformed.
         line: where it starts, from 1.
         defect: what is wrong with it, None when nothing is.
     """
@@ -49,9 +49,9 @@ def read_marker(data: bytes) -> Marker:
         name, value = match[1].decode("ascii"), match[2]
         if _ID.fullmatch(value) is None:
             text = value.decode("utf-8", "replace")
-            return Marker(None, number, f"i18n-source-{name} is no full object id: {text!r}")
+            return Marker(None, number, f"i18n-source-{name} is not a full object id: {text!r}")
         if name in found:
-            return Marker(None, number, f"i18n-source-{name} stands twice")
+            return Marker(None, number, f"i18n-source-{name} occurs twice")
         found[name] = value.decode("ascii")
     if not found:
         return Marker(None)
@@ -61,7 +61,7 @@ def read_marker(data: bytes) -> Marker:
 def write_marker(data: bytes, pin: Pin) -> bytes:
     """The page with its marker set to `pin`; every other byte stays as it is.
 
-    The marker keeps its place; a page without one gets it as the first lines. Line ends follow the page.
+    The marker stays where it is; a page without one gets it as the first lines. Line endings follow the page.
     """
     bom = _BOM if data.startswith(_BOM) else b""
     lines = data[len(bom) :].splitlines(keepends=True)
@@ -75,14 +75,14 @@ def write_marker(data: bytes, pin: Pin) -> bytes:
 
 
 def without_marker(data: bytes) -> bytes:
-    """The page's own text, for telling whether it was edited since the marker was written."""
+    """The page without its marker, to detect edits made since the marker was written."""
     old = {index for index, line in enumerate(_head(data)) if _LINE.match(line)}
     lines = data.removeprefix(_BOM).splitlines()
     return b"\n".join(line for index, line in enumerate(lines) if index not in old)
 
 
 def _head(data: bytes) -> list[bytes]:
-    """The lines that may belong to the marker: none of a page that does not mention it at its top."""
+    """The lines that may belong to the marker; none for a page without one at its top."""
     # A cheap slice first: pages are long, markers are not.
     top = data[:8192]
     mention = top.rfind(b"i18n-source-")

@@ -1,4 +1,4 @@
-"""The words of the field: a page's freshness and fidelity, its pin, and what changed since."""
+"""The data model: a page's freshness and fidelity, its pin, and what changed since."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Freshness(StrEnum):
-    """Whether a translation still speaks of today's source text; `UNKNOWN` is never `CURRENT`."""
+    """Whether a translation is based on today's source text; `UNKNOWN` is never `CURRENT`."""
 
     CURRENT = "current"
     STALE = "stale"
@@ -17,7 +17,7 @@ class Freshness(StrEnum):
     ORPHANED = "orphaned"  # the translation's source page is gone
     UNTRACKED = "untracked"  # the translation carries no marker
     BAD_PIN = "bad-pin"  # the marker names something that cannot be the source text
-    UNKNOWN = "unknown"  # the question could not be answered here
+    UNKNOWN = "unknown"  # could not be determined here
 
 
 class Fidelity(StrEnum):
@@ -31,7 +31,7 @@ class Fidelity(StrEnum):
 
 
 class ChangeClass(StrEnum):
-    """What kind of text changed, heaviest first. `UNCLASSIFIED`: the old text is out of reach."""
+    """What kind of text changed, most important first. `UNCLASSIFIED`: the old text is not available."""
 
     UNCLASSIFIED = "unclassified"
     PROSE = "prose"
@@ -41,7 +41,7 @@ class ChangeClass(StrEnum):
 
 
 class FreshnessSeverity(IntEnum):
-    """How loud a finding is; comparable."""
+    """The severity of a finding; comparable."""
 
     INFO = 0
     WARNING = 1
@@ -53,7 +53,7 @@ class FreshnessSeverity(IntEnum):
 
 
 def heaviest(classes: frozenset[ChangeClass]) -> ChangeClass | None:
-    """The class that names a change best: the first of `ChangeClass` that is present."""
+    """The most important class of a change: the first of `ChangeClass` that is present."""
     return next((kind for kind in ChangeClass if kind in classes), None)
 
 
@@ -71,9 +71,9 @@ class LineRange(Struct, frozen=True, array_like=True):
 
 
 class Pin(Struct, frozen=True):
-    """What a marker says: the source text this page was translated from.
+    """The content of a marker: the source text that this page was translated from.
 
-    The blob is the truth, the commit a pointer for people; old markers have the commit alone.
+    The blob is authoritative, the commit is for people; old markers have the commit alone.
     """
 
     commit: str | None
@@ -81,19 +81,19 @@ class Pin(Struct, frozen=True):
 
 
 class SectionChange(Struct, frozen=True, array_like=True):
-    """One section of the source that changed, and where its translation stands.
+    """One section of the source that changed, and the lines of its translation.
 
     Attributes:
         ordinal: number of the heading in the source at the pin (0: text before the first heading).
         title: that heading's text, without its hashes.
         classes: the classes of its changed blocks.
         blocks: how many blocks were changed, added, removed or moved.
-        moved: how many of them only stand elsewhere now.
+        moved: how many of them were only moved.
         source: the lines of the change in today's source (None where text was only removed).
-        target: the lines of the translation to look at (None where they cannot be told).
+        target: the lines of the translation to look at (None where they are unknown).
         target_ordinal: the heading of the translation that the section belongs to.
         precise: `target` covers the changed blocks, not the whole section.
-        approximate: headings disagree, so `target` was found by resemblance.
+        approximate: headings disagree, so `target` was found by similarity.
     """
 
     ordinal: int
@@ -114,7 +114,7 @@ class TreePage(Struct, frozen=True):
     Attributes:
         key: its NFC path below the root, the same in both trees.
         path: the file.
-        blobs: the id of its bytes as they lie there and, where they hold CRLF, with LF line ends.
+        blobs: the id of its bytes as they are and, where they contain CRLF, with LF line endings.
     """
 
     key: str
@@ -127,16 +127,16 @@ class PageStatus(Struct, frozen=True):
 
     Attributes:
         key: path below the roots, NFC, with forward slashes.
-        source, target: the files, relative to the folder the report speaks from; None: absent.
-        reason, hint: why the state is not plain `current`, and what to do about it.
+        source, target: the files, relative to the base folder of the report; None: absent.
+        reason, hint: why the state is not `current`, and what to do about it.
         pinned_blob: blob id of the source text at the pin, where it is known.
         today: blob id of the source text compared with (as git would store it).
-        behind: commits between the pinned text and the one at HEAD; None: history cannot tell.
+        behind: commits between the pinned text and the one at HEAD; None: not in the history.
         outdated_since: time (epoch seconds) of the first of them.
         canonical: the commit of today's history that introduced the pinned text.
         dirty: the source page has changes that are not committed.
         moved: the source page had another path when it was pinned (or this is where it went).
-        forgiven: every commit between the two texts asks to be skipped.
+        skipped: every commit between the two texts asks to be skipped.
     """
 
     key: str
@@ -155,7 +155,7 @@ class PageStatus(Struct, frozen=True):
     canonical: str | None = None
     dirty: bool = False
     moved: str | None = None
-    forgiven: bool = False
+    skipped: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -164,19 +164,19 @@ class PageStatus(Struct, frozen=True):
 
     @property
     def needs_translation(self) -> bool:
-        """Whether a reader should be warned that the page lags behind its source."""
+        """Whether a reader should be warned that the page is older than its source."""
         return (
-            self.freshness is Freshness.STALE and not self.forgiven and self.weight is not ChangeClass.FORMAT
+            self.freshness is Freshness.STALE and not self.skipped and self.weight is not ChangeClass.FORMAT
         )
 
     @property
     def label(self) -> str:
-        """The state as people write it, for example `stale (code, links)`."""
+        """The state in words, for example `stale (code, links)`."""
         if self.freshness is not Freshness.STALE:
             return str(self.freshness)
         kinds = ", ".join(kind for kind in ChangeClass if kind in self.classes)
-        forgiven = ", forgiven" if self.forgiven else ""
-        return f"stale ({kinds}{forgiven})"
+        skipped = ", skipped" if self.skipped else ""
+        return f"stale ({kinds}{skipped})"
 
     @property
     def changed_blocks(self) -> int:
@@ -184,7 +184,7 @@ class PageStatus(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True):
-    """Something that could not be done, so that a part of the answer is missing: exit status 2."""
+    """Something that could not be done, so that the result is incomplete: exit status 2."""
 
     what: str
     why: str

@@ -1,4 +1,4 @@
-"""Walking the two trees of pages."""
+"""Finds and reads the pages of the two trees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tooling.translations.model import TreePage
 
 
 class RootNotFound(ToolingError):
-    """A root given or implied is no folder."""
+    """A root, given or by default, is not a folder."""
 
 
 class TranslatedPage(Struct, frozen=True):
@@ -33,9 +33,9 @@ def blob_id(data: bytes, object_format: str = "sha1") -> str:
 
 
 def blob_ids(data: bytes, object_format: str = "sha1") -> tuple[str, ...]:
-    """Ids of the bytes as they lie there and, where they hold CRLF, with LF line ends.
+    """Ids of the bytes as they are and, where they contain CRLF, with LF line endings.
 
-    A checkout with `autocrlf` or `eol=crlf` holds other bytes than git stores; the text is the same.
+    With `autocrlf` or `eol=crlf` a checkout holds other bytes than git stores; the text is the same.
     """
     if b"\r\n" not in data:
         return (blob_id(data, object_format),)
@@ -44,18 +44,18 @@ def blob_ids(data: bytes, object_format: str = "sha1") -> tuple[str, ...]:
 
 
 def key_of(path: str) -> str:
-    """The name under which a page is paired: macOS hands out decomposed names, others composed ones."""
+    """The name by which pages are paired: NFC, since macOS returns decomposed names."""
     return path if path.isascii() else unicodedata.normalize("NFC", path)
 
 
 def find_pages(root: Path, what: str) -> dict[str, Path]:
     """Markdown files below `root` by key, sorted.
 
-    What is hidden, what lies behind a linked folder, and snippets (names that begin with `_`, such as
-    `_includes`) are no pages.
+    Hidden files, files below a linked folder, and snippets (names that begin with `_`, such as `_includes`)
+    are not pages.
 
     Raises:
-        RootNotFound: `root` is no folder; `what` names the option that sets it.
+        RootNotFound: `root` is not a folder; `what` names the option that sets it.
     """
     if not root.is_dir():
         raise RootNotFound(

@@ -1,4 +1,4 @@
-"""The two trees of a run and how their files are named in reports."""
+"""The two trees of a run, and how reports name their files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _relative(path: Path, base: Path) -> str:
 
 
 class Roots(Struct, frozen=True):
-    """Where the pages lie.
+    """The folders of the pages.
 
     Attributes:
         base: the folder that reports name files from (the checkout's top where there is one).
@@ -37,7 +37,7 @@ class Roots(Struct, frozen=True):
 
     @classmethod
     def under(cls, base: Path, language: str, source: str = SOURCE, target: str = TRANSLATION) -> Roots:
-        """The roots below `base`; `{lang}` in a path stands for the language."""
+        """The roots below `base`; `{lang}` in a path is replaced by the language."""
         return cls(
             base,
             base / source.replace("{lang}", language),

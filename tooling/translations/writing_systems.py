@@ -1,4 +1,4 @@
-"""The letters that a language is written in: what tells a translation from its English source."""
+"""The letters that a language is written in, which distinguish a translation from its English source."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-# Letters as the inside of a regular expression's brackets. Greek stands in formulas of every language.
+# Letters as the inside of a regular expression's brackets. Greek occurs in formulas of every language.
 _SCRIPTS = {
     "Hangul": "\uac00-\ud7a3",
     "kana": "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9d",
@@ -20,7 +20,7 @@ _SCRIPTS = {
     "Devanagari": "\u0900-\u0963\u0970-\u097f",
 }
 _JAMO = "\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\u3131-\u318e"
-# Scripts that are reported where a language has no use for them, and what a reader is told.
+# Scripts that are reported in a language that does not use them, and the message.
 _REPORTED = (
     (("kana", "Han"), "is Chinese or Japanese"),
     (("Hangul",), "is Korean"),
@@ -79,12 +79,12 @@ _UNSPACED = frozenset({"ja", "th", "zh"})
 
 
 class Foreign(Struct, frozen=True):
-    """Letters or signs that do not belong into a text of the language.
+    """Letters or signs that do not belong in a text of the language.
 
     Attributes:
         kind: of the finding.
         pattern: a run of them.
-        what: what they are, behind the quoted run.
+        what: what they are; follows the quoted run in the message.
         hint: what to do.
     """
 
@@ -99,12 +99,12 @@ class WritingSystem(Struct, frozen=True):
 
     Attributes:
         code: the language's primary code, such as `ko` or `pt`.
-        name: its English name, or the code where that is not known.
+        name: its English name, or the code where none is known.
         script: what it is written in, for messages.
         letters: a letter that English does not have; for languages in Latin letters, one with a diacritic.
         own_script: whether every sentence of the language has such a letter.
-        spaced: whether spaces stand between words.
-        foreign: what does not belong into its text.
+        spaced: whether words are separated by spaces.
+        foreign: what does not belong in its text.
     """
 
     code: str
@@ -152,9 +152,9 @@ def _foreign(code: str, own: tuple[str, ...], hint: str) -> list[Foreign]:
             Foreign("foreign-sign", signs, "is a Chinese or Japanese sign", "use `,` `.` `:` `?` `!`")
         )
     broken, what, form = (
-        (f"[\ufffd{_JAMO}]+", "is not whole syllables", "in form NFC")
+        (f"[\ufffd{_JAMO}]+", "is not composed of whole syllables", "in form NFC")
         if code == "ko"
-        else ("\ufffd+", "stands for letters that were lost", "as UTF-8")
+        else ("\ufffd+", "replaces letters that were lost", "as UTF-8")
     )
     hint = f"type it again; save the file {form}"
     found.append(Foreign("broken-letters", re.compile(broken), what, hint))

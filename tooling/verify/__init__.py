@@ -1,1 +1,1 @@
-"""Judges ourselves: solutions pass, skeletons fail, wrong answers are rejected for the right reason."""
+"""Verifies the repository: solutions pass, skeletons fail, mutants are rejected for the expected reason."""

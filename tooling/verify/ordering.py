@@ -1,4 +1,4 @@
-"""The order that tasks are tried in: the longest first, so that no long one is left for the end alone."""
+"""The order of tasks: the longest first, so that no long task runs alone at the end."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tooling.verify.plan import Task
 
 
 def longest_first(tasks: Sequence[Task], seconds: Mapping[str, float]) -> tuple[Task, ...]:
-    """The tasks by how long their trials took last time.
+    """Sorts tasks by the time that their trials took in the last run.
 
-    A task that nobody has tried yet comes first: it has to be built, which takes longer than running it.
+    A task without a record is first: it has to be built, which takes longer than running it.
 
     Args:
         seconds: of earlier trials, by id.

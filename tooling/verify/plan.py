@@ -1,4 +1,4 @@
-"""What there is to verify: one task for each program text, with all the modes it is tried in."""
+"""Plans what to verify: one task for each program text, with all the modes that it is run in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NothingSelected(ToolingError):
 
 
 class Subject(Enum):
-    """What is verified."""
+    """The kind of program text that is verified."""
 
     SOLUTION = "solution"
     SKELETON = "skeleton"
@@ -31,12 +31,12 @@ class Subject(Enum):
 
 
 class PlannedTrial(Struct, frozen=True):
-    """One program text in one mode, and what must come of it."""
+    """One program text in one mode, with the expected outcome."""
 
     subject: Subject
     selection: Selection
     mutant: str = ""
-    expect: tuple[str, ...] = ()  # of a mutant: one of these must be named
+    expect: tuple[str, ...] = ()  # of a mutant: the verdict must name one of these
 
     @property
     def id(self) -> str:
@@ -55,11 +55,11 @@ class Task(Struct, frozen=True):
 
     source: Path
     trials: tuple[PlannedTrial, ...]
-    error: MutantError | None = None  # the text could not be made
+    error: MutantError | None = None  # why the text could not be made
 
 
 class Filter(Struct, frozen=True):
-    """Which part of everything is wanted; empty means all."""
+    """Selects what to verify; empty means all."""
 
     puzzles: tuple[str, ...] = ()  # p15, or a program such as p15_tile_tensor
     modes: tuple[str, ...] = ()  # names or flags
@@ -80,11 +80,11 @@ class Filter(Struct, frozen=True):
 def make_plan(
     project: Project, puzzles: Sequence[Puzzle], wanted: Filter, cache: BuildCache
 ) -> tuple[Task, ...]:
-    """Everything that the filter lets through, in the order of the book.
+    """Everything that the filter selects, in the order of the book.
 
     Raises:
         NothingSelected: the filter names something that does not exist, or nothing is left.
-        ManifestError, MutantError: a file of mutants is wrong.
+        ManifestError, MutantError: a manifest or a file of mutants is invalid.
     """
     known = {name for puzzle in puzzles for name in (puzzle.id, *(each.name for each in puzzle.programs))}
     wanted = replace(wanted, puzzles=known_names(wanted.puzzles, known))
@@ -98,7 +98,7 @@ def make_plan(
         if task.trials or task.error
     ]
     if not tasks:
-        raise NothingSelected("nothing matches this selection", hint="`tooling list` shows what there is")
+        raise NothingSelected("nothing matches this selection", hint="`tooling list` shows all puzzles")
     return tuple(tasks)
 
 
@@ -145,7 +145,7 @@ def _puzzle_tasks(project: Project, puzzle: Puzzle, wanted: Filter, cache: Build
 
 
 def _no_mutants(project: Project, puzzle: Puzzle, wanted: Filter) -> list[Task]:
-    """The failure of a puzzle to solve that has no mutants: that wrong answers are rejected was not tried."""
+    """The failure of a puzzle without mutants: nothing shows that wrong answers are rejected."""
     for program in puzzle.programs:
         for mode in puzzle.modes_of(program.name):
             selection = Selection(puzzle, program, mode)
@@ -156,7 +156,7 @@ def _no_mutants(project: Project, puzzle: Puzzle, wanted: Filter) -> list[Task]:
             error = MutantError(
                 f"{puzzle.id} has no mutants",
                 where=Location(mutants_path(project, puzzle)),
-                why="that wrong answers are rejected is shown by programs with a learner's mistake in them",
+                why="mutants, programs with a learner's mistake, show that wrong answers are rejected",
                 hint="write the file, as tests/mutants/p01.yaml shows, or verify with `--only solution`",
             )
             return [Task(program.solution, _wanted(wanted, [PlannedTrial(Subject.MUTANT, selection)]), error)]
@@ -164,7 +164,7 @@ def _no_mutants(project: Project, puzzle: Puzzle, wanted: Filter) -> list[Task]:
 
 
 def _says_something(subject: Subject, selection: Selection) -> bool:
-    """An unsolved program may refuse to be timed, or not: its benchmark is nothing to verify."""
+    """Whether a mode has an outcome to verify: an unsolved program's benchmark may fail or succeed."""
     return subject is Subject.SOLUTION or selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
 
 

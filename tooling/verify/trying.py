@@ -1,4 +1,4 @@
-"""Tries tasks, many at a time, in processes of their own: the simulated GPU keeps one core busy each."""
+"""Runs tasks in parallel processes: each run of the simulated GPU keeps one core busy."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def try_all(
     target: str | None,
     jobs: int,
 ) -> Iterator[ReportRecord]:
-    """Tries every task; the records come as they are ready.
+    """Runs every task; yields the records as they are ready.
 
     Args:
-        target: as `--target` has it.
+        target: the value of `--target`.
         jobs: how many tasks at a time.
     """
     trying = partial(_try_task, project=project, toolchain=toolchain, cache=cache, target=target)
@@ -120,7 +120,7 @@ def hidden_from(target: Target, trial: PlannedTrial, verdict: Verdict) -> bool:
 
 
 def complaint_about(trial: PlannedTrial, verdict: Verdict) -> str:
-    """What is wrong with the verdict itself; empty when it is as it must be, or when nothing was decided."""
+    """How the verdict differs from the expected one; empty when it does not, or when nothing was decided."""
     if verdict.outcome is Outcome.UNDECIDED:
         return ""
     passed = verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED)
@@ -135,12 +135,12 @@ def complaint_about(trial: PlannedTrial, verdict: Verdict) -> str:
 
 
 def _false_success(verdict: Verdict) -> str:
-    """Which wrong result the program itself took for right: its own check must compare every element too."""
+    """The wrong output that the program itself accepted: its own check must compare every element too."""
     for case in verdict.cases:
         if case.transcript.ending is Ending.EXITED and case.transcript.status == 0:
             for problem in case.problems:
                 if problem.comparison:
-                    return f"rejected, but the program itself ended well with a wrong `{problem.output}`"
+                    return f"rejected, but the program itself succeeded with a wrong `{problem.output}`"
     return ""
 
 
@@ -149,19 +149,19 @@ def _identity(trial: PlannedTrial) -> dict[str, object]:
 
 
 def _skipped(trial: PlannedTrial, reason: str, seconds: float = 0.0) -> ReportRecord:
-    """What this target is not for; `--require-all` has nothing against it."""
+    """A record for a trial that does not apply to this target; `--require-all` accepts it."""
     data = {**_identity(trial), "missing": False}
     return ReportRecord(trial.selection.puzzle.id, trial.id, "skipped", seconds, reason, "", data)
 
 
 def _missing(trial: PlannedTrial, reason: str) -> ReportRecord:
-    """What this machine lacks something for: with it, the trial would have been made."""
+    """A record for a trial that needs something that this machine lacks; `--require-all` rejects it."""
     data = {**_identity(trial), "missing": True}
     return ReportRecord(trial.selection.puzzle.id, trial.id, "skipped", 0.0, reason, "", data)
 
 
 def _where(trial: PlannedTrial, task: Task, project: Project) -> Location:
-    """The file to look at: the program, or the file of a mutant whose program is a temporary one."""
+    """The file to look at: the program, or for a mutant, whose program is temporary, its YAML file."""
     if trial.subject is Subject.MUTANT:
         return Location(project.mutants / f"{trial.selection.puzzle.id}.yaml")
     return Location(task.source)

@@ -4,7 +4,6 @@ from layout import TensorLayout, TileTensor, row_major, stack_allocation
 from max.gpu import AddressSpace, barrier, block_dim, block_idx, thread_idx
 from max.gpu.host import DeviceContext
 
-# ANCHOR: conv1d_kernel
 comptime TPB = 15
 comptime BLOCKS_PER_GRID = (2, 1)
 comptime THREADS_PER_BLOCK = (TPB, 1)
@@ -53,9 +52,6 @@ def conv1d_kernel[
         comptime for j in range(conv_size):
             total += shared_a[local_i + j] * shared_b[j]
         output[global_i] = total
-
-
-# ANCHOR_END: conv1d_kernel
 
 
 # ANCHOR: conv1d_custom_op

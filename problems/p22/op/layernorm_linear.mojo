@@ -88,7 +88,7 @@ def matmul_tiled[
     )
     var total = Scalar[dtype](0)
     comptime for tile in range(ceildiv(inner, TILE)):
-        # Cells beyond the matrices hold zeros, which change no sum.
+        # Elements outside the matrices are zero, which changes no sum.
         var a_col = tile * TILE + local_col
         if row < rows and a_col < inner:
             shared_a[local_row, local_col] = a[row, a_col]
@@ -271,7 +271,7 @@ struct LayerNormLinear:
                 block_dim=columns,
             )
         elif target == "gpu" and algorithm == "unfused":
-            # Four launches, and two matrices that only lie between them.
+            # Four launches, and two matrices that only pass data between them.
             var normal_buffer = ctx.enqueue_create_buffer[dtype](rows * hidden)
             var turned_buffer = ctx.enqueue_create_buffer[dtype](
                 hidden * columns

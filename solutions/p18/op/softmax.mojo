@@ -33,8 +33,8 @@ def softmax_gpu_kernel[
     )
     var i = thread_idx.x
 
-    # The largest number of all. A thread without an element brings the
-    # smallest number there is, which changes no maximum.
+    # The maximum of all elements. A thread without an element stores the
+    # lowest value of the type, which changes no maximum.
     var number = min_or_neg_inf[dtype]()
     if i < input_size:
         number = input[i]
@@ -47,7 +47,7 @@ def softmax_gpu_kernel[
         barrier()
         stride //= 2
     var largest = shared[0]
-    # The cells are used again below: nobody may still be reading the maximum.
+    # The array is reused below: no thread may still be reading the maximum.
     barrier()
 
     # The sum of the exponentials. Less the largest, no exponent is above zero,

@@ -41,7 +41,7 @@ def matmul_tiled[
     )
     var total = Scalar[dtype](0)
     comptime for tile in range(ceildiv(inner, TILE)):
-        # Cells beyond the matrices hold zeros, which change no sum.
+        # Elements outside the matrices are zero, which changes no sum.
         var a_col = tile * TILE + local_col
         if row < rows and a_col < inner:
             shared_a[local_row, local_col] = a[row, a_col]
@@ -205,7 +205,8 @@ struct Attention:
                 output_tensor, q_tensor, k_tensor, v_tensor
             )
         elif target == "gpu":
-            # What lies between the kernels: Kᵀ, the scores and their softmax.
+            # ANCHOR: attention_orchestration_solution
+            # The buffers between the kernels: Kᵀ, the scores and their softmax.
             var k_t_buffer = ctx.enqueue_create_buffer[dtype](d * seq_len)
             var scores_buffer = ctx.enqueue_create_buffer[dtype](seq_len)
             var weights_buffer = ctx.enqueue_create_buffer[dtype](seq_len)
@@ -217,7 +218,6 @@ struct Attention:
             var q_row = q_tensor.reshape(row_major[1, d]())
             var output_row = output_tensor.reshape(row_major[1, d]())
 
-            # ANCHOR: attention_orchestration_solution
             # FILL: about 60 lines
             # 1. Kᵀ, so that the scores are a product of matrices.
             comptime transpose = transpose_kernel[

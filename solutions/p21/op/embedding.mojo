@@ -67,7 +67,7 @@ def embedding_kernel_2d[
     # FILL: about 9 lines
     # STUB: pass
     # x changes fastest within a warp, and x is the token here: neighbouring
-    # threads read rows of the table that lie anywhere.
+    # threads read rows of the table at arbitrary addresses.
     var row = block_idx.x * BLOCK_DIM_XY + thread_idx.x
     var column = block_idx.y * BLOCK_DIM_XY + thread_idx.y
     if row < tokens_count and column < width:

@@ -33,7 +33,7 @@ def layernorm_kernel[
     var h = thread_idx.x
     # FILL: about 14 lines
     # The rows are short: every thread computes its row's mean and variance
-    # itself, and nobody has to wait for anybody.
+    # itself, and no thread has to wait for another.
     var mean = Scalar[dtype](0)
     for i in range(hidden):
         mean += input[row, i]
@@ -115,7 +115,7 @@ def matmul_tiled[
     )
     var total = Scalar[dtype](0)
     comptime for tile in range(ceildiv(inner, TILE)):
-        # Cells beyond the matrices hold zeros, which change no sum.
+        # Elements outside the matrices are zero, which changes no sum.
         var a_col = tile * TILE + local_col
         if row < rows and a_col < inner:
             shared_a[local_row, local_col] = a[row, a_col]
@@ -273,7 +273,7 @@ def minimal_fused_backward_kernel[
         )
 
     # Back through the linear layer to each normalised number, and into the
-    # gradients of the parameters that it met.
+    # gradients of the parameters that it was combined with.
     var sum_of_grads = Scalar[dtype](0)
     var sum_with_normals = Scalar[dtype](0)
     for h in range(hidden):
@@ -375,7 +375,7 @@ struct LayerNormLinear:
                 block_dim=columns,
             )
         elif target == "gpu" and algorithm == "unfused":
-            # Four launches, and two matrices that only lie between them.
+            # Four launches, and two matrices that only pass data between them.
             var normal_buffer = ctx.enqueue_create_buffer[dtype](rows * hidden)
             var turned_buffer = ctx.enqueue_create_buffer[dtype](
                 hidden * columns

@@ -44,7 +44,7 @@ class Setting:
 
 
 class _Host:
-    """The host's side: memory, and checks that are told what happens to it."""
+    """The host's side: memory, and checks that receive its operations."""
 
     def __init__(self, checks: Iterable[str]) -> None:
         self.memory = DeviceMemory(np.zeros(1 << 16, np.uint8), BASE)

@@ -1,4 +1,4 @@
-"""A launch in the hands of a test: accesses and barriers are told to the checks one by one, no engine."""
+"""A launch driven by a test: accesses and barriers are passed to the checks directly, without the engine."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class HandLaunch:
         )
 
     def buffer(self, size: int, *, written: bool = True) -> Allocation:
-        """Allocate device memory, filled by the host unless told otherwise."""
+        """Allocate device memory, by default filled by the host."""
         allocation = self.memory.containing(self.memory.allocate(size))
         assert allocation is not None
         for check in self.checks:
@@ -98,7 +98,7 @@ class HandLaunch:
         width: int = 4,
         space: Space = Space.SHARED,
     ) -> Access:
-        """These threads read; `blocks` whose shared memory is meant (their own, unless told)."""
+        """These threads read; `blocks` whose shared memory is read (by default their own)."""
         return self.access(AccessKind.LOAD, threads, offsets, line, blocks=blocks, width=width, space=space)
 
     def access(
@@ -149,12 +149,12 @@ class HandLaunch:
         )
 
     def barrier(self, *blocks: int) -> None:
-        """All threads of these blocks (all blocks without any) meet."""
+        """All threads of these blocks (by default all blocks) pass a barrier."""
         for check in self.checks:
             check.block_barrier(np.array(blocks or range(self.context.blocks)), instruction(30, "bar.sync"))
 
     def syncwarp(self, threads: Sequence[int], mask: int = 0xFFFFFFFF) -> None:
-        """These threads of one warp meet."""
+        """These threads of one warp synchronise."""
         for check in self.checks:
             meeting = instruction(30, "bar.warp.sync")
             check.warp_sync(np.array(threads), np.full(len(threads), mask, np.uint32), meeting)

@@ -5,7 +5,7 @@ usage: python3 record.py OUTPUT.json            every kernel, entry and tool (tw
        python3 record.py --one NAME ENTRY SETTING   one launch, for the tools
 
 Needs compute-sanitizer on the PATH, libcuda.so.1, NumPy and pytest (for the table). Each launch is a process
-of its own, on the kernel's PTX as it stands: the driver's assembler is told to leave it as it is.
+of its own, on the kernel's PTX as it stands: the driver's assembler runs without optimisation.
 """
 
 from __future__ import annotations

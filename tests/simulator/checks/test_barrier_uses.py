@@ -1,4 +1,4 @@
-"""Groups of threads that share the number of a barrier: nothing keeps their meetings apart."""
+"""Groups of threads that use the same barrier number without being ordered."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_groups_that_may_come_to_one_barrier_at_once_are_found(
         ),
     ],
 )
-def test_meetings_that_are_kept_apart_are_none(
+def test_separated_uses_of_a_barrier_are_not_reported(
     first: str, second: str, after: str, threads: int, schedule: str
 ) -> None:
     assert found(threads, schedule, first=first, second=second, after=after) == set()
@@ -75,14 +75,14 @@ def test_meetings_that_are_kept_apart_are_none(
 @pytest.mark.parametrize(
     ("schedule", "kind"), [("lockstep", Kind.BARRIER_REUSED), ("adversarial", Kind.SHORT_BARRIER)]
 )
-def test_who_arrives_again_before_others_have_waited_is_found(schedule: str, kind: Kind) -> None:
-    """Where both arrivals come first, the barrier is complete without those who wait."""
+def test_a_second_arrival_before_others_have_waited_is_found(schedule: str, kind: Kind) -> None:
+    """If both arrivals come first, the barrier is complete without the waiting threads."""
     first, second = "bar.sync 1, 128; bar.sync 1, 128;", "bar.arrive 1, 128; bar.arrive 1, 128;"
     assert found(schedule=schedule, first=first, second=second) == {kind}
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_an_mbarrier_or_a_flag_keeps_meetings_apart(schedule: str) -> None:
+def test_an_mbarrier_or_a_flag_separates_uses_of_a_barrier(schedule: str) -> None:
     before = """
         mov.b32 %r5, gate; setp.eq.u32 %p2, %r30, 0; setp.eq.u32 %p4, %r30, 64;
         @%p2 mbarrier.init.shared.b64 [%r5], 64;
@@ -112,6 +112,8 @@ def test_the_finding_names_both_groups() -> None:
     simulate(text, [np.zeros(16, np.uint32)], block=192, hooks=checks)
     (finding,) = [finding for check in checks for finding in check.findings]
     late, early = finding.parties
-    assert (late.place.line, late.thread[0], early.place.line, early.count) == (8, 64, 7, 64)
-    assert explain(finding).what == "threads come to barrier 1 while other threads may still meet there"
+    assert (late.position.line, late.thread[0], early.position.line, early.count) == (8, 64, 7, 64)
+    assert (
+        explain(finding).what == "threads arrive at barrier 1 while other threads may still be waiting there"
+    )
     assert "1번 배리어" in explain(finding, "ko").what

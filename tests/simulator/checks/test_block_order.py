@@ -1,4 +1,4 @@
-"""What blocks know of each other, against vector clocks that are kept for every block and address."""
+"""`BlockOrder` against vector clocks that are kept for every block and address."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ BLOCKS, ADDRESSES = 4, 3
 
 @dataclass(frozen=True)
 class Step:
-    """A strong access of some blocks, each to an address, or blocks that meet (without addresses)."""
+    """A strong access of some blocks, each to an address, or a barrier of blocks (without addresses)."""
 
     blocks: tuple[int, ...]
     addresses: tuple[int, ...]
-    learns: bool
-    publishes: bool
+    acquires: bool
+    releases: bool
 
 
 pairs = st.dictionaries(st.integers(0, BLOCKS - 1), st.integers(0, ADDRESSES - 1), min_size=1).map(
@@ -33,8 +33,8 @@ accesses = st.builds(
     pairs,
     st.sampled_from([(True, False), (False, True), (True, True)]),
 )
-meetings = st.builds(
-    lambda blocks: Step(tuple(sorted(blocks)), (), learns=False, publishes=False),
+barriers = st.builds(
+    lambda blocks: Step(tuple(sorted(blocks)), (), acquires=False, releases=False),
     st.sets(st.integers(0, BLOCKS - 1), min_size=2),
 )
 
@@ -53,23 +53,23 @@ class Clocks:
             return
         for block, address in zip(step.blocks, step.addresses, strict=True):
             before = self.known[block].copy()
-            if step.learns:
+            if step.acquires:
                 self.known[block] = np.maximum(self.known[block], self.published[address])
-            if step.publishes:
-                told = self.known[block] if step.learns else before
-                self.published[address] = np.maximum(self.published[address], told)
+            if step.releases:
+                released = self.known[block] if step.acquires else before
+                self.published[address] = np.maximum(self.published[address], released)
                 self.published[address, block] = stamp
 
 
-@given(st.lists(st.one_of(accesses, accesses, meetings), max_size=14))
-def test_blocks_know_what_vector_clocks_say(steps: list[Step]) -> None:
+@given(st.lists(st.one_of(accesses, accesses, barriers), max_size=14))
+def test_block_order_equals_vector_clocks(steps: list[Step]) -> None:
     order, clocks = BlockOrder(BLOCKS, 1), Clocks()
     for stamp, step in enumerate(steps, start=2):
         if step.addresses:
             blocks, addresses = np.array(step.blocks), np.array(step.addresses)
-            order.access(blocks, addresses, stamp, learns=step.learns, publishes=step.publishes)
+            order.access(blocks, addresses, stamp, acquires=step.acquires, releases=step.releases)
         else:
-            order.meet(np.array(step.blocks))
+            order.join(np.array(step.blocks))
         clocks.step(step, stamp)
     later, earlier = (side.ravel() for side in np.indices((BLOCKS, BLOCKS)))
     apart = later != earlier
@@ -79,37 +79,35 @@ def test_blocks_know_what_vector_clocks_say(steps: list[Step]) -> None:
         assert (found == (stamps >= clocks.known[later, earlier]))[apart].all()
 
 
-@pytest.mark.parametrize("limit", ["MOST_PAIRS", "MOST_LOGS"])
-def test_where_addresses_are_not_followed_no_race_is_invented(
-    limit: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("limit", ["MAX_PAIRS", "MAX_LOGS"])
+def test_without_addresses_no_false_race_is_reported(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     order = BlockOrder(BLOCKS, 1)
     monkeypatch.setattr(block_order, limit, 0)
-    order.access(np.array([0, 1]), np.array([5, 6]), 3, learns=False, publishes=True)
+    order.access(np.array([0, 1]), np.array([5, 6]), 3, acquires=False, releases=True)
     monkeypatch.undo()
-    order.access(np.array([2]), np.array([5]), 4, learns=True, publishes=False)
-    order.access(np.array([2]), np.array([7]), 5, learns=False, publishes=True)
+    order.access(np.array([2]), np.array([5]), 4, acquires=True, releases=False)
+    order.access(np.array([2]), np.array([7]), 5, acquires=False, releases=True)
     monkeypatch.setattr(block_order, limit, 0)
-    order.access(np.array([3, 1]), np.array([7, 8]), 6, learns=True, publishes=False)
+    order.access(np.array([3, 1]), np.array([7, 8]), 6, acquires=True, releases=False)
     for later, earlier in ((2, 0), (3, 2), (3, 0)):
         known = order.unordered(np.array([earlier] * 2), np.array([2, 5]), np.array([later] * 2))
         assert known.tolist() == [False, True]
 
 
-def test_old_publications_are_folded_and_stay_known() -> None:
+def test_old_releases_are_folded_and_stay_ordered() -> None:
     order = BlockOrder(2, 1)
     for stamp in range(2, 6000):
-        order.access(np.array([0]), np.array([9]), stamp, learns=False, publishes=True)
-    order.access(np.array([1]), np.array([9]), 6000, learns=True, publishes=True)
+        order.access(np.array([0]), np.array([9]), stamp, acquires=False, releases=True)
+    order.access(np.array([1]), np.array([9]), 6000, acquires=True, releases=True)
     stamps = np.array([1, 3000, 5998, 5999])
     found = order.unordered(np.zeros(4, np.int64), stamps, np.ones(4, np.int64))
     assert found.tolist() == [False, False, False, True]
 
 
-def test_what_a_block_knows_directly_of_another_has_a_stamp() -> None:
+def test_a_direct_acquire_from_another_block_has_a_stamp() -> None:
     order = BlockOrder(3, 1)
-    order.learn_of(1, 0, 5)
-    order.learn_of(2, 0, 9)
+    order.acquire_from(1, 0, 5)
+    order.acquire_from(2, 0, 9)
     stamps = np.array([4, 5, 8, 9])
     for block, answers in ((1, [False, True, True, True]), (2, [False, False, False, True])):
         found = order.unordered(np.zeros(4, np.int64), stamps, np.full(4, block))

@@ -1,4 +1,4 @@
-"""Bulk copies under the checks: who knows that one is over, what needs a fence, and what is legal."""
+"""Bulk copies under the checks: observed completion, missing fences, and legal uses."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def found(body: str, schedule: str = "lockstep") -> set[Kind]:
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize(
-    "told",
+    "release",
     [
         BARRIER,
         "bar.sync 1, 64;",
@@ -66,11 +66,11 @@ def found(body: str, schedule: str = "lockstep") -> set[Kind]:
         "SPIN: ld.acquire.cta.shared.b32 %r9, [flag]; setp.eq.u32 %p3, %r9, 0; @%p3 bra SPIN; SEEN:",
     ],
 )
-def test_who_waited_tells_the_others(told: str, schedule: str) -> None:
-    assert found(LOAD + FIRST_WARP_WAITS + told + READ, schedule) == set()
+def test_a_thread_that_waited_passes_completion_on(release: str, schedule: str) -> None:
+    assert found(LOAD + FIRST_WARP_WAITS + release + READ, schedule) == set()
 
 
-def test_whoever_was_not_told_may_not_read() -> None:
+def test_a_thread_that_did_not_observe_completion_may_not_read() -> None:
     half = "@%p2 bar.sync 1, 32;"
     assert found(LOAD + FIRST_WARP_WAITS + half + READ) == {Kind.BULK_COPY_IN_FLIGHT}
 
@@ -110,7 +110,7 @@ def test_what_a_copy_brought_needs_no_fence_to_be_copied_on(schedule: str) -> No
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_tile_is_loaded_again_by_whoever_knows_that_all_have_read(schedule: str) -> None:
+def test_a_tile_is_reloaded_by_a_thread_ordered_after_all_reads(schedule: str) -> None:
     again = "@%p1 bra NEXT; mbarrier.arrive.shared.b64 _, [next]; bra LAST; NEXT:"
     body = (
         "@%p1 mbarrier.init.shared.b64 [next], 63;" + BARRIER + LOAD + WAIT + READ + again
@@ -182,7 +182,7 @@ def test_boxes_of_any_elements_are_followed(kind: int, size: int) -> None:
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_blocks_may_add_to_one_place_by_copies(schedule: str) -> None:
+def test_blocks_may_add_to_one_address_by_copies(schedule: str) -> None:
     body = """
     mov.b32 %r1, tile; mad.lo.u32 %r1, %r30, 4, %r1; st.shared.b32 [%r1], %r30;
     fence.proxy.async.shared::cta; bar.sync 0; @!%p1 bra END;
@@ -223,19 +223,19 @@ def test_only_groups_that_are_waited_for_are_over(left: int, seen: int) -> None:
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_who_ends_tells_its_cluster(schedule: str) -> None:
+def test_an_exiting_thread_releases_to_its_cluster(schedule: str) -> None:
     first_ends = f"@!%p1 bra AFTER; {WAIT} exit; AFTER: barrier.cluster.arrive; barrier.cluster.wait;"
     assert found(LOAD + first_ends + READ, schedule) == set()
 
 
 @pytest.mark.parametrize("size", ["0x10000000", "0xfffffff0"])
-def test_a_copy_of_far_too_many_bytes_is_told_and_not_carried_out(size: str) -> None:
+def test_a_copy_of_far_too_many_bytes_is_reported_and_not_performed(size: str) -> None:
     assert {Kind.OUTSIDE_SHARED, Kind.PAST_THE_END} <= found(FILL + FENCE + STORE.replace("256", size))
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("meet", ["", "bar.warp.sync -1;", BARRIER])
-def test_what_threads_of_other_blocks_know_is_not_known_here(meet: str, schedule: str) -> None:
+def test_threads_of_other_blocks_do_not_pass_completion_on(meet: str, schedule: str) -> None:
     one_does_not_wait = f"setp.eq.u32 %p4, %r32, 2; @%p4 bra AFTER; {WAIT} AFTER: {meet}"
     read = "ld.shared.b32 %r9, [%r5];"
     (race,) = (

@@ -16,7 +16,7 @@ from tooling.simulator.checks.findings import Finding, Index3, Kind, Severity, r
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """What the first finding of its kind must say.
+    """The expected first finding of its kind.
 
     Attributes:
         lines: Mojo line of each party; `threads`, `blocks`: x index of each party's thread and block.
@@ -231,7 +231,7 @@ DEFECTS = (
         (12, 11),
         (64, 0),
         setting=Setting(128),
-        text="come to barrier 1 while other threads may still meet there",
+        text="arrive at barrier 1 while other threads may still be waiting there",
     ),
     Defect("races/stencil_in_place", Kind.WRITE_AFTER_READ, (12, 10), (1, 0), count=63, text="global memory"),
     Defect("races/last_block", Kind.READ_AFTER_WRITE, (14, 10), (0, 0), (3, 0), setting=Setting(32, 4)),
@@ -287,7 +287,7 @@ DEFECTS = (
         (6,),
         count=2,
         setting=Setting(8),
-        text="read of 4 bytes of shared memory that nobody has written: the block's 32 bytes of shared "
+        text="read of 4 bytes of shared memory that was never written: the block's 32 bytes of shared "
         "memory, offset 24: element 6 where 7 is the last",
     ),
     Defect(
@@ -297,7 +297,7 @@ DEFECTS = (
         (0,),
         count=1,
         setting=Setting(unwritten=True),
-        text="read of 4 bytes of global memory that nobody has written",
+        text="read of 4 bytes of global memory that was never written",
     ),
     Defect("initialisation/halo", Kind.UNWRITTEN_READ, (13,), (7,), count=1, setting=Setting(8)),
     Defect("initialisation/local_array", Kind.UNWRITTEN_READ, (12,), (0,), count=64, text="local memory"),
@@ -307,7 +307,7 @@ DEFECTS = (
         (),
         (),
         setting=Setting(8, elements=8, unwritten=True, read_back=True),
-        text="4 bytes of the 32-byte buffer #2 (argument 2 of wrong) were copied to the host although nobody",
+        text="4 bytes of the 32-byte buffer #2 (argument 2 of wrong) were copied to the host although they",
     ),
     # Synchronisation
     Defect(
@@ -388,7 +388,7 @@ def test_a_defect_is_found_where_it_is(defect: Defect) -> None:
     finding = next(finding for finding in findings if finding.kind is defect.kind)
     assert finding.check == defect.name.split("/")[0]
     assert finding.severity is (Severity.WARNING if defect.kind in WARNINGS else Severity.ERROR)
-    assert tuple(party.place.line for party in finding.parties) == defect.lines
+    assert tuple(party.position.line for party in finding.parties) == defect.lines
     assert first([party.thread for party in finding.parties]) == defect.threads
     assert first([party.block for party in finding.parties]) == defect.blocks[: len(defect.lines)]
     assert defect.count in (None, finding.count)

@@ -33,7 +33,7 @@ def test_every_defect_that_compute_sanitizer_found_is_found_at_its_line(defect: 
     assert compared["verdict"] == ("same" if messages else "better")
     assert messages or compared["because"]
     theirs = {int(line) for message in messages for line in re.findall(r"\.mojo:(\d+)", message)}
-    ours = {party.place.line for finding in findings for party in finding.parties}
+    ours = {party.position.line for finding in findings for party in finding.parties}
     assert theirs <= ours
     if any(not message.startswith("Uninitialized access") for message in messages):
         assert any(finding.severity is Severity.ERROR for finding in findings)

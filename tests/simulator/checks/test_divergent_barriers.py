@@ -1,4 +1,4 @@
-"""Barriers reached from several places: legal between warps, undefined within one."""
+"""Barriers reached at several instructions: legal between warps, undefined within one."""
 
 from __future__ import annotations
 

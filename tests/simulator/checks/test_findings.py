@@ -16,8 +16,8 @@ from tooling.simulator.checks.findings import (
     Kind,
     Memory,
     Party,
-    Place,
     Severity,
+    SourcePosition,
     explain,
     render,
 )
@@ -26,8 +26,8 @@ from tooling.text import languages
 
 
 def race(kind: Kind = Kind.READ_AFTER_WRITE, block: int = 0) -> Finding:
-    reader = Party(Action.READ, (2, 0, 0), (0, 1, 0), 0, 2, Place("p15.mojo", 31, 20, 88))
-    writer = Party(Action.WRITE, (3, 0, 0), (block, 1, 0), 0, 3, Place("p15.mojo", 30, 9, 85))
+    reader = Party(Action.READ, (2, 0, 0), (0, 1, 0), 0, 2, SourcePosition("p15.mojo", 31, 20, 88))
+    writer = Party(Action.WRITE, (3, 0, 0), (block, 1, 0), 0, 3, SourcePosition("p15.mojo", 30, 9, 85))
     buffer = Buffer(Memory.SHARED, 32, element=4)
     return Finding(
         Check.RACES, kind, Severity.ERROR, "axis_sum", (reader, writer), buffer, offset=12, size=4, count=4
@@ -89,12 +89,14 @@ def test_the_thread_that_is_named_is_not_counted_among_the_others(
     ("kind", "advice"),
     [
         (Kind.WRITE_AFTER_READ, "split the line"),
-        (Kind.READ_AFTER_WRITE, "`barrier()` at the end of each step"),
+        (Kind.READ_AFTER_WRITE, "`barrier()` at the end of each iteration"),
     ],
 )
-def test_a_race_within_one_line_is_told_to_split_it_or_its_steps(kind: Kind, advice: str) -> None:
+def test_a_race_within_one_line_has_the_hint_to_split_it_or_its_steps(kind: Kind, advice: str) -> None:
     finding = replace(race(), kind=kind)
-    both = tuple(replace(party, place=Place("/far/away/p15.mojo", 49, 18, 90)) for party in finding.parties)
+    both = tuple(
+        replace(party, position=SourcePosition("/far/away/p15.mojo", 49, 18, 90)) for party in finding.parties
+    )
     message = explain(replace(finding, parties=both))
     assert message.hint.startswith("Both happen in one line")
     assert advice in message.hint
@@ -102,7 +104,7 @@ def test_a_race_within_one_line_is_told_to_split_it_or_its_steps(kind: Kind, adv
     assert message.where[0].startswith("/far/away/p15.mojo:49:18")
 
 
-def test_a_race_between_blocks_is_not_told_to_use_a_barrier() -> None:
+def test_a_race_between_blocks_has_no_hint_to_use_a_barrier() -> None:
     finding = replace(race(block=1), buffer=Buffer(Memory.GLOBAL, 32, element=4))
     assert "No barrier orders two blocks" in explain(finding).hint
 
@@ -115,7 +117,7 @@ def test_blocks_that_race_on_shared_memory_are_of_one_cluster() -> None:
     ("language", "advice", "wrong"),
     [("en", "Put `cluster_sync()`", "No barrier"), ("ko", "`cluster_sync()`를 둡니다", "배리어는 없습니다")],
 )
-def test_blocks_of_one_cluster_that_race_on_global_memory_are_told_of_its_barrier(
+def test_a_race_of_blocks_of_one_cluster_on_global_memory_has_the_hint_of_its_barrier(
     language: str, advice: str, wrong: str
 ) -> None:
     finding = replace(race(block=1), buffer=Buffer(Memory.GLOBAL, 32, element=4))
@@ -135,12 +137,12 @@ def test_every_kind_has_four_answers_in_every_language(kind: Kind, language: str
 
 
 def test_a_finding_is_plain_json() -> None:
-    told = json.loads(json.dumps(race().to_json()))
-    assert told["kind"] == "read-after-write"
-    assert told["parties"][1]["place"] == {"file": "p15.mojo", "line": 30, "column": 9, "ptx_line": 85}
+    plain = json.loads(json.dumps(race().to_json()))
+    assert plain["kind"] == "read-after-write"
+    assert plain["parties"][1]["place"] == {"file": "p15.mojo", "line": 30, "column": 9, "ptx_line": 85}
 
 
-def test_masks_are_told_as_lanes() -> None:
+def test_masks_are_rendered_as_lanes() -> None:
     missing = Finding(
         Check.SYNCHRONISATION,
         Kind.MISSING_LANE,

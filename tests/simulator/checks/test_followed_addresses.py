@@ -52,7 +52,7 @@ SHIFT = """
 """
 
 
-def test_reading_one_buffer_and_writing_another_is_no_race() -> None:
+def test_reading_one_buffer_and_writing_another_is_not_a_race() -> None:
     checks = make_checks(["races"])
     simulate(kernel(SHIFT, 2), [np.zeros(65, np.uint32), np.zeros(64, np.uint32)], block=64, hooks=checks)
     assert [finding for check in checks for finding in check.findings] == []

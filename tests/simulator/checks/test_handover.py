@@ -99,7 +99,7 @@ def test_a_warp_may_read_a_flag_that_one_of_its_lanes_waited_for(schedule: str) 
     assert run(body, schedule=schedule, before=FLAG) == ([7] * 32 + [0] * 32, [])
 
 
-def test_lanes_that_do_not_meet_the_one_that_waited_race() -> None:
+def test_lanes_not_synchronised_with_the_one_that_waited_race() -> None:
     _, findings = run(CLEARED + WARPS.format(meet=""), before=FLAG)
     assert [finding.kind for finding in findings] == [Kind.WRITE_AFTER_READ]
 
@@ -128,7 +128,7 @@ def test_the_last_block_to_count_itself_may_read_what_all_wrote(blocks: int) -> 
 
 
 @pytest.mark.parametrize("blocks", [40, 2500])
-def test_a_block_that_ignores_the_counter_has_waited_for_nobody(blocks: int) -> None:
+def test_a_block_that_ignores_the_counter_has_not_waited(blocks: int) -> None:
     _, findings = run(LAST.format(condition=UNHEEDED), blocks=blocks, block=1, size=blocks)
     assert [finding.kind for finding in findings] == [Kind.READ_AFTER_WRITE]
     assert findings[0].parties[0].block == (blocks - 1, 0, 0)
@@ -171,7 +171,7 @@ TILE = ".shared .align 4 .b8 tile[128];"
         "redux.sync.add.s32 %r5, %r30, -1;",
     ],
 )
-def test_exchanging_values_in_a_warp_orders_no_memory(meet: str) -> None:
+def test_exchanging_values_in_a_warp_does_not_order_memory(meet: str) -> None:
     _, findings = run(SHUFFLE.format(meet=meet), block=32, before=TILE)
     assert [finding.kind for finding in findings] == [Kind.READ_AFTER_WRITE]
 

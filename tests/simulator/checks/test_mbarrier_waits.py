@@ -32,7 +32,7 @@ READY:
     add.s64 %rd2, %rd30, %rd1;
     st.global.b32 [%rd2], %r8;
 """
-"""Each thread writes its cell, arrives, asks, and reads the cell of a thread in the other warp."""
+"""Each thread writes its element, arrives, tests, and reads the element of a thread in the other warp."""
 
 SHARED = ".shared .align 8 .b8 gate[8];\n.shared .align 4 .b8 cells[256];"
 TEST, TRY = "mbarrier.test_wait.shared.b64", "mbarrier.try_wait.shared.b64"
@@ -61,13 +61,13 @@ def found(ask: str, schedule: str = "lockstep") -> set[Kind]:
     ],
 )
 def test_threads_that_ask_until_the_answer_is_true_are_in_order(ask: str, schedule: str) -> None:
-    assert found(ask, schedule) - {Kind.MBARRIER_UNHEEDED} == set()
+    assert found(ask, schedule) - {Kind.MBARRIER_RESULT_IGNORED} == set()
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "random:1", "adversarial"])
 @pytest.mark.parametrize("ask", [f"{TEST} %p2, [%r1], %rd11;", f"{TRY} %p2, [%r1], %rd11;"])
 def test_threads_that_ask_once_and_go_on_race(ask: str, schedule: str) -> None:
-    assert found(ask, schedule) == {Kind.READ_AFTER_WRITE, Kind.MBARRIER_UNHEEDED}
+    assert found(ask, schedule) == {Kind.READ_AFTER_WRITE, Kind.MBARRIER_RESULT_IGNORED}
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "random:1", "adversarial"])
@@ -99,7 +99,7 @@ def test_a_thread_that_completes_a_phase_alone_is_not_denied() -> None:
     assert out.tolist() == [1]
 
 
-def test_the_message_says_that_nobody_waited() -> None:
+def test_the_message_says_that_no_thread_waited() -> None:
     checks = make_checks([Check.SYNCHRONISATION])
     text = kernel(NEIGHBOUR.replace("ASK", f"{TEST} %p2, [%r1], %rd11;"), before=SHARED)
     simulate(text, [np.zeros(THREADS, np.uint32)], block=THREADS, hooks=checks)
@@ -110,7 +110,7 @@ def test_the_message_says_that_nobody_waited() -> None:
 
 
 @pytest.mark.parametrize(("announced", "says"), [("65", "64 of 65 arrivals"), ("200", "64 of 200 arrivals")])
-def test_an_mbarrier_that_waits_for_too_many_says_how_many_came(announced: str, says: str) -> None:
+def test_an_mbarrier_that_expects_too_many_reports_the_arrivals(announced: str, says: str) -> None:
     checks = make_checks([Check.SYNCHRONISATION])
     body = NEIGHBOUR.replace("%r3, 64", f"%r3, {announced}")
     text = kernel(body.replace("ASK", f"ASK: {TEST} %p2, [%r1], %rd11;\n@!%p2 bra ASK;"), before=SHARED)

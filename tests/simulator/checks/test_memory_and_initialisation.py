@@ -1,4 +1,4 @@
-"""The memory and initialisation checks on accesses told by hand."""
+"""The memory and initialisation checks on accesses passed by the test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def memory_launch() -> tuple[HandLaunch, MemoryCheck]:
     return HandLaunch([check]), check
 
 
-def test_one_thread_too_many_is_told_relative_to_the_buffer() -> None:
+def test_one_thread_too_many_is_reported_relative_to_the_buffer() -> None:
     hand, check = memory_launch()
     hand.buffer(64)
     out = hand.buffer(16)
@@ -50,7 +50,7 @@ def test_one_thread_too_many_is_told_relative_to_the_buffer() -> None:
         (lambda base: base + 2, Kind.MISALIGNED),
     ],
 )
-def test_stray_addresses_have_their_kind(where: object, kind: Kind) -> None:
+def test_out_of_bounds_addresses_have_their_kind(where: object, kind: Kind) -> None:
     hand, check = memory_launch()
     base = hand.buffer(16).base
     assert callable(where)
@@ -58,7 +58,7 @@ def test_stray_addresses_have_their_kind(where: object, kind: Kind) -> None:
     assert check.findings[0].kind is kind
 
 
-def test_lanes_that_miss_in_different_ways_are_told_apart() -> None:
+def test_lanes_that_miss_in_different_ways_are_reported_separately() -> None:
     hand, check = memory_launch()
     out = hand.buffer(16)
     hand.begin().load([0, 1, 2, 3], [out.base, 0, out.base - 4, out.base + 16], space=GLOBAL)
@@ -93,7 +93,7 @@ def test_windows_end_where_the_block_s_memory_ends() -> None:
     assert "outside the block's 256 bytes of shared memory" in render(finding)
 
 
-def test_a_buffer_is_known_by_the_argument_that_holds_it() -> None:
+def test_a_buffer_is_described_by_the_argument_that_points_to_it() -> None:
     check = MemoryCheck(Footprints())
     first = HandLaunch([check], arguments=[0, (1 << 32)])
     out = first.buffer(16)
@@ -147,7 +147,7 @@ def initialisation_launch(arena: int = 1 << 16) -> tuple[HandLaunch, Initialisat
     return HandLaunch([check], grid=Dim3(2), arena=arena), check
 
 
-def test_reads_of_what_nobody_wrote() -> None:
+def test_reads_of_unwritten_memory() -> None:
     hand, check = initialisation_launch()
     out = hand.buffer(64, written=False)
     check.host_write(hand.memory, out.base, 16)
@@ -165,7 +165,7 @@ def test_shared_memory_is_fresh_for_every_block() -> None:
     assert not check.findings
     hand.load([64], [8])
     assert check.findings[0].parties[0].block == (1, 0, 0)
-    assert "read of 4 bytes of shared memory that nobody has written" in render(check.findings[0])
+    assert "read of 4 bytes of shared memory that was never written" in render(check.findings[0])
 
 
 def test_copying_unwritten_bytes_to_the_host_is_a_warning() -> None:
@@ -233,7 +233,7 @@ def test_a_copy_of_part_of_a_buffer_keeps_what_was_written_around_it() -> None:
         ("halo.mojo", Kind.UNWRITTEN_READ, Severity.ERROR),
     ],
 )
-def test_scratch_memory_of_the_library_is_no_mistake_of_the_author(
+def test_unwritten_scratch_memory_of_the_library_is_a_warning(
     file: str, kind: Kind, severity: Severity
 ) -> None:
     (finding,) = run("initialisation/halo", "wrong", Setting(8), file=file)

@@ -1,4 +1,4 @@
-"""Laws of the race check, against an oracle that remembers every access."""
+"""Properties of the race check, against an oracle that records every access."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THREADS_PER_BLOCK, BLOCKS, CELLS = 3, 3, 3
 
 @dataclass(frozen=True)
 class Step:
-    """An access of some threads, each to a cell, or (without places) a barrier of one block."""
+    """An access of some threads, each to an element, or (without accesses) a barrier of one block."""
 
     writes: bool
     places: tuple[tuple[int, int], ...]
@@ -39,7 +39,7 @@ barriers = st.builds(Step, st.just(False), st.just(()), st.integers(0, BLOCKS - 
 
 @dataclass(frozen=True)
 class Row:
-    """Neighbouring threads of one or both blocks, each at its own cell of its block's shared memory."""
+    """Consecutive threads of one or both blocks, each at its own element of its block's shared memory."""
 
     writes: bool
     blocks: tuple[int, ...]
@@ -68,7 +68,7 @@ rows = st.builds(
 
 
 def races(steps: list[Step]) -> bool:
-    """Whether two threads touch one cell, one of them writing, with no barrier of a common block between."""
+    """Whether two threads access one element, one of them writing, without a barrier between."""
     history: list[tuple[int, int, int, bool]] = []
     epochs = [0] * BLOCKS
     found = False
@@ -118,11 +118,11 @@ def test_neighbours_in_the_shared_memory_of_blocks_race_if_and_only_if_lanes_do(
 ) -> None:
     check = RaceCheck(Footprints(), BulkCopyCheck())
     hand = HandLaunch([check], grid=Dim3(BLOCKS), block=Dim3(THREADS_PER_BLOCK)).begin()
-    told: list[Step] = []
+    performed: list[Step] = []
     for number, step in enumerate(steps):
         if isinstance(step, Step):
             hand.barrier(step.block)
-            told.append(step)
+            performed.append(step)
             continue
         who = step.threads
         where = [4 * cell for cell in step.cells]
@@ -133,5 +133,5 @@ def test_neighbours_in_the_shared_memory_of_blocks_race_if_and_only_if_lanes_do(
         cells = [
             thread // THREADS_PER_BLOCK * CELLS + cell for thread, cell in zip(who, step.cells, strict=True)
         ]
-        told.append(Step(step.writes, tuple(zip(who, cells, strict=True))))
-    assert bool(check.findings) == races(told)
+        performed.append(Step(step.writes, tuple(zip(who, cells, strict=True))))
+    assert bool(check.findings) == races(performed)

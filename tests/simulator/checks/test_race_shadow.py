@@ -1,4 +1,4 @@
-"""The race check on accesses told by hand: what counts as ordered, and what the shadow remembers."""
+"""The race check on accesses passed by the test: what is ordered, and what the shadow records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tooling.simulator.checks.findings import Kind
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.checks.races import RaceCheck
 from tooling.simulator.gpu.code_model import Instruction
-from tooling.simulator.gpu.hooks import AccessKind, MBarrierOperation, Meeting, Space
+from tooling.simulator.gpu.hooks import AccessKind, MBarrierOperation, PartialBarrier, Space
 from tooling.simulator.gpu.launch import Dim3
 
 
@@ -42,8 +42,8 @@ def test_names_both_parties_of_a_missing_barrier() -> None:
     (finding,) = check.findings
     assert finding.kind is Kind.READ_AFTER_WRITE
     reader, writer = finding.parties
-    assert (reader.thread, reader.warp, reader.lane, reader.place.line) == ((2, 6, 0), 1, 18, 20)
-    assert (writer.thread, writer.warp, writer.lane, writer.place.line) == ((1, 1, 0), 0, 9, 10)
+    assert (reader.thread, reader.warp, reader.lane, reader.position.line) == ((2, 6, 0), 1, 18, 20)
+    assert (writer.thread, writer.warp, writer.lane, writer.position.line) == ((1, 1, 0), 0, 9, 10)
 
 
 def test_a_barrier_orders_and_the_next_phase_is_open_again() -> None:
@@ -89,7 +89,7 @@ def test_vector_writes_that_overlap_compare_the_granule_meant() -> None:
     assert not check.findings
 
 
-def test_writing_the_value_that_is_there_is_no_race() -> None:
+def test_writing_the_value_that_is_there_is_not_a_race() -> None:
     hand, check = launch()
     hand.begin().store([0], [0], values=np.array([5], np.uint32))
     hand.store([40], [0], values=np.array([5], np.uint32))
@@ -126,14 +126,14 @@ def test_a_named_barrier_orders_the_threads_that_met() -> None:
     hand.begin().store([0], [0])
     for one in hand.checks:
         met = np.arange(64)
-        one.named_barrier(Meeting(np.array([0]), met, met[:0], 1, instruction(30, "bar.sync")))
+        one.named_barrier(PartialBarrier(np.array([0]), met, met[:0], 1, instruction(30, "bar.sync")))
     hand.load([33], [0])
     assert not check.findings
     hand.load([70], [0])
     assert kinds(check) == [Kind.READ_AFTER_WRITE]
 
 
-def test_who_only_arrives_at_a_barrier_tells_the_others_and_learns_nothing() -> None:
+def test_a_thread_that_only_arrives_at_a_barrier_releases_and_does_not_acquire() -> None:
     hand, check = launch(block=Dim3(64))
     hand.begin().store(range(32), range(0, 128, 4))
     arrive, sync = instruction(30, "bar.arrive"), instruction(31, "bar.sync")
@@ -142,7 +142,7 @@ def test_who_only_arrives_at_a_barrier_tells_the_others_and_learns_nothing() -> 
     hand.store([0], [160])
     hand.store([32], [192])
     for one in hand.checks:
-        one.named_barrier(Meeting(np.array([0]), np.arange(32, 64), np.arange(32), 1, sync))
+        one.named_barrier(PartialBarrier(np.array([0]), np.arange(32, 64), np.arange(32), 1, sync))
     hand.load([40], [64])
     hand.load([32], [192])
     assert not check.findings
@@ -220,7 +220,7 @@ def test_global_memory_no_barrier_orders_two_blocks() -> None:
 
 
 @pytest.mark.parametrize(("reader", "together"), [(64, True), (4 * 64, True), (2 * 64, False)])
-def test_a_race_on_global_memory_tells_blocks_of_one_cluster_from_others(reader: int, together: bool) -> None:
+def test_a_race_on_global_memory_distinguishes_blocks_of_one_cluster(reader: int, together: bool) -> None:
     hand, check = launch(grid=Dim3(4, 4), cluster=Dim3(2, 2))
     out = hand.buffer(256)
     hand.begin().store([0], [out.base], space=Space.GLOBAL)
@@ -249,7 +249,7 @@ def test_atomics_race_with_plain_accesses_only() -> None:
 
 
 @pytest.mark.parametrize("width", [1, 4])
-def test_neighbouring_bytes_are_apart_where_the_kernel_uses_bytes(width: int) -> None:
+def test_adjacent_bytes_are_separate_if_the_kernel_accesses_bytes(width: int) -> None:
     hand, check = launch(body=[instruction(1, "st.shared.b8" if width == 1 else "st.shared.b32")])
     hand.begin().store([0], [0], width=width)
     hand.store([1], [1 if width == 1 else 0], width=width)
@@ -294,8 +294,8 @@ def test_unseparated_phases_are_reported_exactly_where_threads_differ(
 
 @pytest.mark.parametrize("first", [0, 1, 2])
 @pytest.mark.parametrize("dense", [True, False])
-def test_every_reader_of_a_cell_is_remembered(first: int, dense: bool) -> None:
-    """Three threads read each cell; the one of another block is unordered, whichever came first."""
+def test_every_reader_of_a_granule_is_recorded(first: int, dense: bool) -> None:
+    """Three threads read each granule; the one of another block is unordered, in any order of the reads."""
     hand, check = launch(grid=Dim3(2))
     out = hand.buffer(16)
     cells = [out.base + 4 * cell for cell in range(4)]
@@ -313,7 +313,7 @@ def test_every_reader_of_a_cell_is_remembered(first: int, dense: bool) -> None:
 
 
 @pytest.mark.parametrize("place", range(4))
-def test_every_lane_that_reads_a_cell_in_one_instruction_is_remembered(place: int) -> None:
+def test_every_lane_that_reads_a_granule_in_one_instruction_is_recorded(place: int) -> None:
     hand, check = launch(grid=Dim3(2), block=Dim3(96))
     out = hand.buffer(16)
     readers = [96 + 2, 96 + 34, 96 + 66]
@@ -342,7 +342,7 @@ def test_readers_of_shared_memory_that_met_at_a_barrier_are_forgotten() -> None:
 
 
 def test_of_very_many_readers_one_of_each_warp_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shadow, "MOST_READERS", 8)
+    monkeypatch.setattr(shadow, "MAX_READERS", 8)
     hand, check = launch(grid=Dim3(2), block=Dim3(96))
     out = hand.buffer(16)
     hand.begin()

@@ -64,10 +64,10 @@ def test_values_from_absent_lanes_alone_are_found(
         ("setp.ne.u32 %p1, %r30, 0; @%p1 bra END;" + shuffle("idx", 0, "1"), 32),
     ],
 )
-def test_what_lanes_of_a_step_do_not_use_is_no_finding(body: str, threads: int, schedule: str) -> None:
+def test_unused_values_from_absent_lanes_are_not_reported(body: str, threads: int, schedule: str) -> None:
     assert found(body, threads=threads, schedule=schedule) == []
 
 
-def test_lanes_that_the_mask_names_and_that_have_exited_are_told_once() -> None:
+def test_exited_lanes_in_the_mask_are_reported_once() -> None:
     (finding,) = found(FIRST_HALF + shuffle("idx", 20))
     assert finding.kind is Kind.MISSING_LANE

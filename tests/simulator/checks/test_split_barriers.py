@@ -27,7 +27,7 @@ INTO_CLUSTER = """
     {steps}
     barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
 """
-"""Thread 5 of block 1 writes its cell, thread 40 of block 0 reads it."""
+"""Thread 5 of block 1 writes its element, thread 40 of block 0 reads it."""
 
 WRITE = "@%p1 st.shared.b32 [%r1], 7;"
 READ = "@%p2 ld.shared::cluster.b32 %r4, [%r3];"
@@ -79,10 +79,10 @@ def test_the_barrier_of_a_cluster_orders_what_comes_before_an_arrival(
     "meet", ["bar.sync 0;", "bar.sync 1, 64;", "bar.warp.sync 0xffffffff;", "bar.warp.sync 0x60;"]
 )
 @pytest.mark.parametrize("late", [False, True])
-def test_who_meets_the_writer_before_arriving_announces_its_write(
+def test_a_thread_synchronised_with_the_writer_releases_its_write(
     meet: str, late: bool, schedule: str
 ) -> None:
-    """Thread 5 arrives, writes and meets thread 6, whose own arrival then carries the write along."""
+    """Thread 5 arrives, writes and synchronises with thread 6, whose arrival then releases the write."""
     only = "setp.eq.u32 %p4, %r30, 6;"
     mask = "and.b32 %r6, %r30, 0x7e; setp.eq.u32 %p6, %r30, 5; or.pred %p6, %p6, %p4;"
     guarded = f"@%p6 {meet}" if meet.endswith("0x60;") else meet
@@ -95,7 +95,7 @@ def test_who_meets_the_writer_before_arriving_announces_its_write(
     assert bool(kinds(text, grid=2, cluster=2, schedule=schedule)) == late
 
 
-def test_clusters_in_two_directions_are_kept_apart() -> None:
+def test_clusters_in_two_dimensions_are_separate() -> None:
     body = f"""
         mov.b32 %r1, cell; st.shared.b32 [%r1], 7;
         {ARRIVE} {WAIT}
@@ -108,7 +108,7 @@ def test_clusters_in_two_directions_are_kept_apart() -> None:
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "random:1"])
-def test_what_one_block_learnt_of_another_cluster_its_own_cluster_learns_at_the_barrier(
+def test_a_cluster_barrier_passes_on_what_a_block_acquired_from_another_cluster(
     schedule: str,
 ) -> None:
     """Block 0 writes and raises a flag, block 2 sees it, block 3 reads after the barrier of both."""
@@ -189,7 +189,7 @@ def test_an_mbarrier_orders_what_comes_before_an_arrival(
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_an_arrival_for_the_next_phase_announces_nothing_to_those_who_waited_for_this_one(
+def test_an_arrival_for_the_next_phase_is_not_acquired_by_waits_for_this_one(
     schedule: str,
 ) -> None:
     """All but one lane arrive for the next phase, so that it stays under way."""
@@ -217,12 +217,12 @@ GO:
     ld.shared.b32 %r4, [%r1];
     barrier.cluster.arrive; barrier.cluster.wait;
 """
-"""Thread 0 loads cells and waits for them, before or after it arrives."""
+"""Thread 0 loads elements and waits for them, before or after it arrives."""
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "adversarial"])
 @pytest.mark.parametrize(("early", "races"), [(True, {Kind.BULK_COPY_IN_FLIGHT}), (False, set())])
-def test_the_end_of_a_copy_is_told_by_who_saw_it_before_arriving(
+def test_a_thread_that_observed_a_copy_before_arriving_releases_its_completion(
     early: bool, races: set[Kind], schedule: str
 ) -> None:
     arrive = "barrier.cluster.arrive;"

@@ -1,4 +1,4 @@
-"""What is counted that Nsight Compute cannot say, and that counting disturbs nothing."""
+"""Counts that Nsight Compute does not have, and that counting has no side effects."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_warp_instructions_and_their_lanes(case: Expected) -> None:
 
 
 class Recorder(Hook):
-    """An observer beside the counters: both must be told."""
+    """An observer beside the counters: both must receive the events."""
 
     def __init__(self) -> None:
         self.accesses: list[Access] = []

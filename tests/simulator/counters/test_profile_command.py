@@ -101,7 +101,7 @@ def test_every_line_is_in_the_authors_file(reports: tuple[str, Path, Path]) -> N
 
 
 @on_the_simulated_gpu
-def test_the_page_stands_alone(reports: tuple[str, Path, Path]) -> None:
+def test_the_page_is_self_contained(reports: tuple[str, Path, Path]) -> None:
     page = reports[2].read_text("utf-8")
     assert "http" not in page and "src=" not in page and "url(" not in page
     assert page.count("<figure") == page.count("</svg></div>") >= 5
@@ -142,7 +142,7 @@ def test_solutions_equal_the_h200(program: str, tmp_path: Path) -> None:
 
 
 @on_the_simulated_gpu
-def test_an_unsolved_puzzle_is_profiled_and_its_failure_told() -> None:
+def test_an_unsolved_puzzle_is_profiled_and_its_failure_reported() -> None:
     result = profile("p15")
     assert result.returncode == ExitCode.WRONG
     assert "ended with status 1; what it did until then was counted" in result.stdout

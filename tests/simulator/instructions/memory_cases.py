@@ -11,11 +11,11 @@ _NUMBERS = ".reg .b32 %lane, %warp, %s, %t, %u; .reg .b64 %m, %n, %state; .reg .
 
 
 def _scoped(declarations: str, body: str) -> str:
-    """A block with registers of its own, as `str.format` template."""
+    """A block with its own registers, as a `str.format` template."""
     return "{{ " + declarations + " " + body + " }}"
 
 
-def _carries() -> Iterator[Form]:
+def _carry_flag() -> Iterator[Form]:
     for t in ("u32", "s32", "u64", "s64"):
         chains = {
             "add.cc addc": f"add.cc.{t} %s, {{a}}, {{b}}; addc.{t} {{d}}, 0, 0;",
@@ -154,7 +154,7 @@ def _bulk_copies() -> Iterator[Form]:
     yield Form("cp.async.bulk.global.shared::cta", _scoped(_NUMBERS, start + body), "u64", ("u64",))
 
 
-def _places() -> Iterator[Form]:
+def _addresses() -> Iterator[Form]:
     body = (
         ".local .align 8 .b8 own[16]; mov.u64 %m, own; cvta.local.u64 %m, %m; st.b32 [%m+4], {a};"
         " mov.u64 %n, own; ld.local.b32 %s, [%n+4]; st.local.b32 [%n+8], {b}; ld.b32 %t, [%m+8];"
@@ -170,7 +170,7 @@ def _places() -> Iterator[Form]:
 
 
 def _counted_stores() -> Iterator[Form]:
-    """st.async and red.async: to this block's own memory, each warp with an mbarrier of its own."""
+    """st.async and red.async to the executing block's memory, with one mbarrier per warp."""
     start = (
         ".shared .align 8 .b64 bars[2]; .shared .align 16 .b8 room[1024]; " + _LANE + " mov.u32 %s, bars;"
         " mad.lo.u32 %s, %warp, 8, %s; mov.u32 %t, room; mad.lo.u32 %t, %r3, 16, %t; st.shared.b64 [%t], {b};"
@@ -220,5 +220,5 @@ def _calls() -> Iterator[Form]:
 
 def forms() -> list[Form]:
     """Every form of this table, in a fixed order; names are unique."""
-    every = [*_carries(), *_matrix_memory(), *_barriers(), *_bulk_copies(), *_places()]
+    every = [*_carry_flag(), *_matrix_memory(), *_barriers(), *_bulk_copies(), *_addresses()]
     return [*every, *_counted_stores(), *_calls()]

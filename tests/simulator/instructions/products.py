@@ -1,9 +1,9 @@
-"""Records sums of a tensor core whose terms have many exponents: every rounding step shows.
+"""Records sums of a tensor core whose terms have many exponents, so that every rounding step matters.
 
     python3 products.py products.npz     (on the GPU machine; needs CuPy)
 
-For each form `FORM/a`, `/b`, `/c` and `/d` are what its products take and give: registers (warps or
-warpgroups, lanes, registers), but for b of a wgmma, which is its matrix in shared memory (warpgroups, words).
+For each form, `FORM/a`, `/b` and `/c` are the inputs and `/d` the results: registers (warps or warpgroups,
+lanes, registers), except b of a wgmma, which is its matrix in shared memory (warpgroups, words).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FORMS = (
 
 
 class Group(NamedTuple):
-    """Sums of one sort: least and greatest exponents of their numbers, held to those that a type has.
+    """Sums of one kind: smallest and largest exponents of their numbers, clamped to those of the type.
 
     Attributes:
         addend: None for zeros.
@@ -98,7 +98,7 @@ def numbers(  # noqa: PLR0917 - what they are made of
 
 
 def inputs(form: str) -> tuple[Registers, Registers, Registers]:
-    """What a form's products take."""
+    """The inputs of a form's products."""
     family, shape, result, left, right = form.split(".")
     depth = int(shape.partition("k")[2])
     times, lanes, height = (1, 128, 64) if family == "wgmma" else (2, 32, 16)
@@ -121,7 +121,7 @@ def inputs(form: str) -> tuple[Registers, Registers, Registers]:
 
 
 def source(form: str, a: Registers, b: Registers, c: Registers) -> str:
-    """A kernel of CUDA C whose blocks make a product each."""
+    """A CUDA C kernel of which each block computes one product."""
     family, shape, result, *kinds = form.split(".")
     word, bank, enter, leave = "unsigned", "r", "", ""
     if result == "f32":

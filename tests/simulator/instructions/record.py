@@ -2,8 +2,8 @@
 
 usage: python3 record.py OUTPUT.npz
 
-Needs NumPy and libcuda.so.1. The file holds, for each form, the result bits of its cases; a form that the
-driver's compiler rejects is stored with no results and its message, so that nothing is lost silently.
+Needs NumPy and libcuda.so.1. The file holds, for each form, the result bits of its cases; for a form that the
+driver's compiler rejects, it holds the message.
 """
 
 from __future__ import annotations

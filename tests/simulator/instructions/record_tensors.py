@@ -1,9 +1,9 @@
-"""Runs every tensor copy case on the CUDA driver of this machine and stores what it left in memory.
+"""Runs every tensor copy case on the CUDA driver of this machine and stores the resulting memory.
 
 usage: python3 record_tensors.py OUTPUT.npz
 
-Needs NumPy and libcuda.so.1. Each case runs in a process of its own: one that stops the kernel leaves its
-context unusable. What the driver refused, or stopped, is stored as its error.
+Needs NumPy and libcuda.so.1. Each case runs in its own process, since a failed kernel leaves its context
+unusable. For a case that the driver rejects or that fails, the error is stored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.simulator.instructions.record import Driver, DriverError
 
 
 def encode(driver: Driver, case: tensor_cases.Case, address: ctypes.c_uint64) -> ctypes.Array[ctypes.c_char]:
-    """The 128 bytes of the case's map, as the driver makes them."""
+    """The 128 bytes of the case's map, as the driver encodes them."""
     what, rank = case.map, len(case.map.extents)
     raw = ctypes.create_string_buffer(256)
     start = -ctypes.addressof(raw) % 64
@@ -43,7 +43,7 @@ def encode(driver: Driver, case: tensor_cases.Case, address: ctypes.c_uint64) ->
 
 
 def record(case: tensor_cases.Case) -> tuple[npt.NDArray[np.uint8], str]:
-    """What the case left in the buffer that it writes, or an error."""
+    """The content of the buffer that the case writes, or an error."""
     driver = Driver()
     tensor, output = case.tensor(), case.output()
     buffers = [driver.allocate(max(array.nbytes, 16)) for array in (tensor, output)]

@@ -290,7 +290,7 @@ def boxes() -> Iterator[Case]:
 
 
 def stores() -> Iterator[Case]:
-    """Stores and reductions in the tensor and beyond it; its rows are 80 bytes apart and mostly shorter."""
+    """Stores and reductions inside and outside the tensor; its rows are 80 bytes apart and mostly shorter."""
     for kind in ("u8", "u16", "u32", "u64"):
         size = Map(kind, (1,), (1,)).size
         for short in sorted({0, 1, 16 // size - 1, 16 // size + 1}):

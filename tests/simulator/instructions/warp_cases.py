@@ -10,7 +10,7 @@ _FULL = "0xffffffff"
 
 
 def _scoped(declarations: str, body: str) -> str:
-    """A block with registers of its own, as `str.format` template."""
+    """A block with its own registers, as a `str.format` template."""
     return "{{ " + declarations + " " + body + " }}"
 
 
@@ -130,8 +130,8 @@ def _matrices() -> Iterator[Form]:
             f" .reg .{bits} %{n}<{k}>;" for n, k in (("ma", a), ("mb", b), ("mc", c), ("md", d))
         )
         fill = ""
-        # Small exact numbers in every register: the sums are exact in any order, so that only the layout of
-        # the fragments is asked here. The low bits of the operands choose them.
+        # Small integers in every register, selected by the low bits of the operands: the sums are exact in
+        # any order, so only the layout of the fragments is tested.
         for letter, name, count, kind in (
             ("a", "ma", a, source),
             ("b", "mb", b, source),
@@ -159,7 +159,7 @@ def _matrices() -> Iterator[Form]:
 
 
 def _double_matrices() -> Iterator[Form]:
-    """f64 products of numbers whose sums are rounded: the order of the additions shows."""
+    """f64 products whose sums are rounded, so that the order of the additions matters."""
     for shape, a, b, c in (
         ("m8n8k4", 1, 1, 2),
         ("m16n8k4", 2, 1, 4),

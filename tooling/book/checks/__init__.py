@@ -1,4 +1,4 @@
-"""The checks of the book: everything in it that is not true, or does not work."""
+"""The checks of the book."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def check(project: Project, *, build_pages: bool = True) -> Report:
 
     Args:
         project: the checkout.
-        build_pages: build the site too, and check its pages; False looks at the sources alone.
+        build_pages: build the site too, and check its pages; with False only the sources are checked.
 
     Raises:
         MdbookMissing: the site cannot be built here. A check that cannot run must not pass.
         BookError: an input is not a regular file of the checkout.
     """
-    find_inputs(project, editions(project))  # refuses what the checks could not read
+    find_inputs(project, editions(project))  # raises for files that the checks could not read
     context = CheckContext(project)
     found = {finding for each in CHECKS for finding in each(context)}
     count = 0
@@ -69,6 +69,6 @@ def check(project: Project, *, build_pages: bool = True) -> Report:
                 found |= set(pages.check_pages(context, site))
             except BuildFailed as error:
                 if not {finding.rule for finding in found} & {"include", "directive", "summary"}:
-                    # Otherwise the checks have said it already, and better.
+                    # Otherwise the checks have reported it already, in more detail.
                     found.add(BookFinding("book", 0, "html", f"{error.what}: {error.why}"))
     return Report(tuple(sorted(found)), len(context.chapters), count)

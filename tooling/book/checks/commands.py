@@ -1,4 +1,4 @@
-"""Commands that readers will type: the task, the environment and the flags exist."""
+"""Checks that the tasks, environments and flags of commands in the text exist."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
-from tooling.catalog.model import Vendor
+from tooling.catalog.model import Extra, ProgramLanguage, Vendor
 from tooling.cli.commands import COMMANDS, find_action, parser_of
 from tooling.cli.options import PuzzleRunOptions
 from tooling.cli.parser import read
@@ -25,12 +25,13 @@ _COMMAND_START = re.compile(r"^(?:pixi|uv|poe|tooling)\s")
 
 
 class Tasks(Struct, frozen=True):
-    """What the two task runners, and uv's groups of packages, are called."""
+    """The names of the tasks, of pixi's environments, and of uv's dependency groups and extras."""
 
     poe: frozenset[str]
     pixi: frozenset[str]
     environments: frozenset[str]
     groups: frozenset[str]
+    extras: frozenset[str]
 
     @classmethod
     def of(cls, context: CheckContext) -> Tasks:
@@ -41,6 +42,7 @@ class Tasks(Struct, frozen=True):
             frozenset(pixi["tasks"]),
             frozenset(pixi["environments"]),
             frozenset(pyproject["dependency-groups"]),
+            frozenset(pyproject["project"]["optional-dependencies"]),
         )
 
 
@@ -60,14 +62,16 @@ def check_commands(context: CheckContext) -> Iterator[BookFinding]:
                     yield context.finding(chapter, code.line, rule, message)
 
 
-def _problems(context: CheckContext, tasks: Tasks, line: str, *, strict: bool) -> Iterator[tuple[str, str]]:
+def _problems(
+    context: CheckContext, tasks: Tasks, line: str, *, strict: bool, extra: str = ""
+) -> Iterator[tuple[str, str]]:
     line = line.removeprefix("$ ").strip()
     if not line or line.startswith("#"):
         return
     try:
         words = shlex.split(line, comments=True)
     except ValueError as error:
-        yield "command", f"`{line}` is no shell command: {error}"
+        yield "command", f"`{line}` is not a valid shell command: {error}"
         return
     while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
         words.pop(0)
@@ -76,15 +80,19 @@ def _problems(context: CheckContext, tasks: Tasks, line: str, *, strict: bool) -
             if environment not in tasks.environments:
                 known = ", ".join(sorted(tasks.environments))
                 yield "command", f"pixi has no environment `{environment}` (it has {known})"
-            yield from _task(context, tasks, "pixi", rest, _ENVIRONMENTS.get(environment))
+            yield from _task(context, tasks, "pixi", rest, _ENVIRONMENTS.get(environment), environment)
         case ["pixi", "run", *rest] if rest:
-            yield from _task(context, tasks, "pixi", rest, Vendor.NVIDIA)
+            yield from _task(context, tasks, "pixi", rest, Vendor.NVIDIA, extra)
         case ["uv", "run", "--group", group, *rest]:
             if group not in tasks.groups:
                 yield "command", f"pyproject.toml has no group `{group}`"
-            yield from _problems(context, tasks, shlex.join(["uv", "run", *rest]), strict=strict)
+            yield from _problems(context, tasks, shlex.join(["uv", "run", *rest]), strict=strict, extra=extra)
+        case ["uv", "run", "--extra", named, *rest]:
+            if named not in tasks.extras:
+                yield "command", f"pyproject.toml has no extra `{named}`"
+            yield from _problems(context, tasks, shlex.join(["uv", "run", *rest]), strict=strict, extra=named)
         case ["uv", "run", "poe", *rest] | ["poe", *rest] if rest:
-            yield from _task(context, tasks, "poe", rest, None)
+            yield from _task(context, tasks, "poe", rest, None, extra)
         case ["uv", "run", "tooling", *rest] | ["tooling", *rest]:
             yield from _tooling(context, rest)
         case ["uv", ("sync" | "pip" | "python" | "self"), *_] | ["pixi", ("install" | "shell" | "list"), *_]:
@@ -92,20 +100,26 @@ def _problems(context: CheckContext, tasks: Tasks, line: str, *, strict: bool) -
         case [program, *_] if program not in _HARMLESS and strict:
             yield "command", f"`{program}` is a command that nothing checks"
         case ["uv" | "pixi" | "poe", *_]:
-            yield "command", f"`{line}` is not a way to run something here"
+            yield "command", f"`{line}` does not run anything in this repository"
 
 
-def _task(
-    context: CheckContext, tasks: Tasks, runner: str, words: list[str], vendor: Vendor | None
+def _task(  # noqa: PLR0917 - the parts of a command
+    context: CheckContext, tasks: Tasks, runner: str, words: list[str], vendor: Vendor | None, extra: str
 ) -> Iterator[tuple[str, str]]:
     task, *rest = words
     if task not in (tasks.pixi if runner == "pixi" else tasks.poe):
         yield "command", f"{runner} has no task `{task}`"
         return
     try:
-        context.puzzle_index.program(task)
+        _, program = context.puzzle_index.program(task)
     except ToolingError:
         return  # a task of the repository itself, such as `test`
+    if program.language is ProgramLanguage.PYTHON and extra not in {program.extra.value, Extra.TORCH.value}:
+        option = "--extra" if runner == "poe" else "-e"
+        yield (
+            "command",
+            f"`{task}` drives a MAX graph: without `{option} {program.extra.value}` it cannot run",
+        )
     yield from _tooling(context, ["run", task, *rest], vendor)
 
 

@@ -1,4 +1,4 @@
-"""Contents and titles: the same chapters in both editions, all existing, named as the manifests say."""
+"""Checks contents and titles: the same existing chapters in both editions, with the manifests' titles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_summary(context: CheckContext) -> Iterator[BookFinding]:
         path = context.name(edition.source / "SUMMARY.md")
         seen: set[str] = set()
         for entry in context.summaries[edition.language]:
-            # A page that nobody has translated yet is shown in the source language.
+            # A page that is not translated yet is shown in the source language.
             if edition is source and entry.path and not edition.page(entry.path).is_file():
                 yield BookFinding(path, entry.line, "summary", f"there is no chapter {entry.path}")
             if entry.path in seen:
@@ -41,7 +41,7 @@ def check_summary(context: CheckContext) -> Iterator[BookFinding]:
             elif other is None:
                 yield BookFinding(path, 0, "summary", f"{one.path} is missing at the end")
             elif (one.path, one.level) != (other.path, other.level):
-                message = f"here stands {other.path}, in the {source.name} contents {one.path}"
+                message = f"this is {other.path}, but the {source.name} contents have {one.path}"
                 if one.path == other.path:
                     message = f"{one.path} has another depth than in the {source.name} contents"
                 yield BookFinding(path, other.line, "summary", message)
@@ -57,7 +57,7 @@ def check_summary(context: CheckContext) -> Iterator[BookFinding]:
 
 
 def check_titles(context: CheckContext) -> Iterator[BookFinding]:
-    """A puzzle's first page carries its number and title; every page's heading fits the contents."""
+    """A puzzle's first page has its number and title; every page's heading agrees with the contents."""
     for edition in context.editions:
         language = edition.language
         chapters = context.chapters_of(language)
@@ -79,7 +79,7 @@ def check_titles(context: CheckContext) -> Iterator[BookFinding]:
                     path,
                     entry.line,
                     "title",
-                    f"{entry.path} is no chapter of {puzzle.id}",
+                    f"{entry.path} is not a chapter of {puzzle.id}",
                     f"see {puzzle.id}/puzzle.yaml",
                 )
             is_first = entry.path == puzzle.chapters[0]
@@ -133,7 +133,7 @@ def check_fences(context: CheckContext) -> Iterator[BookFinding]:
 
 
 def check_markers(context: CheckContext) -> Iterator[BookFinding]:
-    """Translated pages begin with what they translate; source pages carry no such mark."""
+    """Translated pages begin with the marker of their source; source pages have no marker."""
     for chapter in context.chapters:
         translated = chapter.edition.prefix != ""
         if translated and not _MARKER.match(chapter.text):
@@ -141,15 +141,15 @@ def check_markers(context: CheckContext) -> Iterator[BookFinding]:
                 chapter,
                 1,
                 "marker",
-                "the page does not begin with its source",
+                "the page does not begin with the marker of its source",
                 "tooling check-translations stamp",
             )
         if not translated and "i18n-source-" in chapter.text:
-            yield context.finding(chapter, 1, "marker", "a source page carries the mark of a translation")
+            yield context.finding(chapter, 1, "marker", "a source page has the marker of a translation")
 
 
 def check_parts(context: CheckContext) -> Iterator[BookFinding]:
-    """A page with code to complete has everything that a reader needs to complete it."""
+    """A page with code to complete has all the elements that a reader needs."""
     for chapter in context.real_chapters():
         if not _shows_code_to_complete(context, chapter):
             continue
@@ -181,8 +181,8 @@ def _shows_code_to_complete(context: CheckContext, chapter: Chapter) -> bool:
 
 
 def _open_solutions(context: CheckContext, chapter: Chapter, folded_from: int) -> Iterator[BookFinding]:
-    """A solution that stands in the open spoils the puzzle."""
+    """Solutions must be folded, so that readers do not see them by accident."""
     for match in re.finditer(r"\{\{#include \S*/solutions/", chapter.text):
         if match.start() < folded_from:
             line = chapter.line_of(match.start())
-            yield context.finding(chapter, line, "parts", "a solution stands in the open", "fold it")
+            yield context.finding(chapter, line, "parts", "a solution is not folded", "fold it")

@@ -1,4 +1,4 @@
-"""Everything that the checks look at, read once."""
+"""The inputs of the checks, each read once."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Chapter(Struct, frozen=True):
         return self.page.text
 
     def line_of(self, offset: int) -> int:
-        """The line of a place in the text, counted from 1."""
+        """The line of an offset in the text, counted from 1."""
         return self.text.count("\n", 0, offset) + 1
 
 
 class CheckContext:
-    """What the checks of the book look at, each part read once."""
+    """The inputs of the checks of the book, each read once."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

@@ -1,4 +1,4 @@
-"""What the checks of the book find, and the list of their rules."""
+"""The findings of the checks of the book, and the list of their rules."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from msgspec import Struct
 from tooling.errors import Location
 
 RULES = {
-    "include": "every include shows the lines that its author meant",
+    "include": "every include shows the lines that its author intended",
     "directive": "every directive of the book is known and can be rendered",
     "link": "every link leads to a page that exists",
     "fragment": "every fragment names a heading",
     "image": "every picture exists, for light and for dark pages",
-    "alt": "every picture has a text for those who cannot see it",
+    "alt": "every picture has an alternative text",
     "figure": "every figure is what `tooling figure` would draw now",
     "formula": "every formula is recorded as it would be drawn now",
     "full-file": "every `View full file` names, in link and label, the file of the code above it",
@@ -29,24 +29,24 @@ RULES = {
     "summary": "both editions have the same chapters in the same order, and all of them exist",
     "title": "titles agree with the contents and with the puzzle's manifest",
     "orphan": "no chapter file is left out of the contents",
-    "unused-file": "no picture or recording lies unused",
+    "unused-file": "no picture or recording is unused",
     "unused-anchor": "no anchor of a program is left unused",
     "headings": "one first heading, and no level skipped",
-    "fence": "every code block says its language and is closed",
+    "fence": "every code block names its language and is closed",
     "marker": "a translated page begins with the commit and the blob of its source",
     "parity": "a translated page has the shape of its source",
     "glossary": "terms are translated as the glossary says",
-    "spelling": "names are written as their owners write them",
+    "spelling": "product names are spelled as their owners spell them",
     "register": "sentences end as the style guide of their language says",
     "parts": "a page with a puzzle has its commands, its output, its tips and its solution",
     "html": "the built pages are valid HTML",
-    "emphasis": "no asterisk that was meant as emphasis is left standing",
-    "site": "every link, picture and fragment of the built site leads somewhere",
+    "emphasis": "no asterisk that was meant as emphasis is shown",
+    "site": "every link, picture and fragment of the built site has a target",
 }
 
 
 class BookFinding(Struct, frozen=True, order=True):
-    """One thing that is wrong.
+    """One finding.
 
     Attributes:
         path: the file, relative to the checkout.
@@ -63,9 +63,9 @@ class BookFinding(Struct, frozen=True, order=True):
     hint: str = ""
 
     def __str__(self) -> str:
-        place = Location(Path(self.path), self.line or None)
+        location = Location(Path(self.path), self.line or None)
         hint = f"\n  try: {self.hint}" if self.hint else ""
-        return f"{place}: [{self.rule}] {self.message}{hint}"
+        return f"{location}: [{self.rule}] {self.message}{hint}"
 
 
 class Report(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Names of code in the text: each of them exists in the code that the page is about."""
+"""Checks that the names of code in the text exist in the code that the page is about."""
 
 from __future__ import annotations
 
@@ -9,14 +9,24 @@ from pathlib import Path
 
 from tooling.book.checks.context import Chapter, CheckContext
 from tooling.book.checks.finding import BookFinding
+from tooling.mdbook.includes import find_directives
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _PATH = re.compile(r"[\w./-]+\.(?:mojo|py|md|toml|yaml|txt)")
 _NEAR = ("tooling", "uv", "pixi", "poe")
+_FLAGS_OF_ALL = {
+    "--solution",
+    "--hint",
+    "--help",
+    "--target sim",
+    "--lang ko",
+    "--extra max",
+    "--extra torch",
+}
 
 
 def check_identifiers(context: CheckContext) -> Iterator[BookFinding]:
-    """Names in code spans are names of the puzzle's programs, or of the list that needs no proof."""
+    """Names in code spans must be names of the puzzle's programs or of the list of exceptions."""
     allowed = _allowed(context.project.root / "book" / "identifiers.txt")
     for chapter in context.real_chapters():
         known = allowed | _known(context, chapter)
@@ -39,23 +49,26 @@ def check_identifiers(context: CheckContext) -> Iterator[BookFinding]:
                         chapter,
                         code.line,
                         "identifier",
-                        f"`{name}` (in `{code.text}`) is no name of the programs of this page",
+                        f"`{name}` (in `{code.text}`) is not a name in the programs of this page",
                         "correct it, or add it to book/identifiers.txt with a reason",
                     )
 
 
 def _flag(context: CheckContext, chapter: Chapter, text: str, line: int) -> Iterator[BookFinding]:
     """A lone flag such as `--tiled` is one of the puzzle's; commands are checked by `commands`."""
-    if not text.startswith("--") or text in ("--solution", "--hint", "--help", "--target sim", "--lang ko"):
+    if not text.startswith("--") or text in _FLAGS_OF_ALL:
         return
     puzzle = context.puzzle_of(chapter.path)
     flags = {flag for mode in puzzle.modes for flag in mode.flags} if puzzle else set()
     if text not in flags:
-        yield context.finding(chapter, line, "identifier", f"`{text}` is no flag of this puzzle")
+        yield context.finding(chapter, line, "identifier", f"`{text}` is not a flag of this puzzle")
 
 
 def _known(context: CheckContext, chapter: Chapter) -> frozenset[str]:
-    """The words of the puzzle's programs and demos; of all programs, for pages outside the puzzles."""
+    """The words of the puzzle's programs and demos, and of the recordings (`.txt`) that the page includes.
+
+    For pages outside the puzzles, of all programs.
+    """
     puzzle = context.puzzle_of(chapter.path)
     puzzles = [puzzle] if puzzle else context.puzzles
     words: set[str] = set()
@@ -67,6 +80,9 @@ def _known(context: CheckContext, chapter: Chapter) -> frozenset[str]:
     if puzzle:
         for demo in context.editions[0].page(chapter.path).parent.glob("*.mojo"):
             words |= _words(demo)
+    for directive in find_directives(chapter.text):
+        if directive.includes and directive.path.endswith(".txt"):
+            words |= _words((chapter.page.path.parent / directive.path).resolve())
     return frozenset(words)
 
 
@@ -76,6 +92,6 @@ def _words(path: Path) -> frozenset[str]:
 
 
 def _allowed(path: Path) -> frozenset[str]:
-    """The list of words and whole code spans that need no proof: one a line, a reason after `#`."""
+    """The exceptions: words and whole code spans, one a line, with a reason after `#`."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return frozenset(line.partition("#")[0].strip() for line in lines) - {""}

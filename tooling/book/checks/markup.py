@@ -1,8 +1,8 @@
-"""Is a page valid HTML? A small validator for what a book can get wrong.
+"""A small HTML validator for the mistakes that occur in a book.
 
-It knows the elements and the nesting rules that matter here (HTML Living Standard, 4 and 13.1.2): every
-element is known and closed in order, ids are unique, references to ids lead somewhere, phrasing content holds
-no blocks, and lists and tables hold only their own parts.
+It checks (HTML Living Standard, 4 and 13.1.2) that every element is known and closed in order, that ids
+are unique and references to ids exist, that phrasing content contains no blocks, and that lists and tables
+contain only their own elements.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OTHER = _names(
     "select option textarea template noscript iframe video audio picture object output progress meter"
 )
 FOREIGN = {"svg", "math"}
-# Elements that only these parents may hold, and parents that hold only these.
+# Elements that only these parents may contain, and parents that may contain only these.
 PARENTS = {
     "li": {"ol", "ul", "menu"},
     "tr": {"thead", "tbody", "tfoot", "table"},
@@ -70,14 +70,14 @@ REFERENCES = ("aria-controls", "aria-labelledby", "aria-describedby", "for")
 
 
 class Flaw(Struct, frozen=True):
-    """One breach of the rules."""
+    """One violation of the rules."""
 
     line: int
     message: str
 
 
 class Validator(HTMLParser):
-    """Reads one page; what is wrong gathers in `flaws`."""
+    """Parses one page, and collects violations in `flaws`."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -105,7 +105,7 @@ class Validator(HTMLParser):
             self._open.append((tag, self.getpos()[0]))
             return
         if tag not in VOID | BLOCKS | INLINE | OTHER | FOREIGN:
-            self.flaw(f"<{tag}> is no element of HTML")
+            self.flaw(f"<{tag}> is not an HTML element")
         self._placed(tag)
         if tag not in VOID:
             self._open.append((tag, self.getpos()[0]))
@@ -119,12 +119,12 @@ class Validator(HTMLParser):
         parent = self._open[-1][0] if self._open else None
         misplaced = tag in PARENTS and parent not in PARENTS[tag]
         if misplaced or (parent in CHILDREN and tag not in CHILDREN[parent]):
-            self.flaw(f"<{tag}> stands in <{parent}>")
+            self.flaw(f"<{tag}> is not allowed in <{parent}>")
         elif tag in BLOCKS and parent in PHRASING_ONLY:
-            self.flaw(f"the block <{tag}> stands in <{parent}>")
+            self.flaw(f"the block <{tag}> is not allowed in <{parent}>")
         names = [name for name, _ in self._open]
         if tag in ("a", "button") and ("a" in names or "button" in names):
-            self.flaw(f"<{tag}> stands in another link or button")
+            self.flaw(f"<{tag}> is inside another link or button")
 
     def _attributes(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         seen: set[str] = set()
@@ -146,14 +146,14 @@ class Validator(HTMLParser):
 
     def _identify(self, value: str) -> None:
         if value in self.ids:
-            self.flaw(f"the id `{value}` stands in line {self.ids[value]} too")
+            self.flaw(f"the id `{value}` is also in line {self.ids[value]}")
         elif not value or any(character.isspace() for character in value):
-            self.flaw(f"`{value}` is no id")
+            self.flaw(f"`{value}` is not a valid id")
         self.ids[value] = self.getpos()[0]
 
     def handle_endtag(self, tag: str) -> None:
         if tag in VOID:
-            self.flaw(f"</{tag}> closes an element that holds nothing")
+            self.flaw(f"</{tag}> closes a void element")
             return
         if not self._open or self._open[-1][0] != tag:
             inner = self._open[-1] if self._open else ("nothing", 0)
@@ -165,11 +165,11 @@ class Validator(HTMLParser):
         self._open.pop()
 
     def finish(self) -> list[Flaw]:
-        """Everything that was wrong with the page."""
+        """All violations of the page."""
         self.close()
         for name, line in self._open:
             self.flaws.append(Flaw(line, f"<{name}> is never closed"))
         for line, name, target in self._references:
             if target not in self.ids:
-                self.flaws.append(Flaw(line, f'{name}="{target}" names an id that is not there'))
+                self.flaws.append(Flaw(line, f'{name}="{target}" names an id that does not exist'))
         return self.flaws

@@ -1,4 +1,4 @@
-"""Outputs that pages show: recorded, with the program as it is, and never typed by hand."""
+"""Checks that outputs in pages are recorded with the current program and not typed by hand."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _PRINTED = re.compile(r"(?:Host|Device)Buffer\(\[|^(?:out|expected): |^Puzzle \d
 
 
 def check_outputs(context: CheckContext) -> Iterator[BookFinding]:
-    """Every recording is there, whole, and made with today's program."""
+    """Every recording exists, is complete, and was made with today's program."""
     try:
         every = list(shown_outputs(context.project))
     except ToolingError:
-        return  # a directive that names no run: `check_directives` says so, with its line
+        return  # a directive that names no run: `check_directives` reports it with its line
     for shown in every:
         path = context.name(shown.path)
         try:
             recording = recordings.load(shown.path)
         except BookError as error:
-            if error.where is not None:  # a missing one is reported where it is asked for
+            if error.where is not None:  # a missing one is reported at its directive
                 yield BookFinding(path, 0, "output", f"{error.what} ({error.why})", _update(shown))
             continue
         if recording.program != shown.program(context.project):
@@ -44,11 +44,11 @@ def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[s
         yield f"this is a recording of `{recording.command}` ({recording.state})"
     judged = shown.selection.mode.kind is ModeKind.PUZZLE
     if judged and not shown.judged_in and shown.state == "unsolved" and recording.exit_status == 0:
-        yield "the unsolved program says that it succeeded"
+        yield "the unsolved program reports success"
     if shown.state == "solved" and recording.exit_status != 0:
         yield f"the solved program ended with status {recording.exit_status}"
     if shown.judged_in and recording.exit_status == 0:
-        yield "the judge lets this wrong answer pass"
+        yield "the judge accepts this wrong answer"
     if not recording.lines:
         yield "the program printed nothing"
 
@@ -58,7 +58,7 @@ def _update(shown: Shown) -> str:
 
 
 def check_pasted(context: CheckContext) -> Iterator[BookFinding]:
-    """Text that only a program can print stands in a page."""
+    """Finds output of programs that was typed into a page."""
     for chapter in context.chapters:
         for mark in chapter.page.structure.marks:
             if (

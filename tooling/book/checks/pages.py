@@ -1,4 +1,4 @@
-"""The built site: valid pages, and no link of them that leads nowhere."""
+"""Checks the built site: valid pages, and links whose targets exist."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def check_pages(context: CheckContext, site: Path) -> Iterator[BookFinding]:
 
 
 def _asterisks(text: str) -> Iterator[Flaw]:
-    """Asterisks that readers see.
+    """Finds asterisks that readers would see.
 
-    Korean particles follow without a space, and `*말(word)*이` is no emphasis in CommonMark: a mark after a
+    Korean particles follow without a space, and `*말(word)*이` is not emphasis in CommonMark: a mark after a
     bracket closes only before a space.
     """
     start = text.find("<article>")
@@ -44,11 +44,11 @@ def _asterisks(text: str) -> Iterator[Flaw]:
     for match in _ASTERISK.finditer(article):
         line = text.count("\n", 0, start) + article.count("\n", 0, match.start()) + 1
         around = article[max(0, match.start() - 20) : match.end() + 20].strip()
-        yield Flaw(line, f"an asterisk is left standing in `{around}`: close the emphasis before the bracket")
+        yield Flaw(line, f"an asterisk is shown in `{around}`: close the emphasis before the bracket")
 
 
 def _dead(site: Path, file: Path, address: str, read: dict[Path, Validator]) -> str | None:
-    """Why an address leads nowhere; None for a good one and for other sites."""
+    """Why an address has no target; None for a correct one and for other sites."""
     if _SCHEME.match(address):
         return None
     path, _, fragment = address.partition("#")
@@ -59,9 +59,9 @@ def _dead(site: Path, file: Path, address: str, read: dict[Path, Validator]) -> 
     if target.is_dir():
         target /= "index.html"
     if not target.is_file():
-        return f"{address} leads to no file of the site"
+        return f"{address} is not a file of the site"
     if fragment and target in read and unquote(fragment) not in read[target].ids:
-        return f"{address}: no such id there"
+        return f"{address}: no such id in that page"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Do the chapters hold together? Includes, directives, links, pictures, repository address."""
+"""Checks includes, directives, links, pictures and the repository's address in the chapters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHADE = re.compile(r'<img class="(?P<class>light-mode-img|dark-mode-img)" src="
 
 
 def check_directives(context: CheckContext) -> Iterator[BookFinding]:
-    """Passes on what goes wrong when the chapters are set."""
+    """Reports the problems found while rendering the chapters."""
     for renderer in context.renderers:
         for problem in renderer.problems:
             rule = "include" if isinstance(problem, IncludeError) else "directive"
@@ -45,7 +45,7 @@ def check_links(context: CheckContext) -> Iterator[BookFinding]:
     for chapter in context.chapters:
         for problem in context.library.check(chapter.page):
             if problem.fault is LinkFault.UNTRANSLATED_PAGE:
-                continue  # the site has a stand-in there
+                continue  # the site has a substitute page there
             yield context.finding(
                 chapter, problem.line, _RULE_OF[problem.fault], problem.message, problem.hint
             )
@@ -81,13 +81,13 @@ def check_full_files(context: CheckContext) -> Iterator[BookFinding]:
 
 def _last_include(chapter: Chapter, offset: int) -> Path | None:
     for directive in reversed(list(find_directives(chapter.text[:offset]))):
-        if directive.includes and directive.path.endswith(".mojo"):
+        if directive.includes and directive.path.endswith((".mojo", ".py")):
             return (chapter.page.path.parent / directive.path).resolve()
     return None
 
 
 def check_repository(context: CheckContext) -> Iterator[BookFinding]:
-    """The address stands in `_includes/repo_url.md` alone, and is the same in every edition."""
+    """The address is written in `_includes/repo_url.md` alone, and is the same in every edition."""
     source, *others = context.editions
     address = repository_address(source)
     for other in others:
@@ -102,7 +102,7 @@ def check_repository(context: CheckContext) -> Iterator[BookFinding]:
                 chapter.line_of(match.start()),
                 "repository",
                 f"`{match[0]}` is written out",
-                "write {{#include ../_includes/repo_url.md}} in its place",
+                "write {{#include ../_includes/repo_url.md}} instead",
             )
 
 
@@ -125,7 +125,7 @@ def check_images(context: CheckContext) -> Iterator[BookFinding]:
         light = {source.replace("-w.", "-?.") for source in shades["light-mode-img"]}
         dark = {source.replace("-b.", "-?.") for source in shades["dark-mode-img"]}
         for source in sorted(light ^ dark):
-            yield context.finding(chapter, 0, "image", f"{source} has no twin for the other theme")
+            yield context.finding(chapter, 0, "image", f"{source} has no counterpart for the other theme")
 
 
 def check_figures(context: CheckContext) -> Iterator[BookFinding]:
@@ -142,7 +142,7 @@ def check_figures(context: CheckContext) -> Iterator[BookFinding]:
                 context.name(path),
                 0,
                 "figure",
-                "the picture is not what its data say",
+                "the picture differs from what its data give",
                 f"tooling figure {figure.puzzle}",
             )
 

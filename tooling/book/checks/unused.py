@@ -1,4 +1,4 @@
-"""Things that nobody looks at any more: pictures, anchors."""
+"""Finds pictures and anchors that are no longer used."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def _files(figure: str) -> Iterator[str]:
 def check_unused_anchors(context: CheckContext) -> Iterator[BookFinding]:
     """Anchors of a puzzle's programs that no page includes.
 
-    An anchor that the manifest names may wait for its page as long as a chapter of the manifest is not yet in
-    the contents. Where a page shows a region of the problem that holds nothing to complete, its twin in the
-    solution need not be shown.
+    An anchor that the manifest names may be unused as long as a chapter of the manifest is not yet in
+    the contents. Where a page shows a region of the problem without anything to complete, the same region
+    of the solution need not be shown, whether it has the same name or ends in `_solution`.
     """
     uses: set[expansion.Use] = set()
     for chapter in context.chapters:
@@ -66,7 +66,8 @@ def check_unused_anchors(context: CheckContext) -> Iterator[BookFinding]:
         waiting = set() if finished else named
         sources = [source for program in puzzle.programs for source in program.sources]
         problems = {str(source.problem.resolve()) for source in sources}
-        waiting |= {f"{use.anchor}_solution" for use in uses if use.path in problems} - named
+        shown = {use.anchor for use in uses if use.anchor and use.path in problems}
+        waiting |= {name for anchor in shown for name in (anchor, f"{anchor}_solution")} - named
         files = [path for source in sources for path in (source.problem, source.solution)]
         for path, region in expansion.unused_anchors(
             uses, [path for path in files if path.is_file()], context.library.files

@@ -1,4 +1,4 @@
-"""Words: translations keep to their source, glossary and style; names are spelt as their owners do."""
+"""Checks wording: source, glossary and style guide of translations; the spelling of product names."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SPELLINGS = {
 }
 _EXCEPTIONS = re.compile(r"[Tt]hread-block clusters?")
 _WRONG = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, SPELLINGS))})(?![\w/]|\.\w)")
-# Endings of sentences that the style guide of an edition's language rules out, and what to write.
+# Endings of sentences that the style guide of an edition's language forbids, and what to write instead.
 _ENDINGS = {
     "ko": (
         re.compile(r"[가-힣]*(?:세요|까요|나요|가요|어요|아요|해요|에요|예요|네요|죠)(?![가-힣])"),
@@ -55,7 +55,7 @@ _SHOWN_KINDS = {"glossary-rival", "glossary-missing"}
 
 
 def check_spelling(context: CheckContext) -> Iterator[BookFinding]:
-    """Names in the text of both editions."""
+    """Product names in the text of both editions."""
     for chapter in context.chapters:
         for prose in chapter.page.structure.prose:
             text = _EXCEPTIONS.sub(lambda match: " " * len(match[0]), prose.text)
@@ -78,13 +78,13 @@ def check_register(context: CheckContext) -> Iterator[BookFinding]:
 
 
 def check_translations(context: CheckContext) -> Iterator[BookFinding]:
-    """Each translated page beside its source: shape, and terms of the glossary."""
+    """Compares each translated page with its source: structure, and terms of the glossary."""
     source, *others = context.editions
     originals = context.chapters_of(source.language)
     for edition in others:
         translated = context.chapters_of(edition.language)
         if not translated:
-            continue  # a language that was only just added has no terms yet
+            continue  # a newly added language has no terms yet
         path = edition.folder.parent / "glossary.yaml"
         try:
             terms = glossary.load(path)

@@ -1,1 +1,1 @@
-"""What the `{{#…}}` directives of a chapter become."""
+"""Renders the `{{#…}}` directives of a chapter."""

@@ -1,7 +1,7 @@
-"""The banner of a translated page: is it as new as its source?
+"""The banner of a translated page that may be older than its source.
 
-The answer comes from the report of `tooling check-translations status --format json`. Where there is no
-report, or none on a page, the banner says that it does not know: silence would mean "current".
+The state comes from the report of `tooling check-translations status --format json`. Where there is no
+report, or none on a page, the banner says that the state is unknown: no banner would mean "current".
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from tooling.state_file import read_json
 
 if TYPE_CHECKING:
     from tooling.book.page import (
-        PageContext,  # brings the catalogue, which a build of kept pages does without
+        PageContext,  # imports the catalogue, which a build from cached pages does not need
     )
 
 
 class State(Struct, frozen=True):
-    """What the report says of one page.
+    """The state of one page in the report.
 
     Attributes:
         freshness: current, stale, untracked, bad-pin, unknown, …
         sections: the English headings under which the source changed.
-        settled: stale in a way that needs no new translation, such as another line break.
+        settled: stale, but without a change to translate, such as a moved line break.
     """
 
     freshness: str
@@ -45,7 +45,7 @@ class States(Struct, frozen=True):
     pages: dict[str, State] | None
 
     def of(self, path: str) -> State:
-        """The state of a page; `unknown` where the report does not speak of it."""
+        """The state of a page; `unknown` where the report does not contain it."""
         return (self.pages or {}).get(path, State("unknown"))
 
 
@@ -87,7 +87,7 @@ def load(project: Project, edition: Edition) -> States:
     except FileNotFoundError:
         return States(None)
     except ValueError as error:
-        hint = "delete it, and `tooling book build` will write it anew"
+        hint = "delete it; `tooling book build` writes it again"
         raise malformed("report of check-translations", path, error, hint) from error
 
 
@@ -115,7 +115,7 @@ def render(page: PageContext, states: States) -> str:
     return f'<aside class="banner banner-{kind}" aria-label="{name}">\n<p>{sentence}</p>{items}\n</aside>\n'
 
 
-def put(body: str, box: str, marker: re.Pattern[str]) -> str:
+def insert(body: str, box: str, marker: re.Pattern[str]) -> str:
     """The chapter with the banner below its first heading."""
     if not box:
         return body

@@ -1,4 +1,4 @@
-"""What runs where: the card on top of a puzzle, and the table of compatibility."""
+"""The card at the top of a puzzle, and the table of compatibility."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from html import escape
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import pick, say
-from tooling.catalog.model import Puzzle, Requirement, Vendor
+from tooling.catalog.model import ProgramLanguage, Puzzle, Requirement, Vendor
 from tooling.catalog.needs import ModeNeeds, Needs
 
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
-_WORDS_A_MINUTE = 180  # English technical prose, read with a pencil
+_WORDS_A_MINUTE = 180  # English technical prose, read carefully
 _SYLLABLES_A_MINUTE = 420  # Korean
 
 
 def puzzle(page: PageContext, words: Words) -> str:
-    """`{{#puzzle pNN}}`: number, part, reading time, and the GPUs that can run it."""
+    """`{{#puzzle pNN}}`: number, part, reading time, the GPUs that can run it, the extra it needs."""
     (name,) = words
-    found, _ = page.puzzle_index.program(name)
+    found, main = page.puzzle_index.program(name)
     language = page.language
     facts = " · ".join(
         (
@@ -38,13 +38,15 @@ def puzzle(page: PageContext, words: Words) -> str:
             reasons.setdefault(pick(requirement.because, language), []).append(label)
     chips.append(f'<li class="chip-yes">{escape(say("simulated", language))}</li>')
     runs_on = escape(say("runs-on", language))
-    why = "".join(
+    below = "".join(
         f'<p class="chip-why">{escape(", ".join(vendors))}: {escape(text)}</p>\n'
         for text, vendors in reasons.items()
     )
+    if main.language is ProgramLanguage.PYTHON:
+        below += f'<p class="chip-why">{say(f"extra-{main.extra.value}", language)}</p>\n'
     return (
         f'<div class="puzzle-card" data-puzzle="{found.id}">\n<p class="puzzle-facts">{escape(facts)}</p>\n'
-        f'<p class="visually-hidden">{runs_on}</p>\n<ul class="chips">{"".join(chips)}</ul>\n{why}</div>\n'
+        f'<p class="visually-hidden">{runs_on}</p>\n<ul class="chips">{"".join(chips)}</ul>\n{below}</div>\n'
     )
 
 
@@ -68,7 +70,7 @@ def compatibility(page: PageContext, words: Words) -> str:
 
 
 def hints(page: PageContext, words: Words) -> str:
-    """`{{#hints PROGRAM [FLAGS]}}`: the hints of a mode, folded, from a nudge to nearly the answer."""
+    """`{{#hints PROGRAM [FLAGS]}}`: the hints of a mode, folded, in increasing detail."""
     name, *flags = words
     selection = page.puzzle_index.selection(name, flags)
     items = "\n".join(
@@ -92,7 +94,7 @@ def reading_minutes(text: str) -> int:
 class _PartNumber(int):
     """The number of a part, made from the Roman numeral of a manifest.
 
-    As `{number:roman}` it is that numeral, else the Arabic one, with which Korean counts parts.
+    Formatted as `{number:roman}` it is that numeral, otherwise the Arabic number, as in Korean.
     """
 
     def __new__(cls, numeral: str) -> _PartNumber:
@@ -138,6 +140,6 @@ def _verdict(requirement: Requirement, language: str) -> tuple[str, str]:
 
 
 def _common(found: Puzzle, vendor: Vendor) -> Requirement:
-    """What a vendor's GPU needs to run at least something of a puzzle: the mildest of its modes' needs."""
+    """What a vendor's GPU needs to run at least one mode of a puzzle: the lowest requirement of a mode."""
     requirements = [mode.requirement(vendor) for mode in found.modes]
     return min(requirements, key=lambda each: (each.unsupported, each.compute or (0, 0)))

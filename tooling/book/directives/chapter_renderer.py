@@ -1,8 +1,8 @@
-"""Turns one chapter as written into the Markdown that mdBook renders.
+"""Renders one chapter to the Markdown that mdBook reads.
 
-Order matters: the directives of this book are set aside first (each with its place in the file), then
-mdBook's includes are expanded strictly, then the directives' results are put in their places. A directive can
-thus stand anywhere, and every complaint names the line that the author wrote.
+Order matters: first the directives of this book are rendered and replaced by placeholders, then mdBook's
+includes are expanded strictly, then the placeholders are replaced by the results. A directive can therefore
+be anywhere, and every problem names the line in the chapter.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tooling.project import Project
 
 
 def constant(page: PageContext, words: Words) -> str:
-    """`{{#constant PROGRAM NAME}}`: a whole number, or a tuple of them, that the program fixes."""
+    """`{{#constant PROGRAM NAME}}`: an integer constant of the program, or a tuple of integers."""
     program, name = words
     return page.puzzle_index.shown_constant(program, name)
 
@@ -52,19 +52,19 @@ TAB_DIRECTIVES = ("tabs", "tab", "end")
 
 
 class IncludeError(BookError):
-    """An include does not show what its author meant."""
+    """An include does not show what its author intended."""
 
 
 _MARKER = re.compile(r"\A<!-- i18n-source-commit: [^\n]*-->\n(?:<!-- i18n-source-blob: [^\n]*-->\n)?")
 _TEACHING_MARK = re.compile(r"^[ \t]*# (?:FILL: .*|END_FILL|FIX|END_FIX|STUB: .*)\n", re.MULTILINE)
 _EMPTY_SUMMARY = "<summary></summary>"
 _UNKNOWN = re.compile(r"\{\{\s*#\s*(\w+)[^}]*\}?\}?")
-_SEAT = "\x02{}\x03"
-_SEATS = re.compile("\x02(\\d+)\x03")
+_PLACEHOLDER = "\x02{}\x03"
+_PLACEHOLDERS = re.compile("\x02(\\d+)\x03")
 
 
 class ChapterRenderer(Struct):
-    """Sets the chapters of one edition.
+    """Renders the chapters of one edition.
 
     Attributes:
         edition: the language.
@@ -72,8 +72,8 @@ class ChapterRenderer(Struct):
         states: how fresh each translated page is; None for the source language.
         files: what the pages include, as read so far; its root is the checkout.
         formulas: as drawn so far, see `formulas.render_formulas`.
-        problems: everything that went wrong so far.
-        included: the real paths of the files that the page set last includes.
+        problems: all problems found so far.
+        included: the real paths of the files that the last rendered page includes.
     """
 
     edition: Edition
@@ -85,47 +85,47 @@ class ChapterRenderer(Struct):
     included: frozenset[str] = frozenset()
 
     def render(self, path: str, text: str) -> str:
-        """The chapter ready for mdBook; what is wrong in it is added to `problems`."""
+        """The chapter for mdBook; problems are added to `problems`."""
         page = PageContext(self.edition, path, text, self.puzzle_index)
         source = self.edition.page(path)
-        seated, pieces = self._seat(page)
-        expansion = expand(seated, source, self.files)
+        masked, results = self._extract_directives(page)
+        expansion = expand(masked, source, self.files)
         self.included = frozenset(use.path for use in expansion.uses)
         self.problems += [
             IncludeError(problem.message, where=problem.where, hint=problem.hint)
             for problem in expansion.problems
         ]
         body = _TEACHING_MARK.sub("", expansion.text)
-        body = _SEATS.sub(lambda match: pieces[int(match[1])], body)
+        body = _PLACEHOLDERS.sub(lambda match: results[int(match[1])], body)
         body = body.replace(_EMPTY_SUMMARY, f"<summary>{say('solution', self.edition.language)}</summary>")
         try:
             body = render_formulas(body, self.formulas)
         except ToolingError as error:
-            self.problems.append(_placed(error, source))
+            self.problems.append(_with_source(error, source))
         if self.states is None:
             return body
-        return banner.put(body, banner.render(page, self.states), _MARKER)
+        return banner.insert(body, banner.render(page, self.states), _MARKER)
 
-    def _seat(self, page: PageContext) -> tuple[str, list[str]]:
-        """The text with each of our directives replaced by a seat, and what will take the seats."""
+    def _extract_directives(self, page: PageContext) -> tuple[str, list[str]]:
+        """The text with each directive of the book replaced by a placeholder, and the rendered directives."""
         found = [each for each in find_directives(page.text) if each.kind is Kind.OTHER]
         tabs = OpenTabs(_labels(found))
-        pieces: list[str] = []
+        results: list[str] = []
         text: list[str] = []
         done = 0
         for directive in found:
-            text += (page.text[done : directive.start], _SEAT.format(len(pieces)))
+            text += (page.text[done : directive.start], _PLACEHOLDER.format(len(results)))
             text.append("\n" * directive.text.count("\n"))
             done = directive.end
-            pieces.append(self._render(page, directive, tabs))
+            results.append(self._render(page, directive, tabs))
         text.append(page.text[done:])
         self._try(page, len(page.text), tabs.finish)
-        seated = "".join(text)
+        masked = "".join(text)
         known = {directive.start for directive in find_directives(page.text)}
         for match in _UNKNOWN.finditer(page.text):
             if match.start() not in known and not _escaped(page.text, match.start()):
                 self._refuse(page, match.start(), match[0])
-        return seated, pieces
+        return masked, results
 
     def _render(self, page: PageContext, directive: Directive, tabs: OpenTabs) -> str:
         words = directive.argument.split()
@@ -142,10 +142,10 @@ class ChapterRenderer(Struct):
         try:
             return render()
         except ToolingError as error:
-            problem = BookError(error.what, where=_place(page, offset), why=_why(error), hint=error.hint)
+            problem = BookError(error.what, where=_location(page, offset), why=_why(error), hint=error.hint)
         except ValueError as error:
             problem = BookError(
-                "the directive has too few or too many words", where=_place(page, offset), why=str(error)
+                "the directive has too few or too many words", where=_location(page, offset), why=str(error)
             )
         self.problems.append(problem)
         return ""
@@ -154,8 +154,8 @@ class ChapterRenderer(Struct):
         names = ", ".join(sorted((*DIRECTIVES, *TAB_DIRECTIVES, "include")))
         self.problems.append(
             BookError(
-                f"`{text.strip()}` is no directive of this book",
-                where=_place(page, offset),
+                f"`{text.strip()}` is not a directive of this book",
+                where=_location(page, offset),
                 why="readers would see it as text",
                 hint=f"one of: {names}",
             )
@@ -163,7 +163,7 @@ class ChapterRenderer(Struct):
 
 
 def render_everything(project: Project, puzzle_index: PuzzleIndex) -> tuple[ChapterRenderer, ...]:
-    """Renders every chapter of all editions. The renderers share files and formulas, which are drawn anew."""
+    """Renders every chapter of all editions. The renderers share files and newly drawn formulas."""
     drawn: dict[str, str] = {}
     files = Files(project.root)
     renderers = tuple(
@@ -175,7 +175,7 @@ def render_everything(project: Project, puzzle_index: PuzzleIndex) -> tuple[Chap
     return renderers
 
 
-def _place(page: PageContext, offset: int) -> Location:
+def _location(page: PageContext, offset: int) -> Location:
     return Location(page.edition.page(page.path), page.text.count("\n", 0, offset) + 1)
 
 
@@ -191,7 +191,7 @@ def _labels(directives: Sequence[Directive]) -> list[list[str]]:
 
 
 def _escaped(text: str, offset: int) -> bool:
-    """Is there an escape before this place of the line? It reaches to the line's last `}}`."""
+    """Whether an escape precedes this offset in the line; an escape extends to the line's last `}}`."""
     start = text.rfind("\n", 0, offset) + 1
     return "\\{{#" in text[start : offset + 3]
 
@@ -200,5 +200,5 @@ def _why(error: ToolingError) -> str | None:
     return f"{error.where}: {error.why or ''}".rstrip(": ") if error.where else error.why
 
 
-def _placed(error: ToolingError, source: object) -> BookError:
+def _with_source(error: ToolingError, source: object) -> BookError:
     return BookError(f"{error.what} (in {source})", why=error.why, hint=error.hint)

@@ -8,7 +8,7 @@ from tooling.book.directives.tabs import Tab, render_tabs
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import say
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import Vendor
+from tooling.catalog.model import ProgramLanguage, Vendor
 
 SIMULATED = "--target sim"
 
@@ -26,27 +26,37 @@ class Way(Struct, frozen=True):
 
 
 _BY_VENDOR = (
-    (Vendor.NVIDIA, "pixi NVIDIA (default)", "pixi run {command}"),
-    (Vendor.AMD, "pixi AMD", "pixi run -e amd {command}"),
-    (Vendor.APPLE, "pixi Apple", "pixi run -e apple {command}"),
+    (Vendor.NVIDIA, "pixi NVIDIA (default)", "pixi run {command}", "pixi run -e {extra} {command}"),
+    (Vendor.AMD, "pixi AMD", "pixi run -e amd {command}", "pixi run -e {extra} {command} --target amd"),
+    (
+        Vendor.APPLE,
+        "pixi Apple",
+        "pixi run -e apple {command}",
+        "pixi run -e {extra} {command} --target apple",
+    ),
 )
 
 
 def ways_to_run(selection: Selection, solution: bool = False) -> tuple[Way, ...]:
-    """The ways to run a mode; a vendor that cannot run it has none.
+    """The ways to run a mode; none for a vendor that cannot run it.
+
+    A program in Python runs in the environment of its extra, which takes the GPU that it finds.
 
     Args:
         selection: program and mode.
         solution: run the solution file instead of the problem file.
     """
     command = selection.command + (" --solution" if solution else "")
+    program = selection.program
+    extra = program.extra.value if program.language is ProgramLanguage.PYTHON else ""
     ways = [
-        Way(key, pattern.format(command=command))
-        for vendor, key, pattern in _BY_VENDOR
+        Way(key, (with_extra if extra else pattern).format(command=command, extra=extra))
+        for vendor, key, pattern, with_extra in _BY_VENDOR
         if not selection.mode.requirement(vendor).unsupported
     ]
-    ways.append(Way("uv", f"uv run poe {command}"))
-    ways.append(Way("no GPU", f"uv run poe {command} {SIMULATED}"))
+    uv = f"uv run --extra {extra} poe" if extra else "uv run poe"
+    ways.append(Way("uv", f"{uv} {command}"))
+    ways.append(Way("no GPU", f"{uv} {command} {SIMULATED}"))
     return tuple(ways)
 
 

@@ -1,4 +1,4 @@
-"""Programs beside a page, to be looked at and not to be solved: what they print is recorded, too."""
+"""Demo programs beside a page; their output is recorded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def demo_file(page: PageContext, words: Words) -> Path:
     """The program, which all languages share.
 
     Raises:
-        BookError: there is none of that name.
+        BookError: there is no program of that name.
     """
     (name,) = words
     path = editions(page.puzzle_index.project)[0].page(page.path).parent / name
@@ -62,7 +62,7 @@ def record(project: Project, program: Path) -> Recording:
     if transcript.status != 0 or done.findings:
         kinds = ", ".join(finding.kind.value for finding in done.findings)
         why = transcript.stderr[-500:] or f"the simulated GPU found: {kinds}"
-        raise BookError(f"{program.name} is no good example", why=why)
+        raise BookError(f"{program.name} is not a correct example", why=why)
     return Recording(
         command=program.name,
         state="demo",

@@ -1,4 +1,4 @@
-r"""Formulas: `\\( … \\)` and `\\[ … \\]` in a chapter become MathML, which browsers draw without a script."""
+r"""Formulas: `\\( … \\)` and `\\[ … \\]` in a chapter become MathML, which needs no script."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _CODE = re.compile(
     re.M | re.S,
 )
 _FORMULA = re.compile(r"\\\\\((?P<inline>.+?)\\\\\)|\\\\\[(?P<display>.+?)\\\\\]", re.S)
-# Loading the renderer takes longer than setting an edition, so what it draws is recorded like the figures,
-# under its name and version. `tooling book check` draws everything anew and compares.
+# Loading the renderer takes longer than rendering an edition, so its results are recorded like the figures,
+# with its name and version. `tooling book check` draws everything again and compares.
 RENDERER = "latex2mathml 3.81.1"
 
 
@@ -30,7 +30,7 @@ def render_formulas(text: str, drawn: dict[str, str]) -> str:
 
     Args:
         text: the chapter.
-        drawn: the formulas that are drawn already; what is missing is drawn and added.
+        drawn: the formulas that are drawn already; missing ones are drawn and added.
 
     Raises:
         BookError: a formula cannot be read.
@@ -72,10 +72,10 @@ class _Record(Struct):
 
 
 def load(project: Project) -> dict[str, str]:
-    """The formulas as they were drawn last; none where another renderer drew them.
+    """The recorded formulas; none where another renderer drew them.
 
     Raises:
-        BookError: the file is there but is no record of formulas.
+        BookError: the file exists but is not a record of formulas.
     """
     path = record_path(project)
     try:
@@ -105,6 +105,6 @@ def _render(source: str, display: bool) -> str:
             f"the formula `{source}` cannot be read", why=f"{type(error).__name__}: {error}"
         ) from error
     if "\\" in re.sub(r"<[^>]+>", "", drawn):
-        raise BookError(f"the formula `{source}` holds a command that cannot be drawn")
+        raise BookError(f"the formula `{source}` contains a command that cannot be drawn")
     drawn = drawn.replace("<math ", f'<math alttext="{escape(source)}" ', 1)
     return f'<span class="formula">{drawn}</span>' if display else drawn

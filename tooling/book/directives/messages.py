@@ -1,4 +1,4 @@
-"""What the tool itself knows best: its messages, each of which must stand in its source, and versions."""
+"""Quotations of the tool's messages, each of which must exist in its source, and of versions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tooling.project import TOOL
 from tooling.text import LocalText
 from tooling.text.catalogues import catalogue_files, translations
 
-_GAP = "…"  # what differs from case to case, such as a name
+_GAP = "…"  # the varying text, such as a name
 
 
 def version(page: PageContext, words: Words) -> str:
@@ -26,17 +26,17 @@ def version(page: PageContext, words: Words) -> str:
         BookError: of anything but Mojo.
     """
     if words != ["mojo"]:
-        raise BookError(f"nobody pins a version of `{' '.join(words)}`", hint="write {{#version mojo}}")
+        raise BookError(f"there is no pinned version of `{' '.join(words)}`", hint="write {{#version mojo}}")
     return MOJO_VERSION
 
 
 def says(page: PageContext, words: Words) -> str:
-    """`{{#says FILE MESSAGE}}`: a message that `tooling/FILE` holds; `…` stands for what differs.
+    """`{{#says FILE MESSAGE}}`: a message in `tooling/FILE`; `…` replaces its varying text.
 
-    Where the tool speaks Korean too, `MESSAGE | MESSAGE IN KOREAN`: shown is the one of the page's language.
+    For a translated message, `MESSAGE | MESSAGE IN KOREAN`: shown is the one in the page's language.
 
     Raises:
-        BookError: no line of that file says so.
+        BookError: the file does not contain the message.
     """
     file, *rest = words
     english, _, korean = (part.strip() for part in " ".join(rest).partition("|"))
@@ -58,8 +58,8 @@ def _require(message: str, texts: Sequence[str], file: Path) -> None:
     pattern = re.compile(".*".join(pieces))
     if not any(pattern.search(text) for text in texts):
         raise BookError(
-            f"the tool never says “{message}”",
+            f"there is no message “{message}” in the file",
             where=Location(file),
-            why="readers would look for a message that they cannot get",
-            hint=f"copy it from there, and write {_GAP} for what differs from case to case",
+            why="readers would look for a message that does not exist",
+            hint=f"copy it from there, and write {_GAP} for the varying text",
         )

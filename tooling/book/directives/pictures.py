@@ -1,6 +1,6 @@
 """Figures in a page: one picture for light and one for dark, with the text that describes them.
 
-What a page says of a figure stands in the pictures, which are drawn beforehand: setting pages draws nothing.
+The title and description are read from the pictures, which are drawn beforehand: rendering draws nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HEAD = re.compile(
 
 
 class Picture(Struct, frozen=True):
-    """What the head of a picture's file says; its words are HTML."""
+    """The head of a picture's file; title and description are HTML."""
 
     width: str
     height: str
@@ -61,13 +61,13 @@ def _picture(name: str, shade: str, kind: str, wide: Picture, narrow: Picture | 
 
 
 def _read(file: Path, name: str) -> Picture:
-    """The head of a picture; its size is told in the page, which then does not jump when it arrives."""
+    """The head of a picture; its size is written into the page, to avoid layout shifts."""
     try:
         head = _HEAD.match(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         head = None
     if head is None:
-        # Loaded here: figures are mostly shown without being drawn.
+        # Imported here: most builds only show figures.
         from tooling.book.figures import find_figure  # noqa: PLC0415
 
         raise BookError(

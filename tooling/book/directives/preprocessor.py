@@ -1,6 +1,6 @@
-"""The preprocessor that mdBook starts: reads a book, sets every chapter, writes it back.
+"""The preprocessor that mdBook starts: reads a book, renders every chapter, writes it back.
 
-Any problem ends the build: all of them are printed, and the exit status is not zero.
+Any problem fails the build: all of them are printed, and the exit status is not 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tooling.project import find_project
 
 
 def main(arguments: list[str]) -> int:
-    """Answers mdBook's question `supports RENDERER`, or sets the book on standard input."""
+    """Answers mdBook's query `supports RENDERER`, or renders the book on standard input."""
     if arguments[:1] == ["supports"]:
         return ExitCode.PASSED if arguments[1:] == ["html"] else ExitCode.WRONG
     try:
@@ -46,7 +46,7 @@ def _renderer(context: protocol.Context) -> ChapterRenderer:
             return ChapterRenderer(
                 edition, PuzzleIndex(project), states, Files(project.root), formulas.load(project)
             )
-    raise BookError(f"{context.root} is no edition of this book", hint="see tooling/book/editions.py")
+    raise BookError(f"{context.root} is not an edition of this book", hint="see tooling/book/editions.py")
 
 
 if __name__ == "__main__":

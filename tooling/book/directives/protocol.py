@@ -1,7 +1,7 @@
 """mdBook's preprocessor protocol: `[context, book]` as JSON on standard input, the book on standard output.
 
 The chapters of a book are called `sections` up to mdBook 0.4 and `items` from 0.5 on; both are read, and the
-book is given back under the name that it came with.
+book is returned under the name that it had.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _GENERATIONS = ("items", "sections")
 
 
 class ProtocolError(BookError):
-    """mdBook sent something that this program does not understand."""
+    """The input from mdBook does not follow the protocol."""
 
 
 class Context(Struct, frozen=True):
-    """What mdBook says of the book it is building.
+    """The context that mdBook passes: the book that it builds.
 
     Attributes:
         root: the folder of book.toml.
@@ -39,7 +39,7 @@ class Context(Struct, frozen=True):
 
 
 class Chapter:
-    """One chapter, seen through the JSON object that mdBook will get back."""
+    """One chapter, a view of the JSON object that is returned to mdBook."""
 
     __slots__ = ("_fields",)
 
@@ -74,7 +74,7 @@ class Book(Struct, frozen=True):
         """Every chapter, in reading order. Separators and part titles are passed over.
 
         Raises:
-            ProtocolError: the book holds its chapters under no name that is known.
+            ProtocolError: the book has no known field for its chapters.
         """
         for name in _GENERATIONS:
             if name in self.document:
@@ -98,7 +98,7 @@ def _walk(items: list[Any]) -> Iterator[Chapter]:
 
 
 def read(stream: IO[str]) -> tuple[Context, Book]:
-    """What mdBook sends.
+    """Reads the input from mdBook.
 
     Raises:
         ProtocolError: the input is not a pair of context and book.

@@ -1,4 +1,4 @@
-"""Runs the programs whose output the book shows, to record it or to compare it with what was recorded."""
+"""Runs the programs whose output the book shows, to record it or to compare it with the recording."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tooling.toolchain import find_toolchain, open_cache
 from tooling.trials import Trial, build_trial, environment_of
 
 Say = Callable[[str], None]
-_TIME_LIMIT = 120.0
+_TIME_LIMIT = 120.0  # seconds, where the mode's own limit is not longer
 
 
 class Shown(Struct, frozen=True):
@@ -36,7 +36,7 @@ class Shown(Struct, frozen=True):
     Attributes:
         state: `unsolved`, `solved`, or the name of a wrong answer.
         path: the recording.
-        judged_in: the language of the judge whose words are shown; None where the program's own are.
+        judged_in: the language of the judge's report that is shown; None where the program's output is.
         demo: a program beside the page; `selection` then only says which puzzle it belongs to.
     """
 
@@ -48,7 +48,7 @@ class Shown(Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """What is run, as the recording names it."""
+        """The command, as the recording names it."""
         return self.demo.name if self.demo else self.selection.command
 
     @property
@@ -57,7 +57,7 @@ class Shown(Struct, frozen=True):
         return f"{self.command} ({self.state}{judge})"
 
     def program(self, project: Project) -> str:
-        """Digest of the program that it must have been recorded with."""
+        """The digest of the current program."""
         if self.judged_in:
             return recordings.digest_texts(verdicts.answer(project, self.selection, self.state).values())
         if self.demo:
@@ -101,7 +101,7 @@ def _shown(page: PageContext, directive: Directive) -> Shown | None:
 
 
 def update(project: Project, names: tuple[str, ...], target: str, say: Say) -> ExitCode:
-    """Runs the programs and writes what they print."""
+    """Runs the programs and records their output."""
     for shown in _chosen(project, names):
         recording = run(project, shown, target)
         recordings.save(shown.path, recording)
@@ -110,7 +110,7 @@ def update(project: Project, names: tuple[str, ...], target: str, say: Say) -> E
 
 
 def compare(project: Project, names: tuple[str, ...], target: str, say: Say) -> ExitCode:
-    """Runs the programs and says where they print something else than the book shows."""
+    """Runs the programs and reports where their output differs from the recording."""
     status = ExitCode.PASSED
     for shown in _chosen(project, names):
         recorded = recordings.load(shown.path)
@@ -159,13 +159,13 @@ def run(project: Project, shown: Shown, target: str) -> Recording:
         choice.target,
         RunOptions(
             environment=environment_of(executable),
-            time_limit=_TIME_LIMIT,
+            time_limit=max(_TIME_LIMIT, trial.limit),  # a graph is compiled first
             graphs=executable.interpreter is not None,
         ),
     ).transcript
     if transcript.ending is not Ending.EXITED:
         raise BookError(
-            f"{shown.name} did not come to an end of its own", why=transcript.stderr[-500:] or None
+            f"{shown.name} was ended by its time limit or by a signal", why=transcript.stderr[-500:] or None
         )
     return Recording(
         command=shown.selection.command,

@@ -1,4 +1,4 @@
-"""Groups of tabs: plain sections without scripts, tabs with keyboard and screen reader support with them."""
+"""Groups of tabs: plain sections that scripts turn into accessible tabs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Tab(Struct, frozen=True):
     """One tab.
 
     Attributes:
-        key: what is remembered when a reader chooses it; the same in every language.
+        key: stored as the reader's choice; the same in every language.
         label: what the reader sees.
         body: Markdown.
     """
@@ -62,7 +62,7 @@ def open_panel(group: int, index: int, key: str, label: str) -> str:
 
 
 class OpenTabs(Struct):
-    """`{{#tabs GROUP}}` … `{{#tab LABEL}}` … `{{#end tabs}}`: collects which labels a group will have.
+    """`{{#tabs GROUP}}` … `{{#tab LABEL}}` … `{{#end tabs}}`: collects the labels of a group.
 
     The labels must be known before the first panel, so the directives of one page are read twice: `labels`
     comes from the first reading.
@@ -89,7 +89,7 @@ class OpenTabs(Struct):
 
     def tab(self, page: PageContext, words: Words) -> str:
         if self._panel < 0:
-            raise BookError("a tab stands outside of a group", hint="open one with {{#tabs GROUP}}")
+            raise BookError("a tab is outside a group", hint="open one with {{#tabs GROUP}}")
         label = " ".join(words)
         closing = "\n</div>\n" if self._panel else ""
         text = closing + open_panel(self._number, self._panel, label, label)
@@ -103,7 +103,7 @@ class OpenTabs(Struct):
         return "\n</div>\n</div>\n"
 
     def finish(self) -> str:
-        """Nothing; raises BookError where a group is still open at the end of the page."""
+        """Checks the end of the page: BookError where a group is still open."""
         if self._panel >= 0:
             raise BookError("a group of tabs is never closed", hint="write {{#end tabs}} after its last tab")
         return ""

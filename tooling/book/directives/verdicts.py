@@ -1,4 +1,4 @@
-"""What the judge says of an answer: recorded like outputs, in every language, shown as a reader sees it.
+"""Verdicts of the judge: recorded like outputs, in every language, shown as a reader sees them.
 
 The answer is the unsolved problem file, or one of the wrong answers in `tests/mutants/`.
 """
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from tooling.catalog.mutants import Mutant
 
 _UNSOLVED = "unsolved"
-_HANG = 2  # how many columns further in a line goes on that is too long for the page
+_MACHINES_OWN = (
+    (re.compile(r"\S*/(?=[\w.]+\.(?:mojo|py):)"), ""),  # where the file is
+    (
+        re.compile(r"\bmojo_pkg:[0-9a-f]{8}(?![0-9a-f])"),
+        "mojo_pkg:…",
+    ),  # a kernel of a graph: a hash of that, too
+)
+"""Text of a verdict that depends on the machine, and its replacement in a page."""
+_HANG = 2  # the indentation in columns of the rest of a wrapped line
 
 
 def verdict(page: PageContext, words: Words) -> str:
@@ -30,14 +38,14 @@ def verdict(page: PageContext, words: Words) -> str:
     selection, answer = _split_words(page, words)
     path = verdict_path(page.puzzle_index.project, selection, answer, page.language)
     if not path.is_file():
-        parse_words(page, words)  # is there such an answer at all?
+        parse_words(page, words)  # raises if there is no such answer
     recording = recordings.load(path)
     lines = "\n</span>".join(map(_line, recording.lines))
     return f'<pre><code class="verdict language-text">{lines}</span></code></pre>\n'
 
 
 def _line(said: str) -> str:
-    """A line that begins its own block; the caller ends it."""
+    """A line as the start of a block; the caller ends it."""
     hang = len(said) - len(said.lstrip()) + _HANG
     return f'<span style="--hang: {hang}ch">{escape(said)}'
 
@@ -68,7 +76,7 @@ def find_mutant(project: Project, selection: Selection, name: str) -> Mutant:
     """The wrong answer of a name.
 
     Raises:
-        BookError: the puzzle has none of that name.
+        BookError: the puzzle has no answer of that name.
     """
     from tooling.catalog.mutants import load_mutants  # noqa: PLC0415 - few pages show wrong answers
 
@@ -115,7 +123,6 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
     judged = run_trial(trial, build_trial(project, trial, toolchain, cache))
     said = io.StringIO()
     show_verdict(judged, Terminal(said, colour=False, width=None), language)
-    lines = (re.sub(r"\S*/(?=[\w.]+\.(?:mojo|py):)", "", line) for line in said.getvalue().splitlines())
     return Recording(
         command=selection.command,
         state=name,
@@ -123,5 +130,12 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
         mojo=toolchain.version,
         program=recordings.digest_texts(files.values()),
         exit_status=int(judged.outcome.exit_code),
-        lines=tuple(lines),
+        lines=tuple(map(without_machine, said.getvalue().splitlines())),
     )
+
+
+def without_machine(line: str) -> str:
+    """A line that the judge writes, without what differs between machines."""
+    for pattern, replacement in _MACHINES_OWN:
+        line = pattern.sub(replacement, line)
+    return line

@@ -1,4 +1,4 @@
-"""The figures of the book: drawn from the puzzles' own data and runs, light and dark, in every language."""
+"""The figures of the book, drawn from the data and runs of the puzzles: light and dark, in every language."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ _PUZZLES = (
     "p14",
     "p15",
     "p16",
+    "p17",
+    "p18",
+    "p19",
+    "p20",
+    "p21",
+    "p22",
     "p23",
     "p34",
 )

@@ -1,4 +1,4 @@
-"""A sheet to draw on: cells, labels and arrows as SVG, in the colours of the light or of the dark page."""
+"""Draws cells, labels and arrows as SVG, in the colours of the light or of the dark page."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from html import escape
 
 from msgspec import Struct, field
 
+from tooling.book.phrases import pick
 from tooling.text import Text
 
 FONT = (
@@ -17,13 +18,13 @@ MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
 class Ink(Enum):
-    """What a mark means, not how it looks."""
+    """The meaning of a mark, which a palette maps to colours."""
 
     PLAIN = "plain"  # data as it is
     LIVE = "live"  # data that this step works on
     RESULT = "result"  # what a step has written
     SPARE = "spare"  # cells and threads without work
-    FRAME = "frame"  # blocks, clusters: what holds others
+    FRAME = "frame"  # blocks and clusters, which contain others
 
 
 class Shade(Struct, frozen=True):
@@ -69,7 +70,7 @@ SHADES = (LIGHT, DARK)
 
 
 class Canvas(Struct):
-    """One picture in the making.
+    """A picture that is being drawn.
 
     Attributes:
         width, height: in SVG units, which are CSS pixels when the picture is shown unscaled.
@@ -84,10 +85,10 @@ class Canvas(Struct):
     _parts: list[str] = field(default_factory=list)
 
     def say(self, text: Text | str) -> str:
-        """The label in the canvas's language; a plain string is the same in all of them."""
+        """The label in the canvas's language; a plain string is not translated."""
         if isinstance(text, str):
             return text
-        return text.render(self.language)
+        return pick(text, self.language)
 
     def cell(
         self,
@@ -100,7 +101,7 @@ class Canvas(Struct):
         ink: Ink = Ink.PLAIN,
         size: float = 14,
     ) -> None:
-        """A box with a value in its middle."""
+        """Draws a box with a value in its middle."""
         fill, line, colour = self.shade.marks[ink]
         self._parts.append(
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" fill="{fill}" '
@@ -110,7 +111,7 @@ class Canvas(Struct):
             self.label(x + width / 2, y + height / 2, text, "middle", colour=colour, mono=True, size=size)
 
     def frame(self, x: float, y: float, width: float, height: float, *, dashed: bool = False) -> None:
-        """An outline around things that belong together."""
+        """Draws an outline around elements that belong together."""
         _, line, _ = self.shade.marks[Ink.FRAME]
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         self._parts.append(
@@ -142,7 +143,7 @@ class Canvas(Struct):
         )
 
     def plate(self, x: float, y: float, width: float, text: str) -> None:
-        """A name of code on a strip of paper, over whatever lines it covers; centred on (x, y)."""
+        """Draws a name of code on a background that covers lines below it; centred on (x, y)."""
         self._parts.append(
             f'<rect x="{x - width / 2:g}" y="{y - 10:g}" width="{width:g}" height="20" '
             f'fill="{self.shade.paper}"/>'
@@ -162,7 +163,7 @@ class Canvas(Struct):
         )
 
     def embed(self, drawn: str) -> None:
-        """Takes over a picture that something else has drawn, in this canvas's units."""
+        """Embeds SVG that was drawn elsewhere, in this canvas's units."""
         self._parts.append(drawn)
 
     def svg(self, title: str, description: str) -> str:
@@ -170,7 +171,7 @@ class Canvas(Struct):
 
         Args:
             title: one line on it.
-            description: what it shows, for those who cannot see it.
+            description: the alternative text.
         """
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '

@@ -1,4 +1,4 @@
-"""Draws figures into the books, and tells which of them are out of date."""
+"""Draws figures into the books, and finds those that are out of date."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tooling.book.puzzle_index import PuzzleIndex
 def pictures(puzzle_index: PuzzleIndex, figure: Figure) -> Iterator[tuple[Path, str]]:
     """Every picture of a figure: the file it belongs in, and its text. One for each language and shade.
 
-    A figure with a narrow form has as many of those again.
+    A figure with a narrow form has the same number of narrow pictures.
     """
     facts = Facts(puzzle_index, figure.puzzle)
     number = figure.puzzle.removeprefix("p")
     for edition in editions(puzzle_index.project):
         folder = edition.source / f"puzzle_{number}"
         if edition.prefix and not any(folder.glob("*.md")):
-            continue  # nobody has translated a page that could show it
+            continue  # no translated page can show it
         for shade in SHADES:
             sheet = partial(Canvas, shade=shade, language=edition.language)
             for narrow, draw in ((False, figure.draw), (True, figure.narrow)):
@@ -36,7 +36,7 @@ def pictures(puzzle_index: PuzzleIndex, figure: Figure) -> Iterator[tuple[Path, 
 
 
 def outdated(puzzle_index: PuzzleIndex, figure: Figure) -> list[tuple[Path, str]]:
-    """The pictures whose file is missing or differs from what would be drawn now."""
+    """The pictures whose file is missing or differs from a new drawing."""
     return [
         (path, text)
         for path, text in pictures(puzzle_index, figure)

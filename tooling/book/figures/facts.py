@@ -1,4 +1,4 @@
-"""What figures are drawn from: constants and traces of the programs, data and results of the reference."""
+"""The data of figures: constants and traces of the programs, inputs and results of the reference."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class Facts(Struct, frozen=True):
-    """The facts of one puzzle."""
+    """The data of one puzzle."""
 
     puzzle_index: PuzzleIndex
     puzzle: str
 
     def constant(self, name: str, program: str | None = None) -> int:
-        """A whole number that the program fixes, such as TPB."""
+        """An integer constant of the program, such as TPB."""
         return self.puzzle_index.constant(program or self.puzzle, name)
 
     def inputs(self, mode: str) -> dict[str, np.ndarray]:
@@ -45,7 +45,7 @@ class Facts(Struct, frozen=True):
             return self._reference().expected(mode, "book", self.inputs(mode))
 
     def trace(self, run: str) -> Trace:
-        """What a program's threads did, as recorded; the run is called as in `Figure.traces`.
+        """The recorded trace of a run, which is named as in `Figure.traces`.
 
         Raises:
             BookError: it was never traced, or the program has changed since.
@@ -62,7 +62,7 @@ class Facts(Struct, frozen=True):
         return trace
 
     def _reference(self) -> Reference:
-        # Figures are mostly shown without being drawn, and this brings NumPy.
+        # Most builds only show figures, and this imports NumPy.
         from tooling.judging.reference import read_reference  # noqa: PLC0415
 
         return read_reference(self.puzzle_index.project.solutions / self.puzzle / "reference.py")
@@ -70,7 +70,7 @@ class Facts(Struct, frozen=True):
 
 @contextlib.contextmanager
 def _as_book_error() -> Iterator[None]:
-    """A reference that cannot be used makes the figure wrong, and not the command impossible."""
+    """Turns an unusable reference into an error of the figure, not of the command."""
     try:
         yield
     except BookError:

@@ -1,4 +1,4 @@
-"""What a figure is: its words, and the function that draws it."""
+"""A figure: its texts, and the function that draws it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from tooling.text import Text
 
-if TYPE_CHECKING:  # pages ask for the names of pictures only, and drawing brings a lot
+if TYPE_CHECKING:  # pages need only the names of pictures, and drawing imports a lot
     from tooling.book.figures.canvas import Canvas
     from tooling.book.figures.facts import Facts
 
@@ -31,12 +31,12 @@ class Figure(Struct, frozen=True):
     """One figure of a puzzle.
 
     Attributes:
-        name: what `{{#figure …}}` asks for: the puzzle, with a part after a dash where it has several.
+        name: as in `{{#figure …}}`: the puzzle, with a suffix after a dash where it has several.
         caption: the line below it.
-        description: what it shows, for those who cannot see it.
+        description: the alternative text.
         draw: draws it; labels come from `Canvas.say`.
         traces: the runs that it shows: `p23 --tiled` for a solution, `p32 --two-way unsolved` for a problem.
-        narrow: draws it for narrow screens, where it would otherwise have to be scrolled.
+        narrow: draws it for narrow screens, to avoid scrolling.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Which thread touches which element: buffers above and below, threads between them, arrows from a trace."""
+"""Draws which thread accesses which element: buffers, the threads between them, arrows from a trace."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def draw_map(
     index: str = "i",
     narrow: bool = False,
 ) -> Canvas:
-    """Inputs on top, the threads of block 0, the output below. Threads that touch no element are pale.
+    """Inputs on top, the threads of block 0, the output below. Threads without an access are pale.
 
-    Several inputs stand close together, with a frame around the elements of one place.
+    Several inputs are drawn close together, with a frame around the elements of one index.
 
     Args:
-        sheet: makes the picture of a width and height.
+        sheet: creates the canvas of a width and height.
         trace: of the solution.
-        inputs: for each input, its place among the kernel's pointers and its name, with its elements.
-        output: place and name of the output.
-        index: what the kernel calls a thread's number.
+        inputs: for each input, its index among the kernel's pointer arguments and its name; its elements.
+        output: index and name of the output.
+        index: the kernel's name for a thread's number.
         narrow: smaller cells, and the names of the rows right of their cells or above their ends.
 
     Raises:
-        ValueError: a thread reads different places of the inputs, which one arrow cannot say.
+        ValueError: a thread reads different indices of the inputs, which one arrow cannot show.
     """
     threads = trace.block[0]
     count = max(threads, *(len(values) for values in inputs.values()))
@@ -51,7 +51,7 @@ def draw_map(
         for buffer, _ in inputs
     ]
     if any(sorted(other) != sorted(pairs) for other in others):
-        raise ValueError("a map's threads read the same place of every input")
+        raise ValueError("a map's threads must read the same index of every input")
     framed = len(inputs) > 1
     top = 30 if framed else 24
     tops = [top + row * (HIGH + _INPUT_GAP) for row in range(len(inputs))]
@@ -60,11 +60,11 @@ def draw_map(
     last = below + HIGH + _GAP
     canvas = sheet(left + count * side + 6, last + HIGH + 8)
 
-    def middle(place: int) -> float:
-        return left + place * side + side / 2
+    def middle(position: int) -> float:
+        return left + position * side + side / 2
 
-    def cell(place: int, top: float, text: str, ink: Ink, inset: int = 2) -> None:
-        x, width = left + place * side + inset, side - 2 * inset
+    def cell(position: int, top: float, text: str, ink: Ink, inset: int = 2) -> None:
+        x, width = left + position * side + inset, side - 2 * inset
         canvas.cell(x, top, width, HIGH, text, ink=ink, size=13 if narrow else 14)
 
     def name(text: Text | str, top: float, cells: int, *, mono: bool = True) -> None:
@@ -75,14 +75,14 @@ def draw_map(
         else:
             canvas.label(left + count * side - 2, top - 13, text, "end", mono=mono)
 
-    for place in range(len(next(iter(inputs.values())))):
-        canvas.label(middle(place), 12, str(place), "middle", size=12, quiet=True)
+    for position in range(len(next(iter(inputs.values())))):
+        canvas.label(middle(position), 12, str(position), "middle", size=12, quiet=True)
         if framed:
-            canvas.frame(left + place * side + 1, tops[0] - 6, side - 2, end - tops[0] + 6)
+            canvas.frame(left + position * side + 1, tops[0] - 6, side - 2, end - tops[0] + 6)
     for (_, title), top, values in zip(inputs, tops, inputs.values(), strict=True):
         name(title, top, len(values))
-        for place, value in enumerate(values):
-            cell(place, top, number(value), Ink.PLAIN, 7 if framed else 2)
+        for position, value in enumerate(values):
+            cell(position, top, number(value), Ink.PLAIN, 7 if framed else 2)
     for thread, element in pairs:
         canvas.arrow(middle(element), end + 3, middle(thread), below - 4)
     busy = {thread for event in trace.of_block(0) for thread in event.threads}

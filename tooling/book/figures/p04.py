@@ -16,7 +16,7 @@ from tooling.text import Text
 Sheet = Callable[[int, int], Canvas]
 Place = tuple[int, int]  # row and column
 
-_OUTPUT = 0  # its place among the kernel's pointers
+_OUTPUT = 0  # its index among the kernel's pointer arguments
 _SIDE = 44  # of an element
 _TOP = 62  # above the first row of elements and threads
 _STEP = 54  # from a row to the next
@@ -74,15 +74,15 @@ def _live(trace: Trace) -> set[Place]:
 
 
 def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """The matrix in memory, cells behind it, and over each cell the threads whose formula leads there."""
+    """The matrix in memory, the cells after it, and over each cell the threads whose formula leads there."""
     trace, size = facts.trace("p04"), facts.constant("SIZE")
     across, down, _ = trace.block
     results = facts.expected("default")
-    values, behind = results["out"].reshape(-1), len(results["guard"])
+    values, guard = results["out"].reshape(-1), len(results["guard"])
     left, wide = (2, 40) if narrow else (112, 62)
     rows, high, cells = 2, 32, 126
-    canvas = sheet(left + (len(values) + behind) * wide + 2, cells + 98)
-    over: dict[int, list[Place]] = {place: [] for place in range(len(values) + behind)}
+    canvas = sheet(left + (len(values) + guard) * wide + 2, cells + 98)
+    over: dict[int, list[Place]] = {index: [] for index in range(len(values) + guard)}
     live = _live(trace)
     for row in range(down):
         for col in range(across):
@@ -94,8 +94,8 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.label(left - 12, 86, "row, col", "end", size=12, quiet=True, mono=True)
         canvas.label(left - 12, cells + _SIDE / 2, "output", "end", mono=True)
         canvas.label(left - 12, cells + _SIDE + 18, Text("place"), "end", size=12, quiet=True)
-    for place, threads in over.items():
-        x = left + place * wide
+    for index, threads in over.items():
+        x = left + index * wide
         threads.sort(key=lambda one: one not in live)
         for floor, thread in enumerate(threads):
             ink = Ink.LIVE if thread in live else Ink.SPARE
@@ -103,14 +103,14 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.cell(x + 2, y, wide - 4, high, f"{thread[0]}, {thread[1]}", ink=ink, size=12)
         if threads:
             canvas.arrow(x + wide / 2, cells - 29, x + wide / 2, cells - 4, dashed=threads[0] not in live)
-        inside = place < len(values)
-        text, ink = (number(values[place]), Ink.RESULT) if inside else ("", Ink.SPARE)
+        inside = index < len(values)
+        text, ink = (number(values[index]), Ink.RESULT) if inside else ("", Ink.SPARE)
         canvas.cell(x + 2, cells, wide - 4, _SIDE, text, ink=ink)
-        canvas.label(x + wide / 2, cells + _SIDE + 18, str(place), "middle", size=12, quiet=True)
+        canvas.label(x + wide / 2, cells + _SIDE + 18, str(index), "middle", size=12, quiet=True)
     for row in range(size):
         _span(canvas, left + row * size * wide, size * wide, cells, Text("row {row}").of(row=row))
     beyond = Text("behind the matrix")
-    _span(canvas, left + len(values) * wide, behind * wide, cells, beyond)
+    _span(canvas, left + len(values) * wide, guard * wide, cells, beyond)
     return canvas
 
 
@@ -133,17 +133,17 @@ def draw_layouts(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     height, width = len(views[0][1]), len(views[0][1][0])
     line = 2 if narrow else 40 + width * side + 92
     canvas = sheet(line + height * width * wide + 2, len(views) * block - 8)
-    for index, (name, places) in enumerate(views):
-        _view(canvas, index * block, name, places, line, narrow=narrow)
+    for index, (name, offsets) in enumerate(views):
+        _view(canvas, index * block, name, offsets, line, narrow=narrow)
     return canvas
 
 
 def _view(
-    canvas: Canvas, top: float, name: Text, places: Sequence[Sequence[float]], line: float, *, narrow: bool
+    canvas: Canvas, top: float, name: Text, offsets: Sequence[Sequence[float]], line: float, *, narrow: bool
 ) -> None:
     """A matrix of places, and the memory in which each cell says which element lies in it."""
     wide, side = 53, 40
-    height, width = len(places), len(places[0])
+    height, width = len(offsets), len(offsets[0])
     left = line + height * width * wide / 2 - width * side / 2 if narrow else 28
     canvas.label(4, top + 14, name, bold=True)
     inks = (Ink.LIVE, Ink.PLAIN)
@@ -155,12 +155,12 @@ def _view(
     for row in range(height):
         canvas.label(left - 12, above + row * side + side / 2, str(row), "middle", size=12, quiet=True)
         for col in range(width):
-            place = int(places[row][col])
+            index = int(offsets[row][col])
             ink = inks[row]
-            canvas.cell(left + col * side, above + row * side, side, side, str(place), ink=ink)
-            x = line + place * wide
+            canvas.cell(left + col * side, above + row * side, side, side, str(index), ink=ink)
+            x = line + index * wide
             canvas.cell(x + 1, cells, wide - 2, side, f"[{row}, {col}]", ink=ink, size=12)
-            canvas.label(x + wide / 2, cells + side + 14, str(place), "middle", size=12, quiet=True)
+            canvas.label(x + wide / 2, cells + side + 14, str(index), "middle", size=12, quiet=True)
     if narrow:
         middle = line + height * width * wide / 2
         canvas.arrow(middle, above + height * side + 4, middle, cells - 4)

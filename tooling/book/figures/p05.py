@@ -11,7 +11,7 @@ from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import Trace
 from tooling.text import Text
 
-_OUTPUT, _A, _B = 0, 1, 2  # places among the kernel's pointers
+_OUTPUT, _A, _B = 0, 1, 2  # indices of the kernel's pointer arguments
 _HIGH = 40
 
 
@@ -42,7 +42,7 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
         canvas.label(x(column) + wide / 2, bottom + 30, name, "middle", size=12, quiet=True)
     canvas.label(x(0) - 20, above + _HIGH / 2, "a", "end", mono=True)
     canvas.label(start + beside / 2, y(0) - 20, "b", "middle", mono=True)
-    # Outlines, since arrows from thread to thread would say that one hands the element on to the next.
+    # Outlines, since arrows from thread to thread would suggest that one passes the element to the next.
     for column, value in enumerate(a):
         canvas.cell(x(column), above, wide, _HIGH, number(value))
         last = y(max(thread // columns for thread in _readers(trace, _A, column))) + _HIGH
@@ -61,8 +61,8 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
         terms = f"{number(a[column])} + {number(b[row])}"
         canvas.cell(x(column), y(row), wide, _HIGH, terms, ink=Ink.LIVE, size=13 if narrow else 14)
         down, along = divmod(stored[thread].element, len(a))
-        place = out_left + along * side, out_top + down * side
-        canvas.cell(*place, side - 4, side - 4, number(stored[thread].value), ink=Ink.RESULT)
+        corner = out_left + along * side, out_top + down * side
+        canvas.cell(*corner, side - 4, side - 4, number(stored[thread].value), ink=Ink.RESULT)
     for row in range(rows):
         name = Text("row {row}").of(row=row)
         if not narrow:

@@ -10,7 +10,7 @@ from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
 
-_OUTPUT, _A = 0, 1  # places among the kernel's pointers
+_OUTPUT, _A = 0, 1  # indices of the kernel's pointer arguments
 _HIGH = 34
 _GAP = 44  # between the blocks and the vectors: room for an arrow
 
@@ -28,14 +28,14 @@ def draw_blocks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
     end = second + _HIGH + 8
     below = end + _GAP + line
 
-    def x(place: int) -> float:
-        return left + place * wide + place // threads * cut
+    def x(index: int) -> float:
+        return left + index * wide + index // threads * cut
 
-    def middle(place: int) -> float:
-        return x(place) + wide / 2
+    def middle(index: int) -> float:
+        return x(index) + wide / 2
 
-    def cell(place: int, y: float, text: str, ink: Ink) -> None:
-        canvas.cell(x(place) + inset, y, wide - 2 * inset, _HIGH, text, ink=ink, size=size)
+    def cell(index: int, y: float, text: str, ink: Ink) -> None:
+        canvas.cell(x(index) + inset, y, wide - 2 * inset, _HIGH, text, ink=ink, size=size)
 
     canvas = sheet(int(x(blocks * threads)) - cut + 2 * edge, below + _HIGH + 6)
     for y, text in ((top, "a"), (first, "thread_idx.x"), (second, "i"), (below, "output")):
@@ -43,10 +43,10 @@ def draw_blocks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
             canvas.label(left + inset, y - 12, text, size=12, mono=True)
         else:
             canvas.label(left - 14, y + _HIGH / 2, text, "end", size=13, mono=True)
-    for place, value in enumerate(a):
-        cell(place, top, number(value), Ink.PLAIN)
+    for index, value in enumerate(a):
+        cell(index, top, number(value), Ink.PLAIN)
         if not narrow:
-            canvas.label(middle(place), 12, str(place), "middle", size=12, quiet=True)
+            canvas.label(middle(index), 12, str(index), "middle", size=12, quiet=True)
     for block in range(blocks):
         start = block * threads
         canvas.frame(x(start) - edge, frame, threads * wide + 2 * edge, end - frame)

@@ -11,11 +11,11 @@ from tooling.book.figures.figure import Figure
 from tooling.text import Text
 
 Sheet = Callable[[int, int], Canvas]
-_A = 1  # its place among the kernel's pointers
+_A = 1  # its index among the kernel's pointer arguments
 _LEFT, _TOP = 50, 44  # room for the names of rows and columns
 _PAD = 6  # between a block's frame and its threads
 _TITLE = 24  # above a block
-# Block and thread as (x, y). With x and y exchanged anywhere, this thread would stand somewhere else.
+# Block and thread as (x, y). With x and y exchanged anywhere, this thread would be drawn at another position.
 _EXAMPLE = ((1, 0), (1, 2))
 _EXAMPLE_HIGH, _LEGEND_HIGH = 84, 56
 
@@ -32,23 +32,23 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     read = {(load.block, load.thread): load.element for load in trace.accesses("load", _A)}
     a = facts.inputs("default")["a"].reshape(-1)
 
-    def place(block: int, thread: int, axis: int) -> float:
+    def start(block: int, thread: int, axis: int) -> float:
         stride, first = (stride_x, _LEFT + _PAD) if axis == 0 else (stride_y, _TOP + _TITLE + _PAD)
         return first + block * stride + thread * cell
 
     for block in range(columns):
         for thread in range(wide):
-            middle = place(block, thread, 0) + cell / 2
+            middle = start(block, thread, 0) + cell / 2
             canvas.label(middle, 12, f"col {block * wide + thread}", "middle", size=12)
             canvas.label(middle, 30, f"x = {thread}", "middle", size=12, quiet=True)
     for block in range(rows):
         for thread in range(high):
-            middle = place(block, thread, 1) + cell / 2
+            middle = start(block, thread, 1) + cell / 2
             canvas.label(_LEFT - 10, middle - 8, f"row {block * high + thread}", "end", size=12)
             canvas.label(_LEFT - 10, middle + 9, f"y = {thread}", "end", size=12, quiet=True)
     for y in range(rows):
         for x in range(columns):
-            left, top = place(x, 0, 0) - _PAD, place(y, 0, 1) - _PAD
+            left, top = start(x, 0, 0) - _PAD, start(y, 0, 1) - _PAD
             name = Text("block ({x}, {y})").of(x=x, y=y)
             canvas.label(left + 4, top - 11, name, size=13, bold=True)
             canvas.frame(left, top, wide * cell + 2 * _PAD, high * cell + 2 * _PAD)
@@ -59,8 +59,8 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 if ((x, y), (across, down)) == _EXAMPLE:
                     ink = Ink.RESULT
                 canvas.cell(
-                    place(x, across, 0) + 1,
-                    place(y, down, 1) + 1,
+                    start(x, across, 0) + 1,
+                    start(y, down, 1) + 1,
                     cell - 2,
                     cell - 2,
                     "" if element is None else number(a[element]),

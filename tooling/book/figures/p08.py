@@ -18,13 +18,13 @@ _OUTPUT, _A = 0, 1  # the kernel's arguments
 _GLOBAL = Text("global memory")
 
 
-class Way(Struct, frozen=True):
-    """The way of one number.
+class NumberPath(Struct, frozen=True):
+    """The path of one number through the kernel.
 
     Attributes:
         block: of the thread that carries it.
         source: the element of the input.
-        cell: where it lay in the block's shared memory, and what lay there.
+        cell: its cell in the block's shared memory.
         kept: the cell's value.
         target: the element of the output.
         result: its value.
@@ -38,8 +38,8 @@ class Way(Struct, frozen=True):
     result: float
 
 
-def ways(trace: Trace) -> list[Way]:
-    """The way that every thread's number took, in the order of the output."""
+def number_paths(trace: Trace) -> list[NumberPath]:
+    """The path of every thread's number, in the order of the output."""
     found = []
     for block in range(trace.grid[0]):
         loads = _by_thread(trace, "load", _A, block)
@@ -48,8 +48,8 @@ def ways(trace: Trace) -> list[Way]:
         for store in trace.accesses("store", _OUTPUT, block):
             cell = kept[reads[store.thread].element]
             source = loads[cell.thread].element
-            found.append(Way(block, source, cell.element, cell.value, store.element, store.value))
-    return sorted(found, key=lambda way: way.target)
+            found.append(NumberPath(block, source, cell.element, cell.value, store.element, store.value))
+    return sorted(found, key=lambda path: path.target)
 
 
 def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
@@ -64,9 +64,9 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
     _names(canvas, left - 16, 224 + high / 2, "output", _GLOBAL)
     for top, name in ((13, "global_i"), (119, "local_i"), (272, "global_i")):
         canvas.label(left - 16, top, name, "end", size=12, quiet=True, mono=True)
-    for place, value in enumerate(a):
-        canvas.label(left + (place + 0.5) * pitch, 13, str(place), "middle", size=12, quiet=True)
-        canvas.cell(left + place * pitch, 26, pitch, high, number(value))
+    for index, value in enumerate(a):
+        canvas.label(left + (index + 0.5) * pitch, 13, str(index), "middle", size=12, quiet=True)
+        canvas.cell(left + index * pitch, 26, pitch, high, number(value))
     waits = any(event.action == BARRIER for event in trace.events)
     if waits:
         canvas.label(left - 16, 185, "barrier()", "end", size=12, mono=True)
@@ -77,15 +77,15 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
         canvas.label(middle, 91, Text("block {block}").of(block=block), "middle", size=12, bold=True)
         if waits:
             canvas.arrow(x + 11, 185, x + threads * pitch - 11, 185, head=False, dashed=True)
-    for way in ways(trace):
-        middle = left + (way.block * threads + way.cell + 0.5) * pitch
-        canvas.arrow(left + (way.source + 0.5) * pitch, 26 + high + 3, middle, 109)
-        canvas.label(middle, 119, str(way.cell), "middle", size=12, quiet=True)
-        canvas.cell(middle - small / 2, 130, small, high, number(way.kept), ink=Ink.LIVE)
-        to = left + (way.target + 0.5) * pitch
+    for path in number_paths(trace):
+        middle = left + (path.block * threads + path.cell + 0.5) * pitch
+        canvas.arrow(left + (path.source + 0.5) * pitch, 26 + high + 3, middle, 109)
+        canvas.label(middle, 119, str(path.cell), "middle", size=12, quiet=True)
+        canvas.cell(middle - small / 2, 130, small, high, number(path.kept), ink=Ink.LIVE)
+        to = left + (path.target + 0.5) * pitch
         canvas.arrow(middle, 130 + high + 3, to, 220)
-        canvas.cell(to - pitch / 2 + 1, 224, pitch - 2, high, number(way.result), ink=Ink.RESULT)
-        canvas.label(to, 272, str(way.target), "middle", size=12, quiet=True)
+        canvas.cell(to - pitch / 2 + 1, 224, pitch - 2, high, number(path.result), ink=Ink.RESULT)
+        canvas.label(to, 272, str(path.target), "middle", size=12, quiet=True)
     return canvas
 
 
@@ -105,9 +105,9 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     ):
         canvas.label(x, 12, text, "middle", size=13, mono=True)
         canvas.label(x, 29, below, "middle", size=12, quiet=True)
-    for place, value in enumerate(a):
-        canvas.label(9, top + (place + 0.5) * pitch, str(place), "middle", size=12, quiet=True)
-        canvas.cell(source, top + place * pitch, wide, pitch, number(value))
+    for index, value in enumerate(a):
+        canvas.label(9, top + (index + 0.5) * pitch, str(index), "middle", size=12, quiet=True)
+        canvas.cell(source, top + index * pitch, wide, pitch, number(value))
     waits = any(event.action == BARRIER for event in trace.events)
     if waits:
         canvas.label(barrier, bottom + 13, "barrier()", "middle", size=12, mono=True)
@@ -118,15 +118,15 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         canvas.label(name, middle, Text("block {block}").of(block=block), "middle", size=12, bold=True)
         if waits:
             canvas.arrow(barrier, y + 8, barrier, y + threads * pitch - 8, head=False, dashed=True)
-    for way in ways(trace):
-        middle = top + (way.block * threads + way.cell + 0.5) * pitch
-        canvas.arrow(source + wide + 3, top + (way.source + 0.5) * pitch, frame + 4, middle)
-        canvas.label(cell - 9, middle, str(way.cell), "middle", size=12, quiet=True)
-        canvas.cell(cell, middle - 14, 40, 28, number(way.kept), ink=Ink.LIVE)
-        to = top + (way.target + 0.5) * pitch
+    for path in number_paths(trace):
+        middle = top + (path.block * threads + path.cell + 0.5) * pitch
+        canvas.arrow(source + wide + 3, top + (path.source + 0.5) * pitch, frame + 4, middle)
+        canvas.label(cell - 9, middle, str(path.cell), "middle", size=12, quiet=True)
+        canvas.cell(cell, middle - 14, 40, 28, number(path.kept), ink=Ink.LIVE)
+        to = top + (path.target + 0.5) * pitch
         canvas.arrow(cell + 43, middle, target - 3, to)
-        canvas.cell(target, to - pitch / 2 + 1, wide, pitch - 2, number(way.result), ink=Ink.RESULT)
-        canvas.label(target + wide + 10, to, str(way.target), "middle", size=12, quiet=True)
+        canvas.cell(target, to - pitch / 2 + 1, wide, pitch - 2, number(path.result), ink=Ink.RESULT)
+        canvas.label(target + wide + 10, to, str(path.target), "middle", size=12, quiet=True)
     return canvas
 
 

@@ -40,8 +40,8 @@ def draw_elements(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas
         else:
             _beyond(canvas, x + 1, top, side - 2, 44)
         canvas.arrow(x + side / 2, top + 66, x + side / 2, top + 48)
-        for place, thread in enumerate(readers[element]):
-            y = top + 78 + place * step
+        for index, thread in enumerate(readers[element]):
+            y = top + 78 + index * step
             canvas.label(x + side / 2, y, thread, "middle", size=12 if narrow else 13, mono=True)
     title = Text("threads (x, y)")
     if narrow:
@@ -59,18 +59,18 @@ def draw_additions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     wide = column - (10 if narrow else 22)
     canvas = sheet(left + len(values) * column + 8, 40 + 4 * step)
     rows = (Text("read"), Text("add"), Text("write"))
-    for place, row in enumerate(rows):
-        canvas.label(left - 14, 48 + place * step, row, "end", size=13)
+    for index, row in enumerate(rows):
+        canvas.label(left - 14, 48 + index * step, row, "end", size=13)
     for thread, value in enumerate(values):
         x = left + thread * column
         middle = x + wide / 2
         title = f"T{thread}" if narrow else Text("thread {thread}").of(thread=thread)
         canvas.label(middle, 14, title, "middle", size=13)
         texts = (number(0), f"0 + {number(value)}", number(value))
-        for place, (text, ink) in enumerate(zip(texts, (Ink.PLAIN, Ink.LIVE, Ink.RESULT), strict=True)):
-            canvas.cell(x, 30 + place * step, wide, 36, text, ink=ink, size=13)
-            if place:
-                canvas.arrow(middle, 66 - step + place * step + 3, middle, 30 + place * step - 3)
+        for index, (text, ink) in enumerate(zip(texts, (Ink.PLAIN, Ink.LIVE, Ink.RESULT), strict=True)):
+            canvas.cell(x, 30 + index * step, wide, 36, text, ink=ink, size=13)
+            if index:
+                canvas.arrow(middle, 66 - step + index * step + 3, middle, 30 + index * step - 3)
     y = 52 + 3 * step
     canvas.arrow(4, y - 24, left + len(values) * column, y - 24, head=False, dashed=True)
     last = Text("remains: one of {join}").of(join=", ".join(map(number, values)))

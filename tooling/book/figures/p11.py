@@ -11,7 +11,7 @@ from tooling.book.figures.figure import Figure
 from tooling.book.figures.traces import SHARED, Trace
 from tooling.text import Text
 
-_A, _OUTPUT = 1, 0  # places among the kernel's pointers
+_A, _OUTPUT = 1, 0  # indices of the kernel's pointer arguments
 _GAP = 36  # between the elements and the cells
 _BARRIER = 50  # from the cells to the first window, with the barrier between them
 
@@ -35,9 +35,9 @@ def draw_windows(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: b
         if not narrow:
             canvas.label(left - 12, y + 10, more, "end", size=12, quiet=True)
 
-    for place in range(len(a)):
-        canvas.label(left + place * side + side / 2, 14, str(place), "middle", size=12, quiet=True)
-        canvas.cell(left + place * side, 30, side, side, number(a[place]), size=size)
+    for index in range(len(a)):
+        canvas.label(left + index * side + side / 2, 14, str(index), "middle", size=12, quiet=True)
+        canvas.cell(left + index * side, 30, side, side, number(a[index]), size=size)
     name(30 + side / 2, "a", Text("global memory"))
     shared = 30 + side + _GAP
     held = {store.element: store for store in trace.accesses("store", SHARED, block=0)}

@@ -61,7 +61,7 @@ class Block(Struct, frozen=True):
     Attributes:
         trace: of the kernel.
         index: of the block.
-        threads: how many elements are its own; those behind them are the halo.
+        threads: how many elements are its own; those after them are the halo.
         cells: its part of `a` in shared memory.
         stores: to the output, in the order of the threads.
     """

@@ -82,11 +82,11 @@ def draw_naive(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.label(left + size * cell / 2, below - 18, "a", "middle", mono=True, bold=True)
     canvas.label(right + size * wide / 2, 14, "b", "middle", mono=True, bold=True)
     for k in range(size):
-        for place in range(size):
-            middle = below + (place + 0.5) * high
-            canvas.cell(left + k * cell, middle - cell / 2, cell, cell, number(a[place * size + k]), size=13)
-            x = right + (place + 0.5) * wide - cell / 2
-            canvas.cell(x, top + k * cell, cell, cell, number(b[k * size + place]), size=13)
+        for index in range(size):
+            middle = below + (index + 0.5) * high
+            canvas.cell(left + k * cell, middle - cell / 2, cell, cell, number(a[index * size + k]), size=13)
+            x = right + (index + 0.5) * wide - cell / 2
+            canvas.cell(x, top + k * cell, cell, cell, number(b[k * size + index]), size=13)
     canvas.frame(right - 6, below - 30, across * wide + 12, down * high + 36)
     name = Text("block (0, 0): {across} × {down} threads").of(across=across, down=down)
     canvas.label(right + 2, below - 16, name, size=13, bold=True)
@@ -134,11 +134,11 @@ def draw_shared(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas = sheet(output + size * cell + (4 if narrow else 24), bottom + (56 if narrow else 36))
 
     def square(x: float, y: float, wide: int, values: dict[int, float], ink: Ink) -> None:
-        for place in range(wide * wide):
-            value = values.get(place)
+        for index in range(wide * wide):
+            value = values.get(index)
             canvas.cell(
-                x + place % wide * cell,
-                y + place // wide * cell,
+                x + index % wide * cell,
+                y + index // wide * cell,
                 cell,
                 cell,
                 "" if value is None else number(value),
@@ -204,8 +204,8 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for x, matrix in zip(columns, ("a", "b"), strict=False):
             first = min(load.element for load in loads[matrix][step * cells : (step + 1) * cells])
             here = (first // size // tile, first % size // tile)
-            for place in range(steps * steps):
-                at = (place // steps, place % steps)
+            for index in range(steps * steps):
+                at = (index // steps, index % steps)
                 text = f"{at[0]},{at[1]}" if at == here else ""
                 canvas.cell(
                     x + at[1] * box,
@@ -218,27 +218,27 @@ def draw_tiled(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 )
         tiles = _tiles(stores[2 * step * cells : 2 * (step + 1) * cells], cells)
         for x, held in zip(columns[2:], tiles, strict=False):
-            for place in range(cells):
+            for index in range(cells):
                 canvas.cell(
-                    x + place % tile * cell,
-                    y + place // tile * cell,
+                    x + index % tile * cell,
+                    y + index // tile * cell,
                     cell,
                     cell,
-                    number(held[place]),
+                    number(held[index]),
                     ink=Ink.LIVE,
                     size=11 if narrow else 12,
                 )
         a_shared, b_shared = tiles
-        for place in range(cells):
-            row, col = place // tile, place % tile
-            totals[place] += sum(a_shared[row * tile + k] * b_shared[k * tile + col] for k in range(tile))
+        for index in range(cells):
+            row, col = index // tile, index % tile
+            totals[index] += sum(a_shared[row * tile + k] * b_shared[k * tile + col] for k in range(tile))
             if not narrow:
                 canvas.cell(
                     columns[4] + col * total_cell,
                     y + row * total_cell,
                     total_cell,
                     total_cell,
-                    number(totals[place]),
+                    number(totals[index]),
                     ink=Ink.RESULT,
                     size=12,
                 )

@@ -43,8 +43,8 @@ def draw_tiles(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     canvas.arrow(left + width + 3, 150, left, 192, head=False, dashed=True)
     canvas.arrow(left + 2 * width - 3, 150, left + whole, 192, head=False, dashed=True)
     cell = whole / len(steps)
-    for place, step in enumerate(steps):
-        x = left + place * cell
+    for index, step in enumerate(steps):
+        x = left + index * cell
         if step is None:
             canvas.label(x + cell / 2, 218, "…", "middle", size=20, quiet=True)
             continue

@@ -1,4 +1,4 @@
-"""A tree reduction in shared memory, drawn from what the threads of a block really did."""
+"""A tree reduction in shared memory, drawn from a recorded trace."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ def draw_reduction(
 
 
 def stride(move: Move) -> int:
-    """How far the cell lies that a thread adds to its own."""
+    """The distance between a thread's cell and the cell that it adds."""
     return max(max(cells) - thread for thread, cells in move.read.items())

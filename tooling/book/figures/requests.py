@@ -1,4 +1,4 @@
-"""How memory serves one instruction of a warp: the pictures of `tooling profile`, for a page of the book."""
+"""The memory requests of one instruction of a warp: the pictures of `tooling profile`, for the book."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _STYLE = """
 
 
 def request(trace: Trace, event: Event, warp: int = 0) -> Picture:
-    """One instruction of a trace as one warp asks for it.
+    """The request of one warp for one instruction of a trace.
 
     Raises:
         ValueError: the event is a barrier.
     """
     if event.action not in ("load", "store"):
-        raise ValueError(f"a {event.action} asks for no words")
+        raise ValueError(f"a {event.action} requests no words")
     addresses = np.full(LANES, NONE, np.int64)
     for thread, element in zip(event.threads, event.elements, strict=True):
         if thread // LANES == warp:
@@ -62,7 +62,7 @@ def draw_requests(
     *,
     narrow: bool = False,
 ) -> Canvas:
-    """The maps of several requests one below the other, each with a line that says which."""
+    """The maps of several requests one below the other, each with a caption."""
     form, size = (_TELEPHONE, 11) if narrow else (_PAGE, 12)
     canvas = sheet(0, 0)
     font = FONT.replace("'", "")

@@ -1,8 +1,8 @@
-"""What a program did, step by step, on the simulated GPU: recorded once, and drawn from ever after.
+"""Traces: the memory accesses and barriers of a program on the simulated GPU, recorded for figures.
 
 One trace is one file, `tests/data/traces/<program>[.<flags>][.unsolved].json`, with one event a line, in the
-order in which the simulator performed them. It carries a digest of the program that it was made with, so that
-a trace of an older program is noticed without running anything.
+order in which the simulator performed them. It contains a digest of its program, so that a trace of an older
+program is detected without running anything.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Event(Struct, frozen=True):
         block: linear number of the block.
         buffer: which pointer argument of the kernel, from 0, or SHARED.
         threads: linear numbers in the block.
-        elements: for each thread, the element that it touches, counted from the buffer's start.
+        elements: for each thread, the element that it accesses, counted from the buffer's start.
         values: for each thread, what it stores; empty for loads.
-        line: in the program; 0 where the compiler says none.
+        line: in the program; 0 where the compiler gives none.
     """
 
     action: str
@@ -49,7 +49,7 @@ class Event(Struct, frozen=True):
 
 
 class Access(Struct, frozen=True):
-    """What one thread did to one element.
+    """One access of one thread to one element.
 
     Attributes:
         block: linear number of the block.
@@ -88,7 +88,7 @@ class Trace(Struct, frozen=True):
         return (event for event in self.events if event.block == block)
 
     def accesses(self, action: str, buffer: int, block: int | None = None) -> Iterator[Access]:
-        """What the threads (of one block) did to the elements of a buffer, in the order of the simulator.
+        """The accesses of the threads (of one block) to a buffer, in the order of the simulator.
 
         Args:
             action: `load`, `store` or `atomic`.
@@ -102,10 +102,10 @@ class Trace(Struct, frozen=True):
 
 
 class Move(Struct, frozen=True):
-    """The cells of a block's shared memory after a barrier, and what was done to them since the last change.
+    """The cells of a block's shared memory after a barrier, and the accesses since the last change.
 
     Attributes:
-        cells: what each cell holds; None where nothing was stored yet.
+        cells: the value of each cell; None before the first store.
         written: the cells stored to.
         read: for each thread that read, the cells it read since the move before.
     """
@@ -142,7 +142,7 @@ def shared_moves(trace: Trace, block: int) -> list[Move]:
 
 
 def traced_run(puzzle_index: PuzzleIndex, run: str) -> tuple[Selection, str]:
-    """What a run is called in a figure: `p23 --tiled`, or `p32 --two-way unsolved` for the problem file.
+    """Parses the name of a run in a figure: `p23 --tiled`, or `p32 --two-way unsolved` for the problem file.
 
     Returns:
         Program and mode, and `solved` or `unsolved`.
@@ -187,7 +187,7 @@ class _Row(Struct, frozen=True, array_like=True):
         return Event(self.action, self.block, self.buffer, threads, elements, self.values, self.line)
 
 
-class _Kept(Struct, frozen=True):
+class _TraceFile(Struct, frozen=True):
     """A trace's file."""
 
     program: str
@@ -213,10 +213,10 @@ def load(path: Path) -> Trace:
     """Reads a trace.
 
     Raises:
-        BookError: missing, or no trace.
+        BookError: missing, or not a trace.
     """
     try:
-        kept = read_json(path, _Kept)
+        kept = read_json(path, _TraceFile)
         events = tuple(row.event() for row in kept.events)
         return Trace(kept.program, kept.mojo, kept.grid, kept.block, kept.cluster, kept.element_bytes, events)
     except FileNotFoundError as error:
@@ -236,7 +236,7 @@ def save(path: Path, trace: Trace) -> None:
 
 
 def as_text(trace: Trace) -> str:
-    """A trace as its file holds it: an event a line."""
+    """The contents of a trace's file: an event a line."""
     head = {
         name: getattr(trace, name)
         for name in ("program", "mojo", "grid", "block", "cluster", "element_bytes")
@@ -252,7 +252,7 @@ def _row(event: Event) -> list[Any]:
 
 
 def _packed(numbers: Sequence[int]) -> list[int] | list[list[int]]:
-    """Numbers at equal distances, as most are, become `[[first, step, count]]`."""
+    """Numbers at equal distances, as in most events, become `[[first, step, count]]`."""
     if len(numbers) > 3 and len({b - a for a, b in pairwise(numbers)}) == 1:
         return [[numbers[0], numbers[1] - numbers[0], len(numbers)]]
     return list(numbers)

@@ -1,4 +1,4 @@
-"""Runs a program on the simulated GPU and writes down what its threads do to memory."""
+"""Runs a program on the simulated GPU and records the memory accesses of its threads."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tooling.book.figures.traces import BARRIER, SHARED, Event, Trace
 from tooling.book.recordings import digest, program_files
 from tooling.catalog.catalogue import Selection
 from tooling.project import Project
-from tooling.simulator.checks.base import place_of
+from tooling.simulator.checks.base import source_position
 from tooling.simulator.checks.findings import Check
 from tooling.simulator.engine.executor import Engine, Job
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Access, Hook, Ints, LaunchContext, Space
 from tooling.simulator.gpu.launch import LaunchResult
 
-_MOST_EVENTS = 4000  # a figure of more would show nothing
-_BLOCKS = 4  # of a launch, the first ones: no figure shows more
+_MOST_EVENTS = 4000  # a figure of more would be unreadable
+_BLOCKS = 4  # only the first ones of a launch: no figure shows more
 _WORD = 4  # bytes; the figures' buffers hold float32
 
 
@@ -79,13 +79,13 @@ class TraceHook(Hook):
         )
 
     def _buffer(self, address: int) -> int | None:
-        """The argument whose buffer holds an address; None for constants and what the kernel prints."""
+        """The argument whose buffer contains an address; None for constants and the buffer of `printf`."""
         allocation = self.context.memory.containing(address) if self.context else None
         return self._bases.index(allocation.base) if allocation and allocation.base in self._bases else None
 
 
 class Tracer(Engine):
-    """Runs launches, and keeps the trace of the first one.
+    """Runs launches, and records the trace of the first one.
 
     Attributes:
         hook: the first launch's; None where nothing was launched.
@@ -110,7 +110,7 @@ def record(project: Project, selection: Selection, state: str) -> Trace:
         state: `solved` (the solution file) or `unsolved` (the problem file).
 
     Raises:
-        BookError: it launches nothing, does too much for a picture, or fails.
+        BookError: it launches nothing, has too many threads for a figure, or fails.
         ToolingError: it cannot be built or simulated here.
     """
     from tooling.target_run import RunOptions, simulated_run  # noqa: PLC0415 - most figures need no run
@@ -161,5 +161,5 @@ def _buffers(context: LaunchContext) -> list[int]:
 
 
 def _line(instruction: Instruction) -> int:
-    place = place_of(instruction)
-    return place.line if PurePath(place.file).suffix == ".mojo" else 0
+    position = source_position(instruction)
+    return position.line if PurePath(position.file).suffix == ".mojo" else 0

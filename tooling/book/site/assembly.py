@@ -1,4 +1,4 @@
-"""The site: the pages of all editions with their frames, and everything that they load."""
+"""Assembles the site: the pages of all editions with their frames, and the files that they load."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _COPIED = (".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".mp4", ".pdf", ".t
 
 
 class Rendered(Struct, frozen=True):
-    """What mdBook made of one edition.
+    """mdBook's output for one edition.
 
     Attributes:
         edition: the language.
         folder: mdBook's output.
-        key: a digest of everything that it was made from.
+        key: a digest of all inputs.
     """
 
     edition: Edition
@@ -47,7 +47,7 @@ class Rendered(Struct, frozen=True):
 
 
 def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[SiteContext, ...]:
-    """What the pages of each edition must know of the others."""
+    """The context of each edition's pages: the other editions and their pages."""
     real = {
         each.edition: frozenset(page for page in each.pages() if page not in (NOT_FOUND, "index.html"))
         for each in rendered
@@ -66,8 +66,8 @@ def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[SiteContext
     )
 
 
-def lay_out(every: Sequence[Edition], theme: Path, fresh: Path) -> None:
-    """Begins a new site: everything in it that mdBook has no part in.
+def create_site(every: Sequence[Edition], theme: Path, fresh: Path) -> None:
+    """Creates a new site with everything that does not come from mdBook.
 
     Args:
         every: the editions, with the pictures of their chapters.
@@ -84,7 +84,7 @@ def assemble(rendered: tuple[Rendered, ...], fresh: Path, site: str) -> int:
 
     Args:
         rendered: mdBook's output of every edition.
-        fresh: the new site, see `lay_out`.
+        fresh: the new site, see `create_site`.
         site: its public address, with a final slash.
 
     Returns:
@@ -93,7 +93,7 @@ def assemble(rendered: tuple[Rendered, ...], fresh: Path, site: str) -> int:
     everything = surroundings(rendered, site)
     finished = [_finish(each, around) for each, around in zip(rendered, everything, strict=True)]
     for part in finished:
-        # The page for wrong addresses is joined, and the search lies with the assets.
+        # The page for wrong addresses is merged, and the search data is among the assets.
         _copy(part.folder, fresh / part.edition.prefix, lambda name: name not in (NOT_FOUND, _SEARCH))
         shutil.copyfile(part.folder / _SEARCH, fresh / "assets" / f"search-{part.edition.language}.js")
     count = sum(len(part.pages) for part in finished) + _fill_gaps(finished, fresh)
@@ -107,10 +107,10 @@ def assemble(rendered: tuple[Rendered, ...], fresh: Path, site: str) -> int:
 
 
 class _Finished(Struct, frozen=True):
-    """An edition's part of the site.
+    """The finished pages of an edition.
 
     Attributes:
-        folder: its pages, and what its search looks through.
+        folder: its pages, and the data of its search.
         pages: the pages, relative to the folder, with forward slashes.
     """
 
@@ -123,7 +123,7 @@ class _Finished(Struct, frozen=True):
 
 
 def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
-    """Fills in the frames of an edition's pages, unless that was done with the same before."""
+    """Fills in the frames of an edition's pages, unless the same inputs were finished before."""
     edition, pages = rendered.edition, rendered.pages()
     others = (str(each) for other, there in around.others.items() for each in (other, *sorted(there)))
     key = digest(rendered.key, str(edition), str(around.entries), around.repository, around.site, *others)
@@ -146,7 +146,7 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
 
 
 def _copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _name: True) -> None:
-    """Copies the wanted files of a folder, told by their names, into another."""
+    """Copies the files of a folder whose names are wanted into another folder."""
 
     def refuse(error: OSError) -> None:
         raise error
@@ -157,12 +157,12 @@ def _copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _na
         if copied:
             copies.mkdir(parents=True, exist_ok=True)
         for name in copied:
-            # What `shutil` asks of the system before it copies takes as long as copying these small files.
+            # The system calls of `shutil` before a copy take as long as copying these small files.
             try:
                 file = open(f"{folder}/{name}", "rb", 0)  # noqa: PTH123, SIM115
             except FileNotFoundError:
                 if Path(folder, name).is_symlink():
-                    continue  # it leads nowhere: some editors mark an open file with such a link
+                    continue  # a dangling link: some editors mark an open file with one
                 raise
             with file, open(f"{copies}/{name}", "wb") as copy:  # noqa: PTH123
                 copy.write(file.read())
@@ -174,7 +174,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _join_not_found(finished: Sequence[_Finished], site: Path) -> None:
-    """A server has one page for wrong addresses: it speaks all languages of the site."""
+    """Merges the pages for wrong addresses: a server has only one, in all languages of the site."""
     source, *others = finished
     page = source.read(NOT_FOUND)
     for other in others:
@@ -189,7 +189,7 @@ def _join_not_found(finished: Sequence[_Finished], site: Path) -> None:
 
 
 def _fill_gaps(finished: Sequence[_Finished], site: Path) -> int:
-    """Puts the other language's page where an edition has none: no switch of language ends in a 404."""
+    """Adds the other language's page where an edition has none, so that no language switch leads to a 404."""
     every = [part.edition for part in finished]
     count = 0
     for part in finished:
@@ -198,7 +198,7 @@ def _fill_gaps(finished: Sequence[_Finished], site: Path) -> int:
                 path = site / part.edition.prefix / page
                 if path.exists():
                     continue
-                _write(path, _stand_in(other.read(page), page, part.edition, other.edition, every))
+                _write(path, _substitute_page(other.read(page), page, part.edition, other.edition, every))
                 media = (site / other.edition.prefix / page).parent / "media"
                 if media.is_dir() and not (path.parent / "media").exists():
                     _copy(media, path.parent / "media")
@@ -206,14 +206,14 @@ def _fill_gaps(finished: Sequence[_Finished], site: Path) -> int:
     return count
 
 
-def _stand_in(html: str, page: str, edition: Edition, other: Edition, every: Iterable[Edition]) -> str:
-    """The page of the other language with a note on top, its assets found from its new place."""
+def _substitute_page(html: str, page: str, edition: Edition, other: Edition, every: Iterable[Edition]) -> str:
+    """The page of the other language with a note on top, and asset paths for its new address."""
     up = "../" * page.count("/")
     here, there = (up + "../" * each.prefix.count("/") for each in (edition, other))
     html = html.replace(f'"{there}assets/', f'"{here}assets/')
     note = say("untranslated", edition.language)
     box = f'<aside class="banner" lang="{edition.language}"><p>{note}</p></aside>\n'
     html = html.replace("<article>", f"<article>\n{box}", 1)
-    # From here the switcher leads to every language but this one, the page's own among them.
+    # Here the switcher links every language except this edition's, including the page's own.
     links = "".join(switch_link(each, here, page) for each in every if each is not edition)
     return _SWITCHER.sub(lambda _: links, html, count=1)

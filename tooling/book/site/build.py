@@ -1,4 +1,4 @@
-"""Builds the site: mdBook renders every edition, then the pages are put together."""
+"""Builds the site: mdBook renders every edition, then the pages are assembled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from tooling.book.editions import Edition, editions, repository_address, site_address
 from tooling.book.errors import BuildFailed, MdbookMissing
-from tooling.book.site.assembly import Rendered, assemble, lay_out
+from tooling.book.site.assembly import Rendered, assemble, create_site
 from tooling.book.site.inputs import digest, read_inputs
 from tooling.book.site.staging import Stage, Staged
 from tooling.book.site.stamps import Stamp
@@ -32,9 +32,9 @@ class Built(Struct, frozen=True):
     """A finished site.
 
     Attributes:
-        folder: where it lies.
-        pages: how many pages it has.
-        seconds: how long it took.
+        folder: its folder.
+        pages: the number of its pages.
+        seconds: the duration of the build.
     """
 
     folder: Path
@@ -46,7 +46,7 @@ def find_mdbook() -> Path:
     """The mdBook binary: the one beside this Python first, then the one on PATH.
 
     Raises:
-        MdbookMissing: there is none, or it is of another version than the theme was written for.
+        MdbookMissing: there is none, or its version is not the one that the theme was written for.
     """
     beside = Path(sys.executable).parent
     found = shutil.which("mdbook", path=f"{beside}{os.pathsep}{os.environ.get('PATH', '')}")
@@ -57,7 +57,7 @@ def find_mdbook() -> Path:
     if not said.endswith(f"v{MDBOOK_VERSION}"):
         raise MdbookMissing(
             f"{found} is `{said}`, and the book needs {MDBOOK_VERSION}",
-            why="theme and includes are written for that version; another one changes pages silently",
+            why="theme and includes are written for that version; other versions can change pages silently",
             hint=hint,
         )
     return Path(found)
@@ -68,13 +68,13 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
 
     Args:
         project: the checkout.
-        target: the site's folder, `site/` of the checkout if not given.
+        target: the site's folder; default: `site/` in the checkout.
         site: its public address; by default that of the repository's pages.
 
     Raises:
-        BuildFailed: something in the pages is wrong, or mdBook found something; the message holds all of it.
+        BuildFailed: errors in the pages or from mdBook; the message lists all of them.
         MdbookMissing: no usable mdBook.
-        OutputFolderRefused: the folder holds something that no build wrote.
+        OutputFolderRefused: the folder contains files that no build wrote.
     """
     started = time.perf_counter()
     every = editions(project)
@@ -83,7 +83,7 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
     output = OutputFolder.claim(target or project.root / "site", COMMAND, (*project.sources, work))
     work.mkdir(parents=True, exist_ok=True)
     with (work / "lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # another build of this checkout works in the same folder
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another build of this checkout uses the same folder
         with output.replaced() as fresh:
             rendered = _render(project, every, work, site, fresh)
             count = assemble(rendered, fresh, site)
@@ -93,7 +93,7 @@ def build(project: Project, target: Path | None = None, site: str | None = None)
 def _render(
     project: Project, every: Sequence[Edition], work: Path, site: str, fresh: Path
 ) -> tuple[Rendered, ...]:
-    """Sets the pages of every edition, has mdBook render them, and meanwhile begins the new site."""
+    """Stages the pages of every edition, runs mdBook on them, and meanwhile creates the new site."""
     mdbook = find_mdbook()
     stage = Stage(project, read_inputs(project, every), work)
     repository, theme = repository_address(every[0]), project.root / "book" / "theme"
@@ -102,17 +102,17 @@ def _render(
         for edition in every:
             if edition.prefix:
                 write_status(project, every[0], edition)
-            staged = stage.set(edition)
+            staged = stage.render(edition)
             folder = edition.folder.relative_to(project.root).as_posix()
             settings = {
-                # What depends on the repository's address, which is kept in one file.
+                # Settings that depend on the repository's address, which is kept in one file.
                 "OUTPUT__HTML__EDIT_URL_TEMPLATE": f"{repository}/edit/main/{folder}/{{path}}",
                 "OUTPUT__HTML__SITE_URL": urlsplit(site).path,
                 "OUTPUT__HTML__THEME": str(theme),
             }
-            # mdBook renders this edition while the next one is set.
+            # mdBook renders this edition while the next one is staged.
             jobs.append(_Rendering.start(mdbook, edition, staged, stage, settings))
-        lay_out(every, theme, fresh)
+        create_site(every, theme, fresh)
     finally:
         complaints = [job.finish() for job in jobs]
     for edition, complaint in zip(every, complaints, strict=True):
@@ -122,11 +122,11 @@ def _render(
 
 
 class _Rendering(Struct, frozen=True):
-    """mdBook at work on the staged pages of one edition.
+    """mdBook running on the staged pages of one edition.
 
     Attributes:
         made: the folder that it writes.
-        process: None where the folder is right already.
+        process: None where the folder is up to date.
     """
 
     edition: Edition
@@ -137,7 +137,7 @@ class _Rendering(Struct, frozen=True):
     def start(
         cls, mdbook: Path, edition: Edition, staged: Staged, stage: Stage, settings: dict[str, str]
     ) -> _Rendering:
-        """Starts mdBook; `settings` win over the edition's book.toml."""
+        """Starts mdBook; `settings` override the edition's book.toml."""
         key = digest(stage.inputs.digest, staged.digest, MDBOOK_VERSION, repr(settings))
         made = Stamp(stage.work / edition.language, key)
         if made.holds():
@@ -155,12 +155,12 @@ class _Rendering(Struct, frozen=True):
         return cls(edition, made, process)
 
     def finish(self) -> str:
-        """Waits for the end, and gives back what mdBook complains of: nothing where all is well."""
+        """Waits for the end, and returns mdBook's error messages; empty on success."""
         if self.process is None:
             return ""
         _, said = self.process.communicate()
         complaints = [line for line in said.splitlines() if not line.startswith(" INFO")]
-        # mdBook warns and goes on where we want to stop.
+        # mdBook only warns of problems that must fail the build.
         if self.process.returncode or any(line.startswith(("ERROR", " WARN")) for line in complaints):
             return "\n".join(complaints) or f"mdBook ended with {self.process.returncode}"
         self.made.finish()

@@ -1,4 +1,4 @@
-"""What stands around a page: contents, language switcher, outline, and the links between the languages."""
+"""The frame of a page: contents, language switcher, outline, and the links between the languages."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
 
 
 class SiteContext(Struct, frozen=True):
-    """What the frames of all pages of an edition share.
+    """The data that the frames of all pages of an edition share.
 
     Attributes:
         edition: the language.
         entries: its contents.
-        others: the other editions, and the pages that really exist in each.
-        pages: the pages that really exist in this one.
+        others: the other editions, with the pages that exist in each.
+        pages: the pages that exist in this one.
         repository: the address of the source code.
         site: the address of the site, with a final slash.
     """
@@ -45,7 +45,7 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
     """A page from mdBook with its frame filled in.
 
     Args:
-        html: the page; its frame holds the marks of index.hbs.
+        html: the page; its frame contains the placeholders of index.hbs.
         page: its address inside the edition, such as `puzzle_15/puzzle_15.html`.
         around: the rest of the site.
     """
@@ -55,14 +55,14 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
     to_site = up + "../" * around.edition.prefix.count("/")
 
     def fill(match: re.Match[str]) -> str:
-        place, text, icon, part = match.groups()
+        asset, text, icon, part = match.groups()
         if text:
             return escape(say(text, around.edition.language))
         if icon:
             return ICONS[icon]
-        if place:
+        if asset:
             return {"assets": f"{to_site}assets", "home": f"{up}index.html", "repository": around.repository}[
-                place
+                asset
             ]
         return {
             "sidebar": lambda: sidebar(around.entries, page, up),
@@ -86,7 +86,7 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
 
 
 def sidebar(entries: tuple[Entry, ...], page: str, up: str) -> str:
-    """The contents of the edition as nested lists, one for each part; the page at hand is marked."""
+    """The contents of the edition as nested lists, one for each part; the current page is marked."""
     if page == "index.html" and entries:
         page = entries[0].page
     link = f'<a href="{up}{escape(page)}"'
@@ -121,14 +121,14 @@ def _items(entries: Sequence[Entry], up: str) -> str:
 
 
 def switcher(page: str, to_site: str, around: SiteContext) -> str:
-    """One link for each other language, to the same page: the build puts a page there in every case."""
+    """One link for each other language, to the same page, which always exists (see `assembly`)."""
     if page == NOT_FOUND:
         page = "index.html"
     return "".join(switch_link(other, to_site, page) for other in around.others)
 
 
 def switch_link(other: Edition, to_site: str, page: str) -> str:
-    """The link to a page in another language, from a page that finds the site's root at `to_site`."""
+    """The link to a page in another language; `to_site` is the relative path to the site's root."""
     label = say("switch", other.language, name=other.name)
     return (
         f'<a class="bar-button switcher" href="{to_site}{other.prefix}{escape(page)}" '
@@ -151,7 +151,7 @@ def outline(article: str, language: str) -> str:
 
 
 def alternates(page: str, around: SiteContext) -> str:
-    """Tells search engines which pages say the same in which language; only pages that exist are named."""
+    """The links for search engines to the versions of a page in other languages, as far as they exist."""
     if page == NOT_FOUND:
         return '<meta name="robots" content="noindex">'
     links = language_addresses(page, around)

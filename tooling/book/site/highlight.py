@@ -1,6 +1,6 @@
-"""Colours for code, at build time: one pattern per language, one pass over the text.
+"""Highlights code at build time: one pattern per language, one pass over the text.
 
-The classes are single letters, as the style sheet knows them: k keyword, t type, s string, n number,
+The classes are single letters, as in the style sheet: k keyword, t type, s string, n number,
 c comment, f function, p prompt; `hole` is the comment that a learner replaces.
 """
 
@@ -60,7 +60,7 @@ _BLOCK = re.compile(r'(<pre[^>]*><code class="language-(\w+)[^"]*">)(.*?)(</code
 
 @lru_cache(maxsize=4096)  # both editions show the same code
 def highlight(code: str, language: str) -> str:
-    """Code as HTML; text of a language that is not known is only escaped."""
+    """Code as HTML; text in an unknown language is only escaped."""
     if language not in _PATTERNS:
         return escape(code, quote=False)
     pattern = _PATTERNS[language]()

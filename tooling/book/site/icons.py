@@ -1,4 +1,4 @@
-"""The few line drawings of the page frame, 24 by 24."""
+"""The icons of the page frame, 24 by 24."""
 
 _PATHS = {
     "menu": '<path d="M4 6h16M4 12h16M4 18h16"/>',

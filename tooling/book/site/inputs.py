@@ -1,4 +1,4 @@
-"""Everything that pages are made from: what was set from the same inputs need not be set again."""
+"""The inputs of pages: a page with the same inputs need not be rendered again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FOLDERS = ("problems", "solutions", "tests/data/h200/shown", "tests/data/output
 
 
 class Inputs(Struct, frozen=True):
-    """The files that any page may depend on; the chapters are not among them.
+    """The files that any page may depend on, except the chapters.
 
     Attributes:
         digest: of their names and contents, and of the tool itself.
@@ -34,12 +34,12 @@ class Inputs(Struct, frozen=True):
     files: frozenset[str]
 
     def hold(self, paths: Iterable[str]) -> bool:
-        """Does the digest speak for all these files?"""
+        """Whether the digest covers all these files."""
         return self.files.issuperset(paths)
 
 
 def read_inputs(project: Project, every: Sequence[Edition]) -> Inputs:
-    """Reads them all: a few megabytes, in a fraction of the time that setting the pages takes.
+    """Reads them all: a few megabytes, in a fraction of the time that rendering takes.
 
     Raises:
         BookError: one of them is not a regular file of the checkout.
@@ -54,11 +54,11 @@ def read_inputs(project: Project, every: Sequence[Edition]) -> Inputs:
 
 
 def find_inputs(project: Project, every: Sequence[Edition]) -> list[str]:
-    """The paths of everything that pages are made from, the chapters too.
+    """The paths of all inputs, including the chapters.
 
     Raises:
         BookError: one of them is not a regular file of the checkout. Reading a pipe or a device might never
-            end, and what a link to a file elsewhere leads to would be published.
+            end, and the target of a link out of the checkout would be published.
     """
     folders = [*(project.root / name for name in _FOLDERS), *(each.folder for each in every)]
     root = os.path.realpath(project.root)
@@ -67,9 +67,9 @@ def find_inputs(project: Project, every: Sequence[Edition]) -> list[str]:
 
 @lru_cache
 def _tool() -> str:
-    """Identifies the tool that is running: its files as they were when it started, like the code in memory.
+    """Identifies the running tool: its files at start, which correspond to the code in memory.
 
-    Sizes and times stand for the contents, as they do for Python itself when it looks for compiled code.
+    Sizes and times are compared instead of contents, as Python does for compiled code.
     """
     rows = []
     for path in sorted(_files(str(TOOL), str(TOOL))):
@@ -89,10 +89,10 @@ def _digest_of(files: Iterable[str]) -> str:
 
 
 def _files(folder: str, root: str) -> Iterator[str]:
-    """The files below a folder; linked folders are not entered, and links that lead nowhere left out.
+    """The files below a folder; linked folders are not entered, and dangling links are left out.
 
     Raises:
-        BookError: something is neither a file nor a folder, or leads out of `root`, a real path.
+        BookError: an entry is neither a file nor a folder, or links out of `root`, a real path.
     """
     try:
         entries = list(os.scandir(folder))
@@ -107,7 +107,7 @@ def _files(folder: str, root: str) -> Iterator[str]:
 
 
 def _readable(entry: os.DirEntry[str], root: str) -> bool:
-    """Whether a link leads to a file of the checkout. Raises as `_files`."""
+    """Whether a link points to a file of the checkout. Raises as `_files`."""
     where = Location(Path(entry.path))
     if entry.is_symlink():
         real = os.path.realpath(entry.path)

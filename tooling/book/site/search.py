@@ -1,6 +1,6 @@
-"""What the search of a page looks through: the sections of an edition, as a script that any page can load.
+"""The data of the search: the sections of an edition, as a script that any page can load.
 
-A script and not a JSON file: a book opened from a disk (`file://`) may load scripts, but may not fetch.
+It is a script and not JSON because a page opened from `file://` may load scripts but not fetch files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Section(Struct, frozen=True):
         fragment: id of the heading; empty for the page's own title.
         title: of the page.
         heading: of the section; the page's title for the first one.
-        text: what stands below, tags removed.
+        text: the text below it, without tags.
     """
 
     page: str
@@ -63,6 +63,6 @@ def _plain(html: str) -> str:
 
 
 def script(found: list[Section]) -> str:
-    """The script that hands the sections of an edition to the search."""
+    """The script that passes the sections of an edition to the search."""
     rows = [[each.page, each.fragment, each.title, each.heading, each.text] for each in found]
     return f"window.searchSections = {json.dumps(rows, ensure_ascii=False, separators=(',', ':'))};\n"

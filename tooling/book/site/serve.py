@@ -32,10 +32,10 @@ _PROGRESS = """<script>
   const word = document.documentElement.dataset.solved;
   const sign = `<span class="solved" role="img" aria-label="${word}">✓</span>`;
   for (const number of SOLVED) {
-    for (const place of [
+    for (const selector of [
       `.sidebar > ol > li > a[href*="puzzle_${number}/"]`,
       `.puzzle-card[data-puzzle="p${number}"] .puzzle-facts`,
-    ]) document.querySelectorAll(place).forEach((box) => box.insertAdjacentHTML("beforeend", sign));
+    ]) document.querySelectorAll(selector).forEach((box) => box.insertAdjacentHTML("beforeend", sign));
   }
 })();
 </script>
@@ -47,25 +47,25 @@ new EventSource("{EVENTS}").onmessage = () => location.reload();
 
 
 class PortTaken(BookError):
-    """Another program listens on the port."""
+    """The port is in use."""
 
     exit_code = ExitCode.NOT_POSSIBLE
 
 
 class Changes(Struct):
-    """Who waits for the next build: one queue for each open page."""
+    """The pages that wait for the next build: one queue for each."""
 
     _waiting: list[queue.Queue[str]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def announce(self) -> None:
-        """Tells every open page, in whichever language, to load itself again."""
+        """Notifies every open page, in any language, to reload itself."""
         with self._lock:
             for each in self._waiting:
                 each.put("changed")
 
     def listen(self) -> Iterator[str]:
-        """The announcements from now on; an empty one every now and then, to notice pages that went away."""
+        """The announcements from now on; empty ones in between detect closed pages."""
         mine: queue.Queue[str] = queue.Queue()
         with self._lock:
             self._waiting.append(mine)
@@ -81,7 +81,7 @@ class Changes(Struct):
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Files of the site, each page with a line of script that waits for changes."""
+    """Serves the files of the site; each page gets a script that waits for changes."""
 
     def __init__(
         self, *arguments: object, site: Path, changes: Changes, solved: Callable[[], Sequence[str]]
@@ -128,11 +128,11 @@ class Handler(SimpleHTTPRequestHandler):
             return  # the page was closed
 
     def log_message(self, format: str, *args: object) -> None:
-        """Requests are no news."""
+        """Does not log requests."""
 
 
 def _progress_script(solved: Sequence[str]) -> str:
-    """What marks the solved puzzles in a page; the site itself knows nothing of them."""
+    """The script that marks the solved puzzles in a page, which are not part of the site itself."""
     if not solved:
         return ""
     return _PROGRESS.replace("SOLVED", json.dumps([puzzle.removeprefix("p") for puzzle in solved]))
@@ -151,7 +151,7 @@ def solved_puzzles(project: Project, say: Say) -> tuple[str, ...]:
     return tuple(puzzle.id for puzzle in puzzles if progress.is_solved(puzzle))
 
 
-@lru_cache(maxsize=1)  # every page asks, and manifests seldom change
+@lru_cache(maxsize=1)  # requested by every page, and manifests seldom change
 def _puzzles(project: Project, changed: tuple[int, ...]) -> tuple[Puzzle, ...]:
     return load_catalogue(project)
 
@@ -160,8 +160,8 @@ def serve(project: Project, port: int, say: Say) -> None:
     """Builds, listens on the loopback interface, and watches until interrupted.
 
     Raises:
-        PortTaken: something listens there already.
-        BookError: the first build failed; later failures are shown, and the last good site stays.
+        PortTaken: the port is in use.
+        BookError: the first build failed; later failures are reported, and the last good site stays.
     """
     site = project.root / "build" / "serve"
     address = f"http://{LOOPBACK}:{port}/"
@@ -194,11 +194,11 @@ def serve(project: Project, port: int, say: Say) -> None:
 
 
 def rebuild(project: Project, site: Path, address: str, changes: Changes) -> str:
-    """Builds again and tells the open pages; gives back what to say about it."""
+    """Builds again and notifies the open pages; returns the message to print."""
     try:
         built = build(project, site, address)
     except ToolingError as error:
-        return f"{error}\nthe pages stay as they were"
+        return f"{error}\nthe pages are unchanged"
     changes.announce()
     return f"built again in {built.seconds:.2f} s"
 
@@ -213,5 +213,5 @@ def stamps(project: Project) -> dict[str, int]:
                 try:
                     found[path] = os.stat(path).st_mtime_ns  # noqa: PTH116 - thousands of files twice a second
                 except FileNotFoundError:
-                    continue  # an editor replaced it this very moment
+                    continue  # an editor is replacing it
     return found

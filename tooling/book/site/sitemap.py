@@ -1,4 +1,4 @@
-"""sitemap.xml: every page with its versions in the other languages, as search engines want it."""
+"""sitemap.xml: every page with its versions in the other languages, for search engines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def sitemap(everything: Sequence[SiteContext]) -> str:
-    """One entry for each page that really exists; each names all its versions, itself too."""
+    """One entry for each page that exists; each lists all versions, including itself."""
     entries = []
     for around in everything:
         for page in sorted(around.pages):

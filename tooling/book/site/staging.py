@@ -1,11 +1,11 @@
-"""The pages of an edition as mdBook gets them from a build: every directive carried out already.
+"""Stages the pages of an edition for mdBook, with every directive rendered.
 
-A build sets all editions in its own process and needs no preprocessor: starting Python once more for each
-edition would cost more than all of mdBook. `mdbook build` by hand goes through
+A build renders all editions in its own process and needs no preprocessor: starting Python again for each
+edition would take longer than mdBook itself. `mdbook build` by hand goes through
 `tooling.book.directives.preprocessor`, which does the same work with the same code.
 
-A page is set again only if something has changed that it may depend on: its own text, the state of the
-translation, or anything at all of what `tooling.book.site.inputs` reads.
+A page is rendered again only if an input has changed: its own text, the state of the translation, or any file
+that `tooling.book.site.inputs` reads.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _PREPROCESSORS = re.compile(r"^\[preprocessor\b.*?(?=^\[|\Z)", re.MULTILINE | re
 
 
 class Staged(Struct, frozen=True):
-    """A book that mdBook can render by itself.
+    """A book that mdBook can render without a preprocessor.
 
     Attributes:
-        folder: where it lies.
+        folder: its folder.
         digest: of all its files.
     """
 
@@ -45,11 +45,11 @@ class Staged(Struct, frozen=True):
 
 
 class Stage(Struct):
-    """Where the editions of one build are set.
+    """The staging of the editions of one build.
 
     Attributes:
         project: the checkout.
-        inputs: what the pages are made from.
+        inputs: the inputs of the pages.
         work: the folder for the staged books and for what is kept between builds.
     """
 
@@ -58,19 +58,19 @@ class Stage(Struct):
     work: Path
     _first: ChapterRenderer | None = None
 
-    def set(self, edition: Edition) -> Staged:
+    def render(self, edition: Edition) -> Staged:
         """Writes the book of an edition; files that are there already are left alone.
 
-        Chapters that nobody has translated are left out. mdBook would stop at them, while the site shows the
-        other language's page in their place.
+        Chapters that are not translated are left out: mdBook would fail on them, and the site shows the other
+        language's page instead.
 
         Raises:
-            BuildFailed: something is wrong in the pages; the message holds all of it.
+            BuildFailed: errors in the pages; the message lists all of them.
         """
         folder = self.work / f"{edition.language}-pages"
         summary = (edition.source / "SUMMARY.md").read_text(encoding="utf-8").splitlines(keepends=True)
         states = banner.load(self.project, edition) if edition.prefix else None
-        kept = _Kept.load(self.work / f"{edition.language}-pages.json", folder / "src")
+        kept = _PageCache.load(self.work / f"{edition.language}-pages.json", folder / "src")
         renderer: ChapterRenderer | None = None
         wanted: dict[Path, str] = {}
         right: set[Path] = set()
@@ -83,7 +83,7 @@ class Stage(Struct):
             except FileNotFoundError:
                 if edition.prefix:
                     missing.add(entry.line)
-                continue  # in the source language mdBook says so, with the line
+                continue  # in the source language mdBook reports it, with the line
             key = digest(self.inputs.digest, entry.path, repr(states and states.of(entry.path)), text)
             page = kept.page(entry.path, key)
             if page is not None:
@@ -111,7 +111,7 @@ class Stage(Struct):
         return Staged(folder, digest(*(part for path, text in wanted.items() for part in (str(path), text))))
 
     def _renderer(self, edition: Edition, states: banner.States | None) -> ChapterRenderer:
-        # With every page kept, none of this is loaded: it is most of what a build without changes would cost.
+        # Not imported when every page is cached: importing is most of the cost of a build without changes.
         from tooling.book.directives.chapter_renderer import ChapterRenderer  # noqa: PLC0415
         from tooling.book.puzzle_index import PuzzleIndex  # noqa: PLC0415
         from tooling.mdbook.files import Files  # noqa: PLC0415
@@ -124,13 +124,13 @@ class Stage(Struct):
         return self._first
 
 
-class _Kept(Struct):
-    """The pages that former builds have set, in the folder where they lie.
+class _PageCache(Struct):
+    """The pages that earlier builds have rendered, in the folder of a staged book.
 
     Attributes:
-        path: the list of them.
+        path: the index file.
         folder: the pages.
-        keys: for each page what it was set from, and a digest of what came of it.
+        keys: for each page a digest of its inputs, and one of the result.
     """
 
     path: Path
@@ -138,12 +138,12 @@ class _Kept(Struct):
     keys: dict[str, tuple[str, str]]
 
     @classmethod
-    def load(cls, path: Path, folder: Path) -> _Kept:
-        # Without a list, as in the first build, every page is set anew.
+    def load(cls, path: Path, folder: Path) -> _PageCache:
+        # Without an index, as in the first build, every page is rendered again.
         return cls(path, folder, read_cached(path, dict[str, tuple[str, str]]) or {})
 
     def page(self, name: str, key: str) -> str | None:
-        """The page as set, if it was set from the same as now and lies there untouched."""
+        """The rendered page, if its inputs are the same and its file is unchanged."""
         known, result = self.keys.get(name, ("", ""))
         if known != key:
             return None
@@ -161,7 +161,7 @@ class _Kept(Struct):
 
 
 def _write(folder: Path, wanted: dict[Path, str], right: set[Path]) -> None:
-    """Makes the folder hold these files and no other ones; some are known to be there and right already."""
+    """Makes the folder contain exactly these files; some are known to be up to date."""
     there = {path for path in folder.rglob("*") if path.is_file()}
     for path in there - wanted.keys():
         path.unlink()

@@ -1,4 +1,4 @@
-"""What a folder of the build was made from: made from the same, it is right already."""
+"""Stamps record the inputs of a folder of the build, so that it is made again only after a change."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from msgspec import Struct
 
 
 class Stamp(Struct, frozen=True):
-    """A folder and a digest of everything that goes into it, kept in a file beside the folder.
+    """A folder and the digest of its inputs, stored in a file beside the folder.
 
     Attributes:
-        folder: what is made.
+        folder: the output.
         key: the digest.
     """
 
@@ -23,16 +23,16 @@ class Stamp(Struct, frozen=True):
         return self.folder.with_name(f"{self.folder.name}.made-from")
 
     def holds(self) -> bool:
-        """Is the folder there, made from this and to its end?"""
+        """Whether the folder is complete and was made from these inputs."""
         try:
             return self._file.read_text(encoding="utf-8") == self.key and self.folder.is_dir()
         except OSError:
             return False
 
     def begin(self) -> None:
-        """From now on the folder is being made; should that not come to an end, it is made again."""
+        """Marks the folder as incomplete: if the work is interrupted, it is made again."""
         self._file.unlink(missing_ok=True)
 
     def finish(self) -> None:
-        """The folder is made."""
+        """Marks the folder as complete."""
         self._file.write_text(self.key, encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Asks how fresh each translated page is, and keeps the answer where the preprocessor finds it.
+"""Determines how fresh each translated page is, and stores the report for the preprocessor.
 
-A page whose marker names the very blob that its source has now is current, and git need not be asked. Only
-where a page differs are the translation tools loaded, which look into history.
+A page whose marker names the blob that its source has now is current, without git. Only if a page differs are
+the translation tools imported, which read the history.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _CURRENT = {"freshness": "current", "needs_translation": False, "sections": []}
 
 
 def write_status(project: Project, source: Edition, edition: Edition) -> None:
-    """Writes the report on a translated edition; an old one is never kept.
+    """Writes the report on a translated edition; an old one is replaced or deleted.
 
-    Where the question cannot be answered (no git, no history) there is no report, and the pages say so.
+    Where the state cannot be determined (no git, no history) there is no report, and the pages say so.
     """
     path = status_path(project, edition)
     pages = _current(source, edition)
@@ -58,13 +58,13 @@ def _is_current(original: Path, translation: Path) -> bool:
 
 
 def _blob(content: bytes) -> str:
-    """The id that git gives a file of this content."""
+    """The blob id that git gives a file of this content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def _surveyed(project: Project, edition: Edition) -> str | None:
     """The report of `tooling check-translations status --format json`, without the findings in each page."""
-    # Rarely needed, and loading them takes as long as a build.
+    # Rarely needed, and the import takes as long as a build.
     from tooling.translations.freshness.survey import survey  # noqa: PLC0415
     from tooling.translations.git.repository import GitError  # noqa: PLC0415
     from tooling.translations.report import json_document  # noqa: PLC0415

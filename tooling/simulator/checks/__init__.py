@@ -1,4 +1,4 @@
 """Checks: plug-ins of the simulated GPU, one hook each; `suite.make_checks` builds them.
 
-`happens_before` holds the clocks of the race check, `findings` what a check reports, `texts` its sentences.
+`happens_before` has the clocks of the race check, `findings` the reports, `texts` their sentences.
 """

@@ -1,4 +1,4 @@
-"""What the checks share: the hook with its notebook of findings, and the way from engine facts to parties."""
+"""The base class of the checks: collects findings, and describes threads and buffers for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from msgspec.structs import replace
 
-from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Memory, Party, Place
+from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Memory, Party, SourcePosition
 from tooling.simulator.gpu.code_model import Instruction, SourceLocation
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
@@ -44,7 +44,7 @@ class CheckHook(Hook):
 
     @property
     def context(self) -> LaunchContext:
-        """The launch under way, or the last one."""
+        """The current launch, or the last one."""
         if self._context is None:
             raise RuntimeError("no launch has begun")
         return self._context
@@ -54,7 +54,7 @@ class CheckHook(Hook):
         self._context = context
 
     def note(self, key: Hashable, finding: Finding) -> None:
-        """Write a finding down; one with a known key only adds to the count of the first."""
+        """Record a finding; one with a known key only adds to the count of the first."""
         if not self.again(key, finding.count):
             self._findings[key] = replace(finding, launch=self._launches)
 
@@ -67,14 +67,14 @@ class CheckHook(Hook):
         return True
 
     def kernel(self) -> str:
-        """The running (or last) kernel's name, as its author wrote it; empty before the first launch."""
+        """The current (or last) kernel's name as in the source; empty before the first launch."""
         if self._context is None:
             return ""
         context = self._context
         return readable_kernel(context.launch.function.name, context.module.files.values())
 
     def party(self, thread: int, action: Action, instruction: Instruction | None, count: int = 1) -> Party:
-        """The thread with this linear number in the launch, doing something at an instruction."""
+        """The thread with this linear number in the launch, at an instruction."""
         launch = self.context.launch
         block, index = launch.position(thread)
         inside = thread % self.context.threads_per_block
@@ -84,14 +84,14 @@ class CheckHook(Hook):
             (block.x, block.y, block.z),
             inside // WARP,
             inside % WARP,
-            place_of(instruction),
+            source_position(instruction),
             count,
         )
 
     def buffer(self, allocation: Allocation, element: int, memory: DeviceMemory | None = None) -> Buffer:
-        """An allocation as a reader can recognise it: by order, size and kernel argument.
+        """An allocation described by number, size and kernel argument.
 
-        `memory` is needed only where no launch may have begun.
+        `memory` is needed only if no launch may have begun.
         """
         return Buffer(
             Memory.GLOBAL,
@@ -111,7 +111,7 @@ class CheckHook(Hook):
         return Buffer(_MEMORIES[space], size, element=element)
 
     def is_argument(self, allocation: Allocation) -> bool:
-        """Whether the running kernel was given a pointer into this memory."""
+        """Whether the current kernel has a pointer argument into this memory."""
         return self._argument_of(allocation) is not None
 
     def _argument_of(self, allocation: Allocation) -> int | None:
@@ -133,7 +133,7 @@ def action_of(access: Access) -> Action:
 
 
 def by_block(threads: Ints, size: int) -> Iterator[tuple[int, Ints]]:
-    """Numbers of threads in their blocks of so many, block after block."""
+    """(block, thread numbers in the block) for blocks of `size` threads."""
     blocks = threads // size
     order = np.argsort(blocks, kind="stable")
     found, firsts = np.unique(blocks[order], return_index=True)
@@ -141,47 +141,46 @@ def by_block(threads: Ints, size: int) -> Iterator[tuple[int, Ints]]:
 
 
 def is_strong(instruction: Instruction) -> bool:
-    """Whether two of these may meet without a race (PTX ISA 8.5, section 8.7.1: morally strong
-    operations)."""
+    """Whether two of these do not race (PTX ISA 8.5, section 8.7.1: morally strong operations)."""
     return instruction.opcode in ("atom", "red") or not STRONG.isdisjoint(instruction.modifiers)
 
 
-def place_of(instruction: Instruction | None) -> Place:
-    """The author's line of an instruction; (0, 0) where the PTX carries no line table."""
+def source_position(instruction: Instruction | None) -> SourcePosition:
+    """The author's line of an instruction; line 0 if the PTX has no line table."""
     if instruction is None:
-        return Place("", 0, 0, 0)
+        return SourcePosition("", 0, 0, 0)
     source = instruction.source
     if source is None:
-        return Place("", 0, 0, instruction.ptx_line)
+        return SourcePosition("", 0, 0, instruction.ptx_line)
     source = _authors_own(source)
-    return Place(source.file, source.line, source.column, instruction.ptx_line)
+    return SourcePosition(source.file, source.line, source.column, instruction.ptx_line)
 
 
 def _authors_own(source: SourceLocation) -> SourceLocation:
-    """The innermost place in the kernel's own file: library code inlined there is not the author's.
+    """The innermost position in the kernel's own file: library code inlined there is not the author's.
 
-    Of a library's kernel such as that of `elementwise`, the author's is what it inlines from another file.
+    In a kernel of a library, such as that of `elementwise`, the author's code is what it inlines from a file
+    outside the packages.
     """
     chain = [source]
     while chain[-1].inlined_at is not None:
         chain.append(chain[-1].inlined_at)
     own = chain[-1].file
     if is_packaged(own):
-        own = next((place.file for place in chain if PurePath(place.file).is_absolute()), own)
-    return next(place for place in chain if place.file == own)
+        own = next((one.file for one in chain if PurePath(one.file).is_absolute()), own)
+    return next(one for one in chain if one.file == own)
 
 
 def is_in_library(instruction: Instruction) -> bool:
-    """Whether the instruction was written in one of Mojo's packages, and not inlined straight into the
-    author's text.
+    """Whether the instruction is of one of Mojo's packages, and not inlined directly into the author's code.
 
-    Packages were compiled elsewhere: their line tables have relative paths, such as
+    Packages were compiled on another machine: their line tables have relative paths, such as
     `max/mojo/max/gpu/primitives/block.mojo` or `Mojo/stdlib/std/os/os.mojo`.
     """
     inner = instruction.source
     outer = inner.inlined_at if inner else None
-    places = [place for place in (inner, outer) if place is not None]
-    return bool(places) and all(is_packaged(place.file) for place in places)
+    positions = [one for one in (inner, outer) if one is not None]
+    return bool(positions) and all(is_packaged(one.file) for one in positions)
 
 
 def is_packaged(file: str) -> bool:
@@ -191,7 +190,7 @@ def is_packaged(file: str) -> bool:
 
 
 def allocation_number(memory: DeviceMemory, allocation: Allocation) -> int:
-    """Which of the program's allocations of device memory it was, from 1; pinned host memory counts apart."""
+    """The number of the allocation, from 1; device memory and pinned host memory are counted separately."""
     return 1 + sum(
         other.host == allocation.host and other.serial < allocation.serial and not other.internal
         for other in memory
@@ -199,7 +198,7 @@ def allocation_number(memory: DeviceMemory, allocation: Allocation) -> int:
 
 
 def survivors(access: Access) -> Access:
-    """The access without the lanes that another check has taken out."""
+    """The access without the lanes that another check has suppressed."""
     if access.suppressed is None:
         return access
     kept = np.flatnonzero(~access.suppressed)
@@ -207,7 +206,7 @@ def survivors(access: Access) -> Access:
 
 
 def lanes_of(access: Access, lanes: np.ndarray) -> Access:
-    """The same access of some of its lanes only."""
+    """The access restricted to some of its lanes."""
     return Access(
         access.space,
         access.kind,

@@ -1,13 +1,13 @@
-"""Race check, bulk copies: nobody touches what a copy works on before its end was seen (PTX ISA 9.7.9.25.1).
+"""Race check of bulk copies: no access before completion is observed (PTX ISA 9.7.9.25.1).
 
-A copy has two sides. Until its source was read nobody may write there; until its destination was written
-nobody may read or write there. That a side is done is known to a thread that saw the mbarrier's phase
-complete or waited for the copy's group, and to whoever meets such a thread afterwards. A copy may write to
-global memory after its block has ended. That it still uses the block's shared memory then is a warning: the
-PTX ISA gives no word for it, and an H200 was not seen to hand such memory on too early.
+A copy has two sides. The source may not be written until it was read; the destination may not be accessed
+until it was written. A thread observes completion when it sees the mbarrier's phase complete or waits for the
+copy's group; other threads observe it by synchronising with such a thread. A copy may write to global memory
+after its block has exited. A copy that still uses the block's shared memory then is a warning: the PTX ISA
+does not forbid it, and on an H200 such memory was not seen to be reused too early.
 
-Generic accesses and copies among themselves are compared in the order in which they begin: that a copy begins
-after what others did before is for the race check to say, which takes a copy for an access of its thread.
+Generic accesses and copies are compared in the order in which they begin. Whether a copy begins after the
+accesses before it is checked by the race check, which treats a copy as an access of its thread.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from tooling.simulator.gpu.hooks import (
     Ints,
     LaunchContext,
     MBarrierOperation,
-    Meeting,
+    PartialBarrier,
     Space,
     Transfer,
 )
 
-FEW = 256
-"""Up to so many lanes, strong accesses carry what threads know to other threads, one by one."""
+FEW_LANES = 256
+"""Strong accesses of at most this many lanes pass on what threads have observed, lane by lane."""
 
 
 def _matters(side: Side, access: Access) -> bool:
-    """Reads may meet what a copy only reads, and additions may meet additions."""
+    """Two reads do not conflict, and neither do two additions."""
     if access.kind is AccessKind.LOAD:
         return side.writes
     return not (side.adds and access.kind is AccessKind.ATOMIC)
 
 
 class BulkCopyCheck(CheckHook):
-    """Accesses to what a bulk copy is still reading or writing, and copies that outlive their block."""
+    """Accesses to memory that a bulk copy still reads or writes, and copies that outlive their block."""
 
     check = Check.RACES
 
@@ -52,42 +52,42 @@ class BulkCopyCheck(CheckHook):
         self._sides = Sides(1)
 
     def launch_begin(self, context: LaunchContext) -> None:
-        """A launch comes after all copies of earlier ones."""
+        """A launch is ordered after all copies of earlier ones."""
         super().launch_begin(context)
         self._sides = Sides(context.threads_per_block)
         self._exits: dict[int, tuple[int, Instruction | None]] = {}
 
-    def has_told(self, access: Instruction, copy: Instruction) -> bool:
-        """Whether these two were reported: then nobody needs to hear that they race as well."""
+    def has_reported(self, access: Instruction, copy: Instruction) -> bool:
+        """Whether this pair was reported, so that it need not be reported as a race as well."""
         return bool(self._findings) and any(
             (kind, self.context.launch.function.name, access.ptx_line, copy.ptx_line) in self._findings
             for kind in (Kind.BULK_COPY_IN_FLIGHT, Kind.COPY_SOURCE_CHANGED)
         )
 
-    # What is done
+    # Accesses
 
     def access(self, access: Access) -> None:
-        """Compare an access with the copies under way; the access of a copy itself is one more of them."""
+        """Compare an access with the copies in progress; the access of a copy itself starts another."""
         if access.transfer is None and not self._sides:
             return
         access = survivors(access)
         if access.space is Space.LOCAL or not len(access.threads):
             return
-        places = access.addresses
+        addresses = access.addresses
         if access.space is Space.GLOBAL:  # mapped memory may have several addresses
-            places = self.context.memory.places(places)
-        if access.transfer is None and len(access.threads) <= FEW and is_strong(access.instruction):
-            self._talk(access, places)
-        for side in self._sides.near(access, places):
+            addresses = self.context.memory.physical_addresses(addresses)
+        if access.transfer is None and len(access.threads) <= FEW_LANES and is_strong(access.instruction):
+            self._pass_on(access, addresses)
+        for side in self._sides.near(access, addresses):
             if side.transfer is not access.transfer and _matters(side, access):
-                self._compare(side, access, places)
+                self._compare(side, access, addresses)
         if access.transfer is not None:
-            self._begin(access, places, access.transfer)
+            self._begin(access, addresses, access.transfer)
 
-    def _compare(self, side: Side, access: Access, places: Ints) -> None:
-        lanes = side.hits(access, places)
+    def _compare(self, side: Side, access: Access, addresses: Ints) -> None:
+        lanes = side.hits(access, addresses)
         if len(lanes):
-            lanes = lanes[~self._sides.knows(side, access.threads[lanes])]
+            lanes = lanes[~self._sides.observed_by(side, access.threads[lanes])]
         if not len(lanes):
             return
         copy, lane = side.transfer.instruction, int(lanes[0])
@@ -95,7 +95,7 @@ class BulkCopyCheck(CheckHook):
         key = (kind, self.context.launch.function.name, access.instruction.ptx_line, copy.ptx_line)
         if self.again(key, len(lanes)):
             return
-        buffer, offset = self._place(access, lane)
+        buffer, offset = self._buffer_at(access, lane)
         parties = (
             self.party(int(access.threads[lane]), action_of(access), access.instruction),
             self.party(side.transfer.thread, Action.ASYNC_COPY, copy),
@@ -113,7 +113,7 @@ class BulkCopyCheck(CheckHook):
         )
         self.note(key, finding)
 
-    def _place(self, access: Access, lane: int) -> tuple[Buffer | None, int]:
+    def _buffer_at(self, access: Access, lane: int) -> tuple[Buffer | None, int]:
         address = int(access.addresses[lane])
         if access.space is Space.SHARED:
             return self.window(Space.SHARED, access.element_bytes), address
@@ -122,29 +122,31 @@ class BulkCopyCheck(CheckHook):
             return None, 0
         return self.buffer(home, access.element_bytes), address - home.base
 
-    def _begin(self, access: Access, places: Ints, transfer: Transfer) -> None:
-        starts = np.sort(places)
+    def _begin(self, access: Access, addresses: Ints, transfer: Transfer) -> None:
+        starts = np.sort(addresses)
         apart = np.flatnonzero(starts[1:] > starts[:-1] + access.bytes) + 1
         first = np.concatenate([[0], apart])
         last = np.concatenate([apart, [len(starts)]]) - 1
         block = -1 if access.blocks is None else int(access.blocks[0])
         writes = access.kind is not AccessKind.LOAD
         adds = access.kind is AccessKind.ATOMIC
-        if writes:  # whoever writes there rightly knows of all copies before: this one takes their place
-            over = {id(side) for side in self._sides.near(access, places) if side.block == block}
+        if writes:  # this copy replaces the copies to the same bytes that its thread has observed
+            over = {id(side) for side in self._sides.near(access, addresses) if side.block == block}
             thread = np.array([transfer.thread])
-            self._sides.keep(lambda side: id(side) not in over or not self._sides.knows(side, thread).all())
+            self._sides.keep(
+                lambda side: id(side) not in over or not self._sides.observed_by(side, thread).all()
+            )
         ends = starts[last] + access.bytes
         self._sides.add(Side(transfer, writes, adds, block, starts[first], ends))
 
-    # Who knows that a copy is over
+    # Threads that have observed the end of a copy
 
-    def _talk(self, access: Access, places: Ints) -> None:
-        for lane, place in enumerate(places.tolist()):
-            message = (access.space, None if access.blocks is None else int(access.blocks[lane]), place)
+    def _pass_on(self, access: Access, addresses: Ints) -> None:
+        for lane, address in enumerate(addresses.tolist()):
+            message = (access.space, None if access.blocks is None else int(access.blocks[lane]), address)
             thread = access.threads[lane : lane + 1]
-            self._sides.pick_up(thread, message)
-            self._sides.leave(thread, message)
+            self._sides.acquire(thread, message)
+            self._sides.release(thread, message)
 
     def transfer_counted(self, transfer: Transfer) -> None:
         for side in self._sides.at([transfer.barrier] if transfer.barrier is not None else []):
@@ -162,78 +164,78 @@ class BulkCopyCheck(CheckHook):
         for barrier in set(zip(blocks.tolist(), offsets.tolist(), strict=True)):
             here = operation.threads[(blocks == barrier[0]) & (offsets == barrier[1])]
             if not passed:
-                self._sides.leave(here, ("mbarrier", barrier))
+                self._sides.release(here, ("mbarrier", barrier))
                 continue
-            self._sides.pick_up(here, ("mbarrier", barrier))
+            self._sides.acquire(here, ("mbarrier", barrier))
             for side in self._sides.at([barrier]):
                 if side.done:
-                    self._sides.learn(side, here)
+                    self._sides.observe(side, here)
         if passed:
             self._drop_read_inputs()
 
     def bulk_wait(self, threads: Ints, groups: Ints, instruction: Instruction) -> None:
-        """With `.read` only the sources are known to be done."""
+        """With `.read` only the sources are done."""
         read = "read" in instruction.modifiers
         over = dict(zip(threads.tolist(), groups.tolist(), strict=True))
         for side in self._sides:
             copy = side.transfer
             if copy.barrier is None and copy.group < over.get(copy.thread, 0) and not (read and side.writes):
-                self._sides.learn(side, np.array([copy.thread]))
+                self._sides.observe(side, np.array([copy.thread]))
         self._drop_read_inputs()
 
     def _drop_read_inputs(self) -> None:
-        """Global memory that was read: who writes there now races with its reader, or does not."""
-        self._sides.keep(lambda side: side.writes or side.block >= 0 or not side.known)
+        """Drop observed reads of global memory: the race check compares later writes with the reader."""
+        self._sides.keep(lambda side: side.writes or side.block >= 0 or not side.observers)
 
     def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
-        """Where all threads of its block know of it, a side is forgotten: others have the race check."""
+        """Drop the sides that a thread of the block has observed: the race check compares the rest."""
         if self._sides:
             here = set(blocks.tolist())
-            self._sides.keep(lambda side: here.isdisjoint(side.known))
+            self._sides.keep(lambda side: here.isdisjoint(side.observers))
 
     def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
-        """What these threads learn after their arrival, the barrier tells nobody."""
-        self._tell_cluster(threads)
+        """The barrier releases only what these threads have observed before their arrival."""
+        self._release_to_cluster(threads)
 
-    def _tell_cluster(self, threads: Ints) -> None:
+    def _release_to_cluster(self, threads: Ints) -> None:
         if not self._sides:
             return
         clusters = clusters_of(self.context.launch, threads // self.context.threads_per_block)
         for cluster in np.unique(clusters).tolist():
-            self._sides.leave(threads[clusters == cluster], ("cluster", cluster))
+            self._sides.release(threads[clusters == cluster], ("cluster", cluster))
 
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
-        """Where all threads of a cluster know of it now, a side is forgotten."""
+        """Drop the sides that all threads of a cluster have observed now."""
         here = {("cluster", cluster) for cluster in clusters.tolist()}
-        self._sides.keep(lambda side: here.isdisjoint(side.told))
+        self._sides.keep(lambda side: here.isdisjoint(side.released_at))
 
     def barrier_arrive(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
-        self._sides.leave(threads, ("barrier", barrier))
+        self._sides.release(threads, ("barrier", barrier))
 
-    def named_barrier(self, meeting: Meeting) -> None:
+    def named_barrier(self, passed: PartialBarrier) -> None:
         size = self.context.threads_per_block
-        for block in meeting.blocks.tolist() if self._sides else ():
-            threads = meeting.threads[meeting.threads // size == block]
-            if len(meeting.arrived):
-                self._sides.pick_up(threads, ("barrier", meeting.barrier))
-            self._sides.meet(threads, size)
+        for block in passed.blocks.tolist() if self._sides else ():
+            threads = passed.threads[passed.threads // size == block]
+            if len(passed.arrived):
+                self._sides.acquire(threads, ("barrier", passed.barrier))
+            self._sides.synchronise(threads, size)
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
-        self._sides.meet(threads, WARP)
+        self._sides.synchronise(threads, WARP)
 
     # The end of a block
 
     def threads_exit(self, threads: Ints, instruction: Instruction | None) -> None:
         if self._sides:
-            self._tell_cluster(threads)  # to exit counts as an arrival
+            self._release_to_cluster(threads)  # an exit counts as an arrival
             blocks, firsts = np.unique(threads // self.context.threads_per_block, return_index=True)
             for block, first in zip(blocks.tolist(), firsts.tolist(), strict=True):
                 self._exits[block] = (int(threads[first]), instruction)
 
     def batch_end(self, first_block: int, blocks: int) -> None:
-        """All threads of these blocks have exited, and their shared memory is given to others."""
+        """All threads of these blocks have exited, and their shared memory is reused."""
         for side in self._sides:
-            if first_block <= side.block < first_block + blocks and not side.known:
+            if first_block <= side.block < first_block + blocks and not side.observers:
                 self._report_outlived(side)
         self._sides.keep(lambda side: side.block < 0)
 

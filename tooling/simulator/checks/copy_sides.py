@@ -1,7 +1,7 @@
-"""What bulk copies under way read and write, and which threads know that they are done with it.
+"""What bulk copies in progress read and write, and which threads have observed that they are done.
 
-There may be very many at once, a few of each block: what happens in a block, at an mbarrier or through a
-message goes to those that it concerns, not to all.
+There may be very many at once, a few per block: an event in a block, at an mbarrier or at an address is
+passed only to the copies that it concerns.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from tooling.simulator.gpu.hooks import Access, Ints, Transfer
 
 
 class Side(Struct, eq=False):
-    """What a copy reads or writes.
+    """The source or the destination of a copy.
 
     Attributes:
-        writes: its destination, not its source; adds: atomically.
-        block: in whose shared memory it lies; -1 for global memory.
-        starts, ends: (n,) the stretches, in order and apart from each other.
-        counted: the bytes were counted off the mbarrier; done: and that phase is complete.
-        known: per block, which of its threads know that the copy is done with this side.
-        told: where such threads left a message: mbarriers, barriers, strong accesses.
+        writes: the destination, not the source; adds: atomically.
+        block: the block whose shared memory it is in; -1 for global memory.
+        starts, ends: (n,) disjoint byte ranges in ascending order.
+        counted: the mbarrier has counted the bytes; done: and that phase is complete.
+        observers: per block, which of its threads have observed that the copy is done with this side.
+        released_at: where observers released this: mbarriers, barriers, addresses of strong accesses.
     """
 
     transfer: Transfer
@@ -36,24 +36,24 @@ class Side(Struct, eq=False):
     ends: Ints
     counted: bool = False
     done: bool = False
-    known: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
-    told: set[Hashable] = field(default_factory=set)
+    observers: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
+    released_at: set[Hashable] = field(default_factory=set)
 
-    def hits(self, access: Access, places: Ints) -> NDArray[np.int64]:
-        """The lanes that touch it; `places` are where they access."""
+    def hits(self, access: Access, addresses: Ints) -> NDArray[np.int64]:
+        """The lanes that access it, at `addresses`."""
         low, high = int(self.starts[0]), int(self.ends[-1])
-        near = (places < high) & (places + access.bytes > low)
+        near = (addresses < high) & (addresses + access.bytes > low)
         if access.blocks is not None:
             near &= access.blocks == self.block
         lanes = np.flatnonzero(near)
         if not len(lanes) or len(self.starts) == 1:
             return lanes
-        stretch = np.searchsorted(self.ends, places[lanes], side="right")
-        return lanes[self.starts[stretch] < places[lanes] + access.bytes]
+        part = np.searchsorted(self.ends, addresses[lanes], side="right")
+        return lanes[self.starts[part] < addresses[lanes] + access.bytes]
 
 
 class Sides:
-    """Those of a launch.
+    """The sides of all copies of a launch.
 
     Args:
         threads: of a block.
@@ -67,18 +67,18 @@ class Sides:
         self._all = sides
         self._bounds: NDArray[np.int64] | None = None
         self._at: dict[tuple[int, int], list[Side]] = {}
-        self._known_in: dict[int, list[Side]] = {}
-        self._told: dict[Hashable, list[Side]] = {}
+        self._observed_in: dict[int, list[Side]] = {}
+        self._released_at: dict[Hashable, list[Side]] = {}
         for side in sides:
             self._enter(side)
 
     def _enter(self, side: Side) -> None:
         if side.transfer.barrier is not None:
             self._at.setdefault(side.transfer.barrier, []).append(side)
-        for block in side.known:
-            self._known_in.setdefault(block, []).append(side)
-        for message in side.told:
-            self._told.setdefault(message, []).append(side)
+        for block in side.observers:
+            self._observed_in.setdefault(block, []).append(side)
+        for message in side.released_at:
+            self._released_at.setdefault(message, []).append(side)
 
     def __len__(self) -> int:
         return len(self._all)
@@ -87,72 +87,72 @@ class Sides:
         return iter(self._all)
 
     def add(self, side: Side) -> None:
-        """One more."""
+        """Add a side."""
         self._all.append(side)
         self._bounds = None
         self._enter(side)
 
     def keep(self, wanted: Callable[[Side], bool]) -> None:
-        """Forget the others."""
+        """Keep only these."""
         kept = [side for side in self._all if wanted(side)]
         if len(kept) < len(self._all):
             self._put(kept)
 
     def at(self, barriers: Iterable[tuple[int, int]]) -> Iterator[Side]:
-        """Those of the copies that are counted off these mbarriers."""
+        """The sides of copies that these mbarriers count."""
         for barrier in barriers:
             yield from self._at.get(barrier, ())
 
-    def near(self, access: Access, places: Ints) -> list[Side]:
-        """Those that an access at these places may touch."""
+    def near(self, access: Access, addresses: Ints) -> list[Side]:
+        """The sides that an access at these addresses may touch."""
         if not self._all:
             return []
         if self._bounds is None:
             ends = [(side.block, int(side.starts[0]), int(side.ends[-1])) for side in self._all]
             self._bounds = np.array(ends, np.int64)
         block, low, high = self._bounds.T
-        near = low < int(places.max()) + access.bytes
-        near &= high > int(places.min())
+        near = low < int(addresses.max()) + access.bytes
+        near &= high > int(addresses.min())
         first, last = (-1, -1) if access.blocks is None else (access.blocks.min(), access.blocks.max())
         near &= (first <= block) & (block <= last)
         return [self._all[k] for k in np.flatnonzero(near)]
 
-    # Who knows that a copy is over
+    # Threads that have observed the end of a copy
 
-    def knows(self, side: Side, threads: Ints) -> NDArray[np.bool_]:
-        """(n,) which of these threads know that the copy is done with this side."""
+    def observed_by(self, side: Side, threads: Ints) -> NDArray[np.bool_]:
+        """(n,) which of these threads have observed that the copy is done with this side."""
         known = np.zeros(len(threads), np.bool_)
-        for block, members in side.known.items():
+        for block, members in side.observers.items():
             here = threads // self._size == block
             known[here] = members[threads[here] % self._size]
         return known
 
-    def learn(self, side: Side, threads: Ints) -> None:
-        """These threads know it from now on."""
+    def observe(self, side: Side, threads: Ints) -> None:
+        """These threads have observed it."""
         for block, inside in by_block(threads, self._size):
-            if block not in side.known:
-                side.known[block] = np.zeros(self._size, np.bool_)
-                self._known_in.setdefault(block, []).append(side)
-            side.known[block][inside] = True
+            if block not in side.observers:
+                side.observers[block] = np.zeros(self._size, np.bool_)
+                self._observed_in.setdefault(block, []).append(side)
+            side.observers[block][inside] = True
 
-    def meet(self, threads: Ints, team: int) -> None:
-        """What one of these threads knows, all know from now on that are of its team, so many neighbours."""
-        for block, inside in by_block(threads, self._size) if self._known_in else ():
-            for side in self._known_in.get(block, ()):
-                members = side.known[block]
-                told = np.zeros(-(-self._size // team), np.bool_)
-                told[inside[members[inside]] // team] = True
-                members[inside[told[inside // team]]] = True
+    def synchronise(self, threads: Ints, team: int) -> None:
+        """Share what these threads have observed within teams of `team` consecutive threads."""
+        for block, inside in by_block(threads, self._size) if self._observed_in else ():
+            for side in self._observed_in.get(block, ()):
+                members = side.observers[block]
+                observed = np.zeros(-(-self._size // team), np.bool_)
+                observed[inside[members[inside]] // team] = True
+                members[inside[observed[inside // team]]] = True
 
-    def leave(self, threads: Ints, message: Hashable) -> None:
-        """Whoever picks up this message learns what one of these threads knows."""
-        for block, inside in by_block(threads, self._size) if self._known_in else ():
-            for side in self._known_in.get(block, ()):
-                if message not in side.told and side.known[block][inside].any():
-                    side.told.add(message)
-                    self._told.setdefault(message, []).append(side)
+    def release(self, threads: Ints, message: Hashable) -> None:
+        """Threads that acquire `message` observe what one of these threads has observed."""
+        for block, inside in by_block(threads, self._size) if self._observed_in else ():
+            for side in self._observed_in.get(block, ()):
+                if message not in side.released_at and side.observers[block][inside].any():
+                    side.released_at.add(message)
+                    self._released_at.setdefault(message, []).append(side)
 
-    def pick_up(self, threads: Ints, message: Hashable) -> None:
-        """These threads learn what was left there."""
-        for side in self._told.get(message, ()):
-            self.learn(side, threads)
+    def acquire(self, threads: Ints, message: Hashable) -> None:
+        """These threads observe what was released at `message`."""
+        for side in self._released_at.get(message, ()):
+            self.observe(side, threads)

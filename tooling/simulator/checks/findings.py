@@ -1,4 +1,4 @@
-"""What a check found in a kernel, and its rendering as a message a learner can act on.
+"""What a check found in a kernel, and its rendering as a message.
 
 A `Finding` holds facts only: which rule was broken, by which threads, at which lines, on which buffer. The
 sentences are in `tooling.simulator.checks.texts`, keyed by `Kind`. Rendering joins
@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, field, to_builtins
 
 from tooling.simulator.checks import texts
 from tooling.text import Text
@@ -80,14 +80,14 @@ class Kind(StrEnum):
     DEADLOCK = "deadlock"
     MBARRIER_STUCK = "mbarrier-stuck"
     MBARRIER_NOT_READY = "mbarrier-not-ready"
-    MBARRIER_UNHEEDED = "mbarrier-unheeded"
+    MBARRIER_RESULT_IGNORED = "mbarrier-result-ignored"
     CLUSTER_WAIT_MISSING = "cluster-wait-missing"
     CLUSTER_ARRIVE_MISSING = "cluster-arrive-missing"
     CLUSTER_BLOCK_GONE = "cluster-block-gone"
 
 
 class Action(StrEnum):
-    """What a thread was doing at the place that a finding names."""
+    """What a thread was doing at the position that a finding reports."""
 
     READ = "read"
     WRITE = "write"
@@ -102,15 +102,15 @@ class Action(StrEnum):
 
 
 class Memory(StrEnum):
-    """The memory that a finding speaks of."""
+    """The memory that a finding refers to."""
 
     GLOBAL = "global"
     SHARED = "shared"
     LOCAL = "local"
 
 
-class Place(Struct, frozen=True):
-    """A line of the program: of the Mojo source where line tables know it (`line` > 0), and of the PTX."""
+class SourcePosition(Struct, frozen=True):
+    """A position in the program: of the Mojo source, if line tables give one (`line` > 0), and of the PTX."""
 
     file: str
     line: int
@@ -118,22 +118,22 @@ class Place(Struct, frozen=True):
     ptx_line: int
 
     def __str__(self) -> str:
-        """The place as a terminal can open it."""
+        """`FILE:LINE:COLUMN`, with a path that a terminal can open."""
         return f"{_short_path(self.file)}:{self.line}:{self.column}" if self.line > 0 else self.brief
 
     @property
     def brief(self) -> str:
-        """The place inside a sentence: the file without its folder."""
+        """The position inside a sentence: the file without its folder."""
         if self.line <= 0:
             return f"PTX:{self.ptx_line}"
         return f"{Path(self.file).name}:{self.line}:{self.column}"
 
 
 class Party(Struct, frozen=True):
-    """Threads that took part, all at one place.
+    """Threads that took part, all at one source position.
 
-    `thread` and `block` name one of them; `warp` and `lane` are that thread's, inside its block; `count` says
-    how many threads did the same (in all blocks together).
+    `thread` and `block` name one of them; `warp` and `lane` are that thread's, inside its block; `count` is
+    the number of threads that did the same, in all blocks.
     """
 
     action: Action
@@ -141,17 +141,16 @@ class Party(Struct, frozen=True):
     block: Index3
     warp: int
     lane: int
-    place: Place
+    position: SourcePosition = field(name="place")
     count: int = 1
 
 
 class Buffer(Struct, frozen=True):
-    """The memory a finding speaks of: an allocation, or a block's or thread's own window.
+    """The memory that a finding refers to: an allocation, or a block's or thread's own window.
 
-    `number` counts the program's allocations, or the kernel's shared arrays, from 1 (0: the whole window, or
-    a variable of the program, whose name is `label`);
-    `argument` is the place, from 1, of the kernel parameter that holds the buffer's address (None: none
-    does). `size` and `element` are in bytes.
+    `number` counts the program's allocations, or the kernel's shared arrays, from 1; it is 0 for the whole
+    window, and for a variable of the program, whose name is `label`. `argument` is the number, from 1, of the
+    kernel parameter that holds the buffer's address, or None. `size` and `element` are in bytes.
     """
 
     memory: Memory
@@ -165,11 +164,11 @@ class Buffer(Struct, frozen=True):
 class Finding(Struct, frozen=True):
     """One broken rule, reported once; `count` says how many lanes broke it in the same way.
 
-    `parties[0]` is the thread that broke the rule (of a race: the later access). `offset` is where the access
-    began, in bytes from the start of `buffer`; `size` its bytes; `distance` how far it reaches outside
+    `parties[0]` is the thread that broke the rule (of a race: the later access). `offset` is the start of the
+    access, in bytes from the start of `buffer`; `size` its bytes; `distance` how far it reaches outside
     the buffer. `expected` and `arrived` count threads at a barrier, or hold lane masks for `.sync`
-    operations, or the blocks of a cluster; then `arrived` may be the lane or the rank that was asked for, or
-    the number of a barrier. `one_cluster`: the blocks of all parties are of one cluster.
+    operations, or the blocks of a cluster; then `arrived` may be the requested lane or rank, or
+    the number of a barrier. `one_cluster`: the blocks of all parties are in one cluster.
     """
 
     check: Check
@@ -189,13 +188,13 @@ class Finding(Struct, frozen=True):
     one_cluster: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The finding as plain JSON values; the key names are the field names."""
+        """The finding as plain JSON values; the key names are the encoded field names."""
         plain: dict[str, Any] = to_builtins(self)
         return plain
 
 
 class Message(Struct, frozen=True):
-    """A finding in one language: the four answers."""
+    """A finding in one language, in four parts."""
 
     what: str
     where: tuple[str, ...]
@@ -204,7 +203,7 @@ class Message(Struct, frozen=True):
 
 
 def explain(finding: Finding, language: str = "en") -> Message:
-    """Put a finding into words.
+    """Render a finding in a language.
 
     Args:
         finding: what was found.
@@ -247,7 +246,7 @@ def _index(index: Index3) -> str:
 def _party_line(party: Party) -> Text:
     line = texts.PARTY if party.count == 1 else texts.PARTY_MANY
     return line.of(
-        place=party.place,
+        position=party.position,
         thread=_index(party.thread),
         block=_index(party.block),
         warp=party.warp,
@@ -259,7 +258,7 @@ def _party_line(party: Party) -> Text:
 
 
 def _facts(finding: Finding) -> dict[str, str | Text]:
-    """Everything a sentence may name; a sentence takes what it needs."""
+    """All facts that a sentence may use."""
     buffer, parties = finding.buffer, finding.parties
     first, last = (parties[0], parties[-1]) if parties else (None, None)
     return {
@@ -274,8 +273,8 @@ def _facts(finding: Finding) -> dict[str, str | Text]:
         "alignment": str(finding.size),
         "access": texts.ACCESSES[first.action] if first else "",
         "other_access": texts.ACCESSES[last.action] if last else "",
-        "first_place": first.place.brief if first else "",
-        "last_place": last.place.brief if last else "",
+        "first_position": first.position.brief if first else "",
+        "last_position": last.position.brief if last else "",
         "expected": str(finding.expected),
         "arrived": str(finding.arrived),
         "missing": str(finding.expected - finding.arrived),
@@ -286,15 +285,15 @@ def _facts(finding: Finding) -> dict[str, str | Text]:
 
 
 def race_scope(finding: Finding) -> str:
-    """How far apart the parties of a race are: what could order them depends on it."""
+    """The scope that a race spans, which decides what can order it."""
     if len(finding.parties) < 2:
         return "warp"
     one, two = finding.parties[0], finding.parties[1]
     if one.block != two.block:
         shared = finding.buffer is not None and finding.buffer.memory is Memory.SHARED
         return "cluster" if shared or finding.one_cluster else "grid"
-    if one.place.line == two.place.line > 0:
-        # Of one step all threads read before they write: who reads what was written is a step further on.
+    if one.position.line == two.position.line > 0:
+        # In one step all threads read before they write: a thread that reads the new value is one step later.
         return "step" if finding.kind is Kind.READ_AFTER_WRITE else "line"
     return "warp" if one.warp == two.warp else "block"
 
@@ -306,7 +305,7 @@ def _buffer_name(finding: Finding) -> Text | str:
     if buffer.memory is not Memory.GLOBAL:
         window = texts.SHARED_ARRAY if buffer.number else texts.WINDOWS[buffer.memory]
         return window.of(size=texts.BYTES.of(count=buffer.size), number=buffer.number)
-    # A leak is found when no kernel runs any more: then the argument of the last one says nothing.
+    # A leak is found after the last kernel, whose argument numbers do not apply.
     name = texts.BUFFER if buffer.argument is None or not finding.kernel else texts.BUFFER_ARGUMENT
     if not buffer.number:
         name = texts.VARIABLE
@@ -320,8 +319,7 @@ def _buffer_name(finding: Finding) -> Text | str:
 
 
 def _element(finding: Finding) -> Text | str:
-    """The access as an element number, as the learner wrote it: buffers are indexed in elements, not
-    bytes."""
+    """The access as an element number, since the source indexes buffers in elements, not bytes."""
     buffer = finding.buffer
     if buffer is None or not buffer.element or finding.offset % buffer.element:
         return ""

@@ -1,4 +1,4 @@
-"""Where an access lands: which allocation, which bytes of it; computed once for all checks."""
+"""The allocations and bytes that an access touches, computed once for all checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tooling.simulator.gpu.hooks import Access, Ints
 
 
 class Piece(Struct, frozen=True):
-    """The lanes of an access that lie wholly inside one allocation (live or freed).
+    """The lanes of an access that are wholly inside one allocation (live or freed).
 
     `low` and `high` bound the bytes they touch, as offsets in the allocation (`high` is one past the last).
     """
@@ -28,14 +28,14 @@ class Piece(Struct, frozen=True):
 
 
 class Footprint(Struct, frozen=True):
-    """A global access, cut at allocations; `strays` are the lanes that lie in none (None: no such lane)."""
+    """A global access, split by allocation; `out_of_bounds`: lanes in no allocation (None: no such lane)."""
 
     pieces: tuple[Piece, ...]
-    strays: NDArray[np.int64] | None = None
+    out_of_bounds: NDArray[np.int64] | None = None
 
 
 class Footprints:
-    """Remembers the footprint of the access under way, so that each check may ask for it."""
+    """Caches the footprint of the current access for all checks."""
 
     def __init__(self) -> None:
         self._access: Access | None = None
@@ -50,7 +50,7 @@ class Footprints:
 
 
 def footprint(access: Access, memory: DeviceMemory) -> Footprint:
-    """Cut a global access at the allocations it touches; one is by far the commonest case."""
+    """Split a global access by the allocations it touches; usually there is only one."""
     if len(access.threads) == 0:
         return Footprint(())
     low, high = extent(access)
@@ -61,7 +61,7 @@ def footprint(access: Access, memory: DeviceMemory) -> Footprint:
 
 
 def extent(access: Access) -> tuple[int, int]:
-    """Lowest address and one past the highest, of all lanes."""
+    """The lowest address of all lanes, and one past the highest."""
     first = int(access.addresses[0])
     if access.contiguous:
         return first, first + access.bytes * len(access.addresses)

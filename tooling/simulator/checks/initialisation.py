@@ -1,8 +1,8 @@
-"""Initialisation check: no byte is read that neither the host nor a thread has written.
+"""Initialisation check: no byte is read that was never written by the host or a thread.
 
-One shadow byte per byte of memory says "written". Buffers are mostly written from end to end, so each shadow
-also keeps one interval that is known to be written: an access inside it costs nothing. Model:
-compute-sanitizer's initcheck, which knows global memory only.
+One shadow byte per byte of memory is 1 if it was written. Buffers are usually written from end to end,
+so each shadow also keeps one interval that is known to be written: an access inside it needs no lookup.
+Model: compute-sanitizer's initcheck, which checks global memory only.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext,
 
 
 class WrittenBytes:
-    """Which bytes of a stretch of memory were written.
+    """Which bytes of a range of memory were written.
 
     Args:
         size: its length in bytes.
     """
 
-    __slots__ = ("_bytes", "_clean_reads", "_entered", "_high", "_low", "size")
+    __slots__ = ("_bytes", "_clean_reads", "_flushed", "_high", "_low", "size")
 
     def __init__(self, size: int) -> None:
         self.size = size
         self._bytes = np.zeros(size + -size % 16, dtype=np.uint8)
         self._bytes[size:] = 1
-        self._low = self._high = self._entered = self._clean_reads = 0
+        self._low = self._high = self._flushed = self._clean_reads = 0
 
     def write(self, low: int, high: int) -> None:
         """Every byte from `low` up to `high` (exclusive) is written now."""
@@ -53,13 +53,13 @@ class WrittenBytes:
             words[first + word if word else first] = full
 
     def copy(self, low: int, source: WrittenBytes, start: int, size: int) -> None:
-        """`size` bytes were copied here from `start` in another stretch: they are written if those are."""
+        """`size` bytes were copied here from `start` of another range: they are written if those are."""
         if source.written_between(start, start + size):
             self.write(low, low + size)
             return
-        self._enter_interval()
+        self._flush_interval()
         self._bytes[low : low + size] = source._bytes[start : start + size]
-        self._low = self._high = self._entered = 0
+        self._low = self._high = self._flushed = 0
 
     def covers(self, low: int, high: int) -> bool:
         """Whether all these bytes are known to be written, by the interval alone."""
@@ -69,36 +69,36 @@ class WrittenBytes:
         """Whether all bytes from `low` up to `high` (exclusive) are written."""
         if self.covers(low, high):
             return True
-        self._enter_interval()
+        self._flush_interval()
         if not self._bytes[low:high].all():
             return False
         self.write(low, high)
         return True
 
     def missing(self, low: int, high: int) -> tuple[int, int]:
-        """How many bytes from `low` up to `high` (exclusive) are not written, and the offset of the first."""
+        """The number of unwritten bytes from `low` up to `high` (exclusive), and the offset of the first."""
         if self.written_between(low, high):
             return 0, high
-        stretch = self._bytes[low:high]
-        return len(stretch) - int(np.count_nonzero(stretch)), low + int(stretch.argmin())
+        written = self._bytes[low:high]
+        return len(written) - int(np.count_nonzero(written)), low + int(written.argmin())
 
     def unwritten(self, offsets: Ints, width: int) -> NDArray[np.bool_]:
         """(n,) lanes whose `width` bytes (a power of two, aligned) are not all written."""
-        self._enter_interval()
+        self._flush_interval()
         words, first, full = self._words(offsets, width)
-        lacking = words[first] != full
+        unwritten = words[first] != full
         for word in range(1, width // 8):
-            lacking |= words[first + word] != full
-        return np.asarray(lacking)
+            unwritten |= words[first + word] != full
+        return np.asarray(unwritten)
 
-    def look_for_completion(self) -> None:
-        """Now and then, after a read that lacked nothing, see whether everything is written by now."""
+    def check_complete(self) -> None:
+        """After 1, 2, 4, … reads of written bytes, check whether the whole range is written by now."""
         self._clean_reads += 1
         if self._clean_reads & (self._clean_reads - 1) == 0 and self._bytes.all():
             self._low, self._high = 0, self.size
 
     def _words(self, offsets: Ints, width: int) -> tuple[NDArray[Any], Ints, int]:
-        """The shadow in words of at most 8 bytes, the first word of each lane, and a wholly written word."""
+        """The shadow in words of at most 8 bytes, the first word of each lane, and a fully written word."""
         step = min(width, 8)
         return (
             self._bytes.view(f"u{step}"),
@@ -106,11 +106,11 @@ class WrittenBytes:
             0x0101010101010101 >> 8 * (8 - step),
         )
 
-    def _enter_interval(self) -> None:
-        """Enter the interval into the bytes; while writes only extend it, they stay untouched."""
-        if not self._entered >= (self._high - self._low):
+    def _flush_interval(self) -> None:
+        """Write the interval to the bytes; not needed while writes only extend it."""
+        if not self._flushed >= (self._high - self._low):
             self._bytes[self._low : self._high] = 1
-            self._entered = self._high - self._low
+            self._flushed = self._high - self._low
 
 
 class InitialisationCheck(CheckHook):
@@ -126,29 +126,29 @@ class InitialisationCheck(CheckHook):
         self._first_block = 0
 
     def allocate(self, allocation: Allocation) -> None:
-        """Device memory begins unwritten; pinned host memory is the host's own business."""
+        """Device memory starts unwritten; pinned host memory is not checked."""
         if not allocation.host:
-            self._buffers.setdefault(allocation.place, WrittenBytes(allocation.size))
+            self._buffers.setdefault(allocation.physical_address, WrittenBytes(allocation.size))
 
     def free(self, allocation: Allocation) -> None:
-        if not allocation.mapped:  # else it is still there, and may be mapped again
-            self.drop(allocation.place)
+        if not allocation.mapped:  # mapped memory still exists, and may be mapped again
+            self.drop(allocation.physical_address)
 
-    def drop(self, place: int) -> None:
-        self._buffers.pop(place, None)
+    def drop(self, physical_address: int) -> None:
+        self._buffers.pop(physical_address, None)
 
     def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
         allocation = memory.containing(address)
-        written = self._buffers.get(allocation.place) if allocation else None
+        written = self._buffers.get(allocation.physical_address) if allocation else None
         if allocation is not None and written is not None:
             low = address - allocation.base
             written.write(low, min(low + size, written.size))
 
     def device_copy(self, memory: DeviceMemory, address: int, source: int, size: int) -> None:
-        """Bytes that nobody wrote stay so when they are copied."""
+        """Copies of unwritten bytes are unwritten."""
         origin, target = memory.containing(source), memory.containing(address)
-        known = None if origin is None else self._buffers.get(origin.place)
-        there = None if target is None else self._buffers.get(target.place)
+        known = None if origin is None else self._buffers.get(origin.physical_address)
+        there = None if target is None else self._buffers.get(target.physical_address)
         if origin is None or known is None or target is None or there is None:
             self.host_write(memory, address, size)
         else:
@@ -156,7 +156,7 @@ class InitialisationCheck(CheckHook):
 
     def host_read(self, memory: DeviceMemory, address: int, size: int) -> None:
         allocation = memory.containing(address)
-        written = self._buffers.get(allocation.place) if allocation else None
+        written = self._buffers.get(allocation.physical_address) if allocation else None
         if allocation is None or written is None:
             return
         low = address - allocation.base
@@ -177,7 +177,7 @@ class InitialisationCheck(CheckHook):
             self.note((Kind.UNWRITTEN_COPY, allocation.serial), finding)
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
-        """Fresh blocks: nothing in their shared and local memory is written."""
+        """New blocks: their shared and local memory is unwritten."""
         context = self.context
         self._first_block = first_block
         self._shared = WrittenBytes(blocks * _padded(context.shared_bytes))
@@ -193,7 +193,7 @@ class InitialisationCheck(CheckHook):
             return
         if access.space is Space.GLOBAL:
             for piece in self._footprints.of(access, self.context.memory).pieces:
-                written = self._buffers.get(piece.allocation.place)
+                written = self._buffers.get(piece.allocation.physical_address)
                 if written is not None and not written.covers(piece.low, piece.high):
                     part = piece.access
                     if part.contiguous:
@@ -228,18 +228,18 @@ class InitialisationCheck(CheckHook):
                 low, high = extent(access)
                 if written.written_between(low - home.base, high - home.base):
                     return
-            lacking = written.unwritten(offsets, access.bytes)
-            if lacking.any():
-                self._report(access, offsets, lacking, home)
+            unwritten = written.unwritten(offsets, access.bytes)
+            if unwritten.any():
+                self._report(access, offsets, unwritten, home)
             else:
-                written.look_for_completion()
+                written.check_complete()
         if access.kind is not AccessKind.LOAD:
             written.scatter(offsets, access.bytes)
 
     def _report(
-        self, access: Access, offsets: Ints, lacking: NDArray[np.bool_], home: Allocation | None
+        self, access: Access, offsets: Ints, unwritten: NDArray[np.bool_], home: Allocation | None
     ) -> None:
-        first = int(np.argmax(lacking))
+        first = int(np.argmax(unwritten))
         if home is None:
             buffer = self.window(access.space, access.element_bytes)
             offset = int(access.addresses[first])
@@ -247,7 +247,7 @@ class InitialisationCheck(CheckHook):
             buffer = self.buffer(home, access.element_bytes)
             offset = int(offsets[first])
         reader = self.party(int(access.threads[first]), action_of(access), access.instruction)
-        # A warp of the library may read its whole scratch array and use a part of it: only the result tells.
+        # A warp of the library may read its whole scratch array and use a part of it: a warning.
         scratch = home is None and is_in_library(access.instruction)
         finding = Finding(
             self.check,
@@ -259,17 +259,17 @@ class InitialisationCheck(CheckHook):
             offset=offset,
             size=access.bytes,
             address=int(access.addresses[first]),
-            count=int(lacking.sum()),
+            count=int(unwritten.sum()),
         )
         self.note((self.context.launch.function.name, access.instruction.ptx_line, buffer.number), finding)
 
 
 def _is_call_parameter(access: Access) -> bool:
-    """Parameters of a called function live in local memory; the call itself writes them, padding left out."""
+    """Parameters of a called function are in local memory; the call itself writes them, except padding."""
     modifiers = access.instruction.modifiers
     return access.space is Space.LOCAL and bool(modifiers) and modifiers[0].startswith("param")
 
 
 def _padded(size: int) -> int:
-    """Windows lie at multiples of 16 bytes, so that an aligned access stays aligned in the shadow."""
+    """Windows start at multiples of 16 bytes, so that an aligned access is aligned in the shadow."""
     return size + -size % 16

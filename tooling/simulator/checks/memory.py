@@ -1,6 +1,6 @@
-"""Memory check: every access must lie inside a live buffer, at a multiple of its own size.
+"""Memory check: every access must be inside a live buffer, at a multiple of its own size.
 
-A lane at fault is reported and taken out (its store is dropped, its load gives zero), so that one run shows
+A faulty lane is reported and suppressed (its store is dropped, its load returns zero), so that one run shows
 every faulty line instead of the first. Model: compute-sanitizer's memcheck.
 """
 
@@ -20,10 +20,10 @@ from tooling.simulator.gpu.hooks import Access, AccessKind, Ints, LaunchContext,
 from tooling.simulator.gpu.shared_arrays import SharedArray
 
 NULL_PAGE = 1 << 16
-"""Addresses below are a null pointer plus an index, in bytes; the arena begins far above."""
+"""Lower addresses are a null pointer plus an index, in bytes; the arena starts far above."""
 
 NEAR = 1 << 20
-"""An access this far from a buffer, in bytes, still counts as having missed that buffer."""
+"""An access within this distance of a buffer, in bytes, is reported as out of bounds of that buffer."""
 
 
 class MemoryCheck(CheckHook):
@@ -31,7 +31,7 @@ class MemoryCheck(CheckHook):
     at the end."""
 
     check = Check.MEMORY
-    takes_strays = True
+    suppresses_faults = True
 
     def __init__(self, footprints: Footprints) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class MemoryCheck(CheckHook):
         self._several = any(array.number > 1 for array in self._arrays.values())
 
     def access(self, access: Access) -> None:
-        """Check one access of many lanes: two reductions in the common case, none where lanes are
+        """Check one access of many lanes: two reductions in the common case, none if the lanes are
         contiguous."""
         bits = _union_of_bits(access)
         if access.space is Space.GLOBAL:
@@ -87,16 +87,16 @@ class MemoryCheck(CheckHook):
                          offset=piece.low)  # fmt: skip
             if kind is not Kind.HOST_MEMORY:
                 access.suppress(lanes)
-        if footprint.strays is not None:
-            self._report_strays(access, footprint.strays)
+        if footprint.out_of_bounds is not None:
+            self._report_out_of_bounds(access, footprint.out_of_bounds)
 
-    def _report_strays(self, access: Access, strays: NDArray[np.int64]) -> None:
-        """Tell stray lanes apart by what they missed: mapped memory, a null page, a buffer's end, a buffer's
-        start, everything."""
+    def _report_out_of_bounds(self, access: Access, outside: NDArray[np.int64]) -> None:
+        """Report out-of-bounds lanes by what they missed: mapped memory, a null pointer, the end of a buffer,
+        its start, or every buffer."""
         lanes = np.zeros(len(access.threads), dtype=np.bool_)
-        lanes[strays] = True
+        lanes[outside] = True
         access.suppress(lanes)
-        memory, left = self.context.memory, strays
+        memory, left = self.context.memory, outside
         while len(left):
             addresses = access.addresses[left]
             address = int(addresses[0])
@@ -115,8 +115,8 @@ class MemoryCheck(CheckHook):
             left = left[~alike]
 
     def _check_window(self, access: Access, bits: int) -> None:
-        """Shared and local accesses must stay inside the window of the block or thread, and inside the shared
-        array that they mean.
+        """Shared and local accesses must stay inside the window of the block or thread, and inside their
+        shared array.
         """
         shared = access.space is Space.SHARED
         array = self._arrays.get(access.instruction.ptx_line) if shared else None
@@ -196,14 +196,14 @@ class MemoryCheck(CheckHook):
 
 
 def _union_of_bits(access: Access) -> int:
-    """All bits that occur in an address: tells alignment, and bounds the highest address, in one pass."""
+    """The union of all address bits: gives the alignment and an upper bound of the addresses in one pass."""
     if access.contiguous or access.uniform:
         return int(access.addresses[0]) | int(access.addresses[-1])
     return int(np.bitwise_or.reduce(access.addresses))
 
 
 def _missed(addresses: Ints, size: int, nearest: Allocation) -> tuple[NDArray[np.bool_], Kind, int]:
-    """How the first lane missed the nearest buffer, and which lanes missed it in the same way.
+    """How the first lane missed the nearest buffer, and the lanes that missed it in the same way.
 
     Returns:
         (n,) lanes alike, the kind, and by how many bytes the first lane reaches outside (negative: before).

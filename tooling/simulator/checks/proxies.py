@@ -1,9 +1,9 @@
-"""Proxy fences: what a bulk copy reads must be handed over to the asynchronous proxy (PTX ISA 9.7.9.25.2).
+"""Proxy fences: stores must be fenced before a bulk copy reads them (PTX ISA 9.7.9.25.2).
 
 Ordinary stores go through the generic proxy, bulk copies through the asynchronous one; a barrier alone does
-not let the copy see the stores. Either the thread that stored executes `fence.proxy.async` after it, or the
-thread that begins the copy does, once it is ordered after the stores. Only what a copy reads is looked at:
-whether the same is needed before a copy overwrites what ordinary accesses used, the PTX ISA does not say.
+not make the stores visible to the copy. Either the thread that stored executes `fence.proxy.async` after the
+store, or the thread that starts the copy does, once it is ordered after the stores. Only what a copy reads is
+checked: the PTX ISA does not say whether a fence is needed before a copy overwrites ordinary accesses.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ProxyFences:
 
 
 def _spaces(instruction: Instruction) -> tuple[Space, ...]:
-    """The memories for which it is a fence between the generic and the asynchronous proxy."""
+    """The memories in which it is a fence between the generic and the asynchronous proxy."""
     modifiers = instruction.modifiers
     if "proxy" not in modifiers or not any(m.partition("::")[0] == "async" for m in modifiers):
         return ()

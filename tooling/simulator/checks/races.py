@@ -1,9 +1,9 @@
-"""Race check: two threads, one place, at least one write, and nothing that orders them.
+"""Race check: two threads access one address, at least one writes, and the accesses are not ordered.
 
-Every access is compared with the last writer and the readers of each granule it touches (`shadow`), and
-`happens_before` says whether a barrier, a warp operation or a fence lies between. Writes of the value that is
-there already, and pairs of atomic operations, are no races. Models: compute-sanitizer's racecheck (shared
-memory only) and Oclgrind's race detector.
+Every access is compared with the last writer and the readers of each granule it touches (`shadow`);
+`happens_before` decides whether a barrier, a warp operation or a fence orders the two. Writes of the value
+that is already there, and pairs of atomic operations, are not races. Models: compute-sanitizer's racecheck
+(shared memory only) and Oclgrind's race detector.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tooling.simulator.checks.shadow import (
     Keys,
     Panel,
     Shadow,
-    enter,
-    look,
+    gather,
+    scatter,
     stamps_of,
 )
 from tooling.simulator.checks.targets import Target, dense_strip, dense_target, panel_target, sparse_target
@@ -45,14 +45,14 @@ from tooling.simulator.gpu.hooks import (
     Ints,
     LaunchContext,
     MBarrierOperation,
-    Meeting,
+    PartialBarrier,
     Space,
     Waiter,
 )
 
 
 class _Copy(Struct):
-    """An asynchronous copy on its way into shared memory."""
+    """An asynchronous copy into shared memory that is in flight."""
 
     instruction: Instruction
     granules: NDArray[np.int64]
@@ -60,8 +60,8 @@ class _Copy(Struct):
     groups: NDArray[np.int64]
 
 
-def _meeting_at(barrier: int) -> int:
-    """Where what `bar.arrive` publishes is kept: below the addresses of mbarriers."""
+def _barrier_address(barrier: int) -> int:
+    """The address at which `bar.arrive` releases: below the addresses of mbarriers."""
     return -1 - barrier
 
 
@@ -69,7 +69,7 @@ class RaceCheck(CheckHook):
     """Races in shared memory, in the shared memory of a cluster, and in global memory.
 
     Args:
-        bulk_copies: what it reported needs no second finding.
+        bulk_copies: the check whose findings are not reported again.
     """
 
     check = Check.RACES
@@ -90,10 +90,10 @@ class RaceCheck(CheckHook):
         self._granules = {Space.GLOBAL: 4, Space.SHARED: 4}
         self._written: frozenset[int] | None = None
 
-    # What happens in a launch
+    # Events of a launch
 
     def launch_begin(self, context: LaunchContext) -> None:
-        """A launch comes after all earlier ones: what they did can race with nothing any more."""
+        """A launch is ordered after all earlier ones, so that it cannot race with them."""
         super().launch_begin(context)
         self._clocks = Clocks(context, self._now)
         self._log.clear()
@@ -120,17 +120,17 @@ class RaceCheck(CheckHook):
         self._clocks.batch_ends()
 
     def free(self, allocation: Allocation) -> None:
-        self.drop(allocation.place)
+        self.drop(allocation.physical_address)
 
-    def drop(self, place: int) -> None:
-        self._global.pop(place, None)
+    def drop(self, physical_address: int) -> None:
+        self._global.pop(physical_address, None)
 
     def fence(self, threads: Ints, instruction: Instruction) -> None:
         self._fences.fence(threads, instruction, self._clocks, self._now)
         self._clocks.fence(threads, instruction, self._now)
 
     def async_commit(self, threads: Ints, instruction: Instruction) -> None:
-        """Count the groups of each thread: a wait names how many of the latest may be unfinished."""
+        """Count the groups of each thread: a wait says how many of the latest may be unfinished."""
         if not len(self._committed):
             self._committed = np.zeros(self.context.blocks * self.context.threads_per_block, np.int64)
         self._committed[threads] += 1
@@ -146,8 +146,8 @@ class RaceCheck(CheckHook):
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
         self._clocks.cluster_barrier(clusters, self._now)
 
-    def barrier_come(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
-        """Who comes to a barrier must know that those who met there before have passed it."""
+    def barrier_reached(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
+        """Threads that arrive at a barrier must be ordered after those that passed it before."""
         found = self._uses.too_early(threads, barrier, self._clocks)
         if found is not None:
             late, use = found
@@ -158,7 +158,7 @@ class RaceCheck(CheckHook):
             )
 
     def barrier_counts(self, waiters: Sequence[Waiter]) -> None:
-        """Two groups are there at once, as the numbers tell that they wait for."""
+        """Two groups use the barrier at once: they wait for different thread counts."""
         late, early = (
             self.party(int(w.threads[0]), Action.BARRIER, w.instruction, len(w.threads)) for w in waiters
         )
@@ -166,23 +166,23 @@ class RaceCheck(CheckHook):
 
     def _report_reused(self, barrier: int, late: Party, early: Party) -> None:
         kind = Kind.BARRIER_REUSED
-        key = (kind, self.context.launch.function.name, str(late.place), str(early.place))
+        key = (kind, self.context.launch.function.name, str(late.position), str(early.position))
         finding = Finding(self.check, kind, Severity.ERROR, self.kernel(), (late, early), arrived=barrier)
         self.note(key, finding)
 
     def barrier_arrive(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
-        self._clocks.arrive(threads, np.full(len(threads), _meeting_at(barrier)), self._now)
+        self._clocks.arrive(threads, np.full(len(threads), _barrier_address(barrier)), self._now)
 
-    def named_barrier(self, meeting: Meeting) -> None:
-        """Those that waited know one another's accesses, and what others did before they only arrived."""
-        self._clocks.named_barrier(meeting.threads, self._now)
-        if len(meeting.arrived):
-            places = np.full(len(meeting.threads), _meeting_at(meeting.barrier))
-            self._clocks.passed(meeting.threads, places)
-        self._uses.passed(meeting, self._tick(meeting.instruction, Action.BARRIER))
+    def named_barrier(self, passed: PartialBarrier) -> None:
+        """Order the accesses of the waiting threads, and those of other threads before `bar.arrive`."""
+        self._clocks.named_barrier(passed.threads, self._now)
+        if len(passed.arrived):
+            addresses = np.full(len(passed.threads), _barrier_address(passed.barrier))
+            self._clocks.passed(passed.threads, addresses)
+        self._uses.passed(passed, self._tick(passed.instruction, Action.BARRIER))
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
-        """Of what a warp does together only `bar.warp.sync` orders memory (PTX ISA 9.7.13.4)."""
+        """Of the warp operations only `bar.warp.sync` orders memory (PTX ISA 9.7.13.4)."""
         if instruction.opcode == "bar":
             self._clocks.warp_sync(threads, masks, self._now)
 
@@ -197,7 +197,7 @@ class RaceCheck(CheckHook):
         self._clocks.complete(blocks, offsets)
 
     def async_wait(self, threads: Ints, pending: int | None, instruction: Instruction) -> None:
-        """Copies that these threads waited for are done now: from here on they are ordinary writes."""
+        """Copies that these threads waited for are complete: from here on they are ordinary writes."""
         left: list[_Copy] = []
         for copy in self._copies:
             owners = copy.keys & THREAD
@@ -219,13 +219,13 @@ class RaceCheck(CheckHook):
         self._copies = left
 
     def _groups_of(self, threads: Ints) -> Ints:
-        """How many groups of copies each of these threads has committed."""
+        """The number of copy groups that each of these threads has committed."""
         return self._committed[threads] if len(self._committed) else np.zeros(len(threads), np.int64)
 
     # One access
 
     def access(self, access: Access) -> None:
-        """Compare an access with what the shadow knows, then record it there."""
+        """Compare an access with the shadow, then record it there."""
         access = survivors(access)
         if access.space is Space.LOCAL or not len(access.threads):
             return
@@ -233,7 +233,7 @@ class RaceCheck(CheckHook):
         stamp = self._tick(access.instruction, action_of(access))
         if access.asynchronous and access.kind is AccessKind.STORE:
             stamp += IN_FLIGHT
-        if strong and self._accesses.synchronise and access.space in self._accesses.learning:
+        if strong and self._accesses.synchronise and access.space in self._accesses.acquiring:
             self._synchronise(access)
         for target in self._targets(access, stamp << STAMP_SHIFT | (STRONG if strong else 0)):
             self._compare(target, strong)
@@ -242,19 +242,21 @@ class RaceCheck(CheckHook):
             self._record(target)
 
     def _synchronise(self, access: Access) -> None:
-        """A strong access may order what its threads do after what others did before theirs to that place.
+        """A strong access may release, acquire, or both, at its address.
 
-        Only a thread that uses the value it finds there learns of it: one that adds to a counter and ignores
-        the result has not waited for anything. What a thread publishes includes this access: a thread that
-        reads the flag knows of the store.
+        Only a thread that uses the value it reads acquires: one that adds to a counter and ignores the
+        result has not waited for anything. A release includes this access: a thread that reads the flag is
+        ordered after its store.
         """
-        learns = self._accesses.learns(access.instruction)
-        tells = access.kind is not AccessKind.LOAD
-        places = access.addresses
+        acquires = self._accesses.acquires(access.instruction)
+        releases = access.kind is not AccessKind.LOAD
+        addresses = access.addresses
         if access.space is Space.GLOBAL:
-            places = self.context.memory.places(places)
+            addresses = self.context.memory.physical_addresses(addresses)
         shared = access.space is Space.SHARED
-        self._clocks.synchronise(access.threads, places, self._now, shared=shared, learns=learns, tells=tells)
+        self._clocks.synchronise(
+            access.threads, addresses, self._now, shared=shared, acquires=acquires, releases=releases
+        )
 
     @property
     def _window(self) -> int:
@@ -267,7 +269,7 @@ class RaceCheck(CheckHook):
         return self._now - 1
 
     def _targets(self, access: Access, mark: int) -> Iterator[Target]:
-        """What must be compared granule by granule; `mark` is common to the keys of the access."""
+        """The granules to compare; `mark` is common to the keys of the access."""
         if access.space is Space.SHARED:
             panel = panel_target(access, self._shared, self._first_block, self._window, mark)
             if panel is not None:
@@ -283,9 +285,9 @@ class RaceCheck(CheckHook):
             home, part = piece.allocation, piece.access
             if not writes and self._written is not None and home.serial not in self._written:
                 continue
-            shadow = self._global.get(home.place)
+            shadow = self._global.get(home.physical_address)
             if shadow is None:
-                shadow = self._global[home.place] = Shadow(home.size, self._granules[Space.GLOBAL])
+                shadow = self._global[home.physical_address] = Shadow(home.size, self._granules[Space.GLOBAL])
             if part.contiguous:
                 if (strip := dense_strip(part, shadow, piece.low, mark)) and shadow.take(
                     strip, writes=writes
@@ -294,7 +296,7 @@ class RaceCheck(CheckHook):
                 yield dense_target(part, shadow, piece.low, piece.high, mark=mark, home=home)
                 continue
             if part.uniform and part.kind is AccessKind.LOAD and not shadow.was_written(0, shadow.count):
-                # All lanes read one place that nobody writes: one reader of each warp is enough to remember.
+                # All lanes read one address that is never written: one reader per warp is enough.
                 warps = part.threads // WARP
                 first = np.flatnonzero(np.diff(warps, prepend=-1))
                 part = lanes_of(part, np.unique(np.append(first, len(warps) - 1)))
@@ -303,28 +305,30 @@ class RaceCheck(CheckHook):
     def _compare(self, target: Target, strong: bool) -> None:
         shadow, where, floor = target.shadow, target.where, self._floor(target)
         writes = target.access.kind is not AccessKind.LOAD
-        shadow.enter_writes()
+        shadow.flush_writes()
         if shadow.newest_write >= floor and shadow.was_written(target.low, target.high):
             kind = Kind.WRITE_AFTER_WRITE if writes else Kind.READ_AFTER_WRITE
-            self._meet(target, look(shadow.writer, where), kind, strong)
+            self._compare_keys(target, gather(shadow.writer, where), kind, strong)
         if writes and shadow.was_read(target.low, target.high):
-            shadow.enter_reads(floor)
+            shadow.flush_reads(floor)
             if shadow.newest_read >= floor:
-                reader, earlier = look(shadow.reader, where), look(shadow.earlier, where)
-                self._meet(target, reader, Kind.WRITE_AFTER_READ, strong)
-                self._meet(target, np.where(earlier == reader, 0, earlier), Kind.WRITE_AFTER_READ, strong)
+                reader, earlier = gather(shadow.reader, where), gather(shadow.earlier, where)
+                self._compare_keys(target, reader, Kind.WRITE_AFTER_READ, strong)
+                self._compare_keys(
+                    target, np.where(earlier == reader, 0, earlier), Kind.WRITE_AFTER_READ, strong
+                )
                 positions, further = shadow.further_readers(where, floor)
                 if len(positions):
                     there = target.granules(positions)
                     several = replace(target, where=there, keys=target.keys[positions])
-                    self._meet(several, further, Kind.WRITE_AFTER_READ, strong)
+                    self._compare_keys(several, further, Kind.WRITE_AFTER_READ, strong)
 
     def _floor(self, target: Target) -> int:
-        """A key below which everything is ordered before every access to come."""
+        """A key below which every access is ordered before every later access."""
         return self._shared_floor if target.home is None else self._clocks.launch << STAMP_SHIFT
 
     def _raise_shared_floor(self) -> None:
-        """Only its own block uses a block's shared memory, unless there are clusters."""
+        """Shared memory is accessed by its own block only, unless there are clusters."""
         floor = self._clocks.launch
         if self.context.blocks_per_cluster == 1:
             floor = self._clocks.oldest_block_barrier(self._first_block, self._batch)
@@ -337,17 +341,17 @@ class RaceCheck(CheckHook):
             return
         displaced = shadow.record_write(target.where, target.keys, (target.low, target.high))
         if access.kind is AccessKind.STORE and len(displaced):
-            self._meet_within(target, displaced)
+            self._compare_within(target, displaced)
         if access.space is Space.SHARED and access.values is not None:
             if self._shared_values is None:
                 self._shared_values = np.zeros(shadow.count, dtype=np.uint64)
-            enter(self._shared_values, target.where, target.values())
+            scatter(self._shared_values, target.where, target.values())
         if access.asynchronous and not isinstance(target.where, slice | Panel):
             groups = self._groups_of(target.keys & THREAD)
             self._copies.append(_Copy(access.instruction, target.where, target.keys, groups))
 
-    def _meet(self, target: Target, known: Keys, kind: Kind, strong: bool) -> None:
-        """Compare an access with the keys in its granules; report the pairs that nothing orders."""
+    def _compare_keys(self, target: Target, known: Keys, kind: Kind, strong: bool) -> None:
+        """Compare an access with the keys in its granules; report the pairs that are not ordered."""
         floor = self._floor(target)
         newest = int(known.max())
         if newest < floor:
@@ -370,21 +374,21 @@ class RaceCheck(CheckHook):
         self._report(target, known, lanes, kind)
         self._report(target, known, flying, Kind.COPY_IN_FLIGHT)
 
-    def _meet_within(self, target: Target, displaced: NDArray[np.int64]) -> None:
+    def _compare_within(self, target: Target, displaced: NDArray[np.int64]) -> None:
         """Lanes of one instruction that wrote the same granule: a race unless they wrote the same value."""
-        known = look(target.shadow.writer, target.where)
+        known = gather(target.shadow.writer, target.where)
         if target.access.values is not None:
             values = target.values()
             order = np.argsort(target.keys, kind="stable")
             winner = order[np.searchsorted(target.keys[order], known[displaced])]
-            # A thread's key stands for all granules of its vector: step on to the one meant.
+            # A thread's key covers all granules of its vector: move to the granule in question.
             winner = winner + target.granules(displaced) - target.granules(winner)
             displaced = displaced[values[winner] != values[displaced]]
         self._report(target, known, displaced, Kind.SAME_INSTRUCTION)
 
     def _look_for_fences(self, target: Target) -> None:
-        """Report ordinary stores that a bulk copy is ordered after, but cannot see."""
-        known = look(target.shadow.writer, target.where)
+        """Report ordinary stores that are ordered before a bulk copy but not visible to it."""
+        known = gather(target.shadow.writer, target.where)
         stamps = stamps_of(known)
         lanes = np.flatnonzero(stamps >= self._log_start)
         if not len(lanes):
@@ -402,7 +406,7 @@ class RaceCheck(CheckHook):
             self._report(target, known, lanes[late], Kind.PROXY_FENCE_MISSING)
 
     def _changes_value(self, target: Target, lanes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """(n,) lanes that store another value than the one the last writer left there."""
+        """(n,) lanes that store another value than the last writer did."""
         access = target.access
         if access.values is None or access.kind is AccessKind.ATOMIC:
             return np.ones(len(lanes), dtype=np.bool_)
@@ -432,7 +436,7 @@ class RaceCheck(CheckHook):
                 access.instruction.ptx_line,
                 instruction.ptx_line,
             )
-            if self._bulk_copies.has_told(access.instruction, instruction) or self.again(key, int(count)):
+            if self._bulk_copies.has_reported(access.instruction, instruction) or self.again(key, int(count)):
                 continue
             lane = int(lanes[first])
             later, earlier = int(target.keys[lane] & THREAD), int(known[lane] & THREAD)

@@ -1,10 +1,10 @@
-"""Shadow memory of the race check: who wrote each granule last, and which threads have read it.
+"""Shadow memory of the race check: the last writer of each granule, and the threads that have read it.
 
-Two readers of each granule are kept in arrays, as most granules have no more; further ones are kept apart.
+Two readers of each granule are kept in arrays, since most granules have no more; others are kept in a list.
 
-A granule is 1, 2, 4 or 8 bytes: the smallest access width of the kernel in that memory. An entry is one
-64-bit key: the stamp of the access (its number in the order of simulation) above, the thread below, so that
-"after the last barrier" is one comparison.
+A granule is 1, 2, 4 or 8 bytes: the smallest access width of the kernel in that memory. An entry is a 64-bit
+key with the stamp of the access (its number in simulation order) in the upper half and the thread in the
+lower, so that "after the last barrier" is one comparison.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ Keys: TypeAlias = NDArray[np.int64]
 
 STAMP_SHIFT = 32
 STRONG = 1 << 31
-"""Key flag: an atomic or another strong access; two of these may meet."""
+"""Key flag: an atomic or another strong access; two of these do not race."""
 THREAD = STRONG - 1
 IN_FLIGHT = 1 << 30
-"""Added to the stamp of an asynchronous copy that nobody has waited for: after every barrier."""
+"""Added to the stamp of an asynchronous copy that was not waited for: later than every barrier."""
 
 
 def stamps_of(keys: Keys) -> NDArray[np.int64]:
-    """The stamps, without the mark of a copy in flight."""
+    """The stamps, without the flag of a copy in flight."""
     return (keys >> STAMP_SHIFT) & (IN_FLIGHT - 1)
 
 
-MOST_STRIPS = 4096
-"""So many strips wait before they are entered granule by granule."""
+MAX_STRIPS = 4096
+"""Strips kept before they are written to the arrays."""
 
 
-MOST_LATER = 64
-"""So many other reads wait before they are entered."""
+MAX_LATER = 64
+"""Other reads kept before they are written to the arrays."""
 
-MOST_READERS = 1 << 20
-"""So many further readers of granules are kept one by one."""
+MAX_READERS = 1 << 20
+"""Further readers of granules that are kept individually."""
 
 WARP = 32
 
@@ -46,7 +46,7 @@ class Panel(NamedTuple):
     """Neighbouring granules, the same ones in each of some neighbouring blocks' shared memory.
 
     The shadow is rows of `stride` granules, a block each: rows `first` up to `last`, columns `low` up to
-    `high` (both exclusive). To copy such a part costs a fraction of looking each granule up.
+    `high` (both exclusive). Copying such a slice is much cheaper than indexing each granule.
     """
 
     first: int
@@ -56,7 +56,7 @@ class Panel(NamedTuple):
     stride: int
 
     def of(self, array: Keys) -> Keys:
-        """This part of an array of all granules, as a view."""
+        """The panel of an array of all granules, as a view."""
         return array.reshape(-1, self.stride)[self.first : self.last, self.low : self.high]
 
     def all_granules(self) -> NDArray[np.int64]:
@@ -70,16 +70,16 @@ class Panel(NamedTuple):
 
 
 Selection: TypeAlias = slice | Panel | NDArray[np.int64]
-"""The granules of an access, in the order of its keys: a slice or panel where they are neighbours."""
+"""The granules of an access, in the order of its keys: a slice or panel if they are contiguous."""
 
 
-def look(array: NDArray[Any], where: Selection | NDArray[np.int32]) -> NDArray[Any]:
-    """(n,) what an array of all granules holds at some of them."""
+def gather(array: NDArray[Any], where: Selection | NDArray[np.int32]) -> NDArray[Any]:
+    """(n,) the values of an array at some granules."""
     return where.of(array).ravel() if isinstance(where, Panel) else array[where]
 
 
-def enter(array: NDArray[Any], where: Selection | NDArray[np.int32], values: NDArray[Any]) -> None:
-    """Set (n,) granules; of several values for one the last stays."""
+def scatter(array: NDArray[Any], where: Selection | NDArray[np.int32], values: NDArray[Any]) -> None:
+    """Set (n,) granules; of several values for one granule the last is kept."""
     if isinstance(where, Panel):
         part = where.of(array)
         part[...] = values.reshape(part.shape)
@@ -88,10 +88,10 @@ def enter(array: NDArray[Any], where: Selection | NDArray[np.int32], values: NDA
 
 
 class Strip(NamedTuple):
-    """A dense access: neighbouring threads on neighbouring granules, kept as five numbers.
+    """A dense access: consecutive threads on consecutive granules, kept as five numbers.
 
-    Granules `low` up to `high` (exclusive), `each` per thread, the first thread being `first`; `mark` is what
-    the keys have in common.
+    Granules `low` up to `high` (exclusive), `each` per thread, from thread `first` on; `mark` is common to
+    the keys.
     """
 
     low: int
@@ -115,8 +115,7 @@ class Strip(NamedTuple):
 
 
 class _Touched:
-    """Which granules an access of one sort (read, write) touched in this launch: strips, and bounds of the
-    rest."""
+    """The granules that reads, or writes, touched in this launch: strips, and bounds of the rest."""
 
     __slots__ = ("entered", "strips", "waiting")
 
@@ -132,39 +131,39 @@ class _Touched:
         self.waiting = (0, 0)
 
     def overlaps(self, low: int, high: int) -> bool:
-        return _meet(self.entered, low, high) or _meet(self.waiting, low, high)
+        return _overlap(self.entered, low, high) or _overlap(self.waiting, low, high)
 
     def may_clash(self, strip: Strip) -> bool:
-        """Whether another thread may have touched a granule of this strip."""
-        if _meet(self.entered, strip.low, strip.high):
+        """Whether another thread may have touched a granule of the strip."""
+        if _overlap(self.entered, strip.low, strip.high):
             return True
-        return _meet(self.waiting, strip.low, strip.high) and any(
+        return _overlap(self.waiting, strip.low, strip.high) and any(
             other.low < strip.high and strip.low < other.high and not other.same_threads(strip)
             for other in self.strips
         )
 
 
 class Shadow:
-    """The shadow of one stretch of memory.
+    """The shadow of one range of memory.
 
     Attributes:
         count: granules.
         writer: (granules,) key of the last write, 0 for none.
         reader: (granules,) key of the last read; `earlier`: of a read by another thread before it.
-        newest_write, newest_read: a key as new as the newest in the arrays.
+        newest_write, newest_read: an upper bound of the keys in the arrays.
 
     Args:
         size: bytes of the memory.
         granule: bytes of a granule.
 
-    Most buffers of most kernels are touched by each thread at its own place only. Such accesses stay strips:
-    the three arrays, six times as large as the memory itself, are not even made.
+    Most buffers are accessed by each thread at its own element only. Such accesses stay strips: the three
+    arrays, six times as large as the memory itself, are not allocated.
     """
 
     __slots__ = (
         "_arrays",
-        "_crowd",
         "_later",
+        "_more_readers",
         "_read",
         "_written",
         "count",
@@ -181,7 +180,7 @@ class Shadow:
         self._written = _Touched()
         self._read = _Touched()
         self._later: list[tuple[slice | Panel | NDArray[np.int32], NDArray[np.int32], int]] = []
-        self._crowd = Crowd()
+        self._more_readers = MoreReaders()
 
     @property
     def writer(self) -> Keys:
@@ -202,11 +201,11 @@ class Shadow:
         return array
 
     def forget(self) -> None:
-        """A new launch: it comes after all that was recorded, so nothing of it can race."""
+        """A new launch, ordered after everything recorded."""
         self._written.clear()
         self._read.clear()
         self._later.clear()
-        self._crowd.clear()
+        self._more_readers.clear()
 
     def was_written(self, low: int, high: int) -> bool:
         """Whether a granule of [low, high) may have been written in this launch."""
@@ -217,17 +216,17 @@ class Shadow:
         return self._read.overlaps(low, high)
 
     def take(self, strip: Strip, *, writes: bool) -> bool:
-        """Record a dense access as a strip, unless it may clash with another thread's.
+        """Record a dense access as a strip, unless it may conflict with another thread's.
 
         Returns:
-            False where it must be compared and recorded granule by granule.
+            False if it must be compared and recorded granule by granule.
         """
         if self._written.may_clash(strip) or (writes and self._read.may_clash(strip)):
             return False
         touched = self._written if writes else self._read
-        if len(touched.strips) == MOST_STRIPS:
-            self.enter_writes()
-            self.enter_reads(0)
+        if len(touched.strips) == MAX_STRIPS:
+            self.flush_writes()
+            self.flush_reads(0)
         touched.strips.append(strip)
         touched.waiting = _union(touched.waiting, strip.low, strip.high)
         return True
@@ -236,12 +235,12 @@ class Shadow:
         """Readers at these granules besides `reader` and `earlier`: positions in `where`, and their keys.
 
         Args:
-            floor: a key below which everything is ordered before every access to come.
+            floor: a key below which every access is ordered before every later access.
         """
-        return self._crowd.at(where, floor)
+        return self._more_readers.at(where, floor)
 
-    def enter_writes(self) -> None:
-        """Enter the waiting strips that were written into the arrays."""
+    def flush_writes(self) -> None:
+        """Write the pending write strips to the arrays."""
         for strip in self._written.strips:
             keys = strip.keys()
             self.writer[strip.low : strip.high] = keys
@@ -249,38 +248,38 @@ class Shadow:
             self.newest_write = max(self.newest_write, int(keys[0]))
         self._written.forget_strips()
 
-    def enter_reads(self, floor: int) -> None:
-        """Enter the waiting reads, strips and others, into the arrays.
+    def flush_reads(self, floor: int) -> None:
+        """Write the pending reads, strips and others, to the arrays.
 
         Args:
-            floor: a key below which everything is ordered before every access to come.
+            floor: a key below which every access is ordered before every later access.
         """
-        self._crowd.forget(floor)
+        self._more_readers.forget(floor)
         for strip in self._read.strips:
             keys = strip.keys()
-            self._enter_read(slice(strip.low, strip.high), keys, floor)
+            self._write_readers(slice(strip.low, strip.high), keys, floor)
             self._read.entered = _union(self._read.entered, strip.low, strip.high)
             self.newest_read = max(self.newest_read, int(keys[0]))
         self._read.forget_strips()
         if self.newest_read >= floor:
             for where, threads, mark in self._later:
-                self._enter_read(where, threads.astype(np.int64) | mark, floor)
+                self._write_readers(where, threads.astype(np.int64) | mark, floor)
         self._later.clear()
 
     def record_read(self, target: Selection, keys: Keys, bounds: tuple[int, int], floor: int) -> None:
-        """Record readers; where two threads read one granule, both will be kept.
+        """Record readers; if two threads read one granule, both are kept.
 
-        They are put down in short form: by the time someone writes, a barrier has mostly made them void.
+        They are kept in compact form: a barrier usually invalidates them before the next write.
 
         Args:
             target: granules, one per key; `bounds` are the first and one past the last.
             keys: (n,) keys of the readers, with a mark in common.
-            floor: a key below which everything is ordered before every access to come.
+            floor: a key below which every access is ordered before every later access.
         """
         if self.newest_read < floor:
             self._later.clear()
-        elif len(self._later) == MOST_LATER:
-            self.enter_reads(floor)
+        elif len(self._later) == MAX_LATER:
+            self.flush_reads(floor)
         first = int(keys[0])
         short = target if isinstance(target, slice | Panel) else target.astype(np.int32)
         self._later.append((short, (keys & THREAD).astype(np.int32), first & ~THREAD))
@@ -288,69 +287,69 @@ class Shadow:
         self.newest_read = max(self.newest_read, first)
 
     def record_write(self, where: Selection, keys: Keys, bounds: tuple[int, int]) -> NDArray[np.int64]:
-        """Record writes; of several lanes that write one granule the last one stays.
+        """Record writes; of several lanes that write one granule the last is kept.
 
         Returns:
             Positions of the keys that were displaced by another lane of the same access.
         """
-        enter(self.writer, where, keys)
+        scatter(self.writer, where, keys)
         self._written.entered = _union(self._written.entered, *bounds)
         self.newest_write = max(self.newest_write, int(keys[0]))
         if isinstance(where, slice | Panel):
             return np.empty(0, np.int64)
         return np.flatnonzero(self.writer[where] != keys)
 
-    def _enter_read(self, where: Selection | NDArray[np.int32], keys: Keys, floor: int) -> None:
-        known = look(self.reader, where)
+    def _write_readers(self, where: Selection | NDArray[np.int32], keys: Keys, floor: int) -> None:
+        known = gather(self.reader, where)
         if int(known.max()) < floor:
-            # Nothing worth keeping: of several lanes at one granule, the first and the last are remembered.
+            # Nothing to keep: of several lanes at one granule, the first and the last are recorded.
             if isinstance(where, slice | Panel):
-                enter(self.earlier, where, keys)
+                scatter(self.earlier, where, keys)
             else:
                 self.earlier[where[::-1]] = keys[::-1]
-            enter(self.reader, where, keys)
+            scatter(self.reader, where, keys)
         else:
             self._displace(where, keys, known, floor)
-            enter(self.reader, where, keys)
+            scatter(self.reader, where, keys)
         if isinstance(where, slice | Panel):
             return
         lost = np.flatnonzero(self.reader[where] != keys)
         if len(lost):
-            self._enter_several(where[lost], keys[lost], floor)
+            self._write_several(where[lost], keys[lost], floor)
 
     def _displace(self, where: Selection | NDArray[np.int32], keys: Keys, known: Keys, floor: int) -> None:
-        """Readers that are followed by another thread become the earlier ones, and those leave the arrays."""
+        """Move readers that another thread replaces to `earlier`, and earlier ones to the list."""
         other = (known ^ keys) & THREAD != 0
         if not other.any():
             return
-        before = look(self.earlier, where)
+        before = gather(self.earlier, where)
         leaving = other & (before >= max(floor, 1))
         leaving &= ((before ^ known) & THREAD != 0) & ((before ^ keys) & THREAD != 0)
-        self._crowd.add(where, before, np.flatnonzero(leaving))
-        enter(self.earlier, where, known if other.all() else np.where(other, known, before))
+        self._more_readers.add(where, before, np.flatnonzero(leaving))
+        scatter(self.earlier, where, known if other.all() else np.where(other, known, before))
 
-    def _enter_several(self, where: NDArray[np.int64] | NDArray[np.int32], keys: Keys, floor: int) -> None:
-        """Lanes that read a granule together with the lane that is its reader now: the first one becomes the
-        earlier reader; of the others one of each warp is kept."""
+    def _write_several(self, where: NDArray[np.int64] | NDArray[np.int32], keys: Keys, floor: int) -> None:
+        """Record lanes that read a granule together with the lane that is its reader now: the first becomes
+        the earlier reader; of the others one per warp is kept."""
         before = self.earlier[where]
         self.earlier[where[::-1]] = keys[::-1]
         now = self.earlier[where]
         first = now == keys
         leaving = first & (before >= max(floor, 1)) & (before & ~THREAD != keys & ~THREAD)
         leaving &= (before ^ keys) & THREAD != 0
-        self._crowd.add(where, before, np.flatnonzero(leaving))
+        self._more_readers.add(where, before, np.flatnonzero(leaving))
         rest = np.flatnonzero(~first)
         if len(rest):
-            places, warps = where[rest], (keys[rest] & THREAD) // WARP
+            granules, warps = where[rest], (keys[rest] & THREAD) // WARP
             new = np.ones(len(rest), np.bool_)
-            new[1:] = (places[1:] != places[:-1]) | (warps[1:] != warps[:-1])
-            self._crowd.add(where, keys, rest[new])
+            new[1:] = (granules[1:] != granules[:-1]) | (warps[1:] != warps[:-1])
+            self._more_readers.add(where, keys, rest[new])
 
 
-class Crowd:
-    """Readers of granules that have had more than two: pairs of granule and key, sorted when asked for.
+class MoreReaders:
+    """Further readers of granules with more than two: pairs of granule and key, sorted on demand.
 
-    Of very many, one for each warp is kept.
+    If there are too many, one per warp is kept.
     """
 
     __slots__ = ("_count", "_granules", "_keys", "_new", "_newest")
@@ -359,29 +358,29 @@ class Crowd:
         self.clear()
 
     def clear(self) -> None:
-        """There are none."""
+        """Remove all."""
         self._granules = np.empty(0, np.int64)
         self._keys: Keys = np.empty(0, np.int64)
         self._new: list[tuple[NDArray[np.int64], Keys]] = []
         self._newest = self._count = 0
 
     def forget(self, floor: int) -> None:
-        """Nobody can race with what has a key below this one."""
+        """Remove the keys below this one if it is above all of them."""
         if self._newest and self._newest < floor:
             self.clear()
 
     def add(self, where: Selection | NDArray[np.int32], keys: Keys, chosen: NDArray[np.int64]) -> None:
-        """Keep the chosen ones of (n,) keys at (n,) granules."""
+        """Add the chosen ones of (n,) keys at (n,) granules."""
         if len(chosen):
             kept = keys[chosen]
             self._new.append((granules_of(where, chosen), kept))
             self._newest = max(self._newest, int(kept.max()))
             self._count += len(chosen)
-            if self._count > MOST_READERS:
+            if self._count > MAX_READERS:
                 self._thin_out()
 
     def at(self, where: Selection, floor: int) -> tuple[NDArray[np.int64], Keys]:
-        """Positions in `where`, and keys from `floor` on, of those at its granules."""
+        """Positions in `where`, and keys from `floor` on, of the readers at its granules."""
         self.forget(floor)
         if not self._count:
             return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -429,7 +428,7 @@ def granules_of(where: Selection | NDArray[np.int32], positions: NDArray[np.int6
     return where[positions].astype(np.int64)
 
 
-def _meet(interval: tuple[int, int], low: int, high: int) -> bool:
+def _overlap(interval: tuple[int, int], low: int, high: int) -> bool:
     return low < interval[1] and interval[0] < high
 
 

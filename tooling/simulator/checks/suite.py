@@ -17,10 +17,10 @@ from tooling.simulator.checks.synchronisation import SynchronisationCheck
 def make_checks(names: Iterable[str] = tuple(Check)) -> tuple[CheckHook, ...]:
     """Fresh checks for one program, in the order in which the engine must call them.
 
-    The memory check comes first: it takes faulty lanes out before the others look.
+    The memory check comes first: it suppresses faulty lanes before the other checks see them.
 
     Raises:
-        ValueError: a name that no check has.
+        ValueError: an unknown name.
     """
     wanted = {Check(name) for name in names}
     footprints = Footprints()

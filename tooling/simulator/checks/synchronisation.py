@@ -1,8 +1,8 @@
-"""Synchronisation check: barriers that not everybody reaches, lanes missing from a mask, deadlocks.
+"""Synchronisation check: barriers that some threads do not reach, lanes missing from a mask, deadlocks.
 
-The engine says which blocks passed a barrier, who exited and, at the end, who is stuck where; this check
-knows what each of those means. Model: compute-sanitizer's synccheck, which neither names a deadlock nor sees
-clusters.
+The engine reports which blocks passed a barrier, which threads exited and, at the end, which are stuck; this
+check turns that into findings. Model: compute-sanitizer's synccheck, which does not report deadlocks and does
+not check clusters.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from tooling.simulator.checks.base import WARP, CheckHook, place_of, survivors
-from tooling.simulator.checks.cluster_visits import ClusterVisits, Visit
+from tooling.simulator.checks.base import WARP, CheckHook, source_position, survivors
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
+from tooling.simulator.checks.remote_accesses import RemoteAccess, RemoteAccesses
 from tooling.simulator.gpu.clusters import blocks_of
 from tooling.simulator.gpu.code_model import Instruction, Integer, Operand
 from tooling.simulator.gpu.hooks import (
@@ -38,8 +38,8 @@ _WAITING = {
 
 
 class _MBarrier(Struct):
-    """One mbarrier: who initialised it, in which epoch of its block, and the arrivals of the phase under
-    way."""
+    """One mbarrier: the thread that initialised it, in which epoch of its block, and the current phase's
+    arrivals."""
 
     thread: int
     epoch: int
@@ -49,7 +49,7 @@ class _MBarrier(Struct):
 
 
 class _Tally(Struct):
-    """How many lanes executed instructions of one sort in this batch, and which was the last."""
+    """The number of lanes that executed a kind of instruction in this batch, and the last instruction."""
 
     total: int = 0
     last: Instruction | None = None
@@ -60,7 +60,7 @@ class _Tally(Struct):
 
 
 class SynchronisationCheck(CheckHook):
-    """Barriers, `.sync` masks, mbarriers and cluster barriers that are not used by all who must."""
+    """Barriers, `.sync` masks, mbarriers and cluster barriers that required threads do not take part in."""
 
     check = Check.SYNCHRONISATION
 
@@ -73,7 +73,7 @@ class SynchronisationCheck(CheckHook):
         self._mbarriers: dict[tuple[int, int], _MBarrier] = {}
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
-        self._visits = ClusterVisits(self.context.threads_per_block)
+        self._remote = RemoteAccesses(self.context.threads_per_block)
         self._arrivals, self._waits = _Tally(), _Tally()
         self._stuck = False
 
@@ -82,12 +82,12 @@ class SynchronisationCheck(CheckHook):
     def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
         self._epoch[blocks] += 1
         gone = self._exited[blocks]
-        if not gone.any() or _is_counted(instruction):  # as many as were meant have come
+        if not gone.any() or _is_counted(instruction):  # the count that it was called with has arrived
             return
         size = self.context.threads_per_block
-        lacking = blocks[(gone > 0) & (gone < size)]
-        if len(lacking):
-            self._report_exited(int(lacking[0]), instruction, len(lacking))
+        incomplete = blocks[(gone > 0) & (gone < size)]
+        if len(incomplete):
+            self._report_exited(int(incomplete[0]), instruction, len(incomplete))
 
     def _report_exited(self, block: int, barrier: Instruction, blocks: int) -> None:
         size = self.context.threads_per_block
@@ -119,7 +119,7 @@ class SynchronisationCheck(CheckHook):
         first = int(threads[0]) // size
         blocks, rest = divmod(len(threads), size)
         if not rest and int(threads[0]) == first * size and int(threads[-1]) == (first + blocks) * size - 1:
-            self._exited[first : first + blocks] = size  # whole blocks, the commonest end
+            self._exited[first : first + blocks] = size  # whole blocks, the usual case
             here = np.arange(first, first + blocks)
         else:
             gone = np.bincount(threads // size - first)
@@ -127,10 +127,10 @@ class SynchronisationCheck(CheckHook):
             here = first + np.flatnonzero(gone)
             if len(threads) < len(here) * size:
                 self._exits.append((threads, instruction))
-        for block in here[self._exited[here] == size].tolist() if self._visits else ():
-            visit = self._visits.of(block)
-            if visit is not None:
-                self._report_gone(block, visit)
+        for block in here[self._exited[here] == size].tolist() if self._remote else ():
+            remote_access = self._remote.latest(block)
+            if remote_access is not None:
+                self._report_gone(block, remote_access)
 
     # Warps
 
@@ -143,13 +143,13 @@ class SynchronisationCheck(CheckHook):
         party = self.party(int(threads[0]), Action.WARP_SYNC, instruction, len(threads))
         self._note(Kind.MISSING_LANE, instruction, (party,), expected=expected, arrived=arrived)
 
-    def shuffle_astray(
+    def shuffle_from_absent(
         self, threads: Ints, sources: Ints, masks: NDArray[np.uint32], instruction: Instruction
     ) -> None:
         """Results are undefined (PTX ISA 9.7.9.6).
 
-        Only where a warp gets nothing else: in a reduction by steps, the last lanes that take part may well
-        read from lanes that do not, if nobody uses what they get.
+        Reported only if a warp gets no other value: in a stepwise reduction, the last active lanes may read
+        from inactive ones, as long as the result is not used.
         """
         if self._key(Kind.MISSING_LANE, instruction) in self._findings:
             return
@@ -167,34 +167,34 @@ class SynchronisationCheck(CheckHook):
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
         here = blocks_of(self.context.launch, clusters).reshape(-1)
         self._epoch[here] += 1
-        self._visits.meet(here)
+        self._remote.cluster_barrier(here)
 
     def access(self, access: Access) -> None:
-        """Another block's shared memory may be used only while that block is sure to be there."""
+        """Another block's shared memory may be accessed only while that block cannot have exited."""
         if access.space is not Space.SHARED or access.blocks is None or self.context.blocks_per_cluster == 1:
             return
         access = survivors(access)
         blocks = access.blocks
         if blocks is None or not len(access.threads):
             return
-        self._visits.look(access, blocks)
+        self._remote.acquire(access, blocks)
         remote = np.flatnonzero(blocks != access.threads // self.context.threads_per_block)
         if not len(remote):
             return
-        for host in self._visits.enter(access, blocks, remote).tolist():
-            visit = self._visits.of(host)
-            if visit is not None and self._exited[host] == self.context.threads_per_block:
-                self._report_gone(host, visit)
+        for host in self._remote.add(access, blocks, remote).tolist():
+            remote_access = self._remote.latest(host)
+            if remote_access is not None and self._exited[host] == self.context.threads_per_block:
+                self._report_gone(host, remote_access)
 
-    def _report_gone(self, block: int, visit: Visit) -> None:
+    def _report_gone(self, block: int, remote_access: RemoteAccess) -> None:
         size = self.context.threads_per_block
         leaver = self.party(block * size, Action.EXIT, self._last_exit, size)
-        parties = (self.party(visit.thread, visit.action, visit.instruction), leaver)
-        self._note(Kind.CLUSTER_BLOCK_GONE, visit.instruction, parties)
+        parties = (self.party(remote_access.thread, remote_access.action, remote_access.instruction), leaver)
+        self._note(Kind.CLUSTER_BLOCK_GONE, remote_access.instruction, parties)
 
     def batch_end(self, first_block: int, blocks: int) -> None:
-        """All threads of the batch have exited: as many must have waited at the cluster barrier as arrived
-        there."""
+        """All threads of the batch have exited: the numbers of arrivals and waits at the cluster barrier must
+        be equal."""
         if self._stuck:
             return
         lost = self._arrivals.total - self._waits.total
@@ -209,10 +209,10 @@ class SynchronisationCheck(CheckHook):
     # Mbarriers
 
     def mbarrier_phase(self, blocks: Ints, offsets: Ints) -> None:
-        self._visits.complete(blocks, offsets)
+        self._remote.complete(blocks, offsets)
 
     def mbarrier(self, operation: MBarrierOperation) -> None:
-        self._visits.operate(operation)
+        self._remote.mbarrier(operation)
         action, instruction, threads = operation.action, operation.instruction, operation.threads.tolist()
         counts = [1] * len(threads) if operation.values is None else operation.values.tolist()
         for thread, block, offset, count in zip(
@@ -227,19 +227,19 @@ class SynchronisationCheck(CheckHook):
                 parties = [self.party(thread, Action.MBARRIER, instruction)]
                 if known is not None:
                     parties.append(self.party(known.thread, Action.MBARRIER, known.instruction))
-                place = known.instruction if known else instruction
-                self._note(Kind.MBARRIER_NOT_READY, place, tuple(parties))
+                at = known.instruction if known else instruction
+                self._note(Kind.MBARRIER_NOT_READY, at, tuple(parties))
             elif action == "arrive":
                 known.arrived += count
-        if action == "unheeded":
+        if action == "ignored":
             party = self.party(threads[0], Action.MBARRIER, instruction, len(threads))
-            self._note(Kind.MBARRIER_UNHEEDED, instruction, (party,), severity=Severity.WARNING)
+            self._note(Kind.MBARRIER_RESULT_IGNORED, instruction, (party,), severity=Severity.WARNING)
 
     def _visible(self, known: _MBarrier, thread: int, home: int) -> bool:
         """A barrier of the block, or being in the same warp, lets a thread see the initialisation.
 
         Args:
-            home: the block in whose shared memory the mbarrier lies.
+            home: the block whose shared memory holds the mbarrier.
         """
         size = self.context.threads_per_block
         same_block = known.thread // size == thread // size
@@ -247,7 +247,7 @@ class SynchronisationCheck(CheckHook):
         return bool((same_block and same_warp) or self._epoch[home] > known.epoch)
 
     def barrier_mixed(self, waiters: Sequence[Waiter]) -> None:
-        """Hardware lets such a barrier pass, by luck."""
+        """Undefined behaviour, although current hardware lets such a barrier pass."""
         parties = tuple(
             self.party(int(w.threads[0]), Action.BARRIER, w.instruction, len(w.threads)) for w in waiters
         )
@@ -260,7 +260,7 @@ class SynchronisationCheck(CheckHook):
     # Deadlock
 
     def stuck(self, waiters: Sequence[Waiter]) -> None:
-        """Nothing can run any more: say who waits where, and why nobody comes."""
+        """No thread can run: report which threads wait where, and why."""
         self._stuck = True
         parties = tuple(
             self.party(int(w.threads[0]), self._waiting(w), w.instruction, len(w.threads)) for w in waiters
@@ -268,7 +268,7 @@ class SynchronisationCheck(CheckHook):
         size = self.context.threads_per_block
         first = waiters[0]
         block = int(first.threads[0]) // size
-        place = first.instruction
+        at = first.instruction
         reasons = {waiter.waits_for for waiter in waiters}
         in_block = sum(int((waiter.threads // size == block).sum()) for waiter in waiters)
         polled = next((w for w in waiters if w.instruction.opcode == "mbarrier"), None)
@@ -278,18 +278,18 @@ class SynchronisationCheck(CheckHook):
             self._report_counted(waiters, block, parties)
         elif reasons == {WaitsFor.BLOCK_BARRIER} and len(waiters) > 1:
             here = int((first.threads // size == block).sum())
-            self._note(Kind.DIVERGENT_BARRIER, place, parties, expected=size, arrived=here)
+            self._note(Kind.DIVERGENT_BARRIER, at, parties, expected=size, arrived=here)
         elif reasons == {WaitsFor.BLOCK_BARRIER} and in_block < size:
-            self._report_exited(block, place, 1)
+            self._report_exited(block, at, 1)
         elif reasons == {WaitsFor.WARP}:
             present = np.unique(first.threads[first.threads // size == block] % size % WARP)
             arrived = int(sum(1 << int(lane) for lane in present))
-            self._note(Kind.MISSING_LANE, place, parties, expected=0xFFFFFFFF, arrived=arrived)
+            self._note(Kind.MISSING_LANE, at, parties, expected=0xFFFFFFFF, arrived=arrived)
         else:
-            self._note(Kind.ENDLESS_WAIT if WaitsFor.LOOP in reasons else Kind.DEADLOCK, place, parties)
+            self._note(Kind.ENDLESS_WAIT if WaitsFor.LOOP in reasons else Kind.DEADLOCK, at, parties)
 
     def _report_counted(self, waiters: Sequence[Waiter], block: int, parties: tuple[Party, ...]) -> None:
-        """Threads wait at barriers with counts: too few at one, or at several, each for the others."""
+        """Threads wait at barriers with counts: too few at one, or at several for each other."""
         first = waiters[0]
         count = _operands(first.instruction)[1:]
         if len(waiters) > 1 or not isinstance(count[0], Integer):
@@ -303,8 +303,8 @@ class SynchronisationCheck(CheckHook):
 
     def _report_mbarrier(self, block: int, polled: Instruction, parties: tuple[Party, ...]) -> None:
         known = [barrier for (home, _), barrier in self._mbarriers.items() if home == block and barrier.count]
-        lacking = [barrier for barrier in known if barrier.arrived % barrier.count]
-        barrier = next(iter(lacking or known), None)
+        incomplete = [barrier for barrier in known if barrier.arrived % barrier.count]
+        barrier = next(iter(incomplete or known), None)
         expected = barrier.count if barrier else 0
         arrived = barrier.arrived % expected if barrier else 0
         self._note(Kind.MBARRIER_STUCK, polled, parties, expected=expected, arrived=arrived)
@@ -321,7 +321,7 @@ class SynchronisationCheck(CheckHook):
         buffer: Buffer | None = None,
         severity: Severity = Severity.ERROR,
     ) -> None:
-        """Note a finding, once for all instructions that a call of a library's function became."""
+        """Record a finding, once for all instructions inlined from one call of a library function."""
         finding = Finding(
             self.check,
             kind,
@@ -336,11 +336,11 @@ class SynchronisationCheck(CheckHook):
         self.note(self._key(kind, at), finding)
 
     def _key(self, kind: Kind, at: Instruction) -> Hashable:
-        return (kind, self.context.launch.function.name, str(place_of(at)))
+        return (kind, self.context.launch.function.name, str(source_position(at)))
 
 
 def _operands(barrier: Instruction) -> tuple[Operand, ...]:
-    """A barrier's number and, where it is meant for so many threads and not for the block, their count."""
+    """A barrier's number and, unless it is a barrier of the whole block, its thread count."""
     return barrier.operands[1:-1] if "red" in barrier.modifiers else barrier.operands
 
 

@@ -12,7 +12,7 @@ from tooling.simulator.gpu.hooks import Access, Ints
 
 
 class Target(Struct, frozen=True):
-    """One access on one stretch of memory; n = lanes x granules per lane, lane by lane.
+    """One access to one range of memory; n = lanes x granules per lane, lane by lane.
 
     Attributes:
         where: the n granules; `keys`: (n,) the key of each.
@@ -46,7 +46,7 @@ class Target(Struct, frozen=True):
 
 
 def dense_strip(access: Access, shadow: Shadow, low: int, mark: int) -> Strip | None:
-    """A dense access from byte `low` on as a strip; None where its threads are no neighbours."""
+    """A dense access from byte `low` on as a strip; None if its threads are not consecutive."""
     lanes = len(access.threads)
     first = int(access.threads[0])
     if int(access.threads[-1]) - first != lanes - 1:
@@ -59,9 +59,9 @@ def dense_strip(access: Access, shadow: Shadow, low: int, mark: int) -> Strip | 
 def dense_target(
     access: Access, shadow: Shadow, low: int, high: int, *, mark: int, home: Allocation
 ) -> Target:
-    """The target of an access whose lanes are neighbours: bytes `low` up to `high` of `home`.
+    """The target of an access with contiguous lanes: bytes `low` up to `high` of `home`.
 
-    `mark` is what all keys of the access have in common.
+    `mark` is common to all keys of the access.
     """
     granule = shadow.granule
     each = max(1, access.bytes // granule)
@@ -72,13 +72,13 @@ def dense_target(
 
 
 def panel_target(access: Access, shadow: Shadow, first_block: int, window: int, mark: int) -> Target | None:
-    """The target of an access in which each block touches the same neighbouring bytes of its shared memory.
+    """The target of an access in which each block touches the same contiguous bytes of its shared memory.
 
     Args:
         first_block: the first of the batch, which `shadow` begins with; `window`: bytes from block to block.
 
     Returns:
-        None where the addresses are others, or where a copy is under way, which is followed byte by byte.
+        None if the addresses differ, or for an asynchronous copy, which is tracked granule by granule.
     """
     addresses, blocks = access.addresses, access.blocks
     if blocks is None or access.asynchronous:
@@ -104,7 +104,7 @@ def panel_target(access: Access, shadow: Shadow, first_block: int, window: int, 
 def sparse_target(
     access: Access, shadow: Shadow, offsets: Ints, mark: int, home: Allocation | None
 ) -> Target:
-    """The target of an access at any byte offsets (n,) of the memory that `shadow` stands for."""
+    """The target of an access at arbitrary byte offsets (n,) of the memory of `shadow`."""
     granule = shadow.granule
     each = max(1, access.bytes // granule)
     keys = access.threads | mark

@@ -25,7 +25,7 @@ FINDINGS: Mapping[str, FindingText] = {
     "past-the-end": FindingText(
         Text("{access} of {bytes} reaches {distance} past the end of {buffer}{element}"),
         Text(
-            "Nothing there belongs to the buffer: on hardware this reads or overwrites other data, or "
+            "Those bytes do not belong to the buffer: on hardware this reads or overwrites other data, or "
             "stops the kernel."
         ),
         Text(
@@ -37,7 +37,7 @@ FINDINGS: Mapping[str, FindingText] = {
     "before-the-start": FindingText(
         Text("{access} of {bytes} starts {distance} before the beginning of {buffer}"),
         Text(
-            "Nothing there belongs to the buffer: on hardware this reads or overwrites other data, or "
+            "Those bytes do not belong to the buffer: on hardware this reads or overwrites other data, or "
             "stops the kernel."
         ),
         Text("The index became negative: guard it (`if i >= offset:`) before subtracting."),
@@ -49,8 +49,8 @@ FINDINGS: Mapping[str, FindingText] = {
             "shared array."
         ),
         Text(
-            "Allocate as many elements as the largest index needs (halo cells too), or guard the index "
-            "with the size of the shared array, not of the input."
+            "Allocate as many elements as the largest index needs (halo elements included), or guard the "
+            "index with the size of the shared array, not of the input."
         ),
     ),
     "before-shared": FindingText(
@@ -116,32 +116,32 @@ FINDINGS: Mapping[str, FindingText] = {
     ),
     "not-mapped": FindingText(
         Text(
-            "{access} of {bytes} at {address}, {offset} bytes into reserved addresses behind which there "
-            "is no memory that the GPU may use"
+            "{access} of {bytes} at {address}, {offset} bytes into a reserved address range without "
+            "accessible mapped memory there"
         ),
         Text(
-            "Reserved addresses are only numbers: memory must be mapped there, and access to it be "
-            "allowed; on hardware the kernel stops with an illegal address."
+            "A reserved address range has no memory of its own: memory must be mapped into it and access "
+            "enabled; on hardware the kernel stops with an illegal address."
         ),
         Text(
-            "Call `cuMemMap` and `cuMemSetAccess` for all that the kernel uses before the launch, and "
+            "Call `cuMemMap` and `cuMemSetAccess` for all memory that the kernel uses before the launch, and "
             "`cuMemUnmap` only after it has ended."
         ),
     ),
     "read-only": FindingText(
         Text("{access} of {bytes} in {buffer}, which is mapped read-only{element}"),
         Text(
-            "At these addresses the memory may be read and not changed: on hardware the kernel stops with an "
-            "illegal address."
+            "Memory mapped at these addresses may only be read: on hardware the kernel stops with an illegal "
+            "address."
         ),
         Text(
-            "Write through an address whose access is `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`, or allow that "
-            "here with `cuMemSetAccess`."
+            "Write through an address whose access is `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`, or enable writing"
+            " here with `cuMemSetAccess`."
         ),
     ),
     "host-memory": FindingText(
         Text("{access} of {bytes} in host memory: {buffer} belongs to the host"),
-        Text("A GPU reaches host memory only over the bus, and memory that is not pinned not at all."),
+        Text("A GPU accesses pinned host memory over the bus, and cannot access pageable host memory."),
         Text("Copy it to a DeviceBuffer first (`enqueue_copy`) and pass that one to the kernel."),
     ),
     "host-memory-not-passed": FindingText(
@@ -161,8 +161,8 @@ FINDINGS: Mapping[str, FindingText] = {
     "leak": FindingText(
         Text("{buffer} was never freed"),
         Text(
-            "The memory comes back only when the program ends: one that repeats this runs out of device "
-            "memory."
+            "The memory is released only when the program ends: a program that repeats this runs out of "
+            "device memory."
         ),
         Text(
             "Let the context outlive its buffers, with all their uses inside `with DeviceContext() as "
@@ -173,16 +173,16 @@ FINDINGS: Mapping[str, FindingText] = {
     "read-after-write": FindingText(
         Text("race on {memory} memory: a thread reads what another thread has just written, unordered"),
         Text(
-            "Nothing makes the write at {last_place} happen before the read at {first_place}: on hardware "
-            "the read may see the old value."
+            "Nothing makes the write at {last_position} happen before the read at {first_position}: on "
+            "hardware the read may see the old value."
         ),
         Text("{scope_hint}"),
     ),
     "write-after-read": FindingText(
         Text("race on {memory} memory: a thread overwrites what another thread is reading, unordered"),
         Text(
-            "Nothing makes the read at {last_place} happen before the write at {first_place}: on hardware "
-            "the read may already see the new value."
+            "Nothing makes the read at {last_position} happen before the write at {first_position}: on "
+            "hardware the read may already see the new value."
         ),
         Text(
             "{scope_hint} In a loop, separate the reads from the writes of the same step and from those of "
@@ -190,18 +190,16 @@ FINDINGS: Mapping[str, FindingText] = {
         ),
     ),
     "write-after-write": FindingText(
-        Text("race on {memory} memory: two threads write different values to the same place, unordered"),
-        Text(
-            "Which of the two values stays is left to chance; a sum collected this way loses contributions."
-        ),
+        Text("race on {memory} memory: two threads write different values to the same address, unordered"),
+        Text("Which of the two values remains is undefined; a sum accumulated this way loses contributions."),
         Text("Let each thread write its own element, add with `Atomic.fetch_add`, or: {scope_hint}"),
     ),
     "same-instruction": FindingText(
         Text(
-            "race on {memory} memory: threads write different values to the same place in the same "
+            "race on {memory} memory: threads write different values to the same address in the same "
             "instruction"
         ),
-        Text("Which of the values stays is left to chance; a sum collected this way loses contributions."),
+        Text("Which of the values remains is undefined; a sum accumulated this way loses contributions."),
         Text(
             "Let one thread write (`if thread_idx.x == 0:`), give each thread its own element, or add with "
             "`Atomic.fetch_add`."
@@ -210,42 +208,41 @@ FINDINGS: Mapping[str, FindingText] = {
     "copy-in-flight": FindingText(
         Text("{access} of {memory} memory that an asynchronous copy is still filling"),
         Text(
-            "The copy started at {last_place} runs in the background: until it was waited for, nobody knows "
-            "what has "
-            "arrived, not even the thread that started it."
+            "The copy started at {last_position} runs in the background: until it has been waited for, the "
+            "contents of its destination are undefined, even for the thread that started it."
         ),
         Text("Call `async_copy_wait_all()` and then `barrier()` between the copy and the access."),
     ),
     "bulk-copy-in-flight": FindingText(
         Text("{access} of {memory} memory that a bulk copy is still filling"),
         Text(
-            "The copy started at {last_place} runs in the background: until its end was waited for, nobody "
-            "knows what has arrived. A barrier alone does not wait for it."
+            "The copy started at {last_position} runs in the background: until its completion has been waited"
+            " for, the contents of its destination are undefined. A barrier alone does not wait for it."
         ),
         Text(
             "Into shared memory: wait at the copy's mbarrier (`bar[].wait(phase)` or "
-            "`mbarrier_try_wait_parity_shared`). Into global memory: let the thread that started the copy "
+            "`mbarrier_try_wait_parity_shared`). Into global memory: the thread that started the copy must "
             "call `cp_async_bulk_commit_group()` and `cp_async_bulk_wait_group[0, False]()`. Then call "
-            "`barrier()` before other threads go on."
+            "`barrier()` before other threads continue."
         ),
     ),
     "copy-source-changed": FindingText(
         Text("{access} of {memory} memory that a bulk copy is still reading"),
         Text(
-            "The copy started at {last_place} runs in the background: it takes whatever it finds, the old "
-            "values or the new ones. A barrier alone does not wait for it."
+            "The copy started at {last_position} runs in the background: it may read the old values or the "
+            "new ones. A barrier alone does not wait for it."
         ),
         Text(
-            "From shared memory: let the thread that started the copy call `cp_async_bulk_commit_group()` "
-            "and `cp_async_bulk_wait_group[0]()`. From global memory: wait at the copy's mbarrier. Then "
-            "call `barrier()` before other threads overwrite the source."
+            "From shared memory: the thread that started the copy must call `cp_async_bulk_commit_group()` "
+            "and `cp_async_bulk_wait_group[0]()`. From global memory: wait at the copy's mbarrier. Then call "
+            "`barrier()` before other threads overwrite the source."
         ),
     ),
     "copy-outlives-block": FindingText(
         Text("a block ends while a bulk copy still uses {bytes} of its shared memory"),
         Text(
             "Shared memory ends with its block: the next block on this multiprocessor gets it, and nothing "
-            "promises that it does not meet the copy there."
+            "guarantees that the copy does not overwrite its data."
         ),
         Text(
             "Wait before the block ends: at the mbarrier of a copy into shared memory; for one out of it "
@@ -256,8 +253,8 @@ FINDINGS: Mapping[str, FindingText] = {
     "proxy-fence-missing": FindingText(
         Text("a bulk copy reads {memory} memory that was written without a proxy fence"),
         Text(
-            "Ordinary stores and bulk copies take different ways to memory: without a fence the copy may "
-            "miss what was stored at {last_place}, in spite of the barrier."
+            "Ordinary stores and bulk copies access memory through different proxies: without a fence the "
+            "copy may miss what was stored at {last_position}, in spite of the barrier."
         ),
         Text(
             "Call `fence_async_view_proxy()` after the stores, in every thread that stores, then "
@@ -265,21 +262,19 @@ FINDINGS: Mapping[str, FindingText] = {
         ),
     ),
     "barrier-reused": FindingText(
-        Text("threads come to barrier {arrived} while other threads may still meet there"),
+        Text("threads arrive at barrier {arrived} while other threads may still be waiting there"),
         Text(
-            "A barrier counts whoever comes to it: threads that come before those at {last_place} have "
-            "passed are counted among them, so that some go on too early and others wait for ever."
+            "A barrier counts every arriving thread: threads that arrive before those at {last_position} have"
+            " passed are counted with them, so that some continue too early and others wait forever."
         ),
         Text(
-            "Give each group of threads a barrier number of its own, 1 to 15 (`barrier()` uses 0), or let "
-            "the second group come only after the first has passed, for example behind a `barrier()` of "
-            "the block."
+            "Give each group of threads a barrier number of its own, 1 to 15 (`barrier()` uses 0), or let the"
+            " second group arrive only after the first has passed, for example after a `barrier()` of the "
+            "block."
         ),
     ),
     "unwritten-read": FindingText(
-        Text(
-            "read of {bytes} of {memory} memory that nobody has written: {buffer}, offset {offset}{element}"
-        ),
+        Text("read of {bytes} of {memory} memory that was never written: {buffer}, offset {offset}{element}"),
         Text("New memory holds whatever was there before: the value differs from run to run."),
         Text(
             "Write every element before it is read: fill the buffer on the host, or let the threads that "
@@ -288,24 +283,24 @@ FINDINGS: Mapping[str, FindingText] = {
     ),
     "unwritten-library-read": FindingText(
         Text(
-            "Mojo's library reads {bytes} of {memory} memory that nobody has written: {buffer}, "
-            "offset {offset}{element}"
+            "Mojo's library reads {bytes} of {memory} memory that was never written: {buffer}, offset "
+            "{offset}{element}"
         ),
         Text(
-            "The library may read all cells of its scratch memory and use those that it wrote: right "
-            "results are not in doubt."
+            "The library may read all of its scratch memory and use only what it wrote: correct results are "
+            "not affected."
         ),
         Text(
-            "Where the result is wrong, check what the library's function asks of the block: its size, and "
+            "If the result is wrong, check what the library function requires of the block: its size, and "
             "that all threads call it."
         ),
     ),
     "unwritten-copy": FindingText(
         Text(
-            "{bytes} of {buffer} were copied to the host although nobody had written them, the first at "
+            "{bytes} of {buffer} were copied to the host although they were never written, the first at "
             "offset {offset}{element}"
         ),
-        Text("The host receives whatever was in the memory before."),
+        Text("The host receives undefined values."),
         Text("Let the kernel write every element, or fill the buffer first (`enqueue_fill`)."),
     ),
     "exited-before-barrier": FindingText(
@@ -313,9 +308,8 @@ FINDINGS: Mapping[str, FindingText] = {
             "barrier reached by {arrived} of the block's {expected} threads; the others had already returned"
         ),
         Text(
-            "A barrier is a meeting of the whole block: on some GPUs the block waits for ever, on others it "
-            "goes on without "
-            "those threads."
+            "A barrier waits for all threads of the block: on some GPUs the block waits forever, on others it"
+            " continues without those threads."
         ),
         Text(
             "Let every thread reach `barrier()`: do not return before it, keep it out of an `if` and of a "
@@ -324,10 +318,10 @@ FINDINGS: Mapping[str, FindingText] = {
         ),
     ),
     "divergent-barrier": FindingText(
-        Text("threads of one block wait at different barriers: {arrived} of {expected} at {first_place}"),
+        Text("threads of one block wait at different barriers: {arrived} of {expected} at {first_position}"),
         Text(
             "`barrier()` needs every thread of the block at the same call; inside a branch, some threads "
-            "never come."
+            "never reach it."
         ),
         Text(
             "Move `barrier()` out of the `if` (or out of the loop whose length differs from thread to "
@@ -349,25 +343,25 @@ FINDINGS: Mapping[str, FindingText] = {
     "absent-source": FindingText(
         Text("a warp shuffle takes a value from lane {arrived}, but only the lanes {mask} take part"),
         Text(
-            "What comes from a lane that takes no part is undefined: it has ended, was never there (a "
-            "block of fewer threads than a warp), is in another branch, or is not named in the mask."
+            "A value from a lane that does not take part is undefined: the lane has exited, does not exist (a"
+            " block of fewer threads than a warp), is in another branch, or is not in the mask."
         ),
         Text(
-            "Take the value from a lane that takes part, or let that lane call the operation too and name "
-            "it in the mask. In a block of fewer threads than a warp, begin the steps at half of its "
+            "Take the value from a lane that takes part, or let that lane call the operation too and include "
+            "it in the mask. In a block of fewer threads than a warp, start with an offset of half its "
             "threads."
         ),
     ),
     "short-barrier": FindingText(
         Text(
-            "{arrived} threads wait at a barrier that is meant for {expected}, and no other thread can come"
+            "{arrived} threads wait at a barrier that is meant for {expected}, and no other thread can arrive"
         ),
         Text(
-            "A barrier with a count lets its threads go on only when as many have come, whole warps at a "
-            "time."
+            "A barrier with a thread count releases its threads only when that many have arrived, counted in "
+            "whole warps."
         ),
         Text(
-            "Name the number of threads that really meet there, a multiple of 32, and let each of them come: "
+            "Pass the number of threads that use the barrier, a multiple of 32, and let each of them arrive: "
             "`named_barrier[count](number)`, or `named_barrier_arrive` where a thread need not wait."
         ),
     ),
@@ -376,13 +370,13 @@ FINDINGS: Mapping[str, FindingText] = {
         Text("Every thread that could change it waits too, or has ended."),
         Text(
             "Let some thread write what the loop reads, and write it before that thread waits for others: "
-            "give a lock back inside the `if` that took it, not after the loop, where the other lanes of "
-            "the warp are waited for."
+            "release a lock inside the `if` that acquired it, not after the loop, where the thread waits for "
+            "the other lanes of the warp."
         ),
     ),
     "deadlock": FindingText(
-        Text("deadlock: no thread of the launch can go on"),
-        Text("Each group of threads waits for another one that never comes."),
+        Text("deadlock: no thread of the launch can continue"),
+        Text("Each group of threads waits for another one that never arrives."),
         Text(
             "Make all threads pass the same barriers in the same order, with the same numbers and thread "
             "counts."
@@ -392,56 +386,54 @@ FINDINGS: Mapping[str, FindingText] = {
         Text("threads wait at an mbarrier whose phase never completes: {arrived} of {expected} arrivals"),
         Text("The phase ends only after as many arrivals as `mbarrier_init` announced."),
         Text(
-            "Announce the number of threads that really call `mbarrier_arrive`, and let each of them "
-            "arrive in each phase. A wait for a parity names that of the phase it waits for: 0 for the "
-            "first, then 1, 0, …"
+            "Announce the number of threads that really call `mbarrier_arrive`, and let each of them arrive "
+            "in each phase. A wait for a parity takes the parity of the phase it waits for: 0 for the first, "
+            "then 1, 0, …"
         ),
     ),
     "mbarrier-not-ready": FindingText(
         Text("an mbarrier is used before `mbarrier_init` was visible to this thread"),
         Text("Its count and phase are then whatever the shared memory held before."),
-        Text("Let one thread initialise it, then call `barrier()` before anyone arrives or waits."),
+        Text("Let one thread initialise it, then call `barrier()` before any thread arrives or waits."),
     ),
-    "mbarrier-unheeded": FindingText(
-        Text("an mbarrier is asked whether its phase is complete, and nobody looks at the answer"),
+    "mbarrier-result-ignored": FindingText(
+        Text("an mbarrier phase is tested for completion, and the result is ignored"),
         Text(
-            "`mbarrier_test_wait` does not wait: it answers at once, and here the threads go on whatever it "
-            "says, even before the others have arrived."
+            "`mbarrier_test_wait` does not wait: it returns at once, and here the threads continue whatever "
+            "the result is, even before the others have arrived."
         ),
-        Text("Ask until the answer is true: `while not mbarrier_test_wait(barrier, token): pass`."),
+        Text("Repeat the test until it is true: `while not mbarrier_test_wait(barrier, token): pass`."),
     ),
     "cluster-wait-missing": FindingText(
         Text("{arrived} threads arrived at the cluster barrier and exited without `cluster_wait()`"),
         Text(
-            "The block may be gone while another block of the cluster still counts on it or on its shared "
+            "The block may have exited while another block of the cluster still needs it or its shared "
             "memory."
         ),
         Text("End every `cluster_arrive()` with a `cluster_wait()` in the same threads."),
     ),
     "cluster-arrive-missing": FindingText(
         Text("`cluster_wait()` without a `cluster_arrive()` before it"),
-        Text(
-            "The wait then refers to a meeting that this thread never announced: the behaviour is undefined."
-        ),
+        Text("The wait then has no matching arrival of this thread: the behaviour is undefined."),
         Text("Call `cluster_arrive()` and then `cluster_wait()`, once each, in every thread of the cluster."),
     ),
     "cluster-block-gone": FindingText(
         Text("{access} of the shared memory of another block of the cluster that has already exited"),
-        Text("Shared memory ends with its block: what is read there is undefined."),
-        Text("Call `cluster_sync()` after the last remote access, so that no block leaves early."),
+        Text("Shared memory ends with its block: a value read from it is undefined."),
+        Text("Call `cluster_sync()` after the last remote access, so that no block exits early."),
     ),
 }
 
 RACE_HINTS: Mapping[str, Text] = {
     "line": Text(
-        "Both happen in one line. Where many threads add to one place, use `Atomic.fetch_add` or a "
+        "Both happen in one line. Where many threads add to one element, use `Atomic.fetch_add` or a "
         "reduction; elsewhere split the line: read into a variable, call `barrier()` where every thread "
         "passes it, then write."
     ),
     "step": Text(
-        "Both happen in one line, as a rule at different steps of a loop: call `barrier()` at the end of "
-        "each step, where every thread passes it (not inside an `if`). Where many threads add to one "
-        "place, use `Atomic.fetch_add` or a reduction."
+        "Both happen in one line, usually in different iterations of a loop: call `barrier()` at the end of "
+        "each iteration, where every thread passes it (not inside an `if`). Where many threads add to one "
+        "element, use `Atomic.fetch_add` or a reduction."
     ),
     "warp": Text(
         "Put `barrier()` (or `syncwarp()`, as both threads are in one warp) between the two lines, "
@@ -449,16 +441,16 @@ RACE_HINTS: Mapping[str, Text] = {
         "passes it."
     ),
     "cluster": Text(
-        "Put `cluster_sync()` between the two lines, where every thread of the cluster passes it: "
-        "`barrier()` orders the threads of one block only. With `cluster_arrive()` and `cluster_wait()` "
-        "instead, what must come first belongs before the arrival and what must come later behind the "
-        "wait. Where many threads add to one place, use `Atomic.fetch_add`."
+        "Put `cluster_sync()` between the two lines, where every thread of the cluster passes it: `barrier()`"
+        " orders the threads of one block only. With `cluster_arrive()` and `cluster_wait()` instead, what "
+        "must happen first belongs before the arrival and what must happen later after the wait. Where many "
+        "threads add to one element, use `Atomic.fetch_add`."
     ),
     "block": Text("Put `barrier()` between the two lines, where every thread of the block passes it."),
     "grid": Text(
-        "No barrier orders two blocks: use an atomic operation, a second launch, or give each block its "
-        "own elements. Data that is handed over by an atomic flag or counter needs `Ordering.RELEASE` "
-        "where it is set and `Ordering.ACQUIRE` where it is read."
+        "No barrier orders two blocks: use an atomic operation, a second launch, or give each block its own "
+        "elements. Data that is published by an atomic flag or counter needs `Ordering.RELEASE` where it is "
+        "set and `Ordering.ACQUIRE` where it is read."
     ),
 }
 
@@ -512,9 +504,9 @@ WHY = Text("why:")
 
 HINT = Text("try:")
 
-PARTY = Text("{place}: thread {thread} of block {block} {action}")
+PARTY = Text("{position}: thread {thread} of block {block} {action}")
 
-PARTY_MANY = Text("{place}: thread {thread} of block {block} {action}, and {others} more")
+PARTY_MANY = Text("{position}: thread {thread} of block {block} {action}, and {others} more")
 
 AFTER = Text("after the launch of {kernel}")
 

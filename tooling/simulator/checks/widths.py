@@ -1,5 +1,5 @@
-"""What a kernel's text says of its accesses: how wide they are, which decides the granule of the race check's
-shadow, and whether some of them may order what different blocks do."""
+"""Properties of the memory accesses in a kernel's PTX: their widths, which give the granule of the shadow
+memory, and whether some of them may order accesses of different blocks."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ _TYPE = re.compile(r"^(?:[bsuf]|bf)(8|16|32|64|128)(x2)?$")
 
 
 class Accesses(Struct, frozen=True):
-    """What the text of a kernel, and of all functions that it could call, says of its accesses.
+    """Properties of the accesses of a kernel and of all functions that it may call.
 
     Attributes:
         granules: bytes of a granule of each memory's shadow.
-        synchronise: some of them may order what threads of different blocks do.
+        synchronise: some of them may order accesses of threads of different blocks.
         read: registers that some instruction reads.
-        learning: memories in which some strong access sees the values that are there (`learns`).
+        acquiring: memories in which some strong access uses the value it reads (`acquires`).
     """
 
     granules: dict[Space, int]
     synchronise: bool
     read: frozenset[str]
-    learning: frozenset[Space]
+    acquiring: frozenset[Space]
 
-    def learns(self, instruction: Instruction) -> bool:
-        """Whether what a strong access sees is of consequence: of a store and of an atomic operation whose
-        result nobody uses, it is not."""
+    def acquires(self, instruction: Instruction) -> bool:
+        """Whether a strong access reads a value that is used: false for a store, and for an atomic operation
+        whose result is unused."""
         if instruction.opcode == "ld":
             return True
         if instruction.opcode != "atom":
             return False
         result = instruction.operands[0]
-        parts = result.elements if isinstance(result, Vector) else (result,)
-        return any(isinstance(part, Register) and part.name in self.read for part in parts)
+        elements = result.elements if isinstance(result, Vector) else (result,)
+        return any(isinstance(element, Register) and element.name in self.read for element in elements)
 
 
 _FOUND: ModuleCache[Accesses] = ModuleCache()
 
 
 def accesses_of(context: LaunchContext) -> Accesses:
-    """Those of a launch's kernel; looked for once per module text and kernel."""
+    """The accesses of a launch's kernel; cached by module text and kernel."""
     return _FOUND.get((context.module.digest, context.launch.function.name), lambda: _accesses(context))
 
 
@@ -71,22 +71,22 @@ def _accesses(context: LaunchContext) -> Accesses:
         item.opcode in ("fence", "membar") or not _SYNCHRONISING.isdisjoint(item.modifiers) for item in body
     )
     found = Accesses(granules, synchronise, registers_read(functions), frozenset())
-    learning = [item for item in body if is_strong(item) and found.learns(item)]
-    spaces = (space for space in granules if any(_width(item, space) is not None for item in learning))
-    return replace(found, learning=frozenset(spaces))
+    acquiring = [item for item in body if is_strong(item) and found.acquires(item)]
+    spaces = (space for space in granules if any(_width(item, space) is not None for item in acquiring))
+    return replace(found, acquiring=frozenset(spaces))
 
 
 def granule_of(body: Iterable[Instruction], space: Space) -> int:
-    """The narrowest access of a kernel to a memory, in bytes: 1, 2, 4 (also where there is none) or 8.
+    """The narrowest access of a kernel to a memory, in bytes: 1, 2, 4 (also without any access) or 8.
 
-    A generic access counts for every memory, as it may go to any.
+    A generic access counts for every memory.
     """
     widths = {width for item in body if (width := _width(item, space)) is not None}
     return min(8, *widths) if widths else 4
 
 
 def _width(instruction: Instruction, space: Space) -> int | None:
-    """Bytes of one element, or None where the instruction does not go to that memory."""
+    """Bytes of one element, or None if the instruction does not access that memory."""
     if instruction.opcode not in _ACCESSES:
         return None
     spaces = _SPACES.intersection(instruction.modifiers)

@@ -1,11 +1,11 @@
-"""How many wavefronts a warp's request needs in shared memory, and how many of them are bank conflicts.
+"""The wavefronts of a warp's request in shared memory, and how many of them are bank conflicts.
 
-Shared memory has 32 banks of 4 bytes: word `i` lies in bank `i % 32`. One wavefront takes one word from each
-bank. What an H200 does (read off Nsight Compute, `tests/simulator/counters`):
+Shared memory has 32 banks of 4 bytes: word `i` is in bank `i % 32`. One wavefront takes one word from each
+bank. The rules of an H200 (measured with Nsight Compute, `tests/simulator/counters`):
 
-- Lanes that name the same word are served together: a broadcast costs nothing.
-- 8 bytes per lane go in two passes of 16 lanes, 16 bytes in four passes of 8.
-- A load joins two neighbouring passes into one if all active lanes agree with their neighbour (lane `i` with
+- Lanes that access the same word are served together: a broadcast is free.
+- 8 bytes per lane take two passes of 16 lanes, 16 bytes four passes of 8.
+- A load merges two adjacent passes into one if all active lanes agree with their neighbour (lane `i` with
   `i ^ 1`), or all with the next but one (`i ^ 2`); a store never does.
 - Atomics and cp.async serve no two lanes of a bank together, even at the same word.
 
@@ -28,7 +28,7 @@ WORD = 4
 
 
 class Service(Enum):
-    """How lanes at the same word are served."""
+    """How lanes that access the same word are served."""
 
     LOAD = "together, and passes may be joined"
     STORE = "together"
@@ -37,7 +37,7 @@ class Service(Enum):
 
 
 class Wavefronts(Struct, frozen=True, eq=False):
-    """What a request costs; (w,) one entry per warp."""
+    """The cost of requests; (w,) one entry per warp."""
 
     wavefronts: Ints
     conflicts: Ints
@@ -65,7 +65,7 @@ def count_wavefronts(rows: Ints, width: int, service: Service) -> Wavefronts:
 
 
 def joins(rows: Ints, width: int, service: Service) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """(w,) whether a warp's request takes half as many passes as its width asks for."""
+    """(w,) whether a warp's request takes half as many passes as its width requires."""
     if width <= WORD or service is not Service.LOAD:
         return np.zeros(len(rows), bool)
     lanes = np.arange(LANES)
@@ -77,7 +77,7 @@ def joins(rows: Ints, width: int, service: Service) -> np.ndarray[tuple[int], np
 
 
 def split(rows: Ints, words: int, passes: int) -> Ints:
-    """(w * passes, n) the word numbers that each pass asks for, NONE for lanes that take no part."""
+    """(w * passes, n) the word numbers that each pass accesses, NONE for inactive lanes."""
     first = rows // WORD
     each = np.stack([np.where(rows == NONE, NONE, first + k) for k in range(words)], axis=2)
     return each.reshape(len(rows) * passes, -1)
@@ -89,6 +89,6 @@ def _deepest_bank(parts: Ints, *, single: bool) -> Ints:
     counted = ordered != NONE
     if not single:
         counted[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    place = np.arange(len(parts))[:, None] * BANKS + ordered % BANKS
-    depth = np.bincount(place[counted], minlength=len(parts) * BANKS)
+    slot = np.arange(len(parts))[:, None] * BANKS + ordered % BANKS
+    depth = np.bincount(slot[counted], minlength=len(parts) * BANKS)
     return np.asarray(depth.reshape(-1, BANKS).max(axis=1))

@@ -15,7 +15,7 @@ def to_json(kernels: Sequence[KernelProfile], program: str, status: int) -> str:
     """The document's text.
 
     Args:
-        program: what was profiled, as the user typed it; status: its exit status.
+        program: what was profiled, as typed by the user; status: its exit status.
     """
     document = {
         "version": VERSION,

@@ -1,4 +1,4 @@
-"""Pictures of one request: which lane touches which word of memory, and which bank serves whom when."""
+"""Drawings of one request: the lanes that access each word, and the lanes that each bank serves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_WAVEFRONTS = 32
 
 
 class Form(Struct, frozen=True):
-    """How broad a map is.
+    """The width of a map.
 
     Attributes:
         cell: width of a word in pixels.
@@ -45,12 +45,12 @@ class Form(Struct, frozen=True):
         return self.left + column * self.cell + column // _SECTOR_WORDS * _GAP
 
     def y(self, word: int) -> int:
-        """How far below the top of its memory row a word stands."""
+        """The distance of a word from the top of its memory row."""
         return word // self.line * (_HIGH + 1)
 
 
 BROAD = Form(cell=26, left=76, line=BANKS, most_rows=12)
-"""Everything side by side, for a page as broad as a screen."""
+"""Everything side by side, for a page as wide as a screen."""
 
 
 class Cell(Struct, frozen=True):
@@ -102,8 +102,8 @@ def bank_map(picture: Picture, language: str, form: Form = BROAD) -> str:
         banks = range(first, first + form.line)
         parts.append(_note(form.left - 6, top + 14, say("bank", language), "end"))
         parts += [
-            f'<text class="axis" x="{form.left + (place + 0.5) * form.cell:g}" y="{top + 14}">{bank}</text>'
-            for place, bank in enumerate(banks)
+            f'<text class="axis" x="{form.left + (column + 0.5) * form.cell:g}" y="{top + 14}">{bank}</text>'
+            for column, bank in enumerate(banks)
         ]
         top += 20
         for number, front, depth in shown:
@@ -195,8 +195,8 @@ def _wavefront(
     width = len(banks) * form.cell
     parts = [f'<rect class="{style}" x="{form.left}" y="{top}" width="{width}" height="{_HIGH}" rx="3"/>']
     parts += [
-        _cell(form.left + place * form.cell, top, form.cell, front[bank])
-        for place, bank in enumerate(banks)
+        _cell(form.left + column * form.cell, top, form.cell, front[bank])
+        for column, bank in enumerate(banks)
         if bank in front
     ]
     return "".join(parts)

@@ -1,4 +1,4 @@
-"""The hook that counts: every access by its instruction and route, with the dearest request of each kept."""
+"""The counting hook: accesses by instruction and route, with the most expensive request of each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _READ: ModuleCache[frozenset[str]] = ModuleCache()
 
 
 class Sample(Struct, frozen=True, eq=False):
-    """The request of an instruction that cost most; of equally dear ones the first.
+    """The most expensive request of an instruction; of equal ones the first.
 
     Attributes:
         addresses: (32,) byte addresses (GLOBAL) or offsets in the window, NONE for absent lanes.
@@ -40,7 +40,7 @@ class Sample(Struct, frozen=True, eq=False):
 
 
 class Tally(Struct):
-    """What one instruction did."""
+    """The counts of one instruction."""
 
     instruction: Instruction
     counts: Counts = field(default_factory=Counts)
@@ -48,10 +48,10 @@ class Tally(Struct):
 
 
 class CounterHook(Hook):
-    """Counts one launch. Put it after the memory check, whose verdict on faulty lanes it respects.
+    """Counts one launch. It comes after the memory check, which suppresses faulty lanes.
 
     Attributes:
-        tallies: what was counted, by the identity of the instruction; complete after `launch_end`.
+        tallies: the counts, by the identity of the instruction; complete after `launch_end`.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class CounterHook(Hook):
             return  # served by the constant cache: none of the counters below counts it
         width = access.bytes
         if access.asynchronous and access.space is Space.GLOBAL:
-            # A copy with a source size is announced word by word; its first word stands for all of it.
+            # A copy with a source size is reported word by word; its first word represents all of it.
             width = _copied_bytes(access.instruction)
             if width != access.bytes:
                 access = survivors(access)
@@ -110,11 +110,15 @@ class CounterHook(Hook):
         service = service_of(access) if access.space is Space.SHARED else None
         traffic, cost = measure(rows.addresses, width, route, service)
         tally.counts.routes[route].add(traffic)
-        dearest = int(np.argmax(cost))
+        most_expensive = int(np.argmax(cost))
         known = tally.samples.get(route)
-        if known is None or cost[dearest] > known.cost:
+        if known is None or cost[most_expensive] > known.cost:
             tally.samples[route] = Sample(
-                rows.addresses[dearest].copy(), width, int(cost[dearest]), int(rows.warps[dearest]), service
+                rows.addresses[most_expensive].copy(),
+                width,
+                int(cost[most_expensive]),
+                int(rows.warps[most_expensive]),
+                service,
             )
 
     def _tally(self, instruction: Instruction) -> Tally:
@@ -125,7 +129,7 @@ class CounterHook(Hook):
 
 
 def route_of(access: Access, read: frozenset[str]) -> Route:
-    """The route of an access; an atomic whose result nobody reads is a reduction, as for ptxas."""
+    """The route of an access; an atomic whose result is unused is a reduction, as for ptxas."""
     name = access.space.name
     if access.asynchronous:
         return Route[f"{name}_ASYNC"]

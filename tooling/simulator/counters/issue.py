@@ -1,4 +1,4 @@
-"""Warp instructions issued: how often each run of instructions was executed, by how many warps and lanes."""
+"""Warp instructions issued: executions of each run of instructions, by warps and lanes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tooling.simulator.gpu.lanes import Lanes, numbers_of
 
 
 class _Run(Struct):
-    """Instructions without a jump, and who executed them; `latest` were executed by the lanes `seen`."""
+    """Instructions without a jump, and their executions; `latest` is the count for the lanes `seen`."""
 
     instructions: Sequence[Instruction]
     warps: int = 0
@@ -35,7 +35,7 @@ class IssueCounter:
         self._runs: dict[int, _Run] = {}
 
     def batch(self, blocks: int) -> None:
-        """So many blocks run together from now on."""
+        """A batch of `blocks` blocks runs from now on."""
         self._blocks = blocks
 
     def issue(self, instructions: Sequence[Instruction], lanes: Lanes) -> None:

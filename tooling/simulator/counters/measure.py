@@ -1,4 +1,4 @@
-"""What the requests of one instruction cost, by the rules of `sectors` and `banks`."""
+"""The cost of the requests of one instruction, by the rules of `sectors` and `banks`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def measure(rows: Ints, width: int, route: Route, service: Service | None) -> tu
     """Sums over the requests, and the cost of each: wavefronts in shared memory, sectors elsewhere.
 
     Args:
-        rows: (w, 32) addresses or offsets, NONE for absent lanes; each row has a lane that takes part.
+        rows: (w, 32) addresses or offsets, NONE for absent lanes; each row has an active lane.
         width: bytes per lane.
         service: how banks serve the lanes; for shared memory only.
     """

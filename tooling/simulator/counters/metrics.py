@@ -1,10 +1,10 @@
-"""The metrics of a kernel: Nsight Compute's names where it counts the same, names of our own elsewhere.
+"""The metrics of a kernel: under Nsight Compute's names if it counts the same, else under our own.
 
 `COMPARABLE` ones equal what `ncu --metrics` prints on an H200 for the same launch, as long as the assembler
-(ptxas) keeps the accesses of the PTX: it may join neighbouring loads of an unrolled loop into one wider load,
-drop what nobody uses, and keep local arrays in registers. Where the simulator counts PTX and the hardware
-machine code (SASS), nothing can be compared and the name says so: `smsp__inst_executed.sum` is left out on
-purpose, `ptx.instructions` stands in its place.
+(ptxas) keeps the accesses of the PTX: it may merge adjacent loads of an unrolled loop into one wider load,
+remove unused accesses, and keep local arrays in registers. Where the simulator counts PTX and the hardware
+machine code (SASS), the numbers cannot be compared and the names differ: `ptx.instructions` replaces
+`smsp__inst_executed.sum`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ OWN: tuple[Metric, ...] = (
     Metric("moved_bytes.global", "bytes", lambda counts: counts.space(Space.GLOBAL).moved_bytes),
     Metric("moved_bytes.local", "bytes", lambda counts: counts.space(Space.LOCAL).moved_bytes),
 )
-"""Metrics of the simulator alone. `ptx.…` count PTX instructions; the hardware runs other ones."""
+"""Metrics of the simulator only. `ptx.…` count PTX instructions; the hardware executes SASS."""
 
 
 def values(counts: Counts) -> dict[str, Value]:

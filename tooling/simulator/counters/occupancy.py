@@ -1,9 +1,9 @@
-"""Theoretical occupancy: how many blocks of a kernel a multiprocessor can hold at a time, and why not more.
+"""Theoretical occupancy: the number of blocks of a kernel that fit on a multiprocessor, and what limits it.
 
 The calculation is that of CUDA's occupancy calculator (`cuda_occupancy.h`); the limits are those of the
 table "Technical Specifications per Compute Capability" in the CUDA C++ Programming Guide. Registers are
-allocated by the assembler (ptxas): PTX does not tell how many a thread gets. Where nobody knows, they are
-left out, and the result is an upper bound, which says so.
+allocated by the assembler (ptxas): PTX does not specify their number. If it is unknown, registers
+are left out, and the result is an upper bound (`Occupancy.exact`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from enum import Enum
 from msgspec import Struct
 
 WARP = 32
-_REGISTER_UNIT = 256  # registers are given to a warp in units of this
-_SUBPARTITIONS = 4  # of a multiprocessor; a warp's registers lie in one of them
+_REGISTER_UNIT = 256  # registers are allocated to a warp in units of this
+_SUBPARTITIONS = 4  # of a multiprocessor; a warp's registers are in one of them
 _SHARED_UNIT = 128  # bytes
 
 
 class Limit(Enum):
-    """What keeps a multiprocessor from holding more blocks."""
+    """The resource that limits the number of blocks."""
 
     WARPS = "warps"
     BLOCKS = "blocks"
@@ -29,7 +29,7 @@ class Limit(Enum):
 
 
 class Multiprocessor(Struct, frozen=True):
-    """What one multiprocessor has."""
+    """The resources of a multiprocessor."""
 
     warps: int
     blocks: int
@@ -52,10 +52,10 @@ H200 = MULTIPROCESSORS[9, 0]
 
 
 class Occupancy(Struct, frozen=True):
-    """How full a kernel can make a multiprocessor.
+    """The occupancy of a multiprocessor by a kernel.
 
     Attributes:
-        limits: blocks that each resource alone would allow; without REGISTERS where these are not known.
+        limits: blocks that each resource alone would allow; without REGISTERS if their number is unknown.
         blocks, warps: what fits at a time; fraction: of the multiprocessor's warps.
     """
 
@@ -82,7 +82,7 @@ def theoretical_occupancy(
 
     Args:
         threads: of a block; shared_bytes: of a block, static and dynamic.
-        registers: of a thread, as `ncu` or `ptxas -v` says it; None: not known, taken for no limit.
+        registers: of a thread, as reported by `ncu` or `ptxas -v`; None: unknown, and not a limit.
     """
     warps = -(-threads // WARP)
     shared = -(-(shared_bytes + multiprocessor.reserved_per_block) // _SHARED_UNIT) * _SHARED_UNIT

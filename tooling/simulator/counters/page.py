@@ -12,7 +12,7 @@ from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.occupancy import theoretical_occupancy
 from tooling.simulator.counters.page_style import SCRIPT, STYLE
 from tooling.simulator.counters.profile import AccessProfile, KernelProfile, LineProfile, Picture
-from tooling.simulator.counters.sources import place, source_text
+from tooling.simulator.counters.sources import file_and_line, source_text
 from tooling.simulator.counters.table import COLUMNS, conflict_style, use_style
 from tooling.simulator.counters.texts import route_name, say, verdict
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
@@ -20,7 +20,7 @@ from tooling.simulator.counters.warp_rows import NONE
 from tooling.simulator.gpu.hooks import Space
 
 MOST_PICTURES = 24
-"""Of each kernel; the dearest ones, in the order of the lines."""
+"""Of each kernel; the most expensive ones, in the order of the lines."""
 
 
 def to_html(kernels: Sequence[KernelProfile], program: str, language: str) -> str:
@@ -106,12 +106,12 @@ def _lines(number: int, kernel: KernelProfile, language: str) -> str:
     heads = "".join(f"<th>{escape(title)}</th>" for title in titles)
     rows = []
     for profile in kernel.in_order():
-        name = escape(place(profile.line) or say("elsewhere", language))
+        name = escape(file_and_line(profile.line) or say("elsewhere", language))
         if profile.accesses:
             name = f'<a href="#{_anchor(number, profile)}">{name}</a>'
         source = escape(source_text(profile.line))
-        places = f'<td class="where">{name}</td><td class="source">{source}</td>'
-        rows.append(f"<tr>{places}{cells(profile.counts)}</tr>")
+        names = f'<td class="where">{name}</td><td class="source">{source}</td>'
+        rows.append(f"<tr>{names}{cells(profile.counts)}</tr>")
     total = f"<tr><td>{escape(say('total', language))}</td><td></td>{cells(kernel.counts)}</tr>"
     return (
         f'<h3>{escape(say("lines", language))}</h3>\n<div class="scroll"><table>\n'
@@ -135,7 +135,7 @@ def _pictures(number: int, kernel: KernelProfile, language: str) -> str:
     chosen = [
         (profile, access, access.picture)
         for profile in kernel.in_order()
-        for access in _dearest(profile)
+        for access in _most_expensive(profile)
         if access.picture is not None
     ]
     kept = sorted(chosen, key=lambda entry: -_excess(entry[1], entry[2]))[:MOST_PICTURES]
@@ -155,8 +155,8 @@ def _pictures(number: int, kernel: KernelProfile, language: str) -> str:
     return f"<h3>{escape(say('pictures', language))}</h3>\n{_legend(spaces, language)}{''.join(figures)}"
 
 
-def _dearest(profile: LineProfile) -> list[AccessProfile]:
-    """One access for each route of a line: the one whose dearest request costs most."""
+def _most_expensive(profile: LineProfile) -> list[AccessProfile]:
+    """One access for each route of a line: the one with the most expensive request."""
     best: dict[Route, AccessProfile] = {}
     for access in profile.accesses.values():
         known = best.get(access.route)
@@ -200,7 +200,7 @@ def _figure(mark: str, profile: LineProfile, access: AccessProfile, picture: Pic
         facts.insert(1, say("buffer", language, n=picture.buffer, size=f"{picture.size:,}"))
     return (
         f'<figure{mark}>\n<figcaption><span class="what">{escape(route_name(access.route, language))}</span>'
-        f'<span class="where">{escape(place(profile.line))}</span>'
+        f'<span class="where">{escape(file_and_line(profile.line))}</span>'
         f"<code>{escape(source_text(profile.line))}</code></figcaption>\n"
         f'<p class="verdict {style}">{escape(sentence.render(language))}</p>\n'
         f'<div class="scroll">{drawing}</div>\n<p class="facts">{escape(" · ".join(facts))}</p>\n</figure>\n'

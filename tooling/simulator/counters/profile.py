@@ -1,4 +1,4 @@
-"""Counts by kernel and by Mojo line: what the reports show."""
+"""Counts by kernel and by Mojo line, for the reports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 
 from msgspec import Struct, field
 
-from tooling.simulator.checks.base import allocation_number, place_of
+from tooling.simulator.checks.base import allocation_number, source_position
 from tooling.simulator.counters.hook import Sample, Tally
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
 from tooling.simulator.gpu.hooks import LaunchContext, Space
@@ -16,7 +16,7 @@ from tooling.simulator.nvidia.launch_rules import static_shared_bytes
 
 
 class Line(Struct, frozen=True):
-    """A line of the author's source; number 0 where the PTX carries no line table."""
+    """A source line; number 0 if the PTX has no line table."""
 
     file: str
     number: int
@@ -29,12 +29,12 @@ ELSEWHERE = Line("", 0)
 
 
 class Picture(Struct, frozen=True, eq=False):
-    """One request worth showing.
+    """A request to draw.
 
     Attributes:
         block, warp: block index, and the warp's number inside its block.
         buffer, size, base: number (from 1), bytes and first address of the allocation that the lowest
-            address lies in; 0 where there is none.
+            address is in; 0 if there is none.
     """
 
     sample: Sample
@@ -128,16 +128,16 @@ class Profiles:
 
 
 def _add(kernel: KernelProfile, tally: Tally, context: LaunchContext) -> None:
-    place = place_of(tally.instruction)
-    line = Line(place.file, place.line)
+    position = source_position(tally.instruction)
+    line = Line(position.file, position.line)
     profile = kernel.lines.setdefault(line, LineProfile(line))
     profile.counts.add(tally.counts)
     kernel.counts.add(tally.counts)
     for route, traffic in tally.counts.routes.items():
-        access = profile.accesses.get((place.ptx_line, route))
+        access = profile.accesses.get((position.ptx_line, route))
         if access is None:
-            access = AccessProfile(route, tally.instruction.form, place.column, place.ptx_line)
-            profile.accesses[place.ptx_line, route] = access
+            access = AccessProfile(route, tally.instruction.form, position.column, position.ptx_line)
+            profile.accesses[position.ptx_line, route] = access
         access.traffic.add(traffic)
         sample = tally.samples[route]
         if access.picture is None or sample.cost > access.picture.sample.cost:

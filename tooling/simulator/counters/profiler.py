@@ -1,4 +1,4 @@
-"""An executor that counts: the engine, with a counting hook beside the checks."""
+"""The profiling executor: the engine with a counting hook beside the checks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Profiler(Engine):
     """Runs launches and counts what they do.
 
     Attributes:
-        profiles: what was counted so far.
+        profiles: the counts so far.
     """
 
     def __init__(self, schedule: str = "lockstep", time_limit: float | None = None) -> None:

@@ -1,7 +1,7 @@
-"""How many 32-byte sectors a warp's request touches in global or local memory.
+"""The 32-byte sectors that a warp's request touches in global or local memory.
 
-A request is one memory instruction of one warp. Whatever its width, and in whatever order its lanes stand,
-the first-level cache looks up each different sector once (seen on an H200: `tests/simulator/counters`).
+A request is one memory instruction of one warp. For every width and order of
+lanes the L1 cache looks up each distinct sector once (measured on an H200: `tests/simulator/counters`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from tooling.simulator.counters.warp_rows import LANES, NONE, distinct
 from tooling.simulator.gpu.hooks import Ints
 
 SECTOR = 32
-"""Bytes that move together."""
+"""Bytes of a sector."""
 
 
 def global_sectors(rows: Ints) -> Ints:
-    """(w,) sectors of loads and stores; accesses are aligned, so no lane's element crosses a border.
+    """(w,) sectors of loads and stores; accesses are aligned, so that no element crosses a sector boundary.
 
     Args:
         rows: (w, 32) device addresses.
@@ -25,20 +25,20 @@ def global_sectors(rows: Ints) -> Ints:
 
 
 def atomic_sectors(rows: Ints) -> Ints:
-    """(w,) sectors of atomics: lanes that meet at one address go one after the other, and each round of
-    them looks its sectors up again."""
+    """(w,) sectors of atomics: lanes at one address are serialised, and each round looks up its sectors
+    again."""
     ordered = np.sort(rows, axis=1)
-    place = np.arange(LANES)
+    position = np.arange(LANES)
     starts = np.ones(rows.shape, bool)
     starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    meeting = place - np.maximum.accumulate(np.where(starts, place, 0), axis=1)
-    return distinct(np.where(ordered == NONE, NONE, ordered // SECTOR * LANES + meeting))
+    turn = position - np.maximum.accumulate(np.where(starts, position, 0), axis=1)
+    return distinct(np.where(ordered == NONE, NONE, ordered // SECTOR * LANES + turn))
 
 
 def local_sectors(rows: Ints, width: int) -> Ints:
     """(w,) sectors of local memory, which interleaves the words of a warp's 32 lanes.
 
-    Word `i` of all lanes lies side by side: 128 bytes, four sectors of eight lanes each.
+    Word `i` of all lanes is contiguous: 128 bytes, four sectors of eight lanes each.
 
     Args:
         rows: (w, 32) byte offsets in each thread's own window.
@@ -51,5 +51,5 @@ def local_sectors(rows: Ints, width: int) -> Ints:
 
 
 def used_bytes(rows: Ints, width: int) -> Ints:
-    """(w,) bytes that lanes really ask for; what several lanes read together counts once."""
+    """(w,) bytes that lanes access; bytes that several lanes share count once."""
     return distinct(rows) * width

@@ -1,4 +1,4 @@
-"""The text of source lines, where the file that the line table names is there."""
+"""The text of source lines, if the file that the line table names can be read."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ def _lines(file: str) -> tuple[str, ...]:
     try:
         return tuple(Path(file).read_text("utf-8", "replace").splitlines())
     except OSError:
-        return ()  # a program built elsewhere: the numbers still stand
+        return ()  # a program built on another machine
 
 
 def source_text(line: Line) -> str:
-    """The line without its indentation, empty where it cannot be read."""
+    """The line without its indentation, empty if it cannot be read."""
     lines = _lines(line.file)
     return lines[line.number - 1].strip() if 0 < line.number <= len(lines) else ""
 
 
-def place(line: Line) -> str:
-    """`p15.mojo:12`; empty for what belongs to no line of the author's."""
+def file_and_line(line: Line) -> str:
+    """`p15.mojo:12`; empty if the line is unknown."""
     return f"{PurePath(line.file).name}:{line.number}" if line.number else ""

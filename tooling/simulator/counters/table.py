@@ -12,18 +12,18 @@ from rich.table import Table
 
 from tooling.simulator.counters.occupancy import theoretical_occupancy
 from tooling.simulator.counters.profile import KernelProfile
-from tooling.simulator.counters.sources import place, source_text
+from tooling.simulator.counters.sources import file_and_line, source_text
 from tooling.simulator.counters.texts import say
 from tooling.simulator.counters.traffic import Counts, Traffic
 from tooling.simulator.gpu.hooks import Space
 
 
 class Column(Struct, frozen=True):
-    """A column of numbers; it is left out where it would stay empty.
+    """A column of numbers; left out if it would be empty.
 
     Attributes:
         title: key of its title.
-        number: the cell's text, empty for nothing to say.
+        number: the cell's text, or empty.
         style: `good`, `warn`, `bad`, or empty for a number that is neither.
     """
 
@@ -56,12 +56,12 @@ def _lanes(counts: Counts) -> str:
 
 
 def use_style(traffic: Traffic) -> str:
-    """How good it is that this share of the moved bytes is used."""
+    """The style for the used share of the moved bytes."""
     return "good" if traffic.use > 0.99 else "warn" if traffic.use > 0.5 else "bad"
 
 
 def conflict_style(traffic: Traffic) -> str:
-    """How good these bank conflicts are."""
+    """The style for these bank conflicts."""
     return "good" if not traffic.conflicts else "warn" if traffic.ways <= 2 else "bad"
 
 
@@ -80,7 +80,7 @@ _COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
 
 
 def show(kernels: Sequence[KernelProfile], console: Console, language: str) -> None:
-    """Print a table for each kernel, and what the numbers are not."""
+    """Print a table for each kernel, and notes on the numbers."""
     if not kernels:
         console.print(say("no_launch", language))
         return
@@ -114,7 +114,7 @@ def _table(kernel: KernelProfile, language: str, width: int) -> Table:
         table.add_column(_head(column, language), justify="right", no_wrap=True)
     for profile in kernel.in_order():
         text = shortened(source_text(profile.line), room)
-        name = place(profile.line) or say("elsewhere", language)
+        name = file_and_line(profile.line) or say("elsewhere", language)
         cells = [_cell(column, profile.counts) for column in shown]
         table.add_row(escape(name), escape(text), *cells)
     totals = [_cell(column, kernel.counts) for column in shown]

@@ -1,4 +1,4 @@
-"""The words of the reports."""
+"""The sentences of the reports."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _WORDS: dict[str, Text] = {
     "no_launch": Text("The program launched no kernel."),
     "no_times": Text("Counts only: no times are shown, because a time can only be measured on a real GPU."),
     "ptx_note": Text(
-        "Counted are PTX instructions; the GPU runs machine code made from them. So warp instructions differ "
-        "from Nsight Compute's smsp__inst_executed, while requests, sectors, wavefronts and conflicts equal "
-        "an H200's unless the assembler joins neighbouring accesses into wider ones."
+        "The counts are of PTX instructions; the GPU runs machine code generated from them. So warp "
+        "instructions differ from Nsight Compute's smsp__inst_executed, while requests, sectors, wavefronts "
+        "and conflicts equal an H200's unless the assembler merges adjacent accesses into wider ones."
     ),
     "tile_lanes": Text("active lanes per instruction"),
     "tile_lanes_note": Text("of 32; fewer: short warps or divergence"),
@@ -41,12 +41,12 @@ _WORDS: dict[str, Text] = {
     "tile_use": Text("of the moved bytes are used"),
     "tile_use_note": Text("{used} B used, {moved} B moved"),
     "tile_conflicts": Text("shared-memory bank conflicts"),
-    "tile_conflicts_note": Text("{wavefronts} wavefronts, {needed} are needed"),
+    "tile_conflicts_note": Text("{wavefronts} wavefronts, {needed} without conflicts"),
     "tile_barriers": Text("barrier arrivals of warps"),
     "tile_barriers_note": Text("{n} warp instructions in all"),
     "tile_local": Text("local-memory sectors"),
     "tile_local_note": Text("if the compiler keeps it in memory"),
-    "worst": Text("dearest request: block {block}, warp {warp}"),
+    "worst": Text("most expensive request: block {block}, warp {warp}"),
     "buffer": Text("buffer {n}, {size} B"),
     "requests_here": Text("{n} requests in all"),
     "memory_axis": Text(
@@ -92,7 +92,7 @@ _VERDICTS: dict[str, Text] = {
         "lanes touch neighbouring addresses."
     ),
     "across": Text(
-        "{use:.0%} of the bytes that move are used: the data lie side by side, but begin in the middle of a "
+        "{use:.0%} of the bytes that move are used: the data are contiguous, but begin in the middle of a "
         "sector, so {sectors} move where {needed} would do."
     ),
     "short": Text("{use:.0%} of the bytes that move are used: the data fill {sectors} only in part."),
@@ -102,7 +102,7 @@ _VERDICTS: dict[str, Text] = {
         "another order of indices spreads them."
     ),
     "meet": Text(
-        "{fronts} where {needed} would do: lanes that meet in a bank take effect one after the other."
+        "{fronts} where {needed} would do: lanes that access the same bank are served one after the other."
     ),
 }
 

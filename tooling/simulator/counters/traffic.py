@@ -1,4 +1,4 @@
-"""What is counted, by instruction: warp instructions issued, and traffic by route."""
+"""Counts by instruction: warp instructions issued, and traffic by route."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tooling.simulator.gpu.hooks import Space
 
 
 class Route(Enum):
-    """Where an access goes and what it does there."""
+    """The memory and kind of an access."""
 
     GLOBAL_LOAD = "global load"
     GLOBAL_STORE = "global store"
@@ -38,10 +38,10 @@ class Traffic(Struct):
 
     Attributes:
         sectors: 32-byte sectors looked up (global and local memory).
-        wavefronts, conflicts: passes over the banks, and those beyond the unavoidable (shared memory).
-        lanes: threads that took part.
+        wavefronts, conflicts: wavefronts, and those due to bank conflicts (shared memory).
+        lanes: active threads.
         requested_bytes: lanes times bytes per lane.
-        used_bytes: the same, but what lanes of a request share counts once.
+        used_bytes: the same, but bytes that lanes of a request share count once.
     """
 
     requests: int = 0
@@ -54,8 +54,8 @@ class Traffic(Struct):
 
     def add(self, other: Traffic) -> None:
         """Add another sum to this one."""
-        for part in fields(self):
-            setattr(self, part.name, getattr(self, part.name) + getattr(other, part.name))
+        for counter in fields(self):
+            setattr(self, counter.name, getattr(self, counter.name) + getattr(other, counter.name))
 
     @property
     def moved_bytes(self) -> int:

@@ -12,7 +12,7 @@ from tooling.simulator.gpu.hooks import Access, Ints
 
 LANES = 32
 NONE = -1
-"""What stands in the place of a lane that takes no part."""
+"""The entry of an inactive lane."""
 
 
 class WarpRows(Struct, frozen=True, eq=False):

@@ -1,4 +1,4 @@
-"""Some blocks of a launch, executed together: their lanes, what they wait for, and who runs next."""
+"""Some blocks of a launch, executed together: their lanes, what they wait for, and which run next."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class RunningBatch:
     """Some blocks of a launch, executed together.
 
     Attributes:
-        first_block, blocks: which blocks; size: how many lanes.
+        first_block, blocks: which blocks; size: the number of lanes.
         alive: per block, threads that have not exited; alive_count: all of them.
-        meetings: rises whenever threads may learn of what others did.
-        spaces, warps, barriers, cluster_barriers, transfers, first_answers: the parts that instructions use.
+        sync_count: increases whenever threads may synchronise.
+        spaces, warps, barriers, cluster_barriers, transfers, first_answers: what instructions use.
     """
 
     def __init__(self, state: LaunchState, first_block: int, blocks: int) -> None:
@@ -66,25 +66,25 @@ class RunningBatch:
         self.watch = LoopWatch(self, is_last=is_last, stop=self.stop_waiting)
         self.waiting = ReadyQueue(self.schedule, self.watch.look)
         self.frames = Frames(self.size)
-        self.meetings = 0
+        self.sync_count = 0
         self.transfers = Transfers(self.spaces, self.hooks, self.schedule.postpones)
         self.first_answers = FirstAnswers(self.schedule.postpones)
 
     @cached_property
     def block_position(self) -> NDArray[np.int64]:
-        """(3, blocks): where each block lies in the grid, x, y, z."""
+        """(3, blocks): the position of each block in the grid, x, y, z."""
         grid = self.context.launch.grid
         numbers = np.arange(self.first_block, self.first_block + self.blocks)
         return np.stack([numbers % grid.x, numbers // grid.x % grid.y, numbers // (grid.x * grid.y)])
 
     @property
     def issued(self) -> int:
-        """Instructions issued so far, what `%clock` shows."""
+        """Instructions issued so far: the value of `%clock`."""
         return self.state.issued
 
     @property
     def warps(self) -> Warps:
-        """The batch's warps (made at first use)."""
+        """The batch's warps (created at first use)."""
         if self._warps is None:
             known = self.state.warps.get(self.blocks)
             if known is None:
@@ -95,7 +95,7 @@ class RunningBatch:
 
     @property
     def cluster_barriers(self) -> ClusterBarriers:
-        """The cluster barriers (made at first use)."""
+        """The cluster barriers (created at first use)."""
         if self._cluster_barriers is None:
             self._cluster_barriers = ClusterBarriers(self)
         return self._cluster_barriers
@@ -106,7 +106,7 @@ class RunningBatch:
         """Run all lanes to their end.
 
         Raises:
-            KernelFault: the kernel was stopped, or nothing can run any more.
+            KernelFault: the kernel was stopped, or is in a deadlock.
         """
         origins = self.program.origins
         base: list[Array | None] = [None] * len(origins)
@@ -131,7 +131,7 @@ class RunningBatch:
         self.transfers.end_all()
 
     def _next(self) -> Group:
-        """Take the group that runs next, merged with all others at the same place."""
+        """Take the group that runs next, merged with all others at the same program point."""
         groups = self.waiting.take()
         if len(groups) == 1:
             return groups[0]
@@ -162,7 +162,7 @@ class RunningBatch:
             if not end(group, self):
                 self._check_limits(next(iter(self.waiting), group))
                 return
-            # While a group runs others are only added, so their number tells whether `first` still holds.
+            # While a group runs, others are only added: if their number is unchanged, so is `first`.
             if len(self.waiting) != known:
                 known = len(self.waiting)
                 first = self.waiting.first_rank()
@@ -189,13 +189,13 @@ class RunningBatch:
             )
 
     def _unstick(self) -> None:
-        """Nothing can run: fine when all lanes have exited, a deadlock otherwise."""
+        """No group can run: the end if all lanes have exited, a deadlock otherwise."""
         if self.alive_count == 0:
             return
         self.stop_waiting([], DEADLOCK)
 
-    def stop_waiting(self, loops: list[Waiter], told: Text) -> None:
-        """Nothing goes on any more: tell who waits where, besides the lanes in `loops`.
+    def stop_waiting(self, loops: list[Waiter], why: Text) -> None:
+        """Stop the kernel, and report which threads wait where, besides those in `loops`.
 
         Raises:
             KernelFault: always.
@@ -227,31 +227,31 @@ class RunningBatch:
         first = waiters[0] if waiters else None
         raise KernelFault(
             FaultKind.DEADLOCK,
-            told.of(threads=total),
+            why.of(threads=total),
             thread=int(first.threads[0]) if first else -1,
             instruction=first.instruction if first else None,
         )
 
-    # -- what ends of blocks ask for -----------------------------------------------------------------
+    # -- called by the ends of basic blocks -----------------------------------------------------------------
 
     def resume(self, group: Group) -> None:
-        """Let a group run when its turn comes."""
+        """Add a group to those that can run."""
         self.waiting.add(group)
 
     def divide(self, group: Group, lanes: Array, first_pc: int, second_pc: int) -> tuple[Group, Group]:
-        """Two groups: the lanes where `lanes` holds, at `first_pc`, and the others, at `second_pc`."""
+        """Split a group: lanes for which `lanes` is true, at `first_pc`, and the others, at `second_pc`."""
         live = self.program.live(first_pc, group.stack) | self.program.live(second_pc, group.stack)
-        # Lanes may go back to the instruction they are at, so its own operands are needed as well.
+        # Lanes may return to their current instruction, so that its operands are live as well.
         live |= self.program.live(group.pc, group.stack)
         first = group.part(np.flatnonzero(lanes), first_pc, live)
         second = group.part(np.flatnonzero(~lanes), second_pc, live)
-        for part in (first, second):
-            part.back_edges = group.back_edges
-            part.polling = group.polling
+        for half in (first, second):
+            half.back_edges = group.back_edges
+            half.polling = group.polling
         return first, second
 
     def split(self, group: Group, lanes: Array, target: int, following: int, backwards: bool) -> None:
-        """A branch that some lanes take and others do not."""
+        """A divergent branch."""
         taken, passed = self.divide(group, lanes, target, following)
         if backwards:
             taken.back_edges += 1
@@ -259,13 +259,13 @@ class RunningBatch:
         self.resume(passed)
 
     def scatter(self, group: Group, chosen: Array, targets: list[int]) -> None:
-        """A jump table: lanes go where their index says."""
+        """A jump table: each lane jumps to the target of its index."""
         for index in np.unique(chosen):
             live = self.program.live(targets[index], group.stack)
             self.resume(group.part(np.flatnonzero(chosen == index), targets[index], live))
 
     def split_return(self, group: Group, lanes: Array, following: int, instruction: Instruction) -> None:
-        """A guarded return or exit that some lanes take."""
+        """A predicated return or exit that some lanes take."""
         gone, staying = self.divide(group, lanes, group.pc, following)
         self.resume(staying)
         if gone.stack and instruction.opcode == "ret":
@@ -279,7 +279,7 @@ class RunningBatch:
         leave(group, self)
 
     def finish(self, group: Group, instruction: Instruction | None) -> None:
-        """Lanes that exit, by their `ret` or `exit`, or because the text ended (None)."""
+        """Lanes exit, by `ret` or `exit`, or at the end of the text (None)."""
         self.alive_count -= group.count
         for hook in self.hooks.threads_exit:
             hook.threads_exit(group.pick(self.spaces.threads), instruction)
@@ -310,15 +310,15 @@ class RunningBatch:
         """The lanes of `group` whose whole mask is at this `.sync` instruction; the others are parked.
 
         Returns:
-            the lanes that may go on (the group itself when it is all of them), or None.
+            the lanes that may continue (the group itself if it is all of them), or None.
         """
-        self.meetings += 1
-        mates = [
+        self.sync_count += 1
+        parked_here = [
             entry for entry in self.parked_warps if entry[0].pc == group.pc and entry[0].stack == group.stack
         ]
-        if mates:
-            self.parked_warps = [entry for entry in self.parked_warps if entry not in mates]
-            groups = [group, *(entry[0] for entry in mates)]
+        if parked_here:
+            self.parked_warps = [entry for entry in self.parked_warps if entry not in parked_here]
+            groups = [group, *(entry[0] for entry in parked_here)]
             group = merge(groups, self.program.live(group.pc, group.stack), self.size)
         masks = group.get(mask).view(U32)
         warps = self.warps
@@ -334,14 +334,14 @@ class RunningBatch:
                 self.parked_warps.append((rest, instruction))
                 group = ready
                 masks = group.get(mask).view(U32)
-        self._tell_warps(group, masks, instruction)
+        self._notify_warps(group, masks, instruction)
         return group
 
-    def _tell_warps(self, group: Group, masks: Array, instruction: Instruction) -> None:
+    def _notify_warps(self, group: Group, masks: Array, instruction: Instruction) -> None:
         if self.hooks.warp_sync:
-            told = np.broadcast_to(masks, group.count)
+            wanted = np.broadcast_to(masks, group.count)
             for hook in self.hooks.warp_sync:
-                hook.warp_sync(group.pick(self.spaces.threads), told, instruction)
+                hook.warp_sync(group.pick(self.spaces.threads), wanted, instruction)
         if self.hooks.warp_missing and self.alive_count != self.size:
             warps = self.warps
             absent = np.broadcast_to(masks, group.count) & ~warps.alive[group.pick(warps.warp_of_lane)]
@@ -352,7 +352,7 @@ class RunningBatch:
 
 
 def run_batch(state: LaunchState, first: int, most: int) -> None:
-    """Run the blocks of a launch from `first` on together, at most so many.
+    """Run up to `most` blocks of a launch together, from `first` on.
 
     Raises:
         KernelFault: the kernel was stopped.

@@ -1,9 +1,9 @@
-"""The engine: runs a launch, many blocks at a time, every group of lanes at the same place together.
+"""The engine: runs a launch, many blocks at a time, and each group of lanes at one program point together.
 
-Order of execution: the group at the earliest place runs, so that lanes that took different ways meet again;
-a group that keeps jumping backwards while others wait steps back, so that a lane which waits for another one
-always gets its turn. Lanes at a barrier or `.sync` instruction are parked until the others have come. The
-order is the same in every run.
+Order of execution: the group at the earliest program point runs, so that divergent lanes reconverge; a group
+that keeps jumping backwards while others wait yields, so that a lane that waits for another one makes
+progress. Lanes at a barrier or `.sync` instruction are parked until the others have arrived. The order is
+deterministic.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ from tooling.simulator.program.program import Program
 from tooling.text import Text
 
 BATCH_LANES = 65536
-"""Lanes executed together: enough to hide the interpreter's own cost, few enough that some registers of that
+"""Lanes executed together: enough to amortise the interpreter's cost, few enough that some registers of that
 size stay in a core's second-level cache."""
 
 BATCH_BYTES = 320 << 20
-"""What the memory of blocks executed together may take, unless one block alone takes more. There is room for
-all the shared memory of an H200 (132 x 227 KiB), where blocks that wait for each other must fit as well."""
+"""Maximum memory of blocks executed together, unless one block alone takes more. It can hold the shared
+memory of a whole H200 (132 x 227 KiB), so that blocks that wait for each other run together."""
 
 SHARED_COST, LOCAL_COST = 10, 2
-"""What a byte of shared and of local memory takes with what the checks keep about it."""
+"""Bytes that a byte of shared and of local memory takes, with the shadow memory of the checks."""
 
 RECURSIVE_LANES = 2048
-"""The same for kernels with recursive functions, whose lanes have a stack each."""
+"""`BATCH_LANES` for kernels with recursive functions, whose lanes have a stack each."""
 
 MAX_THREADS_PER_BLOCK = 1024
 MAX_SHARED_BYTES = 227 * 1024
 
 
-def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers know
+def run(  # noqa: PLR0917 - a launch needs them all
     launch: Launch,
     module: Module,
     memory: DeviceMemory,
@@ -67,10 +67,10 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
 
     Args:
         schedule: `lockstep`, `random:SEED` or `adversarial`.
-        stdout: gets what the kernel prints, in order.
+        stdout: receives what the kernel prints, in order.
 
     Raises:
-        PtxError: the kernel holds an instruction that the simulator does not know.
+        PtxError: the kernel has an instruction that the simulator does not support.
         ValueError: an unknown schedule.
     """
     started, processor_started = time.perf_counter(), time.thread_time()
@@ -88,11 +88,11 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
         lambda: program.arrays_meant,
     )
     error: KernelFault | None = None
-    with ExitStack() as undone:
+    with ExitStack() as cleanup:
         symbols = {**memory.symbols(module), CONSTANT_WINDOW: memory.constant_window(module)}
         block = _parameter_block(program, launch, memory)
         if block is not None:
-            undone.callback(memory.free, block)
+            cleanup.callback(memory.free, block)
             symbols = {**symbols, PARAMETER_BLOCK: block}
         state = LaunchState(
             program,
@@ -105,7 +105,7 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
         )
         for hook in hooks:
             hook.launch_begin(context)
-            undone.callback(hook.launch_end, context)
+            cleanup.callback(hook.launch_end, context)
         try:
             with np.errstate(all="ignore"):
                 _check_shape(context)
@@ -123,7 +123,7 @@ def run(  # noqa: PLR0917 - a launch needs them all, in the order that callers k
 
 
 def _parameter_block(program: Program, launch: Launch, memory: DeviceMemory) -> int | None:
-    """A device address that holds the launch's parameters, where the kernel takes the address of one."""
+    """The device address of a copy of the launch's parameters, if the kernel takes the address of one."""
     if not any(origin.name == PARAMETER_BLOCK for origin in program.origins):
         return None
     address = memory.allocate(

@@ -1,4 +1,4 @@
-"""What runs the launches of a simulation: the engine, or a stand-in for tests."""
+"""The executor of a simulation's launches: the engine, or a test double."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tooling.simulator.gpu.launch import Launch, LaunchResult
 
 
 class Job(Struct, frozen=True):
-    """A launch to be run, with what it needs.
+    """A launch to run, and what it needs.
 
     Attributes:
-        hooks: what watches it.
-        stdout: takes what the kernel prints, in order.
-        cancelled: asked now and then; true when nobody waits for the end any more.
+        hooks: its checks and observers.
+        stdout: receives what the kernel prints, in order.
+        cancelled: polled; true if the launch is to be stopped.
     """
 
     launch: Launch
@@ -35,7 +35,7 @@ class Job(Struct, frozen=True):
     cancelled: Callable[[], bool] = lambda: False
 
     def watched_by(self, hook: Hook) -> Job:
-        """The same with one more hook, which is told after the others."""
+        """The same job with one more hook, called after the others."""
         return replace(self, hooks=(*self.hooks, hook))
 
 
@@ -46,7 +46,7 @@ class Executor(Protocol):
         """A module was loaded.
 
         Raises:
-            PtxError: it holds an instruction that cannot be run.
+            PtxError: it has an unsupported instruction.
         """
         ...
 
@@ -54,7 +54,7 @@ class Executor(Protocol):
         """Run a launch to its end; a failed kernel is part of the result.
 
         Raises:
-            PtxError: the kernel holds an instruction that cannot be run.
+            PtxError: the kernel has an unsupported instruction.
         """
         ...
 
@@ -63,8 +63,8 @@ class Engine:
     """The simulator's engine.
 
     Args:
-        schedule: order of threads, as `schedule.Schedule` names it.
-        time_limit: most seconds of wall time for one launch, or None.
+        schedule: order of threads, a name for `schedule.Schedule`.
+        time_limit: maximum seconds of wall time for one launch, or None.
     """
 
     def __init__(self, schedule: str, time_limit: float | None) -> None:
@@ -72,7 +72,7 @@ class Engine:
         self._time_limit = time_limit
 
     def prepare(self, module: Module) -> None:
-        """Decode every kernel now: like the driver, refuse a module when it is loaded, not at its launch."""
+        """Decode every kernel: like the driver, reject a module when it is loaded, not at its launch."""
         for kernel in module.kernels.values():
             decode(module, kernel)
 

@@ -1,7 +1,7 @@
 """Keeping freed memory in the process while kernels run.
 
-The engine makes and drops arrays of some 100 KiB by the thousand. glibc hands each of them back to the system
-and gets it again page by page, which costs more than the arithmetic does (measured: up to five times).
+The engine allocates and frees thousands of arrays of about 100 KiB. By default glibc returns each to the
+system and gets it again page by page, which costs more than the arithmetic (measured: up to five times).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _M_MMAP_THRESHOLD = -3
 
 @cache
 def keep_freed_memory() -> bool:
-    """Tell glibc once to keep freed blocks; returns whether there is a glibc to tell."""
+    """Make glibc keep freed blocks, once; returns False without glibc."""
     library = ctypes.CDLL(None)
     mallopt = getattr(library, "mallopt", None)
     if mallopt is None:

@@ -1,4 +1,4 @@
-"""What the batches of a launch share, and what they count together."""
+"""The state that the batches of a launch share, and their counts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Array = NDArray[Any]
 
 
 class Limits(Struct, frozen=True):
-    """When a kernel is stopped that does not end.
+    """Limits at which a kernel is stopped.
 
     Attributes:
-        lane_instructions: most lane instructions of one launch, or None.
+        lane_instructions: maximum of lane instructions of one launch, or None.
         deadline: `time.monotonic()` at which it is stopped, or None.
-        stop: asked now and then; true stops the kernel.
+        stop: polled; true stops the kernel.
     """
 
     lane_instructions: int | None = None
@@ -34,13 +34,13 @@ class Limits(Struct, frozen=True):
 
     @property
     def passed(self) -> bool:
-        """Whether the deadline is over, or someone wants the kernel stopped."""
+        """Whether the deadline has passed, or `stop` is true."""
         late = self.deadline is not None and time.monotonic() > self.deadline
         return late or (self.stop is not None and self.stop())
 
 
 class LaunchState:
-    """One launch under way, and its counts."""
+    """A launch in progress, and its counts."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class LaunchState:
         self.finished_blocks = 0
 
     def shape(self, blocks: int) -> Shape:
-        """The arrays that batches of so many blocks share."""
+        """The arrays that batches of `blocks` blocks share."""
         known = self.shapes.get(blocks)
         if known is None:
             known = self.shapes[blocks] = Shape(blocks, self.context.threads_per_block)

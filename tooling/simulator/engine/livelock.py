@@ -1,4 +1,4 @@
-"""Noticing that all remaining threads poll for ever: whatever they read will never change again."""
+"""Livelock detection: all remaining threads poll for values that will never change."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tooling.text import Text
 
 Array = NDArray[Any]
 State = dict[tuple[Any, ...], list[Array]]
-"""Per place and set of lanes, the registers that are still needed there."""
+"""Per program point and set of lanes, the registers that are still needed there."""
 
 
 class LoopWatch:
-    """Compares what the lanes of a batch hold now with what they held some turns ago.
+    """Compares the state of a batch with an earlier one.
 
-    When all registers are the same, every lane has had its turn, and no byte of memory changed in between,
-    the batch goes in a circle for ever. The state that is compared with is renewed after 1, 2, 4, 8, … looks
-    (Brent), so that a circle of any length is found.
+    If all registers are equal, every lane has had its turn, and no byte of memory changed in between, the
+    batch is in an infinite loop. The earlier state is replaced after 1, 2, 4, 8, … comparisons (Brent's cycle
+    detection), so that a cycle of any length is found.
 
     Args:
         batch: the running batch.
         is_last: every other block of the launch has ended.
-        stop: stops the kernel, whose lanes wait like this.
+        stop: stops the kernel, given the polling threads.
     """
 
     def __init__(self, batch: Batch, *, is_last: bool, stop: Callable[[list[Waiter], Text], None]) -> None:
@@ -42,14 +42,14 @@ class LoopWatch:
         self._state: State = {}
 
     def look(self, groups: Sequence[Group]) -> None:
-        """Every group of these, all that can run, had its turn since the last look.
+        """Compare states; each of these groups, all that can run, had its turn since the last call.
 
         Raises:
-            KernelFault: they go in a circle.
+            KernelFault: they are in an infinite loop.
         """
         batch = self.batch
         if not self._is_last or not all(group.polling for group in groups):
-            # Blocks that have not started may yet change what these poll.
+            # Blocks that have not started may still change what these poll.
             return
         batch.spaces.watching = True
         state = {(g.pc, g.stack, g.indices(batch.size).tobytes()): _needed(batch, g) for g in groups}
@@ -75,8 +75,8 @@ def _needed(batch: Batch, group: Group) -> list[Array]:
 def _same(now: State, before: State) -> bool:
     return now.keys() == before.keys() and all(
         x is y or np.array_equal(_bits(x), _bits(y))
-        for place, registers in now.items()
-        for x, y in zip(registers, before[place], strict=True)
+        for point, registers in now.items()
+        for x, y in zip(registers, before[point], strict=True)
     )
 
 

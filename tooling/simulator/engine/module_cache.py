@@ -1,4 +1,4 @@
-"""What was found in the text of a kernel: found once, for all its launches."""
+"""A cache of properties of a kernel's text, computed once for all its launches."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Found = TypeVar("Found")
 
 
 class ModuleCache(Generic[Found]):
-    """Values by what they depend on; of many, the oldest are forgotten.
+    """Values by what they depend on; the oldest are evicted.
 
     Args:
-        most: so many are kept.
+        most: the maximum number of values.
     """
 
     def __init__(self, most: int = 64) -> None:
@@ -21,7 +21,7 @@ class ModuleCache(Generic[Found]):
         self._known: OrderedDict[Hashable, Found] = OrderedDict()
 
     def get(self, key: Hashable, find: Callable[[], Found]) -> Found:
-        """The value for a key, which holds all that it depends on; `find` makes it where it is not known."""
+        """The value for a key, which must contain everything it depends on; `find` computes it if missing."""
         if key not in self._known:
             self._known[key] = find()
             if len(self._known) > self._most:

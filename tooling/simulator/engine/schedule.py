@@ -1,4 +1,4 @@
-"""Which group of lanes runs next: the one place that decides about order."""
+"""The scheduling policy: which group of lanes runs next."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ if TYPE_CHECKING:
     from random import Random
 
 PATIENCE = 2048
-"""Backward jumps that a group may make while others wait, before it steps back."""
+"""Backward jumps that a group may make while others wait, before it yields."""
 
 PATIENCE_POLLING = 4
-"""The same for a group that reads what other lanes may change: it is likely to wait for them."""
+"""The same for a group that reads memory that other lanes may change, since it probably waits for them."""
 
 _ROUND = 32
-"""Random choices per waiting group after which surely each had its turn."""
+"""Random choices per waiting group after which each is assumed to have had its turn."""
 
 
 class Schedule:
-    """Order of groups: `lockstep` (earliest place first), `random:SEED`, or `adversarial` (latest first).
+    """Order of groups: `lockstep` (first program point first), `random:SEED`, or `adversarial` (last first).
 
     Attributes:
-        turn: rises when all waiting groups have had their turns since it rose last.
+        turn: increases when all waiting groups have had their turns since the last increase.
 
     Args:
         name: one of the three.
         batch: number of the batch's first block, so that batches differ in a random order.
-        order: per basic block of the program, which come first.
+        order: per basic block of the program, its rank.
 
     Raises:
         ValueError: another name.
@@ -38,7 +38,7 @@ class Schedule:
     def __init__(self, name: str, batch: int, order: Sequence[int]) -> None:
         kind, _, seed = name.partition(":")
         if kind not in ("lockstep", "random", "adversarial") or (kind == "random") != bool(seed):
-            raise ValueError(f"`{name}` is no schedule: lockstep, random:SEED or adversarial")
+            raise ValueError(f"unknown schedule `{name}`: must be lockstep, random:SEED or adversarial")
         self.kind = kind
         self.turn = 0
         self._order = order
@@ -51,11 +51,11 @@ class Schedule:
 
     @property
     def first_wins(self) -> bool:
-        """Whether the lowest of several lanes that store to one place at once wins, and not the highest."""
+        """Whether of several lanes that store to one address at once the lowest wins, not the highest."""
         return self.kind == "adversarial" or (self._random is not None and self._random.random() < 0.5)
 
     def postpones(self) -> bool:
-        """Whether what nobody has waited for yet is not over when it is asked for the first time."""
+        """Whether an asynchronous operation is reported incomplete at the first test."""
         return self._random is None or self._random.random() < 0.5
 
     @property
@@ -72,24 +72,22 @@ class Schedule:
         return self._random.choice(waiting)
 
     def next_in_turn(self, waiting: Sequence[Group]) -> Group:
-        """The group to run next when all are tired: everyone went round often enough, so they take turns
-        instead of starting with the same one again.
-        """
+        """The group to run next if all are tired: they take turns, starting with another one each time."""
         for group in waiting:
             group.back_edges = 0
         self.turn += 1
         return sorted(waiting, key=self._key)[self.turn % len(waiting)]
 
     def is_tired(self, group: Group) -> bool:
-        """Whether a group jumped back so often that others go first."""
+        """Whether a group has jumped back so often that others run first."""
         return group.back_edges > (PATIENCE_POLLING if group.polling else PATIENCE)
 
     def rank(self, group: Group) -> int:
-        """The lowest of those waiting comes first."""
+        """The rank of a group; the lowest runs first."""
         return -self._key(group) if self.kind == "adversarial" else self._key(group)
 
     def yields(self, group: Group, first: int) -> bool:
-        """Whether the running group, about to start a new basic block, lets another one run.
+        """Whether the running group, about to start a basic block, yields to another one.
 
         Args:
             first: the lowest rank of the others.
@@ -97,12 +95,12 @@ class Schedule:
         return self.is_random or self.is_tired(group) or first <= self.rank(group)
 
     def _key(self, group: Group) -> int:
-        """Order of running: inside calls first, then the earliest place."""
+        """Sort key: innermost calls first, then the earliest program point."""
         return self._order[group.pc] - (len(group.stack) << 32)
 
 
 def order_of_batches(name: str, batches: Sequence[int]) -> Sequence[int]:
-    """In which order batches of blocks run; blocks of one launch may run in any.
+    """The order in which batches of blocks run.
 
     Args:
         name: as for `Schedule`.

@@ -1,8 +1,8 @@
-"""Which buffers a launch may write: known from the kernel's text and its arguments, before it runs.
+"""The buffers that a launch may write, determined from the kernel's text and arguments before it runs.
 
-What no store of a kernel can mean needs no record of its readers, and most inputs are read only. The address
-of each store is followed back to the kernel's parameters; where one cannot be followed (a pointer from
-memory, a function, a bulk copy), every buffer counts as written.
+Readers of a buffer that no store can access need not be recorded, and most inputs are only read. The address
+of each store is traced back to the kernel's parameters; if one cannot be traced (a pointer from memory, a
+function, a bulk copy), every buffer counts as written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FOUND: ModuleCache[frozenset[str] | None] = ModuleCache()
 
 
 def written_allocations(context: LaunchContext) -> frozenset[int] | None:
-    """Serial numbers of the allocations that the launch may write; None where any may be."""
+    """Serial numbers of the allocations that the launch may write; None if it may write any."""
     function, memory = context.launch.function, context.memory
     pointers: dict[str, int] = {}
     for parameter in function.parameters:
@@ -27,7 +27,7 @@ def written_allocations(context: LaunchContext) -> frozenset[int] | None:
             start = parameter.offset + offset
             value = int.from_bytes(context.launch.parameters[start : start + 8], "little")
             if memory.reservation_of(value) is not None:
-                return None  # mappings lie side by side: a pointer into one may go on into the next
+                return None  # mappings are adjacent: a pointer into one may run on into the next
             home = memory.containing(value)
             if home is not None:
                 pointers[f"{parameter.name}+{offset}"] = home.serial
@@ -38,7 +38,7 @@ def written_allocations(context: LaunchContext) -> frozenset[int] | None:
 
 
 def _written(function: Function, variables: set[str], pointers: frozenset[str]) -> frozenset[str] | None:
-    """Which of the pointers (`parameter+offset`) the kernel may write through; None for all memory.
+    """The pointers (`parameter+offset`) that the kernel may write through; None for all memory.
 
     Args:
         variables: of the module.
@@ -54,17 +54,17 @@ def _written(function: Function, variables: set[str], pointers: frozenset[str]) 
         if not _may_write_globally(instruction) or prints(instruction):
             continue
         at = next((operand for operand in instruction.operands if isinstance(operand, Address)), None)
-        meant = frozenset() if at is None else value_of(at.base, values, variables)
+        targets = frozenset() if at is None else value_of(at.base, values, variables)
         if (
-            not meant
-            or ANY in meant
+            not targets
+            or ANY in targets
             or instruction.opcode not in _WRITERS
             or "async" in instruction.modifiers
         ):
             return None
-        if meant - own - pointers:
+        if targets - own - pointers:
             return None  # a variable of the module, which no parameter points to
-        written |= meant - own
+        written |= targets - own
     return frozenset(written)
 
 
@@ -78,5 +78,5 @@ def _may_write_globally(instruction: Instruction) -> bool:
 
 
 def prints(instruction: Instruction) -> bool:
-    """A call of the one function that writes no memory of the program."""
+    """Whether it calls `vprintf`, the one function that writes no memory of the program."""
     return any(isinstance(operand, Symbol) and operand.name == "vprintf" for operand in instruction.operands)

@@ -1,4 +1,4 @@
-"""Memory as instructions see it: loads and stores of many lanes in global, shared and local space."""
+"""Loads and stores of many lanes in global, shared and local memory."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Spaces:
         context: the launch.
         first_block: number of the batch's first block.
         shape: of the batch.
-        observers: hooks that want every access.
+        observers: hooks that receive every access.
 
     Attributes:
-        strays_are_told: a hook takes out the lanes whose address is illegal.
-        watching: whether `changes` is kept: it rises whenever memory, or a clock that was read, is not
-            what it was before.
-        reservations: some addresses are reserved, and may have no memory behind them.
-        first_wins: of lanes that store to one place at once the first wins, and not the last.
+        suppresses_faults: a hook suppresses the lanes whose address is illegal.
+        watching: whether `changes` is counted: it increases whenever memory, or a clock that was read,
+            changes.
+        reservations: some addresses are reserved, and may not be mapped.
+        first_wins: of lanes that store to one address at once the first wins, not the last.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Spaces:
         self.context = context
         self.first_block = first_block
         self.observers = observers
-        self.strays_are_told = any(hook.takes_strays for hook in observers)
+        self.suppresses_faults = any(hook.suppresses_faults for hook in observers)
         self.shape = shape
         self.lanes = shape.lanes
         self.block_of_lane = shape.block_of_lane
@@ -87,9 +87,9 @@ class Spaces:
             known = self._views[key] = whole[: len(whole) // size * size].view(_UNSIGNED[size])
         return known
 
-    # -- placing -------------------------------------------------------------------------------------
+    # -- offsets -------------------------------------------------------------------------------------
 
-    def place(
+    def offsets(
         self, space: Space, request: MemoryRequest, address: Array, kind: AccessKind = AccessKind.LOAD
     ) -> tuple[Array, NDArray[np.int64] | None]:
         """Byte offsets in the space's buffer, checked for range and alignment.
@@ -98,13 +98,13 @@ class Spaces:
             address: uint64, one per active lane, or a single one for all.
 
         Returns:
-            (offsets as uint64, blocks in the batch whose shared window is meant or None)
+            (offsets as uint64, blocks in the batch whose shared window is accessed or None)
 
         Raises:
-            KernelFault: illegal or misaligned address, or one that `kind` must not change.
+            KernelFault: illegal or misaligned address, or a write to read-only memory.
         """
         if space is Space.SHARED:
-            return self.place_shared(request, address)
+            return self.shared_offsets(request, address)
         self._check_alignment(space, request, address)
         size = request.width.bytes
         if space is Space.GLOBAL:
@@ -123,11 +123,11 @@ class Spaces:
         own = request.indices(self.lanes).astype(np.uint64)
         return own * np.uint64(self.local_stride) + address, None
 
-    def place_shared(self, request: MemoryRequest, address: Array) -> tuple[Array, NDArray[np.int64]]:
-        """As `place`, in shared memory.
+    def shared_offsets(self, request: MemoryRequest, address: Array) -> tuple[Array, NDArray[np.int64]]:
+        """As `offsets`, in shared memory.
 
         Returns:
-            (offsets as uint64, blocks in the batch whose shared window is meant)
+            (offsets as uint64, blocks in the batch whose shared window is accessed)
 
         Raises:
             KernelFault: illegal or misaligned address.
@@ -147,9 +147,9 @@ class Spaces:
             self._misaligned(space, request, address, (address & mask) != 0)
 
     def _windows(self, request: MemoryRequest, address: Array) -> tuple[NDArray[np.int64], Array]:
-        """Whose shared window each address means (block in the batch), and the offset inside it.
+        """The shared window of each address (block in the batch), and the offset inside it.
 
-        An address that means no window is given to the lane's own block as a signed offset outside it.
+        An address in no window counts as a signed offset outside the window of the lane's own block.
         """
         known = request.windows
         if known is None or known[0] is not address:
@@ -161,12 +161,12 @@ class Spaces:
         if not int(address.max()) >> CLUSTER_SHIFT:
             return blocks, address
         rank = (address >> np.uint64(CLUSTER_SHIFT)).astype(np.int64)
-        astray = rank > self.context.blocks_per_cluster
+        invalid = rank > self.context.blocks_per_cluster
         inside = address & np.uint64((1 << CLUSTER_SHIFT) - 1)
-        if astray.any():
+        if invalid.any():
             below = address.astype(np.uint32).view(np.int32).astype(np.int64).view(np.uint64)
-            inside = np.where(astray, np.where(address >> np.uint64(32) == 0, below, address), inside)
-            rank = np.where(astray, 0, rank)
+            inside = np.where(invalid, np.where(address >> np.uint64(32) == 0, below, address), inside)
+            rank = np.where(invalid, 0, rank)
         foreign = self.clusters.mate(blocks, np.maximum(rank, 1) - 1)
         return np.where(rank > 0, foreign, blocks), inside
 
@@ -193,16 +193,16 @@ class Spaces:
 
     # -- access --------------------------------------------------------------------------------------
 
-    def announce(
+    def notify(
         self, space: Space, kind: AccessKind, request: MemoryRequest, address: Array, values: Array | None
     ) -> NDArray[np.bool_] | None:
-        """Tell the hooks; returns the lanes to leave out, or None.
+        """Notify the hooks; returns the lanes to leave out, or None.
 
         Raises:
-            KernelFault: illegal or misaligned address, where no hook takes such lanes out.
+            KernelFault: illegal or misaligned address, if no hook suppresses such lanes.
         """
-        if not self.strays_are_told:
-            self.place(space, request, address, kind)
+        if not self.suppresses_faults:
+            self.offsets(space, request, address, kind)
         threads = request.pick(self.threads)
         count = len(threads)
         uniform = len(address) == 1
@@ -235,7 +235,7 @@ class Spaces:
             transfer=request.transfer,
         )
         if space is Space.LOCAL or (space is Space.SHARED and self.shape.blocks > 1):
-            request.run = None  # each window has its own place, so that the bytes lie in another way
+            request.run = None  # the windows are not adjacent, so that the bytes are not consecutive
         for hook in self.observers:
             hook.access(access)
         suppressed = access.suppressed
@@ -251,7 +251,7 @@ class Spaces:
             KernelFault: illegal or misaligned address.
         """
         if self.observers:
-            left_out = self.announce(space, AccessKind.LOAD, request, address, None)
+            left_out = self.notify(space, AccessKind.LOAD, request, address, None)
             if left_out is not None:
                 return self._load_rest(space, request, address, left_out)
         width = request.width
@@ -262,13 +262,13 @@ class Spaces:
         if start is not None:
             view, count = self.view(space, width.element), len(address)
             return _columns(view[start : start + count * width.count], width.count)
-        offset, _ = self.place(space, request, address)
+        offset, _ = self.offsets(space, request, address)
         return self._read(self.view(space, width.element), offset, request)
 
     def _straight(self, request: MemoryRequest, address: Array) -> int | None:
-        """The first element, in global memory, of lanes that lie side by side where they may; else None.
+        """The first element of a contiguous, legal access to global memory; else None.
 
-        For them two addresses tell what otherwise takes a look at all.
+        Such an access is recognised without looking at every address.
         """
         count, size = len(address), request.width.bytes
         if count == 1 or self.reservations:
@@ -288,7 +288,7 @@ class Spaces:
         kept = np.flatnonzero(~left_out)
         if len(kept):
             rest = request.only(kept, self.lanes)
-            offset, _ = self.place(space, rest, np.broadcast_to(address, len(left_out))[kept])
+            offset, _ = self.offsets(space, rest, np.broadcast_to(address, len(left_out))[kept])
             values = self._read(self.view(space, width.element), offset, rest)
             for result, value in zip(results, values, strict=True):
                 result[kept] = value
@@ -306,7 +306,7 @@ class Spaces:
         return [view.take(index + k if k else index) for k in range(width.count)]
 
     def _run_of(self, request: MemoryRequest, offset: Array) -> bool:
-        """Whether the offsets are consecutive; an announced access has mostly looked at that already."""
+        """Whether the offsets are consecutive; usually known since the hooks were notified."""
         if request.run is None:
             request.run = self._is_run(offset, request.width.bytes)
         return request.run
@@ -321,12 +321,12 @@ class Spaces:
         """All local memory as one row per lane, and the column of an address that all lanes share."""
         start, size = int(address[0]), request.width.bytes
         if start % size or start + size > self.context.local_bytes:
-            self.place(Space.LOCAL, request, address)
+            self.offsets(Space.LOCAL, request, address)
         rows = self.view(Space.LOCAL, request.width.element).reshape(self.lanes, -1)
         return rows, start // request.width.element
 
     def store(self, space: Space, request: MemoryRequest, address: Array, values: list[Array]) -> None:
-        """Write the request's elements; see `first_wins` for lanes that hit the same place.
+        """Write the request's elements; see `first_wins` for lanes that write the same address.
 
         Args:
             address: uint64, one per active lane, or a single one for all.
@@ -335,30 +335,30 @@ class Spaces:
         Raises:
             KernelFault: illegal or misaligned address.
         """
-        rest = self._announce_store(space, request, address, values)
+        rest = self._notify_store(space, request, address, values)
         if rest is not None:
             self._perform_store(space, *rest)
 
     def later_store(
         self, space: Space, request: MemoryRequest, address: Array, values: list[Array]
     ) -> Callable[[], None] | None:
-        """Tell the hooks of a store (arguments and errors as for `store`) that is performed later.
+        """Notify the hooks of a store that is performed later; arguments and errors as for `store`.
 
         Returns:
-            what performs it; None where the hooks left nothing of it.
+            a function that performs it; None if the hooks suppressed all lanes.
         """
-        rest = self._announce_store(space, request, address, values)
+        rest = self._notify_store(space, request, address, values)
         return None if rest is None else lambda: self._perform_store(space, *rest)
 
-    def _announce_store(
+    def _notify_store(
         self, space: Space, request: MemoryRequest, address: Array, values: list[Array]
     ) -> tuple[MemoryRequest, Array, list[Array]] | None:
         if self.observers:
             count = request.count
-            told: Array = np.broadcast_to(values[0], count)
+            stored: Array = np.broadcast_to(values[0], count)
             if len(values) > 1:
-                told = np.stack([np.broadcast_to(value, count) for value in values])
-            left_out = self.announce(space, AccessKind.STORE, request, address, told)
+                stored = np.stack([np.broadcast_to(value, count) for value in values])
+            left_out = self.notify(space, AccessKind.STORE, request, address, stored)
             if left_out is not None:
                 kept = np.flatnonzero(~left_out)
                 if not len(kept):
@@ -389,7 +389,7 @@ class Spaces:
             for k, value in enumerate(values):
                 table[k :: len(values)] = value
             return
-        offset, _ = self.place(space, request, address, AccessKind.STORE)
+        offset, _ = self.offsets(space, request, address, AccessKind.STORE)
         self._write(self.view(space, request.width.element), offset, request, values)
 
     def _write(self, view: Array, offset: Array, request: MemoryRequest, values: list[Array]) -> None:
@@ -429,7 +429,7 @@ def _columns(run: Array, count: int) -> list[Array]:
 
 
 def _poisoned(size: int) -> NDArray[np.uint8]:
-    """Fresh shared or local memory: not zeros, so that a read before the first write shows."""
+    """New shared or local memory, filled with a pattern so that a read before the first write shows."""
     content = np.empty(size, np.uint8)
     content.view(np.uint32)[:] = 0x7FC0DEAD
     return content

@@ -1,4 +1,4 @@
-"""Which blocks form a cluster: neighbours in all three directions of the grid (PTX ISA 4.1.3)."""
+"""Which blocks form a cluster: neighbours in all three dimensions of the grid (PTX ISA 4.1.3)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Ints = NDArray[np.int64]
 
 
 def blocks_together(launch: Launch) -> int:
-    """The fewest consecutive blocks that hold whole clusters: rows or planes of them where need be."""
+    """The smallest number of consecutive blocks that consist of whole clusters."""
     grid, cluster = launch.grid, launch.cluster
     if cluster.z > 1:
         return grid.x * grid.y * cluster.z
@@ -19,7 +19,7 @@ def blocks_together(launch: Launch) -> int:
 
 
 def clusters_of(launch: Launch, blocks: Ints) -> Ints:
-    """(n,) in which cluster of the launch each block is; clusters count like blocks do, x fastest."""
+    """(n,) the cluster of each block; clusters are numbered like blocks, x fastest."""
     grid, cluster = launch.grid, launch.cluster
     x, y, z = (p // extent for p, extent in zip(_positions(grid, blocks), cluster, strict=True))
     return np.asarray(x + grid.x // cluster.x * (y + grid.y // cluster.y * z))
@@ -36,7 +36,7 @@ def blocks_of(launch: Launch, clusters: Ints) -> Ints:
 
 
 class Clusters:
-    """The clusters of some consecutive blocks of a launch, all of them whole.
+    """The clusters of some consecutive blocks of a launch, which consist of whole clusters.
 
     Attributes:
         count, size: how many clusters, and blocks in each.
@@ -62,5 +62,5 @@ class Clusters:
 
 
 def _positions(grid: Dim3, numbers: Ints) -> tuple[Ints, Ints, Ints]:
-    """Where the cells with these numbers are in a grid, x fastest."""
+    """The positions with these linear numbers in a grid, x fastest."""
     return numbers % grid.x, numbers // grid.x % grid.y, numbers // (grid.x * grid.y)

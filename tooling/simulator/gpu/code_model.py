@@ -1,4 +1,4 @@
-"""The parts of a PTX module as frozen values: what the parser makes and the decoder reads."""
+"""The elements of a PTX module as immutable values: made by the parser, read by the decoder."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 CODE_WINDOW = 1 << 62
-"""Addresses of functions start here; there is no memory of any space."""
+"""Addresses of functions start here, outside every memory."""
 
 CONSTANT_ALIGNMENT = 256
-"""Alignment of a `.const` variable in the constant window, and unused bytes behind it."""
+"""Alignment of a `.const` variable in the constant window, and unused bytes after it."""
 
 
 class SourceLocation(Struct, frozen=True):
@@ -103,7 +103,7 @@ class Instruction(Struct, frozen=True):
         opcode: `ld` of `ld.global.nc.v4.b32`.
         modifiers: `("global", "nc", "v4", "b32")`.
         ptx_line: line in the PTX text, from 1.
-        source: the Mojo place, where the PTX carries line tables.
+        source: the Mojo source position, if the PTX has line tables.
         ptx_column: column of the mnemonic in that line, from 1.
     """
 
@@ -138,7 +138,7 @@ Statement: TypeAlias = Instruction | Label
 
 
 class Parameter(Struct, frozen=True):
-    """A kernel or function parameter: where it lies in the parameter bytes of a call."""
+    """A kernel or function parameter: its position in the parameter bytes of a call."""
 
     name: str
     offset: int
@@ -150,8 +150,8 @@ class Reference(Struct, frozen=True):
     """The address of a variable or function among the initial bytes of a variable.
 
     Attributes:
-        offset: where it lies in the initial bytes; size: how many of them it takes.
-        generic: `generic(name)`, a generic address; otherwise one in the state space of what it names.
+        offset, size: the initial bytes that it takes.
+        generic: `generic(name)`, a generic address; otherwise one in the state space of the symbol.
     """
 
     offset: int
@@ -202,12 +202,12 @@ class Function(Struct, frozen=True):
 
     @property
     def parameter_bytes(self) -> int:
-        """Size of the parameter block a launch must bring."""
+        """Size of the parameter block that a launch must pass."""
         return max((parameter.offset + parameter.size for parameter in self.parameters), default=0)
 
     @property
     def call_sizes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Bytes of each parameter and of each result: what a caller by address must agree with."""
+        """Bytes of each parameter and of each result: which a call by address must match."""
         return tuple(p.size for p in self.parameters), tuple(r.size for r in self.results)
 
 
@@ -221,7 +221,7 @@ class Module(Struct, frozen=True):
         externals: functions that are declared only (`vprintf`).
         globals: module-level variables of every space by name.
         files: `.file` table, number to path.
-        digest: SHA-256 of the text, as hex: what decoded programs are cached under.
+        digest: SHA-256 of the text, as hex: the cache key of decoded programs.
         text: the PTX itself, for errors.
     """
 
@@ -239,7 +239,7 @@ class Module(Struct, frozen=True):
     def constant_addresses(self) -> dict[str, int]:
         """The address of each `.const` variable in constant memory, from 0 (PTX ISA 5.1.3).
 
-        Constant memory has a window of its own, so that these addresses fit into 32 bits. Unused bytes behind
+        Constant memory has a window of its own, so that these addresses fit into 32 bits. Unused bytes after
         each variable let an access past its end be reported.
         """
         addresses: dict[str, int] = {}
@@ -259,5 +259,5 @@ class Module(Struct, frozen=True):
         )
 
     def code_addresses(self) -> dict[str, int]:
-        """An address for every function, where no memory is: what a kernel may call it by."""
-        return {name: CODE_WINDOW + 16 * place for place, name in enumerate(self.functions, 1)}
+        """An address for every function, outside every memory, for calls by address."""
+        return {name: CODE_WINDOW + 16 * number for number, name in enumerate(self.functions, 1)}

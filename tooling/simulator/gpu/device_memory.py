@@ -1,4 +1,4 @@
-"""Device memory: one arena, the allocations in it, and what is known about those already freed.
+"""Device memory: one arena, its allocations, and those already freed.
 
 Device addresses are addresses in the arena, which starts at `base`: offset = address - base. Device memory is
 taken from its beginning and pinned host memory from its end, so that an access past a buffer does not reach
@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from tooling.simulator.gpu.code_model import Module
 
 POISON = 0x7FC0DEAD
-"""What fresh device memory holds, repeated (little-endian): a NaN as float32, never a plausible number."""
+"""The pattern in new device memory (little-endian): a NaN as float32, never a plausible number."""
 
 POISON_BYTES = POISON.to_bytes(4, "little")
 
 ALIGNMENT = 256
-"""Alignment of every allocation, as cudaMalloc promises, in bytes."""
+"""Alignment of every allocation, as cudaMalloc guarantees, in bytes."""
 
 RED_ZONE = 256
-"""Least distance between two allocations, in bytes: a small overrun hits no neighbour."""
+"""Minimum distance between two allocations, in bytes, so that a small overrun hits no other one."""
 
 
 class OutOfDeviceMemory(Exception):
@@ -34,19 +34,19 @@ class OutOfDeviceMemory(Exception):
 
 
 class Allocation(Struct):
-    """One allocation; it stays known after it was freed, so that a use after free can name it.
+    """One allocation; kept after it was freed, so that a use after free can be reported.
 
     Attributes:
         base: first device address.
-        size: bytes asked for.
-        serial: counts up from 1 in order of allocation.
+        size: requested bytes.
+        serial: from 1, in order of allocation.
         live: not yet freed.
-        label: what a report calls it.
+        label: its name in reports.
         host: pinned host memory.
         internal: a module's variable or a launch's parameters, which the program did not allocate.
-        place: where the bytes are: `base`, or an address beyond the arena's where created memory is shown,
-            the same one for each address that shows it.
-        read_only: it shows created memory that nobody may write by these addresses.
+        physical_address: `base`, or, for created memory that is mapped here, an address beyond the arena that
+            is the same for each of its mappings.
+        read_only: created memory is mapped here for reading only.
     """
 
     base: int
@@ -56,7 +56,7 @@ class Allocation(Struct):
     label: str = ""
     host: bool = False
     internal: bool = False
-    place: int = 0
+    physical_address: int = 0
     read_only: bool = False
 
     @property
@@ -66,16 +66,16 @@ class Allocation(Struct):
 
     @property
     def mapped(self) -> bool:
-        """Whether it shows created memory, instead of having its own."""
-        return self.place != self.base
+        """Whether created memory is mapped here."""
+        return self.physical_address != self.base
 
 
 class Reservation(Struct, frozen=True):
-    """Addresses without memory of their own; parts of it are allocations while memory is mapped there.
+    """A reserved address range; the ranges in it to which memory is mapped are allocations.
 
     Attributes:
         base: first address; size: bytes.
-        space: the stretch of the arena that it lies in.
+        space: the range of the arena that it is in.
     """
 
     base: int
@@ -83,16 +83,16 @@ class Reservation(Struct, frozen=True):
     space: _Space
 
     def holds(self, address: int, size: int = 1) -> bool:
-        """Whether these bytes lie in it."""
+        """Whether these bytes are in it."""
         return self.base <= address and address + size <= self.base + self.size
 
     def among(self, addresses: NDArray[Any]) -> NDArray[np.bool_]:
-        """(n,) which of the addresses lie in it."""
+        """(n,) which of the addresses are in it."""
         return (addresses >= self.base) & (addresses < self.base + self.size)
 
 
 class _Space(Struct):
-    """A reusable stretch of the arena: one freed allocation with its red zone."""
+    """A reusable range of the arena: a freed allocation with its red zone."""
 
     base: int
     size: int
@@ -100,7 +100,7 @@ class _Space(Struct):
 
 
 class DeviceMemory:
-    """The arena and its book-keeping.
+    """The arena and its allocations.
 
     Args:
         buffer: the arena's bytes, writable (an mmap, memoryview or uint8 array).
@@ -130,7 +130,7 @@ class DeviceMemory:
 
     @property
     def used(self) -> int:
-        """Bytes from the arena's start up to the last one that was ever handed out, red zones included."""
+        """Bytes from the arena's start up to the last one ever allocated, red zones included."""
         return self._top if self._bottom == self.size else self.size
 
     @property
@@ -143,18 +143,18 @@ class DeviceMemory:
     ) -> int:
         """Reserve `size` bytes (at least 1) and return the device address.
 
-        Device memory is filled with the poison pattern, pinned host memory is left as it is (zeros when
-        never used), so that a large staging pool costs nothing.
+        Device memory is filled with the poison pattern; pinned host memory is left as it is (zeros if never
+        used), so that a large staging pool takes no memory.
 
         Raises:
-            OutOfDeviceMemory: no stretch is long enough.
+            OutOfDeviceMemory: no free range is large enough.
             ValueError: negative size.
         """
         if size < 0:
             raise ValueError(f"cannot allocate {size} bytes")
         space = max(1, size) + RED_ZONE
         space += -space % ALIGNMENT
-        address = self._place_host(space) if host else self._place(space)
+        address = self._take_host(space) if host else self._take(space)
         self._enter(address, size, label, host=host, internal=internal)
         if poison and not host:
             self.poison(address, size)
@@ -168,12 +168,12 @@ class DeviceMemory:
         *,
         host: bool = False,
         internal: bool = False,
-        place: int = 0,
+        physical_address: int = 0,
         read_only: bool = False,
     ) -> Allocation:
         self._serial += 1
         allocation = Allocation(
-            address, size, self._serial, True, label, host, internal, place or address, read_only
+            address, size, self._serial, True, label, host, internal, physical_address or address, read_only
         )
         if address not in self._allocations:
             self._bases.insert(bisect_right(self._bases, address), address)
@@ -181,7 +181,7 @@ class DeviceMemory:
         return allocation
 
     def free(self, address: int) -> Allocation:
-        """Give an allocation back. Its addresses are used again only when the arena is otherwise full.
+        """Free an allocation. Its addresses are reused only when the rest of the arena is full.
 
         Raises:
             KeyError: no live allocation starts there.
@@ -195,26 +195,26 @@ class DeviceMemory:
         freed.append(_Space(address, space + -space % ALIGNMENT, allocation))
         return allocation
 
-    # -- addresses and memory apart (`virtual_memory`) -----------------------------------------------
+    # -- reserved addresses and mappings (`virtual_memory`) -----------------------------------------------
 
     @property
     def reservations(self) -> Sequence[Reservation]:
-        """Every stretch of addresses that is reserved."""
+        """The reserved address ranges."""
         return self._reservations
 
     def reserve(self, size: int, alignment: int) -> Reservation:
         """Reserve addresses without memory, from a multiple of `alignment` on.
 
         Raises:
-            OutOfDeviceMemory: no stretch is long enough.
+            OutOfDeviceMemory: no free range is large enough.
         """
-        space = _Space(self._place(size + alignment), size + alignment)
+        space = _Space(self._take(size + alignment), size + alignment)
         reservation = Reservation(space.base + -space.base % alignment, size, space)
         self._reservations.append(reservation)
         return reservation
 
     def unreserve(self, reservation: Reservation) -> None:
-        """Give reserved addresses back."""
+        """Release reserved addresses."""
         self._reservations.remove(reservation)
         self._freed.append(reservation.space)
 
@@ -223,7 +223,7 @@ class DeviceMemory:
         return next((r for r in self._reservations if r.holds(address)), None)
 
     def unmapped(self, addresses: NDArray[Any]) -> NDArray[np.bool_]:
-        """(n,) which addresses are reserved, but nobody may use memory there."""
+        """(n,) which addresses are reserved without accessible memory."""
         found = np.zeros(len(addresses), np.bool_)
         for reservation in self._reservations:
             found |= reservation.among(addresses)
@@ -232,30 +232,30 @@ class DeviceMemory:
         return found
 
     def read_only(self, addresses: NDArray[Any]) -> NDArray[np.bool_]:
-        """(n,) at which addresses memory is mapped that nobody may write there."""
+        """(n,) at which addresses memory is mapped read-only."""
         found = np.zeros(len(addresses), np.bool_)
         for allocation in self._mapped:
             if allocation.read_only:
                 found |= (addresses >= allocation.base) & (addresses < allocation.end)
         return found
 
-    def places(self, addresses: NDArray[Any]) -> NDArray[Any]:
-        """(n,) where the bytes at these addresses are: two addresses of one byte have the same place."""
+    def physical_addresses(self, addresses: NDArray[Any]) -> NDArray[Any]:
+        """(n,) the physical addresses: equal for two addresses of the same byte."""
         found = addresses
         for allocation in self._mapped:
             inside = (addresses >= allocation.base) & (addresses < allocation.end)
             if inside.any():
-                found = np.where(inside, addresses + (allocation.place - allocation.base), found)
+                found = np.where(inside, addresses + (allocation.physical_address - allocation.base), found)
         return found
 
-    def expose(self, address: int, size: int, place: int, *, read_only: bool) -> Allocation:
-        """Let reserved addresses be used: from now on they are an allocation, whose bytes are at `place`."""
-        allocation = self._enter(address, size, place=place, read_only=read_only)
+    def map(self, address: int, size: int, physical_address: int, *, read_only: bool) -> Allocation:
+        """Make reserved addresses an allocation, whose bytes are at `physical_address`."""
+        allocation = self._enter(address, size, physical_address=physical_address, read_only=read_only)
         self._mapped.append(allocation)
         return allocation
 
-    def hide(self, allocation: Allocation) -> None:
-        """Let them no longer be used."""
+    def unmap(self, allocation: Allocation) -> None:
+        """Remove such an allocation."""
         allocation.live = False
         self._mapped.remove(allocation)
         del self._allocations[allocation.base]
@@ -264,10 +264,10 @@ class DeviceMemory:
     # -- looking up ----------------------------------------------------------------------------------
 
     def find(self, address: int) -> Allocation | None:
-        """The allocation that holds `address`, or else the nearest one (freed ones included).
+        """The allocation that contains `address`, or else the nearest one (freed ones included).
 
-        Of two equally near ones the one below is taken: an overrun is likelier than an underrun.
-        None only when nothing was ever allocated.
+        Of two equally near ones it is the one below: an overrun is more likely than an underrun.
+        None only if nothing was ever allocated.
         """
         position = bisect_right(self._bases, address)
         below = self._allocations[self._bases[position - 1]] if position else None
@@ -279,7 +279,7 @@ class DeviceMemory:
         return above
 
     def containing(self, address: int) -> Allocation | None:
-        """The allocation (live or freed) that holds `address`, or None."""
+        """The allocation (live or freed) that contains `address`, or None."""
         position = bisect_right(self._bases, address)
         if not position:
             return None
@@ -287,7 +287,7 @@ class DeviceMemory:
         return allocation if address < allocation.base + max(1, allocation.size) else None
 
     def __iter__(self) -> Iterator[Allocation]:
-        """Every allocation still known, by ascending address."""
+        """Every allocation, live or freed, by ascending address."""
         return (self._allocations[base] for base in self._bases)
 
     def view(self, address: int, size: int) -> NDArray[np.uint8]:
@@ -302,15 +302,15 @@ class DeviceMemory:
         return self.bytes[offset : offset + size]
 
     def symbols(self, module: Module) -> dict[str, int]:
-        """Device addresses of a module's `.global` and `.const` variables, placed at first use."""
+        """Device addresses of a module's `.global` and `.const` variables, allocated at first use."""
         known = self._symbols.get(module.digest)
         if known is None:
-            known = self._symbols[module.digest] = self._place_variables(module)
+            known = self._symbols[module.digest] = self._allocate_variables(module)
         return known
 
-    def _place_variables(self, module: Module) -> dict[str, int]:
+    def _allocate_variables(self, module: Module) -> dict[str, int]:
         variables = [v for v in module.globals.values() if v.space in ("global", "const")]
-        addresses = self._place_constants(module)
+        addresses = self._allocate_constants(module)
         for variable in variables:
             if variable.space == "global":
                 addresses[variable.name] = self.allocate(
@@ -329,30 +329,30 @@ class DeviceMemory:
                 content[field] = np.frombuffer(low.to_bytes(reference.size, "little"), dtype=np.uint8)
         return addresses
 
-    def _place_constants(self, module: Module) -> dict[str, int]:
-        """Device addresses of the `.const` variables, which lie together as in the constant window."""
-        places = module.constant_addresses()
-        if not places:
+    def _allocate_constants(self, module: Module) -> dict[str, int]:
+        """Device addresses of the `.const` variables, laid out as in the constant window."""
+        offsets = module.constant_addresses()
+        if not offsets:
             return {}
         size = module.constant_bytes + RED_ZONE
-        window = self._constant_windows[module.digest] = self._place(size + -size % ALIGNMENT)
-        for name, place in places.items():
-            self._enter(window + place, module.globals[name].size, name, internal=True)
-        return {name: window + place for name, place in places.items()}
+        window = self._constant_windows[module.digest] = self._take(size + -size % ALIGNMENT)
+        for name, offset in offsets.items():
+            self._enter(window + offset, module.globals[name].size, name, internal=True)
+        return {name: window + offset for name, offset in offsets.items()}
 
     def constant_window(self, module: Module) -> int:
-        """The device address of constant address 0 of a module; 0 where it has no `.const` variables."""
+        """The device address of constant address 0 of a module; 0 if it has no `.const` variables."""
         self.symbols(module)
         return self._constant_windows.get(module.digest, 0)
 
-    def _place(self, space: int) -> int:
+    def _take(self, space: int) -> int:
         if self._top + space <= self._bottom:
             address = self.base + self._top
             self._top += space
             return address
         return self._reuse(self._freed, space)
 
-    def _place_host(self, space: int) -> int:
+    def _take_host(self, space: int) -> int:
         if self._top + space <= self._bottom:
             self._bottom -= space
             return self.base + self._bottom
@@ -365,7 +365,7 @@ class DeviceMemory:
                 if freed.size > space:
                     spaces.append(_Space(freed.base + space, freed.size - space))
                 return freed.base
-        raise OutOfDeviceMemory(f"no {space} bytes left of {self.size}")
+        raise OutOfDeviceMemory(f"cannot allocate {space} of {self.size} bytes")
 
     def poison(self, address: int, size: int) -> None:
         """Fill memory with the poison pattern."""

@@ -1,4 +1,4 @@
-"""What makes the engine stop a kernel: the faults of memory accesses, told with lane and address."""
+"""Faults that stop a kernel, with thread and address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def illegal_address(
     return KernelFault(
         FaultKind.ILLEGAL_ADDRESS,
         stop_texts.ILLEGAL_ADDRESS.of(
-            who=_who(launch, thread),
+            thread=_thread_text(launch, thread),
             bytes=request.width.bytes,
             space=stop_texts.SPACES[space],
             address=address,
@@ -32,10 +32,12 @@ def illegal_address(
 
 
 def read_only(launch: Launch, request: MemoryRequest, thread: int, address: int) -> KernelFault:
-    """A write to memory that may only be read by this address."""
+    """A write to memory that is mapped read-only at this address."""
     return KernelFault(
         FaultKind.ILLEGAL_ADDRESS,
-        stop_texts.READ_ONLY.of(who=_who(launch, thread), bytes=request.width.bytes, address=address),
+        stop_texts.READ_ONLY.of(
+            thread=_thread_text(launch, thread), bytes=request.width.bytes, address=address
+        ),
         thread=thread,
         address=address,
         instruction=request.instruction,
@@ -43,11 +45,11 @@ def read_only(launch: Launch, request: MemoryRequest, thread: int, address: int)
 
 
 def misaligned(launch: Launch, request: MemoryRequest, thread: int, address: int, space: str) -> KernelFault:
-    """An address that is no multiple of the access's size."""
+    """An address that is not a multiple of the access size."""
     return KernelFault(
         FaultKind.MISALIGNED_ADDRESS,
         stop_texts.MISALIGNED.of(
-            who=_who(launch, thread),
+            thread=_thread_text(launch, thread),
             space=stop_texts.SPACES[space],
             address=address,
             bytes=request.width.bytes,
@@ -61,10 +63,10 @@ def misaligned(launch: Launch, request: MemoryRequest, thread: int, address: int
 def trapped(
     launch: Launch, instruction: Instruction, thread: int, callers: tuple[Instruction, ...]
 ) -> KernelFault:
-    """A `trap` instruction: an assertion or abort of the kernel itself."""
+    """A `trap` instruction: an assertion or abort in the kernel."""
     return KernelFault(
         FaultKind.TRAP,
-        stop_texts.TRAPPED.of(who=_who(launch, thread)),
+        stop_texts.TRAPPED.of(thread=_thread_text(launch, thread)),
         thread=thread,
         instruction=instruction,
         callers=callers,
@@ -72,15 +74,15 @@ def trapped(
 
 
 def broken_warp(launch: Launch, instruction: Instruction, thread: int) -> KernelFault:
-    """An instruction of a whole warp, some of whose 32 lanes have exited or do not exist."""
+    """A warp-wide instruction in a warp with exited or missing lanes."""
     return KernelFault(
         FaultKind.ILLEGAL_INSTRUCTION,
-        stop_texts.BROKEN_WARP.of(who=_who(launch, thread), opcode=instruction.opcode),
+        stop_texts.BROKEN_WARP.of(thread=_thread_text(launch, thread), opcode=instruction.opcode),
         thread=thread,
         instruction=instruction,
     )
 
 
-def _who(launch: Launch, thread: int) -> Text:
+def _thread_text(launch: Launch, thread: int) -> Text:
     block, inside = launch.position(thread)
     return stop_texts.THREAD.of(thread=inside, block=block)

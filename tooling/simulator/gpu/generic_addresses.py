@@ -1,7 +1,7 @@
-"""Generic addresses: which memory one of them means (PTX ISA 6.4.1).
+"""Generic addresses and the memory that each belongs to (PTX ISA 6.4.1).
 
-Local and shared memory have a window of their own each, told by the upper 32 bits; everything else is global.
-A shared address with an upper byte names another block of the cluster: its rank plus one (`mapa`).
+Local and shared memory have a window each, selected by the upper 32 bits; all other addresses are global.
+The upper byte of a shared address, if not 0, is the rank plus one of another block of the cluster (`mapa`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ CLUSTER_SHIFT = 24
 
 
 def by_space(address: Array) -> list[tuple[Space, NDArray[np.bool_] | None, Array]]:
-    """Generic addresses sorted out: (space, lanes or None for all, address in that space).
+    """Generic addresses by memory: (space, lanes or None for all, address in that space).
 
-    A window reaches from 2 GiB below its beginning to 2 GiB above, so that an index below zero is told
-    as what it is.
+    A window extends from 2 GiB below its start to 2 GiB above, so that a negative index is reported for
+    the right memory.
     """
     upper = (address + np.uint64(1 << 31)) >> np.uint64(32)
     found: list[tuple[Space, NDArray[np.bool_] | None, Array]] = []

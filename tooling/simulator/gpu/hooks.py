@@ -1,9 +1,9 @@
 """The events of a launch, and of the host's use of memory, as hooks (checks, counters) receive them.
 
-The methods of `Hook` do nothing. The engine reports only those events of a launch that a hook overrides.
+The methods of `Hook` do nothing. The engine calls only those that a hook overrides.
 
 Thread numbers are linear in the launch: block number x threads per block + thread number in the block.
-Arrays belong to the engine: read them, keep a copy of what is needed later, never write into them.
+Arrays belong to the engine: read them, copy what is needed later, never write to them.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class AccessKind(IntEnum):
 
 
 class LaunchContext(Struct, frozen=True):
-    """What stays the same during a launch.
+    """The constants of a launch.
 
     Attributes:
         shared_bytes: shared memory of one block, static and dynamic, in bytes.
         local_bytes: local memory of one thread, in bytes.
         blocks_per_cluster: 1 without clusters.
-        arrays_meant: by PTX line of an access, the shared array that it must stay in, where that is certain.
+        arrays_meant: by PTX line of an access, the shared array that it must stay in, if known.
     """
 
     launch: Launch
@@ -66,10 +66,9 @@ class Transfer(Struct, frozen=True, eq=False):
     """One bulk copy: cp.async.bulk, cp.async.bulk.tensor or cp.reduce.async.bulk.tensor.
 
     Attributes:
-        thread: that began it.
-        barrier: the mbarrier that its bytes are counted off (block, offset in its shared memory), or None.
-        group: without an mbarrier, which of the thread's groups, from 0, it belongs to once that is
-            committed.
+        thread: the thread that started it.
+        barrier: the mbarrier that counts its bytes (block, offset in its shared memory), or None.
+        group: without an mbarrier, the number of the thread's group, from 0, that it belongs to.
     """
 
     thread: int
@@ -82,19 +81,19 @@ class Access(Struct, eq=False):
     """One memory instruction of many lanes, before it is performed.
 
     Attributes:
-        space, kind, instruction: what is done, and by which instruction.
+        space, kind, instruction: the memory, what is done, and by which instruction.
         bytes: bytes per lane, all vector elements together.
         element_bytes: bytes of one element.
         addresses: (n,) GLOBAL: device address; SHARED: byte offset inside the window of block `blocks[i]`;
             LOCAL: byte offset inside the thread's own window.
         threads: (n,) the accessing threads.
-        blocks: (n,) SHARED only: the block whose window is meant (another one of the cluster with
+        blocks: (n,) SHARED only: the block whose window is accessed (another one of the cluster with
             `shared::cluster`), else None.
         contiguous: addresses == addresses[0] + bytes * arange(n).
         uniform: all addresses are equal.
         values: (n,) or (elements, n) unsigned bits about to be stored, or None for a load.
         asynchronous: part of a cp.async, complete only at the wait (`Hook.async_wait`).
-        transfer: the bulk copy that it is part of, complete only when its end was seen.
+        transfer: the bulk copy that it is part of, complete only when its completion is observed.
     """
 
     space: Space
@@ -113,7 +112,7 @@ class Access(Struct, eq=False):
     suppressed: NDArray[np.bool_] | None = None
 
     def suppress(self, lanes: NDArray[np.bool_]) -> None:
-        """Leave these lanes out: their stores are dropped, their loads give zero. The kernel goes on.
+        """Suppress these lanes: their stores are dropped, their loads return zero. The kernel continues.
 
         Args:
             lanes: (n,) true for a lane whose access must not be performed (it was reported instead).
@@ -122,7 +121,7 @@ class Access(Struct, eq=False):
 
 
 class WaitsFor(Enum):
-    """What a lane that cannot go on waits for."""
+    """What a lane that cannot run waits for."""
 
     BLOCK_BARRIER = "the other threads of its block at a barrier"
     NAMED_BARRIER = "other threads at a named barrier"
@@ -140,11 +139,11 @@ class Waiter(Struct, frozen=True):
     barrier: int = 0
 
 
-class Meeting(Struct, frozen=True):
+class PartialBarrier(Struct, frozen=True):
     """A barrier that was passed by some threads of their blocks, not by all.
 
     Attributes:
-        blocks: which blocks; threads: those that waited and go on (sorted).
+        blocks: the blocks; threads: the threads that waited (sorted).
         arrived: threads that only arrived, by `bar.arrive` (sorted): what they did before is ordered before
             what `threads` do from now on, nothing else is.
         barrier: its number, 0 to 15.
@@ -158,13 +157,13 @@ class Meeting(Struct, frozen=True):
 
 
 class MBarrierOperation(Struct, frozen=True, eq=False):
-    """What threads do at mbarriers in shared memory, one each.
+    """Operations of threads at mbarriers in shared memory, one per thread.
 
     Attributes:
-        action: `init`, `inval`, `arrive`, …; of test_wait and try_wait `passed`, told of those that found the
-            phase complete, or `unheeded`, where the kernel asks and never looks at the answer.
-        blocks: (n,) in whose shared memory each mbarrier lies; offsets: (n,) where.
-        values: (n,) the arrivals that each thread announces (`init`) or makes; None: none.
+        action: `init`, `inval`, `arrive`, …; for test_wait and try_wait `passed` (by the threads that found
+            the phase complete), or `ignored` (the kernel never uses the result).
+        blocks: (n,) the block whose shared memory holds each mbarrier; offsets: (n,) its offset there.
+        values: (n,) the arrivals that each thread expects (`init`) or makes; None: none.
     """
 
     action: str
@@ -176,14 +175,14 @@ class MBarrierOperation(Struct, frozen=True, eq=False):
 
 
 class Hook:
-    """A check or an observer. Override what you want to be told; each call stands for many lanes.
+    """A check or an observer. Override the events of interest; each call is for many lanes.
 
     Attributes:
-        takes_strays: `access` suppresses every lane whose address is illegal or misaligned. Where no hook
-            does, such an access ends the kernel before any hook hears of it.
+        suppresses_faults: `access` suppresses every lane whose address is illegal or misaligned.
+            If no hook does, such an access stops the kernel before any hook is called.
     """
 
-    takes_strays: ClassVar[bool] = False
+    suppresses_faults: ClassVar[bool] = False
 
     def launch_begin(self, context: LaunchContext) -> None:
         """A launch starts."""
@@ -200,7 +199,7 @@ class Hook:
     def issue(self, instructions: Sequence[Instruction], lanes: Lanes) -> None:
         """A run of instructions without a jump is executed by these lanes of the batch together.
 
-        Not told of instructions at which lanes of a warp wait for each other: see `warp_sync`.
+        Not called for instructions at which lanes of a warp wait for each other: see `warp_sync`.
         """
 
     def access(self, access: Access) -> None:
@@ -209,38 +208,38 @@ class Hook:
     def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
         """All threads of these blocks passed a barrier: earlier accesses are ordered before later ones."""
 
-    def barrier_come(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
-        """These threads come to a barrier of their block, whether they will wait there or not."""
+    def barrier_reached(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
+        """These threads reach a barrier of their block, whether they will wait there or not."""
 
     def barrier_arrive(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
         """These threads arrived at a barrier of their block without waiting (`bar.arrive`)."""
 
-    def named_barrier(self, meeting: Meeting) -> None:
-        """A barrier was passed that not all threads of the block waited at."""
+    def named_barrier(self, passed: PartialBarrier) -> None:
+        """A barrier was passed by some threads of a block."""
 
     def barrier_mixed(self, waiters: Sequence[Waiter]) -> None:
         """Lanes of one warp passed a barrier together, but by several `.aligned` instructions: undefined."""
 
     def barrier_counts(self, waiters: Sequence[Waiter]) -> None:
-        """Threads (the first) come to a barrier at which others of their block wait for another number."""
+        """Threads (the first) reach a barrier at which others of their block wait for another count."""
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
         """These threads passed a `.sync` instruction, each together with the lanes of its `masks` entry."""
 
     def warp_missing(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
-        """These threads named lanes (`masks`: the missing ones) that have exited, in a `.sync` mask."""
+        """These threads have exited lanes (`masks`) in their `.sync` mask."""
 
-    def shuffle_astray(
+    def shuffle_from_absent(
         self, threads: Ints, sources: Ints, masks: NDArray[np.uint32], instruction: Instruction
     ) -> None:
-        """These threads take values from lanes `sources` of their warps, which are not among `masks`, those
-        that take part; and no lane of these warps takes a value from a lane that does."""
+        """These threads read from lanes `sources` of their warps that do not take part (are not in `masks`),
+        and no lane of these warps reads from a lane that does."""
 
     def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
         """These threads executed barrier.cluster.arrive."""
 
     def cluster_wait(self, threads: Ints, instruction: Instruction) -> None:
-        """These threads came to barrier.cluster.wait."""
+        """These threads reached barrier.cluster.wait."""
 
     def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
         """All threads of these clusters have arrived (the last one by `instruction`) or exited."""
@@ -258,13 +257,13 @@ class Hook:
         """
 
     def bulk_wait(self, threads: Ints, groups: Ints, instruction: Instruction) -> None:
-        """Each of these threads waited until its groups of bulk copies before number `groups[i]` were over.
+        """Each of these threads waited for its groups of bulk copies before number `groups[i]`.
 
-        A wait with `.read` is content when they have read their sources.
+        A wait with `.read` waits only until they have read their sources.
         """
 
     def transfer_counted(self, transfer: Transfer) -> None:
-        """A bulk copy has ended: its bytes are counted off its mbarrier now."""
+        """A bulk copy is complete: its mbarrier has counted its bytes."""
 
     def mbarrier_phase(self, blocks: Ints, offsets: Ints) -> None:
         """A phase of each of these mbarriers is complete."""
@@ -273,12 +272,12 @@ class Hook:
         """An operation on mbarriers in shared memory."""
 
     def threads_exit(self, threads: Ints, instruction: Instruction | None) -> None:
-        """These threads are done; `instruction` is their `ret` or `exit` (None: the text ended)."""
+        """These threads exit by `instruction`, a `ret` or `exit` (None: the end of the text)."""
 
     def stuck(self, waiters: Sequence[Waiter]) -> None:
-        """Nothing can run any more; the launch ends with a DEADLOCK fault after this call."""
+        """No thread can run; the launch ends with a DEADLOCK fault after this call."""
 
-    # What the host does with memory, as the driver's server reports it.
+    # Host operations on memory, reported by the driver's server.
 
     def allocate(self, allocation: Allocation) -> None:
         """The host allocated device or pinned memory."""
@@ -286,8 +285,8 @@ class Hook:
     def free(self, allocation: Allocation) -> None:
         """The host freed it."""
 
-    def drop(self, place: int) -> None:
-        """The memory at a place (`Allocation.place`), which was mapped and no longer is, is there no more."""
+    def drop(self, physical_address: int) -> None:
+        """Created memory (`Allocation.physical_address`) was released."""
 
     def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
         """The host copied to, or filled, `size` bytes of device memory."""
@@ -296,10 +295,10 @@ class Hook:
         """The host copied `size` bytes back from device memory that a launch may have written."""
 
     def host_copy(self, memory: DeviceMemory, address: int, size: int) -> None:
-        """The host copies `size` bytes back from device memory, as one copy, whatever was there before."""
+        """The host copies `size` bytes back from device memory, also from memory that no launch has seen."""
 
     def device_copy(self, memory: DeviceMemory, address: int, source: int, size: int) -> None:
-        """The host had `size` bytes copied inside device memory."""
+        """The host copied `size` bytes inside device memory."""
         self.host_write(memory, address, size)
 
     def end(self, memory: DeviceMemory) -> None:

@@ -1,4 +1,4 @@
-"""What the author of a kernel or function called it, from its name in the PTX."""
+"""The source name of a kernel or function, from its name in the PTX."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def readable_kernel(name: str, files: Iterable[str]) -> str:
         files: the module's source files, whose names begin those of their functions.
 
     Mojo's names are module, function, parameter types and a hash; other names are left as they are.
-    Mojo cuts the readable part of a long name, and what follows may touch it: `aligned_kernel6A6AoA_930b…`.
+    Mojo truncates the readable part of a long name, without a separator: `aligned_kernel6A6AoA_930b…`.
     """
     packaged = _PACKAGED.match(name)
-    if packaged:  # a kernel of a MAX graph: only the hash tells it from the package's others
+    if packaged:  # a kernel of a MAX graph: only the hash identifies it in its package
         return ":".join(packaged.groups())
     short = _HASH.sub("", name)
     if short == name:

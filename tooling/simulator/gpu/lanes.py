@@ -1,7 +1,7 @@
-"""Lanes that execute together: the register file of a batch of blocks, and groups of lanes at one place.
+"""Lanes that execute together: the register file of a batch of blocks, and groups at one program point.
 
-A register holds an array: one value per lane of its group, or a single value (length 1) when all lanes share
-it, so that uniform work costs next to nothing. Arrays in registers are never written into, only replaced.
+A register holds an array: one value per lane of its group, or a single value (length 1) if it is uniform, so
+that uniform instructions are cheap. Arrays in registers are never modified, only replaced.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Lanes = slice | NDArray[np.intp] | None
 
 
 class Group:
-    """Lanes at one place of the program.
+    """Lanes at one program point.
 
     Attributes:
         pc: number of the basic block that comes next.
-        stack: return places of the calls the lanes are in, innermost last.
+        stack: return points of the calls that the lanes are in, innermost last.
         lanes, count: which lanes of the batch, and how many.
-        registers: values by slot; None where the batch's own file (`base`) has the value.
-        counted: lanes that waited at the instruction that comes next, where they were counted already.
+        registers: values by slot; None if the batch's file (`base`) has the value.
+        counted: lanes that waited at the next instruction, and were counted there already.
         back_edges: jumps backwards since the group was last chosen to run.
         polling: the last instruction that read what other lanes may change (an atomic, a volatile load,
             a try_wait), or None.
@@ -69,7 +69,7 @@ class Group:
         self.polling: Instruction | None = None
 
     def load(self, slot: int) -> Array:
-        """The value of a register that this group has not looked at yet."""
+        """The value of a register that this group has not read yet."""
         value = self.base[slot]
         if value is None:
             value = self.base[slot] = self.missing(slot)
@@ -126,7 +126,7 @@ def as_slice(positions: NDArray[np.intp]) -> slice | NDArray[np.intp]:
 
 
 def merge(groups: Sequence[Group], live: Iterable[int], batch_size: int) -> Group:
-    """One group of the lanes of several at the same place, with their `live` registers put together."""
+    """Merge groups at the same program point, with their `live` registers."""
     first = groups[0]
     count = sum(group.count for group in groups)
     lanes: Lanes = None
@@ -184,7 +184,7 @@ class Shape:
 
     def ramp(self, size: int, count: int) -> Array:
         """`count` multiples of `size`, from 0."""
-        if count > self.lanes:  # a copy in bulk: one lane moves more than there are lanes
+        if count > self.lanes:  # a bulk copy: one lane moves more elements than there are lanes
             return np.arange(count, dtype=np.uint64) * np.uint64(size)
         known = self._ramps.get(size)
         if known is None:

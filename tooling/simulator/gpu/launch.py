@@ -20,11 +20,11 @@ class Dim3(NamedTuple):
 
     @property
     def count(self) -> int:  # type: ignore[override]
-        """Number of cells of this extent."""
+        """The number of elements of this extent."""
         return self.x * self.y * self.z
 
     def position(self, linear: int) -> Dim3:
-        """The cell with this linear number (x runs fastest)."""
+        """The position with this linear number (x fastest)."""
         return Dim3(linear % self.x, linear // self.x % self.y, linear // (self.x * self.y))
 
     def __str__(self) -> str:
@@ -40,9 +40,9 @@ class Launch(Struct, frozen=True):
     Attributes:
         grid: blocks; block: threads of a block; cluster: blocks of a cluster (1, 1, 1 without one).
         shared_bytes: dynamic shared memory per block, in bytes.
-        parameters: the parameter block, laid out as `function.parameters` says.
-        stream: the stream's number; launches run in the order received whatever it is.
-        explicit_cluster: the launch call named a cluster size.
+        parameters: the parameter block, in the layout of `function.parameters`.
+        stream: the stream's number, which has no influence on the order of launches.
+        explicit_cluster: the launch call specified a cluster size.
     """
 
     function: Function
@@ -70,7 +70,7 @@ class Launch(Struct, frozen=True):
         return self.grid.position(block), self.block.position(inside)
 
     def one_cluster(self, *threads: int) -> bool:
-        """Whether the blocks of these linear thread numbers are of one cluster."""
+        """Whether the blocks of these linear thread numbers are in one cluster."""
         corners = {
             tuple(at // extent for at, extent in zip(self.position(thread)[0], self.cluster, strict=True))
             for thread in threads
@@ -100,26 +100,26 @@ class KernelFault(Exception):
 
     Attributes:
         kind: why.
-        told: one line for the reader; `what` in English.
-        thread: linear thread number in the launch, -1 where no single thread is at fault.
+        reason: one sentence; `what` is its English rendering.
+        thread: linear thread number in the launch, -1 if no single thread is at fault.
         address: the address in question, or None.
         instruction: the instruction at which it happened, or None.
-        callers: the calls that led there, the innermost first, where known.
+        callers: the calls that led there, innermost first, if known.
     """
 
     def __init__(
         self,
         kind: FaultKind,
-        told: Text,
+        reason: Text,
         *,
         thread: int = -1,
         address: int | None = None,
         instruction: Instruction | None = None,
         callers: tuple[Instruction, ...] = (),
     ) -> None:
-        super().__init__(told.render(ENGLISH))
+        super().__init__(reason.render(ENGLISH))
         self.kind = kind
-        self.told = told
+        self.reason = reason
         self.thread = thread
         self.address = address
         self.instruction = instruction
@@ -127,24 +127,24 @@ class KernelFault(Exception):
 
     @property
     def what(self) -> str:
-        """One line for the reader, in English."""
-        return self.told.render(ENGLISH)
+        """The reason in English."""
+        return self.reason.render(ENGLISH)
 
     @property
     def source(self) -> SourceLocation | None:
-        """The Mojo place, where the PTX carries line tables."""
+        """The Mojo source position, if the PTX has line tables."""
         return self.instruction.source if self.instruction else None
 
 
 class LaunchResult(Struct, frozen=True):
-    """What a launch did.
+    """The result of a launch.
 
     Attributes:
         instructions: instructions issued, counted once per group of lanes executed together.
         lane_instructions: the same, counted once per lane.
         blocks: blocks that ran to their end.
         error: why the kernel was stopped, or None.
-        seconds: wall time of the simulation itself; says nothing about a real GPU.
+        seconds: wall time of the simulation, which is not a time of a real GPU.
         processor_seconds: processor time of the simulating thread.
     """
 

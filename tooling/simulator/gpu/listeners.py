@@ -1,4 +1,4 @@
-"""Which hooks want to hear of which event, found out once per launch."""
+"""The hooks of each event, determined once per launch."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from tooling.simulator.gpu.hooks import Hook
 
 HOOK_NAMES = (
-    "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_come", "barrier_arrive",
-    "named_barrier", "barrier_mixed", "barrier_counts", "warp_sync", "warp_missing", "shuffle_astray",
+    "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_reached", "barrier_arrive",
+    "named_barrier", "barrier_mixed", "barrier_counts", "warp_sync", "warp_missing", "shuffle_from_absent",
     "cluster_arrive", "cluster_wait", "cluster_barrier", "fence", "async_commit", "async_wait", "bulk_wait",
     "transfer_counted", "mbarrier_phase", "mbarrier", "threads_exit", "stuck",
 )  # fmt: skip
 
 
 class Listeners:
-    """Per event, the hooks that override it: an event nobody listens to costs an empty loop."""
+    """Per event, the hooks that override it: an event without hooks costs an empty loop."""
 
     def __init__(self, hooks: Sequence[Hook]) -> None:
         self.all = tuple(hooks)
@@ -29,14 +29,14 @@ class Listeners:
     issue: tuple[Hook, ...]
     access: tuple[Hook, ...]
     block_barrier: tuple[Hook, ...]
-    barrier_come: tuple[Hook, ...]
+    barrier_reached: tuple[Hook, ...]
     barrier_arrive: tuple[Hook, ...]
     named_barrier: tuple[Hook, ...]
     barrier_mixed: tuple[Hook, ...]
     barrier_counts: tuple[Hook, ...]
     warp_sync: tuple[Hook, ...]
     warp_missing: tuple[Hook, ...]
-    shuffle_astray: tuple[Hook, ...]
+    shuffle_from_absent: tuple[Hook, ...]
     cluster_arrive: tuple[Hook, ...]
     cluster_wait: tuple[Hook, ...]
     cluster_barrier: tuple[Hook, ...]

@@ -1,4 +1,4 @@
-"""What an instruction asks of memory: who accesses it, and how wide."""
+"""Memory requests of instructions: which lanes access, and how wide."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Width(Struct, frozen=True):
 
 
 class MemoryRequest(Struct, eq=False):
-    """Who accesses memory, by which instruction and how wide.
+    """The lanes, instruction and width of an access.
 
     Attributes:
         lanes: numbers of the active lanes in the batch, or None for all of the group.
         asynchronous: part of a cp.async.
         transfer: the bulk copy that it is part of.
-        run: whether the addresses are known to be consecutive; None when nobody looked yet.
-        windows: addresses in shared memory with what they mean: block in the batch, and offset; None when
-            nobody looked yet.
+        run: whether the addresses are consecutive; None if not determined yet.
+        windows: addresses in shared memory with block in the batch and offset; None if not determined
+            yet.
     """
 
     group: Group

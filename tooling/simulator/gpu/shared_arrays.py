@@ -1,9 +1,9 @@
-"""Which shared array an instruction means: followed from the array's name to the address, by data flow.
+"""The shared array that an instruction accesses, by data flow from the array's name to the address.
 
-In PTX every shared array is a variable of its own, but an address is only a number, and the arrays lie side
-by side in the block's window: an index past the end of one lands in the next. What an address was computed
-from tells the array that its author meant. Where that is not certain nothing is said: an address that was
-loaded from memory, passed to a function, or chosen between arrays may mean any.
+In PTX every shared array is a variable, but an address is only a number, and the arrays are adjacent in the
+block's window: an index past the end of one is inside the next. The array is the one that the address was
+computed from. An address that was loaded from memory, passed to a function, or selected between arrays may
+be in any of them, and is left out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ANY: Arrays = frozenset({ANY})
 _COPIES = frozenset({"mov", "cvt", "cvta", "mapa"})
 _SUMS = frozenset({"add", "mad", "or", "and"})
 _OPAQUE = frozenset({"ld", "ldu", "atom", "setp", "isspacep", "getctarank"})
-"""What they give is a number, whatever the address they take."""
+"""Their result is a number, whatever the address."""
 
 
 class SharedArray(Struct, frozen=True):
@@ -44,7 +44,7 @@ class SharedArray(Struct, frozen=True):
 
     Attributes:
         number: counts from 1 in the order of declaration.
-        offset, size: bytes; `size` is None for dynamic shared memory, which ends where the window ends.
+        offset, size: bytes; `size` is None for dynamic shared memory, which extends to the end of the window.
     """
 
     number: int
@@ -56,7 +56,7 @@ def arrays_meant(function: Function, names: Collection[str]) -> dict[int, str]:
     """Per PTX line of an access, the one shared array that its address was computed from.
 
     Args:
-        names: the shared variables that the function can name.
+        names: the shared variables that the function can access.
     """
     body = [item for item in function.body if isinstance(item, Instruction)]
     values = follow(body, names)
@@ -67,14 +67,14 @@ def arrays_meant(function: Function, names: Collection[str]) -> dict[int, str]:
             if isinstance(operand, Address):
                 found = found | value_of(operand.base, values, names)
         if found:
-            # Two instructions may share a line; then neither says anything for certain.
+            # Two instructions may share a line; then neither is certain.
             line = instruction.ptx_line
             meant[line] = found if meant.get(line, found) == found else _ANY
     return {line: next(iter(found)) for line, found in meant.items() if len(found) == 1 and found != _ANY}
 
 
 def follow(body: list[Instruction], names: Collection[str]) -> dict[str, Arrays]:
-    """What each register that depends on these names may point into; other registers are numbers.
+    """The variables that each register may point into; other registers are numbers.
 
     Args:
         names: of variables, and `parameter+offset` for pointers among a kernel's parameters.
@@ -115,7 +115,7 @@ def follow(body: list[Instruction], names: Collection[str]) -> dict[str, Arrays]
 def _result(
     instruction: Instruction, values: dict[str, Arrays], names: Collection[str], tainted: set[str]
 ) -> Arrays | None:
-    """What an instruction gives; None while its operands are not known yet."""
+    """The result of an instruction; None while its operands are unknown."""
     if instruction.opcode in _OPAQUE:
         return _named(instruction.operands[1], names) if instruction.opcode == "ld" else _NUMBER
     operands = []
@@ -138,14 +138,14 @@ def _result(
 
 
 def _join(one: Arrays | None, other: Arrays) -> Arrays:
-    """What holds a value of one kind or of the other."""
+    """The union of two possible values."""
     if one is None or one == other:
         return other
     return _ANY if not one or not other or _ANY in (one, other) else one | other
 
 
 def value_of(operand: Operand, values: dict[str, Arrays], names: Collection[str]) -> Arrays:
-    """What an operand may point into, by what `follow` found."""
+    """The variables that an operand may point into, given the values from `follow`."""
     return values.get(operand.name, _NUMBER) if isinstance(operand, Register) else _named(operand, names)
 
 

@@ -22,19 +22,21 @@ TOO_MUCH_OWN_SHARED = Text(
 )
 OTHER_CLUSTER = Text("a cluster of {cluster}; the kernel was compiled for clusters of {required}")
 WRONG_CLUSTER = Text("a cluster of {blocks} blocks; 1 to {most} are possible")
-NO_MULTIPLE = Text("grid {grid} is no multiple of the cluster {cluster}")
+NO_MULTIPLE = Text("grid {grid} is not a multiple of the cluster {cluster}")
 NOT_SIMULATED = Text("the simulated GPU cannot run this launch of {kernel}")
 ON_A_REAL_GPU = Text("run this program on a real GPU (--target nvidia)")
-TOO_MANY_BLOCKS = Text("a grid of {blocks} blocks; its checks have room for {most}")
-WITHOUT_CHECKS = Text("take fewer blocks, or run it without checks (--no-check)")
+TOO_MANY_BLOCKS = Text("a grid of {blocks} blocks; the checks support at most {most}")
+WITHOUT_CHECKS = Text("use fewer blocks, or run it without checks (--no-check)")
 EMPTY_CLUSTER = Text("grid {grid}, block {block} and cluster {cluster} must be at least 1")
-TOO_MUCH_SHARED_IN_ALL = Text("{shared} bytes of shared memory; {most} are possible")
-TOO_MUCH_LOCAL = Text("the kernel takes {local} bytes of local memory for each thread; {most} are possible")
+TOO_MUCH_SHARED_IN_ALL = Text("{shared} bytes of shared memory; at most {most} are possible")
+TOO_MUCH_LOCAL = Text(
+    "the kernel uses {local} bytes of local memory for each thread; at most {most} are possible"
+)
 TOO_FEW_PARAMETERS = Text("{given} bytes of parameters; the kernel takes {taken}")
 
 # Faults: what stops a kernel.
 
-STOPPED = Text("error: {kernel} was stopped at {place}\n  why: {why}")
+STOPPED = Text("error: {kernel} was stopped at {position}\n  why: {why}")
 
 NOT_LAUNCHED = Text(
     "error: no kernel was launched, so nothing was checked\n"
@@ -54,33 +56,31 @@ SPACES = {
     "parameter": Text("parameter"),
 }
 ILLEGAL_ADDRESS = Text(
-    "{who} accessed {bytes} bytes at {space} address {address:#x}, where there is no {space} memory"
+    "{thread} accessed {bytes} bytes at {space} address {address:#x}, where there is no {space} memory"
 )
 READ_ONLY = Text(
-    "{who} wrote {bytes} bytes at global address {address:#x}, where the memory is mapped read-only"
+    "{thread} wrote {bytes} bytes at global address {address:#x}, where the memory is mapped read-only"
 )
-MISALIGNED = Text("{who} accessed {space} address {address:#x}, no multiple of {bytes}")
-TRAPPED = Text("{who} stopped the kernel itself (trap)")
-BROKEN_WARP = Text("{who} came to {opcode} without all 32 lanes of its warp")
+MISALIGNED = Text("{thread} accessed {space} address {address:#x}, which is not a multiple of {bytes}")
+TRAPPED = Text("{thread} stopped the kernel itself (trap)")
+BROKEN_WARP = Text("{thread} executed {opcode} without all 32 lanes of its warp")
 NO_END = Text("the kernel did not end within its limit")
-DEADLOCK = Text("{threads} threads wait for each other and none can go on")
-ENDLESS_WAIT = Text("{threads} threads wait for what no thread will do any more")
+DEADLOCK = Text("{threads} threads wait for each other and none can continue")
+ENDLESS_WAIT = Text("{threads} threads wait for a value that no thread will write")
 NO_TENSOR_MAP = Text(
-    "there is no tensor map at {address:#x}: it must be made by cuTensorMapEncodeTiled or "
-    "cuTensorMapEncodeIm2col, and lie in global memory or be a kernel parameter that is not copied "
+    "no valid tensor map at {address:#x}: it must be made by cuTensorMapEncodeTiled or "
+    "cuTensorMapEncodeIm2col, and be in global memory or be a kernel parameter that is not copied "
     "(nvvm.grid_constant)"
 )
 OTHER_MODE = Text("the tensor map was made for copies in {mode} mode, which this one is not")
-BEFORE_THE_PIXELS = Text(
-    "the first pixel {pixel} lies outside the box from which the tensor map takes pixels"
-)
-BEFORE_THE_TENSOR = Text("a box cannot be stored at {start}: it begins before the tensor")
+BEFORE_THE_PIXELS = Text("the first pixel {pixel} is outside the bounding box of the tensor map")
+BEFORE_THE_TENSOR = Text("a box cannot be stored at {start}: it starts before the tensor")
 UNEVEN_BOX = Text(
     "the box begins {bytes} bytes from the tensor's edge, which is not a multiple of {alignment}"
 )
-NO_REDUCTION = Text("there is no reduction `{operation}` of {kind} elements")
+NO_REDUCTION = Text("unknown reduction `{operation}` of {kind} elements")
 TOO_DEEP = Text("the calls of {function} are too deep: {calls} of them fill the thread's stack")
-NO_FUNCTION = Text("a call of address {address:#x}, where there is no function of this form")
+NO_FUNCTION = Text("a call of address {address:#x}, where there is no function with this prototype")
 
 # Instructions that cannot be executed.
 
@@ -94,11 +94,11 @@ NEVER_GUESSES = Text(
 UNKNOWN_FORM = Text("the simulator does not know this form")
 WRONG_VECTOR = Text("its vector has the wrong number of elements")
 WRONG_RESULT = Text("its result has the wrong number of registers")
-OTHER_OPERANDS = Text("it has other operands or types than it takes")
-OPERAND_COUNT = Text("it has {given} operands, {known} are known")
+OTHER_OPERANDS = Text("it does not take these operands or types")
+OPERAND_COUNT = Text("it has {given} operands; {known} are supported")
 NO_OPERANDS = Text("it has no operands")
 NO_SOURCE = Text("it has no source operand")
-NO_REGISTER = Text("its destination is no register")
+NO_REGISTER = Text("its destination is not a register")
 DOES_NOT_FIT = Text("its result does not fit into {register}")
 OTHER_OPERAND = Text("an operand that this instruction cannot take")
 NO_ADDRESS = Text("an address in brackets is expected")
@@ -112,10 +112,10 @@ NARROW_ADDRESS = Text("addresses of global memory, of functions and generic ones
 NOT_OF_A_BARRIER = Text("its operands are not those of a barrier")
 NOT_SO_MANY_COORDINATES = Text("a tensor map with {rank} coordinates is expected")
 NOT_SO_MANY_OFFSETS = Text("{count} offsets in braces are expected")
-UNKNOWN_FUNCTION = Text("there is no function `{name}`")
+UNKNOWN_FUNCTION = Text("unknown function `{name}`")
 OTHER_ARGUMENTS = Text("its arguments are not those of `{name}`")
 ONLY_PARAM = Text("only `.param` variables are passed to functions")
-UNKNOWN_PARAM = Text("there is no `.param` variable `{name}`")
-UNKNOWN_LABEL = Text("there is no label `{name}`")
-UNKNOWN_VARIABLE = Text("there is no variable `{name}`")
-UNKNOWN_REGISTER = Text("there is no register `{name}`")
+UNKNOWN_PARAM = Text("unknown `.param` variable `{name}`")
+UNKNOWN_LABEL = Text("unknown label `{name}`")
+UNKNOWN_VARIABLE = Text("unknown variable `{name}`")
+UNKNOWN_REGISTER = Text("unknown register `{name}`")

@@ -92,7 +92,7 @@ def directed64(nearest: Array, side: Callable[[int], int], mode: str) -> Array:
 
 
 def exact_side(lane_value: Callable[[int], Fraction | None], nearest: Array) -> Callable[[int], int]:
-    """`side` for `directed64` from exact values; None where the true value is infinite or no number."""
+    """`side` for `directed64` from exact values; None if the true value is infinite or NaN."""
 
     def side(lane: int) -> int:
         exact = lane_value(lane)

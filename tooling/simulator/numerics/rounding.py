@@ -108,7 +108,7 @@ def fma32(a: Array, b: Array, c: Array) -> Array:
     """a * b + c of float32 with one rounding to nearest-even; NaN canonical.
 
     The product of two floats is exact in a double. The double sum, rounded again to float, is wrong only when
-    it lies exactly between two floats after having been rounded itself, or when the float is subnormal: those
+    it is exactly between two floats after having been rounded itself, or when the float is subnormal: those
     lanes are summed again with round-to-odd.
     """
     count = max(len(a), len(b), len(c))

@@ -1,4 +1,4 @@
-"""What instructions ask of the barriers of a batch (PTX ISA 9.7.13.1 to 9.7.13.4)."""
+"""The interface between instructions and the barriers of a batch (PTX ISA 9.7.13.1 to 9.7.13.4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tooling.simulator.gpu.lanes import Group
 
 
 class Vote(Struct, frozen=True):
-    """What a `bar.red` asks: the slot of its predicate, how votes are combined, and where the result goes."""
+    """The vote of a `bar.red`: the slot of its predicate, the reduction, and the slot of the result."""
 
     predicate: int
     negated: bool
@@ -25,20 +25,20 @@ class BlockSync(Protocol):
     def arrive(
         self, group: Group, barrier: int, count: int | None, instruction: Instruction, *, stay: bool
     ) -> bool:
-        """Lanes of `group` arrive; returns whether they go on at once (the group itself then goes on).
+        """Lanes of `group` arrive; returns whether they continue at once (then the group itself continues).
 
         Args:
             count: threads that the barrier waits for; None: all of the block.
-            stay: they wait for the others.
+            stay: whether the lanes wait for the others.
         """
         ...
 
     def cast(self, group: Group, barrier: int, vote: Vote) -> None:
-        """Enter the votes of lanes that arrive by `bar.red`."""
+        """Record the votes of lanes that arrive by `bar.red`."""
         ...
 
     def count(self, group: Group, barrier: int, vote: Vote) -> None:
-        """Give lanes that passed by themselves the result, and forget the votes."""
+        """Set the result for lanes that passed without waiting, and drop the votes."""
         ...
 
 
@@ -50,5 +50,5 @@ class ClusterSync(Protocol):
         ...
 
     def wait(self, group: Group, instruction: Instruction) -> bool:
-        """Whether the phase that the lanes arrived for is over, so that they go on; else they are parked."""
+        """Whether the phase that the lanes arrived for is complete; if not, they are parked."""
         ...

@@ -1,4 +1,4 @@
-"""Steps that let go of the values in registers that are no longer needed."""
+"""Steps that release the values of dead registers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from tooling.simulator.program.program import Batch, Program, Step
 
 
 def forget_dead(program: Program) -> None:
-    """Let go of each value after the last step that reads it, so that its memory is used again at once.
+    """Release each value after the last step that reads it, so that its memory is reused at once.
 
     An unrolled kernel has thousands of registers, each of which would otherwise keep a value for every lane.
-    What may be read after the block stays, and so does what calls keep: where the frame lies, and what
-    recursive functions save for their callers.
+    Values that are live after the block stay, and so do the frame register and the registers that recursive
+    functions save for their callers.
     """
     for block in program.blocks:
         needed = {slot for successor in block.successors for slot in program.live(successor, ())}

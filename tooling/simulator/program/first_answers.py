@@ -1,8 +1,8 @@
-"""First answers of `mbarrier.test_wait`: it does not wait, so that it may ask too early.
+"""First results of `mbarrier.test_wait`, which does not wait and so may test before the phase is complete.
 
-Here threads mostly arrive together before the first of them asks, which no hardware promises. Where nothing
-orders the asking thread after all that completed the phase, its first question is answered as if it had come
-too early: a kernel that does not ask again then goes on without having waited, and the checks see it.
+In the simulator threads usually arrive together before the first of them tests, which hardware does not
+guarantee. If a testing thread is not ordered after all arrivals that completed the phase, its first test
+returns false: a kernel that does not test again then continues without having waited, and the checks see it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class _Phase(Struct):
     """A phase of an mbarrier.
 
     Attributes:
-        arrivals: per lane that arrived, how many times threads had met by then.
+        arrivals: per lane that arrived, the batch's `sync_count` at that time.
         copied: bytes of copies were counted, which no barrier orders.
-        asked: lanes that have asked before; those are told the truth.
-        seen: how many times threads had met when the first lane was told that it is complete.
+        asked: lanes that have tested before; they get the true result.
+        seen: the batch's `sync_count` when the first lane got true.
     """
 
     arrivals: dict[int, int] = field(default_factory=dict)
@@ -34,10 +34,10 @@ class _Phase(Struct):
 
 
 class FirstAnswers:
-    """What a batch's mbarriers may still deny.
+    """The first test results of a batch's mbarriers.
 
     Args:
-        postpones: whether an answer that may be denied is denied (`Schedule.postpones`).
+        postpones: whether a result that may be false is false (`Schedule.postpones`).
     """
 
     def __init__(self, postpones: Callable[[], bool]) -> None:
@@ -45,48 +45,48 @@ class FirstAnswers:
         self._running: dict[int, _Phase] = {}
         self._complete: dict[int, _Phase] = {}
 
-    def contribute(self, place: int, lane: int, now: int, *, copied: bool) -> None:
-        """A lane arrives at the mbarrier at this place, or bytes of its copy are counted there.
+    def contribute(self, barrier: int, lane: int, now: int, *, copied: bool) -> None:
+        """A lane arrives at the mbarrier at this offset, or bytes of its copy are counted there.
 
         Args:
-            now: how many times threads have met (`Batch.meetings`).
+            now: the batch's `Batch.sync_count`.
         """
-        phase = self._running.setdefault(place, _Phase())
+        phase = self._running.setdefault(barrier, _Phase())
         if copied:
             phase.copied = True
         else:
             phase.arrivals[lane] = now
 
-    def forget(self, place: int) -> None:
-        """An mbarrier is made, or made invalid, at this place."""
-        self._running.pop(place, None)
-        self._complete.pop(place, None)
+    def forget(self, barrier: int) -> None:
+        """An mbarrier is initialised or invalidated at this offset."""
+        self._running.pop(barrier, None)
+        self._complete.pop(barrier, None)
 
-    def flip(self, place: int) -> None:
-        """The phase under way is complete."""
-        self._complete[place] = self._running.pop(place, _Phase())
+    def flip(self, barrier: int) -> None:
+        """The current phase is complete."""
+        self._complete[barrier] = self._running.pop(barrier, _Phase())
 
-    def denied(self, places: Array, lanes: Array, now: int) -> NDArray[np.bool_]:
-        """(n,) which of these lanes, all of which find the phase complete, are told that it is not.
+    def denied(self, barriers: Array, lanes: Array, now: int) -> NDArray[np.bool_]:
+        """(n,) which of these lanes get false although the phase is complete.
 
         Args:
             now: as for `contribute`.
         """
         denied = np.zeros(len(lanes), np.bool_)
-        for k, (place, lane) in enumerate(zip(places.tolist(), lanes.tolist(), strict=True)):
-            phase = self._complete.get(place)
+        for k, (barrier, lane) in enumerate(zip(barriers.tolist(), lanes.tolist(), strict=True)):
+            phase = self._complete.get(barrier)
             if phase is None or lane in phase.asked:
                 continue
             phase.asked.add(lane)
             if phase.seen in (None, now) and _may_be_early(phase, lane, now):
                 denied[k] = self._postpones()
-        for place in set(places[~denied].tolist()):
-            phase = self._complete.get(place)
+        for barrier in set(barriers[~denied].tolist()):
+            phase = self._complete.get(barrier)
             if phase is not None and phase.seen is None:
                 phase.seen = now
         return denied
 
 
 def _may_be_early(phase: _Phase, lane: int, now: int) -> bool:
-    """Whether something that completed the phase is not known to be over when the lane asks."""
-    return phase.copied or any(met == now for other, met in phase.arrivals.items() if other != lane)
+    """Whether an arrival that completed the phase is not ordered before the lane's test."""
+    return phase.copied or any(count == now for other, count in phase.arrivals.items() if other != lane)

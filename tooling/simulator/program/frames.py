@@ -1,4 +1,4 @@
-"""Registers of callers, kept while functions that call themselves run."""
+"""Saved registers of callers of recursive functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tooling.simulator.numerics.rounding import PRED
 
 
 class Frames:
-    """Kept registers: per chain of calls, of all lanes.
+    """Saved registers: per call stack, of all lanes.
 
     Args:
         size: lanes of the batch.
@@ -25,7 +25,7 @@ class Frames:
         self._lanes: dict[tuple[int, ...], int] = {}
 
     def keep(self, group: Group, stack: tuple[int, ...], slots: Mapping[int, np.dtype[Any]]) -> None:
-        """Keep the registers of lanes that make the call that leads to `stack`.
+        """Save the registers of lanes that make the call that leads to `stack`.
 
         Args:
             slots: the registers, with the array type of each.
@@ -39,8 +39,8 @@ class Frames:
                 kept[slot] = np.empty(self._size, dtype)
             kept[slot][lanes] = value if dtype == PRED else value.view(dtype)
 
-    def give_back(self, group: Group, stack: tuple[int, ...]) -> None:
-        """Give lanes that return from `stack` their registers; the last ones take them away."""
+    def restore(self, group: Group, stack: tuple[int, ...]) -> None:
+        """Restore the registers of lanes that return from `stack`; the last ones remove them."""
         for slot, values in self._values[stack].items():
             group.registers[slot] = group.pick(values).copy()
         self._lanes[stack] -= group.count

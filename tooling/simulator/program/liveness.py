@@ -1,4 +1,4 @@
-"""How long the values in registers are needed."""
+"""Liveness of register values."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Sequence
 def liveness(
     reads: Sequence[set[int]], writes: Sequence[set[int]], successors: Sequence[Sequence[int]]
 ) -> list[tuple[int, ...]]:
-    """Live-in slots of every block, by the usual backward iteration over sets kept as integers' bits.
+    """Live-in slots of every block, by backward iteration over sets kept as bits of integers.
 
     Args:
-        reads: per block, the slots that it reads before it writes them; writes: those that it surely writes.
-        successors: per block, the numbers of those that may follow.
+        reads: per block, the slots that it reads before it writes them; writes: those that it always writes.
+        successors: per block, the numbers of its successors.
     """
     uses = [_bits(slots) for slots in reads]
     kept = [~_bits(slots) for slots in writes]

@@ -1,7 +1,7 @@
-"""A kernel decoded for execution: basic blocks of bound steps, register slots, layout of its memory; and what
-its steps may ask of the batch of blocks that executes them.
+"""A kernel decoded for execution: basic blocks of bound steps, register slots, memory layout; and the
+interface between its steps and the batch of blocks that executes them.
 
-Decoding does not depend on a launch or on device memory, so programs are remembered by the module's digest.
+Decoding does not depend on a launch or on device memory, so that programs are cached by the module's digest.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ Step: TypeAlias = "Callable[[Group, Batch], None]"
 """Executes one instruction for a group of the running batch."""
 
 End: TypeAlias = "Callable[[Group, Batch], bool]"
-"""Ends a basic block: sets the group's next place and says whether the group simply goes on."""
+"""Ends a basic block: sets the group's next program point, and returns whether the group continues."""
 
 
 class BasicBlock(Struct):
-    """Instructions without a jump into or out of their middle.
+    """A basic block: instructions without a jump into or out of their middle.
 
     Attributes:
-        number: its place in the program; blocks are numbered in the order of the text.
-        steps: bound instructions; `end` does the last one where that is a jump or a wait.
-        uses, defines: slots read before written, and slots surely written (for liveness).
-        last_steps: per slot that is read, the last step that does; -1 where `end` does.
+        number: its index in the program; blocks are numbered in the order of the text.
+        steps: bound instructions; `end` executes the last one if that is a jump or a wait.
+        uses, defines: slots read before written, and slots always written (for liveness).
+        last_steps: per slot that is read, the last step that reads it; -1 for `end`.
         successors: numbers of the blocks that may follow inside the function.
-        gathers: lanes of a warp wait for each other here, and may come back to it until all are there.
+        gathers: lanes of a warp wait for each other here, and may execute it again until all have arrived.
     """
 
     number: int
@@ -65,7 +65,7 @@ class BasicBlock(Struct):
             self.uses.add(slot)
 
     def bound(self, steps_before: int) -> None:
-        """An instruction has been bound: what it reads, its last step reads, or the end without any."""
+        """An instruction has been bound: its last step, or the end if it has none, reads its slots."""
         last = len(self.steps) - 1
         for slot in self._asked:
             self.last_steps[slot] = last if last >= steps_before else -1
@@ -73,7 +73,7 @@ class BasicBlock(Struct):
 
 
 class Origin(Struct, frozen=True):
-    """Where a slot's value comes from when no instruction writes it.
+    """The source of a slot's value if no instruction writes it.
 
     Attributes:
         kind: `constant`, `special`, `symbol`, `parameter`, or `undefined`.
@@ -88,11 +88,11 @@ class Origin(Struct, frozen=True):
 
 
 class Landing(Struct, frozen=True):
-    """What the return to a block that follows a call does.
+    """The return to a block that follows a call.
 
     Attributes:
         call: that instruction.
-        results: what is copied back: (from, to, bytes) in local memory.
+        results: copies (from, to, bytes) in local memory.
         frames: whether the caller and the function called have their local memory in a frame.
     """
 
@@ -109,13 +109,13 @@ class Program(Struct):
         entries: first block of each function.
         shared_bytes: static shared memory of a block; dynamic memory follows.
         local_bytes: local memory of a thread, call parameters included.
-        landings: per block that follows a call, what the return does.
+        landings: per block that follows a call, its return.
         frame_bytes: local memory of one call of a function that may call itself; 0 without such functions.
-        frame_start: where the first frame lies; frame_slot: the register that says how far on one is.
+        frame_start: offset of the first frame; frame_slot: the register with a frame's distance from it.
         framed_slots: registers of such functions.
         functions: the kernel and every function that it calls; shared_arrays: by name.
         live_in: per block, the slots that may be read before they are written, see `find_live_slots`.
-        order: per block, its position in an order in which paths that part meet again as soon as they can.
+        order: per block, its rank in an order in which divergent paths reconverge as early as possible.
     """
 
     name: str
@@ -137,7 +137,7 @@ class Program(Struct):
 
     @property
     def arrays_meant(self) -> dict[int, SharedArray]:
-        """By PTX line, the shared array that an access must stay in; unsure lines are left out."""
+        """By PTX line, the shared array that an access must stay in, if known."""
         if self._arrays_meant is None:
             arrays = self.shared_arrays
             self._arrays_meant = {
@@ -149,31 +149,31 @@ class Program(Struct):
         return self._arrays_meant
 
     def live(self, block: int, stack: tuple[int, ...]) -> set[int]:
-        """Slots whose value may still be read by lanes before `block` inside the calls of `stack`."""
+        """Slots that are live before `block` inside the calls of `stack`."""
         slots = set(self.live_in[block])
-        for place in stack:
-            slots.update(self.live_in[place])
+        for number in stack:
+            slots.update(self.live_in[number])
         return slots
 
     def callers(self, stack: Sequence[int]) -> tuple[Instruction, ...]:
-        """The calls that lanes with these return places are in, the innermost first."""
-        return tuple(self.landings[place].call for place in reversed(stack) if place in self.landings)
+        """The calls that lanes with these return points are in, innermost first."""
+        return tuple(self.landings[block].call for block in reversed(stack) if block in self.landings)
 
     def kept(self, landing: int) -> list[int]:
-        """Registers that a call back to `landing` must find as they were: the called may use them itself."""
+        """Registers to save across a call that returns to `landing`, since the callee may use them."""
         return sorted(self.live(landing, ()) & self.framed_slots)
 
 
 class Batch(Protocol):
-    """Some blocks of a launch that are executed together, as instructions see them (`batch.RunningBatch`).
+    """The interface of a batch of blocks to instructions (`batch.RunningBatch`).
 
     Attributes:
         program, context, hooks: of the launch.
-        parameters: the launch's, as bytes; symbols: device addresses by name; stdout: takes what it prints.
-        first_block, blocks: which blocks; size: how many lanes.
+        parameters: the launch's, as bytes; symbols: device addresses by name; stdout: receives its output.
+        first_block, blocks: which blocks; size: the number of lanes.
         alive: per block, threads that have not exited; alive_count: all of them.
-        meetings: rises whenever threads may learn of what others did.
-        spaces, barriers, transfers, first_answers, frames: the parts that instructions use.
+        sync_count: increases whenever threads may synchronise.
+        spaces, barriers, transfers, first_answers, frames: what instructions use.
     """
 
     program: Program
@@ -187,7 +187,7 @@ class Batch(Protocol):
     size: int
     alive: NDArray[np.int64]
     alive_count: int
-    meetings: int
+    sync_count: int
     spaces: Spaces
     transfers: Transfers
     first_answers: FirstAnswers
@@ -210,32 +210,32 @@ class Batch(Protocol):
 
     @property
     def block_position(self) -> NDArray[np.int64]:
-        """(3, blocks): where each block lies in the grid, x, y, z."""
+        """(3, blocks): the position of each block in the grid, x, y, z."""
         ...
 
     @property
     def issued(self) -> int:
-        """Instructions issued so far, what `%clock` shows."""
+        """Instructions issued so far: the value of `%clock`."""
         ...
 
     def resume(self, group: Group) -> None:
-        """Let a group run when its turn comes."""
+        """Add a group to those that can run."""
         ...
 
     def divide(self, group: Group, lanes: Array, first_pc: int, second_pc: int) -> tuple[Group, Group]:
-        """Two groups: the lanes where `lanes` holds, at `first_pc`, and the others, at `second_pc`."""
+        """Split a group: lanes for which `lanes` is true, at `first_pc`, and the others, at `second_pc`."""
         ...
 
     def split(self, group: Group, lanes: Array, target: int, following: int, backwards: bool) -> None:
-        """A branch that some lanes take and others do not."""
+        """A divergent branch."""
         ...
 
     def scatter(self, group: Group, chosen: Array, targets: list[int]) -> None:
-        """A jump table: lanes go where their index says."""
+        """A jump table: each lane jumps to the target of its index."""
         ...
 
     def split_return(self, group: Group, lanes: Array, following: int, instruction: Instruction) -> None:
-        """A guarded return or exit that some lanes take."""
+        """A predicated return or exit that some lanes take."""
         ...
 
     def leave(self, group: Group) -> None:
@@ -243,7 +243,7 @@ class Batch(Protocol):
         ...
 
     def finish(self, group: Group, instruction: Instruction | None) -> None:
-        """Lanes that exit, by their `ret` or `exit`, or because the text ended (None)."""
+        """Lanes exit, by `ret` or `exit`, or at the end of the text (None)."""
         ...
 
     def gather_warps(self, group: Group, mask: int, instruction: Instruction) -> Group | None:
@@ -253,13 +253,13 @@ class Batch(Protocol):
             mask: the slot of each lane's mask.
 
         Returns:
-            the lanes that may go on (the group itself when it is all of them), or None.
+            the lanes that may continue (the group itself if it is all of them), or None.
         """
         ...
 
 
 def find_live_slots(program: Program) -> None:
-    """A pass: which slots are live where each block begins."""
+    """A pass: the slots that are live at the start of each block."""
     blocks = program.blocks
     program.live_in = liveness(
         [block.uses for block in blocks],
@@ -269,14 +269,13 @@ def find_live_slots(program: Program) -> None:
 
 
 def order_blocks(program: Program) -> None:
-    """A pass, reverse postorder: a block comes after all blocks that lead to it, but for jumps back.
+    """A pass, reverse postorder: a block comes after all its predecessors, except by back edges.
 
-    The order of the text would not do: compilers like to put the end of a loop's body before its beginning.
-    Of two ways on, the one that stands first in the text comes first, so that loops come before what
-    follows them.
+    The order of the text is not sufficient: compilers may place the end of a loop's body before its start.
+    Of two successors, the first in the text comes first, so that loops come before the code after them.
     """
     blocks, entry = program.blocks, program.entries[program.name]
-    place = [-1] * len(blocks)
+    position = [-1] * len(blocks)
     after = len(blocks)
     seen = [False] * len(blocks)
     starts = [*range(len(blocks) - 1, -1, -1), entry]
@@ -291,10 +290,10 @@ def order_blocks(program: Program) -> None:
             if not ahead:
                 path.pop()
                 after -= 1
-                place[number] = after
+                position[number] = after
                 continue
             following = ahead.pop()
             if not seen[following]:
                 seen[following] = True
                 path.append((following, sorted(blocks[following].successors)))
-    program.order = place
+    program.order = position

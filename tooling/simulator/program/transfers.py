@@ -1,8 +1,8 @@
-"""Bulk copies under way: from the instruction that begins one to the moment when its end may be seen.
+"""Bulk copies in progress: from the instruction that starts one until its completion may be observed.
 
-PTX leaves open when a copy ends (PTX ISA 9.7.9.25.1). Here it ends when somebody asks: a wait for its group,
-or a look at its mbarrier, which finds it unfinished the first time. A random schedule ends some copies where
-they begin. Checks hear of a copy's accesses where it begins.
+PTX does not specify when a copy completes (PTX ISA 9.7.9.25.1). Here it completes at a wait for its group, or
+after the first test of its mbarrier. A random schedule completes some copies where they start. Checks are
+notified of a copy's accesses where it starts.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Finish = Callable[[], None]
 
 
 class Transfers:
-    """The bulk copies of a batch, and the groups that each thread made of its own.
+    """The bulk copies of a batch, and the groups of each thread.
 
     Args:
         spaces: the memory of the batch; hooks: those of the launch.
-        postpones: whether a copy that begins ends later (`Schedule.postpones`).
+        postpones: whether a copy that starts completes later (`Schedule.postpones`).
     """
 
     def __init__(self, spaces: Spaces, hooks: Listeners, postpones: Callable[[], bool]) -> None:
@@ -37,11 +37,11 @@ class Transfers:
         self._committed: dict[int, int] = {}
 
     def of(self, lane: int, instruction: Instruction, barrier: tuple[int, int] | None) -> Transfer:
-        """The copy that a lane begins now.
+        """The copy that a lane starts now.
 
         Args:
-            barrier: the mbarrier that its bytes are counted off (block, offset in its shared memory); None:
-                the copy belongs to a group.
+            barrier: the mbarrier that counts its bytes (block, offset in its shared memory); None: the copy
+                belongs to a group.
         """
         thread = int(self._spaces.threads[lane])
         if barrier is None:
@@ -49,11 +49,11 @@ class Transfers:
         return Transfer(thread, instruction, barrier)
 
     def begin(self, transfer: Transfer, write: Finish | None, count: Finish | None = None) -> None:
-        """A copy begins; it may end at once.
+        """A copy starts; it may complete at once.
 
         Args:
-            write: performs its writes; None where none is left.
-            count: counts its bytes off its mbarrier then; None where it belongs to a group.
+            write: performs its writes; None if there are none.
+            count: makes its mbarrier count its bytes then; None if it belongs to a group.
         """
 
         def finish() -> None:
@@ -70,7 +70,7 @@ class Transfers:
             finish()
 
     def commit(self, threads: Ints) -> None:
-        """Each of these threads makes a group of the copies that it began since the last one."""
+        """Each of these threads commits the copies that it started since the last group."""
         for thread in threads.tolist():
             self._committed[thread] = self._committed.get(thread, 0) + 1
 
@@ -83,18 +83,18 @@ class Transfers:
             hook.bulk_wait(threads, groups, instruction)
 
     def asked(self, blocks: Ints, offsets: Ints) -> None:
-        """These mbarriers were looked at: the copies that they count end after that."""
+        """These mbarriers were tested: the copies that they count complete after that."""
         if self._unfinished:
             barriers = set(zip(blocks.tolist(), offsets.tolist(), strict=True))
             self._end(lambda copy: copy.barrier in barriers)
 
     def end_all(self) -> bool:
-        """End every copy; returns whether there was one."""
+        """Complete every copy; returns whether there was one."""
         return self._end(lambda _copy: True)
 
-    def _end(self, meant: Callable[[Transfer], bool]) -> bool:
-        ending = [finish for copy, finish in self._unfinished if meant(copy)]
-        self._unfinished = [entry for entry in self._unfinished if not meant(entry[0])]
+    def _end(self, selected: Callable[[Transfer], bool]) -> bool:
+        ending = [finish for copy, finish in self._unfinished if selected(copy)]
+        self._unfinished = [entry for entry in self._unfinished if not selected(entry[0])]
         for finish in ending:
             finish()
         return bool(ending)

@@ -1,4 +1,4 @@
-"""Which lanes of a batch form warps, and what the lanes of a warp can learn of each other."""
+"""The warps of a batch, and the warp-wide operations on their lanes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALL_LANES = np.uint32(0xFFFFFFFF)
 
 
 class Sources(NamedTuple):
-    """Where the lanes of a group take their values from in a shuffle.
+    """The source lanes of a shuffle.
 
     Attributes:
         positions: (n,) in the group; inside: (n,) the predicate.
@@ -32,7 +32,7 @@ class Sources(NamedTuple):
 
 
 class Warps:
-    """Which lanes of a batch form warps: 32 consecutive threads of a block, the last warp maybe shorter."""
+    """The warps of a batch: 32 consecutive threads of a block each; the last of a block may have fewer."""
 
     def __init__(self, blocks: int, threads_per_block: int) -> None:
         thread = np.arange(threads_per_block)
@@ -68,15 +68,15 @@ class Warps:
         return bool((self.masks(lanes)[self.warp_of_lane[lanes]] == ALL_LANES).all())
 
     def ballot(self, group: Group, predicate: Array) -> Array:
-        """Per lane of the group, the mask of the group's lanes in its warp whose predicate holds."""
+        """Per lane of the group, the mask of the group's lanes in its warp whose predicate is true."""
         lanes = group.indices(self.size)
         chosen = lanes[np.broadcast_to(predicate, group.count)]
         return self.masks(chosen)[self.warp_of_lane[lanes]]
 
     def shuffle(self, mode: str, group: Group, amount: Array, control: Array) -> Sources:
-        """Where each lane of the group reads from.
+        """The source of each lane of the group.
 
-        A source that takes no part (exited, or not in the group) leaves the lane with its own value.
+        If the source does not take part (exited, or not in the group), the lane keeps its own value.
         """
         uniform = len(amount) == 1 and len(control) == 1
         key = (mode, int(amount[0]), int(control[0])) if uniform and group.lanes is None else None
@@ -111,7 +111,7 @@ class Warps:
     def _positions(self, group: Group, wanted: Array, warp: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Positions in the group of lane numbers, and whether they are in it.
 
-        A lane that is not there is replaced by the asking one.
+        A lane that is not in the group is replaced by the reading lane.
         """
         own = np.arange(group.count)
         valid = wanted < self.size

@@ -1,7 +1,7 @@
 """The memory that the simulator shares with one program: its device memory and pinned host memory.
 
-A sparse memory file of this process, without a name in any file system: only pages that were written take
-memory, and nothing is left behind however either side ends. The program opens it as `/proc/<pid>/fd/<n>` and
+A sparse anonymous memory file of this process: only pages that were written take memory, and nothing is left
+behind however either side ends. The program opens it as `/proc/<pid>/fd/<n>` and
 maps it at `base`, so that a device address is the address of the same byte in the program.
 """
 
@@ -27,7 +27,7 @@ _WORTH_RETURNING = 1 << 20
 
 @cache
 def _libc() -> ctypes.CDLL:
-    """The C library, whose `mmap` can put a part of a file over a part of a mapping; Python's cannot."""
+    """The C library, whose `mmap` can map a part of a file over a part of a mapping; Python's cannot."""
     library = ctypes.CDLL(None, use_errno=True)
     library.mmap.restype = ctypes.c_size_t
     library.mmap.argtypes = (
@@ -38,7 +38,7 @@ def _libc() -> ctypes.CDLL:
 
 
 class ArenaUnavailable(ToolingError):
-    """The system refuses the simulator its memory file."""
+    """The system cannot provide the simulator's memory file."""
 
     exit_code = ExitCode.NOT_POSSIBLE
 
@@ -47,18 +47,18 @@ class Arena:
     """A mapped memory file.
 
     Args:
-        base: the address at which the program has it; a multiple of the page size.
+        base: the address at which the program maps it; a multiple of the page size.
         size: bytes of address space; a multiple of the page size.
 
     Raises:
-        ArenaUnavailable: the system has no memory files, or too little address space is allowed.
+        ArenaUnavailable: the system has no memory files, or the address space is limited.
     """
 
     def __init__(self, base: int, size: int = ARENA_BYTES) -> None:
         self.base = base
         self.size = size
         self._file_bytes = size
-        self._shown: dict[int, int] = {}
+        self._remapped: dict[int, int] = {}
         try:
             self.descriptor = os.memfd_create("simulated-gpu", os.MFD_CLOEXEC)
         except (AttributeError, OSError) as error:
@@ -80,36 +80,36 @@ class Arena:
             ) from error
 
     def extend(self, size: int) -> int:
-        """Make the file longer by `size` bytes, beyond what is mapped; returns where in the file they are.
+        """Extend the file by `size` bytes, past the mapped arena; returns their offset in the file.
 
-        `show` maps them somewhere. A place in the file is not used twice: files have room.
+        `map` maps them to addresses. An offset in the file is not reused.
         """
-        place = self._file_bytes
+        offset = self._file_bytes
         self._file_bytes += size
         os.ftruncate(self.descriptor, self._file_bytes)
-        return place
+        return offset
 
-    def drop(self, place: int, size: int) -> None:
-        """Give these bytes of the file back to the system."""
-        _libc().fallocate(self.descriptor, _PUNCH_HOLE, place, size)
+    def drop(self, offset: int, size: int) -> None:
+        """Release these bytes of the file to the system."""
+        _libc().fallocate(self.descriptor, _PUNCH_HOLE, offset, size)
 
-    def show(self, address: int, size: int, place: int) -> None:
-        """Let device addresses show another place of the file.
+    def map(self, address: int, size: int, offset: int) -> None:
+        """Map another part of the file to device addresses.
 
         Raises:
             ArenaUnavailable: the system refuses.
         """
         start = np.frombuffer(self._map, np.uint8).ctypes.data + address - self.base
         protection, flags = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED | _MAP_FIXED | _MAP_NORESERVE
-        got = _libc().mmap(start, size, protection, flags, self.descriptor, place)
+        got = _libc().mmap(start, size, protection, flags, self.descriptor, offset)
         if got != start:
             raise ArenaUnavailable("the simulated GPU cannot map memory", why=os.strerror(ctypes.get_errno()))
-        self._shown[address] = size
+        self._remapped[address] = size
 
     def restore(self, address: int, size: int) -> None:
-        """Let device addresses show their own place of the file again."""
-        self.show(address, size, address - self.base)
-        del self._shown[address]
+        """Map the arena's own part of the file to device addresses again."""
+        self.map(address, size, address - self.base)
+        del self._remapped[address]
 
     @property
     def buffer(self) -> memoryview:
@@ -117,9 +117,9 @@ class Arena:
         return memoryview(self._map)
 
     def discard(self, address: int, size: int) -> None:
-        """Give the whole pages of a freed stretch back to the system; they read as zeros afterwards.
+        """Release the whole pages of a freed range to the system; they read as zeros afterwards.
 
-        Small stretches are left alone: the call costs more than the pages.
+        Small ranges are kept: the call costs more than the pages.
         """
         first = -(-(address - self.base) // _PAGE) * _PAGE
         last = (address - self.base + size) // _PAGE * _PAGE
@@ -127,9 +127,9 @@ class Arena:
             self._map.madvise(mmap.MADV_REMOVE, first, last - first)
 
     def close(self) -> None:
-        """Give all pages back and close the file. Views of the bytes stay valid and read as zeros."""
+        """Release all pages and close the file. Views of the bytes stay valid and read as zeros."""
         if self.descriptor >= 0:
-            for address, size in list(self._shown.items()):
+            for address, size in list(self._remapped.items()):
                 self.restore(address, size)
             os.ftruncate(self.descriptor, self.size)
             self._map.madvise(mmap.MADV_REMOVE, 0, self.size)

@@ -1,7 +1,7 @@
-"""A program's buffers: what it allocates, and what its copies and fills may touch.
+"""A program's buffers: allocations, and the validity of copies and fills.
 
-The bytes are moved by the stand-in driver in the program itself; here it is judged whether they may be, and
-hooks receive what is done.
+The stand-in driver in the program moves the bytes; this module decides whether it may, and notifies the
+hooks.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from tooling.simulator.server.arena import Arena
 from tooling.simulator.server.protocol import REQUESTS, DriverRequest, MemoryKind, Opcode
 
 MOST_POISONED = 64 << 20
-"""Larger allocations hold zeros where nobody wrote: a program that uses little of one pays little. The
-initialisation check does not look at contents, so it misses nothing there."""
+"""Larger allocations are not poisoned and read as zeros, so that unused parts take no memory. The
+initialisation check does not depend on the contents."""
 
 
 class Buffers:
     """The device and pinned memory of one program.
 
     Args:
-        arena: where the bytes are; memory: the books of it.
-        hooks: receive what the host does with memory.
+        arena: the bytes; memory: the allocations in it.
+        hooks: receive the host's operations on memory.
 
     Attributes:
         physical_bytes: device memory that belongs to no buffer (`virtual_memory`).
-        answers: how each request about buffers is answered.
+        answers: the handler of each request about buffers.
     """
 
     def __init__(self, arena: Arena, memory: DeviceMemory, hooks: Sequence[Hook]) -> None:
@@ -52,11 +52,11 @@ class Buffers:
 
     @property
     def free_bytes(self) -> int:
-        """Device memory that can still be given out."""
+        """Device memory that can still be allocated."""
         return device.MEMORY_BYTES - self._buffer_bytes - self.physical_bytes
 
     def launched(self) -> None:
-        """A launch begins: it may write all that is allocated now."""
+        """A launch begins, which may write all current allocations."""
         self._launched_serial = self._memory.last_serial
 
     def _allocate(self, request: DriverRequest) -> Reply:
@@ -121,51 +121,49 @@ class Buffers:
         elif rows > 1:
             starts = range(address, address + rows * pitch, pitch)
         for start in starts:
-            for place, size in self._stretches(start, width):
+            for part, size in self._ranges(start, width):
                 for hook in self._hooks:
-                    hook.host_write(self._memory, place, size)
+                    hook.host_write(self._memory, part, size)
         return OK
 
     def _read(self, request: DriverRequest) -> Reply:
         address, size = request.fields
         if not self._holds(address, size):
             return INVALID
-        self._tell_read(address, size)
+        self._notify_read(address, size)
         for hook in self._hooks:
             hook.host_copy(self._memory, address, size)
         return OK
 
-    def _tell_read(self, address: int, size: int) -> None:
-        """Tell the checks of a read of memory that a launch has had its chance to write.
+    def _notify_read(self, address: int, size: int) -> None:
+        """Notify the checks of a read of memory that was allocated before the last launch.
 
-        Before that it is no mistake: `map_to_host` copies a fresh buffer to the host so that the program
-        can fill it there.
+        A read of newer memory is not a mistake: `map_to_host` copies a new buffer to the host so that the
+        program can fill it there.
         """
-        for place, length in self._stretches(address, size):
-            allocation = self._memory.containing(place)
+        for start, length in self._ranges(address, size):
+            allocation = self._memory.containing(start)
             if allocation is not None and allocation.serial <= self._launched_serial:
                 for hook in self._hooks:
-                    hook.host_read(self._memory, place, length)
+                    hook.host_read(self._memory, start, length)
 
     def _copy(self, request: DriverRequest) -> Reply:
         destination, source, size = request.fields
         if not self._holds(destination, size, written=True) or not self._holds(source, size):
             return INVALID
-        self._tell_read(source, size)
-        for start, length in self._stretches(source, size):
-            for place, part in self._stretches(destination + start - source, length):
+        self._notify_read(source, size)
+        for start, length in self._ranges(source, size):
+            for target, part in self._ranges(destination + start - source, length):
                 for hook in self._hooks:
-                    hook.device_copy(self._memory, place, place - destination + source, part)
+                    hook.device_copy(self._memory, target, target - destination + source, part)
         return OK
 
     def _holds(self, address: int, size: int, *, written: bool = False) -> bool:
-        """Whether these bytes lie in live memory: of one allocation, or of mappings side by side; where they
-        are to be written, in none that is mapped read-only."""
-        return (
-            size > 0 and sum(length for _, length in self._stretches(address, size, written=written)) == size
-        )
+        """Whether these bytes are in live memory: in one allocation, or in adjacent mappings; if `written`,
+        in none that is mapped read-only."""
+        return size > 0 and sum(length for _, length in self._ranges(address, size, written=written)) == size
 
-    def _stretches(self, address: int, size: int, *, written: bool = False) -> Iterator[tuple[int, int]]:
+    def _ranges(self, address: int, size: int, *, written: bool = False) -> Iterator[tuple[int, int]]:
         """(address, bytes) of each live allocation's part of a range, up to the first gap."""
         while size > 0:
             allocation = self._memory.containing(address)

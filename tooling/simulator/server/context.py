@@ -1,7 +1,7 @@
-"""One program's view of the simulated GPU: its memory, modules, functions, launches, and its fault.
+"""A program's context on the simulated GPU: its memory, modules, functions, launches, and its fault.
 
-`Gpu` is what all programs of a simulation share, `Context` what one process has: as on hardware, no process
-sees another one's memory. A context answers the requests of `protocol`; the codes are the driver's (CUDA
+`Gpu` is shared by all programs of a simulation, `Context` belongs to one process: as on hardware, processes
+do not share memory. A context answers the requests of `protocol`; the codes are the driver's (CUDA
 driver API, at the function a request serves).
 """
 
@@ -53,17 +53,17 @@ from tooling.simulator.server.virtual_memory import VirtualMemory
 from tooling.text import Text
 
 MOST_CHECKED_BLOCKS = 1 << 24
-"""The checks keep some sixty bytes of every block of a launch: 1 GB of so many."""
+"""The checks keep about sixty bytes per block of a launch: 1 GB for this number."""
 
 
 class LaunchNotSimulated(ToolingError):
-    """A launch that an H200 takes and the engine does not."""
+    """A launch that an H200 accepts and the engine does not support."""
 
     exit_code = ExitCode.NOT_POSSIBLE
 
 
 class LaunchRecord(Struct, frozen=True):
-    """A launch that was accepted, and how it ended."""
+    """An accepted launch and its result."""
 
     launch: Launch
     module: Module
@@ -71,14 +71,14 @@ class LaunchRecord(Struct, frozen=True):
 
 
 class Gpu(Struct):
-    """What the programs of a simulation share: the way to run kernels, and what came of it.
+    """The state that the programs of a simulation share: the executor, and the results.
 
     Attributes:
-        make_checks: fresh checks for one program.
-        language: of what programs are told (`en` or `ko`).
-        lock: held while a request is answered; the engine and the books are not for two threads.
+        make_checks: creates the checks for one program.
+        language: of messages to programs (`en` or `ko`).
+        lock: held while a request is answered; the engine is not thread-safe.
         errors: why a program could not be simulated (unknown PTX), for the tool to show.
-        failures: defects of the simulator itself, raised again when the simulation ends.
+        failures: errors in the simulator itself, raised again when the simulation ends.
         result_sizes: of the results whose origin is recorded, in bytes; None: nothing is recorded.
     """
 
@@ -97,7 +97,7 @@ class Gpu(Struct):
         """The module of a PTX text, parsed once.
 
         Raises:
-            PtxError: the text holds something that the simulator does not know.
+            PtxError: the text has something that the simulator does not support.
         """
         known = self.modules.get(text)
         if known is None:
@@ -108,7 +108,7 @@ class Gpu(Struct):
 
     @property
     def findings(self) -> list[Finding]:
-        """What the checks found in all programs, in the order in which the programs came."""
+        """The findings of all programs, in the order in which the programs connected."""
         checks = [check for context in self.contexts for check in context.checks]
         return [finding for check in checks for finding in check.findings]
 
@@ -117,10 +117,10 @@ class Context:
     """One process's context.
 
     Attributes:
-        fault: what every call returns since a kernel failed; SUCCESS before.
+        fault: the result of every call after a kernel failed; SUCCESS before.
 
     Args:
-        gone: says whether the process has ended, also in the middle of a launch.
+        gone: whether the process has ended; also called during a launch.
     """
 
     def __init__(self, gpu: Gpu, gone: Callable[[], bool]) -> None:
@@ -151,11 +151,11 @@ class Context:
     def answer(self, request: DriverRequest) -> tuple[int, bytes, bytes]:
         """Status, answer and kernel output of a request.
 
-        Kernel output is delivered where hardware shows it: at a synchronisation, and when the next launch
+        Kernel output is delivered when hardware delivers it: at a synchronisation, and when the next launch
         starts.
 
         Raises:
-            ProtocolError: the first request is not a proper HELLO.
+            ProtocolError: the first request is not a valid HELLO.
         """
         if request.opcode is Opcode.HELLO or self._memory is None:
             return (*self._hello(request), b"")
@@ -168,7 +168,7 @@ class Context:
         return status, answer, output
 
     def close(self) -> None:
-        """The process ended: the checks draw their conclusions, and its memory is free again."""
+        """The process ended: finish the checks and free its memory."""
         if self._arena is not None:
             for hook in self._hooks:
                 hook.end(self.memory)
@@ -176,9 +176,9 @@ class Context:
 
     @property
     def memory(self) -> DeviceMemory:
-        """The process's memory. Raises RuntimeError before it introduced itself."""
+        """The process's memory. Raises RuntimeError before HELLO."""
         if self._memory is None:
-            raise RuntimeError("no HELLO came yet")
+            raise RuntimeError("no HELLO was received")
         return self._memory
 
     def _hello(self, request: DriverRequest) -> Reply:
@@ -191,15 +191,15 @@ class Context:
         if version != VERSION:
             return CudaResult.SYSTEM_DRIVER_MISMATCH, struct.pack("<I", VERSION).ljust(shape.size, b"\0")
         if self._memory is not None or base % mmap.PAGESIZE or base == 0:
-            raise ProtocolError("a second HELLO, or an arena at no page")
+            raise ProtocolError("a second HELLO, or an arena that is not page-aligned")
         self._arena = Arena(base)
         self._memory = DeviceMemory(self._arena.buffer, base)
         self._buffers = Buffers(self._arena, self._memory, self._hooks)
         virtual = VirtualMemory(self._arena, self._memory, self._buffers, self._hooks)
         self._answers |= self._buffers.answers | virtual.answers
         pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.ATTRIBUTES.items())
-        place = (os.getpid(), self._arena.descriptor)
-        head = shape.pack(VERSION, *place, len(device.ATTRIBUTES), device.MEMORY_BYTES)
+        file = (os.getpid(), self._arena.descriptor)
+        head = shape.pack(VERSION, *file, len(device.ATTRIBUTES), device.MEMORY_BYTES)
         return CudaResult.SUCCESS, head + pairs + device.NAME.encode()
 
     # Modules and functions.
@@ -244,8 +244,8 @@ class Context:
         kernel = self._kernels[handle] = describe_kernel(module, function, module_handle)
         parameters = function.parameters
         answer = REQUESTS[Opcode.FUNCTION].reply.pack(handle, len(parameters), *kernel.attributes)
-        places = b"".join(struct.pack("<II", parameter.offset, parameter.size) for parameter in parameters)
-        return CudaResult.SUCCESS, answer + places
+        layout = b"".join(struct.pack("<II", parameter.offset, parameter.size) for parameter in parameters)
+        return CudaResult.SUCCESS, answer + layout
 
     def _global(self, request: DriverRequest) -> Reply:
         module = self._modules.get(request.fields[0])
@@ -265,7 +265,7 @@ class Context:
         return set_attribute(kernel, attribute, value), b""
 
     def _occupancy(self, request: DriverRequest) -> Reply:
-        """Registers are left out, as PTX tells none: a kernel with many has fewer blocks on hardware."""
+        """Ignores registers, whose number PTX does not specify: hardware may run fewer blocks."""
         from tooling.simulator.counters.occupancy import theoretical_occupancy  # noqa: PLC0415 - few ask
 
         handle, threads, dynamic_shared = request.fields
@@ -325,7 +325,7 @@ class Context:
         if result.error is None:
             return OK
         if result.error.kind is FaultKind.INVALID_LAUNCH:
-            return self._not_simulated(launch, module, result.error.told, ON_A_REAL_GPU)
+            return self._not_simulated(launch, module, result.error.reason, ON_A_REAL_GPU)
         self.fault = result.error.kind.cuda_result
         return OK
 

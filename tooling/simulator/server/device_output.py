@@ -1,8 +1,8 @@
-"""What kernels print, until the program synchronises.
+"""Output of kernels, kept until the program synchronises.
 
-Hardware keeps it in a ring of fixed size, where new output overwrites the oldest (CUDA C++ Programming Guide,
+Hardware keeps it in a ring buffer, where new output overwrites the oldest (CUDA C++ Programming Guide,
 "Formatted Output"): an H200 keeps 8,650,752 bytes (CU_LIMIT_PRINTF_FIFO_SIZE) and does not report a loss.
-Here the ring holds the same number of bytes of text, and a line says how many prints were lost.
+Here the buffer holds the same number of bytes of text, and a line reports the number of lost prints.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class DeviceOutput:
     """The output of one program's kernels.
 
     Args:
-        language: of the report of a loss (`en` or `ko`).
-        most: bytes that are kept.
+        language: of the report of lost prints (`en` or `ko`).
+        most: the maximum number of bytes kept.
     """
 
     def __init__(self, language: str, most: int = RING_BYTES) -> None:
@@ -37,7 +37,7 @@ class DeviceOutput:
             self._lost += 1
 
     def take(self) -> bytes:
-        """All that is kept, which is forgotten here; a line about what was lost comes first."""
+        """Return and clear the output; a line about lost prints comes first."""
         head = b""
         if self._lost:
             head = OUTPUT_LOST.of(lost=self._lost, most=self._most).render(self._language).encode() + b"\n"

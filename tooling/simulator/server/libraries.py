@@ -1,4 +1,4 @@
-"""The stand-in libraries, built from `driver/*.mojo` with the reader's own toolchain and cached."""
+"""The stand-in libraries, built from `driver/*.mojo` with the local toolchain and cached."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NVPTX = "libNVPTX.so"
 
 
 class Libraries(Struct, frozen=True):
-    """Where the stand-ins lie.
+    """The location of the stand-ins.
 
     Attributes:
         folder: holds `libcuda.so.1`, `libnvidia-ml.so.1` and `libNVPTX.so`: one file under three names.
@@ -32,12 +32,12 @@ class Libraries(Struct, frozen=True):
 
     @property
     def search_path(self) -> str:
-        """What LD_LIBRARY_PATH must begin with."""
+        """The first entries of LD_LIBRARY_PATH."""
         return os.pathsep.join((str(self.folder), str(self.runtime)))
 
     @property
     def nvptx(self) -> Path:
-        """What MODULAR_NVPTX_LIBRARY_PATH must name."""
+        """The value of MODULAR_NVPTX_LIBRARY_PATH."""
         return self.folder / NVPTX
 
 
@@ -46,23 +46,23 @@ def find_libraries(toolchain: Toolchain, cache: BuildCache) -> Libraries:
 
     Raises:
         BuildFailed: the compiler rejects them, which is a defect of this package.
-        NoLinker: this machine can link nothing.
-        CacheUnusable: no folder can be written.
+        NoLinker: this machine has no linker.
+        CacheUnusable: no cache folder is writable.
     """
-    # Unoptimised: it forwards requests and moves bytes with memcpy, and everybody's first run waits for it.
+    # Unoptimised: it forwards requests and moves bytes with memcpy, and the first run waits for it.
     request = BuildRequest(SOURCE, emit="shared-lib", line_tables=False, optimization=0)
     library = build(request, toolchain, cache).path
     try:
         folder = _linked_folder(library, library.parents[2])
-    except OSError:  # somebody else's cache, which we may only read
+    except OSError:  # a read-only cache of another user
         folder = _linked_folder(library, fallback_cache().root)
     return Libraries(folder, toolchain.library_dir)
 
 
 def _linked_folder(library: Path, root: Path) -> Path:
-    """A folder under `root` with the three names for the library, each put there whole.
+    """A folder under `root` with the three names for the library, each created atomically.
 
-    The names are links: the loader knows a file by its inode and loads it once, so that all three share
+    The names are links: the loader identifies a file by its inode and loads it once, so that all three share
     one connection.
     """
     home = root / "simulator"

@@ -1,9 +1,9 @@
-"""The language between the stand-in driver in a program's process and the simulator in the tool's.
+"""The protocol between the stand-in driver in a program's process and the simulator in the tool's.
 
 A stream socket carries requests and, for each, one reply, all little-endian. A request is its opcode, a
-length and so many bytes; a reply is a CUresult, two lengths, so many bytes of answer and so many bytes that
-kernels printed since they were last delivered. The layout of each is in `REQUESTS`. This is the only
-description of it: `nvidia/driver/protocol.mojo` is written from here by
+length and that many bytes; a reply is a CUresult, two lengths, the bytes of the answer and the bytes that
+kernels printed since the last delivery. The layout of each is in `REQUESTS`. This is the only description of
+the protocol: `nvidia/driver/protocol.mojo` is generated from it by
 `python -m tooling.simulator.server.protocol`, and a test compares the two.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 
 VERSION = 3
-"""Raised with every change of this module: the two halves come from different builds."""
+"""Incremented with every change of this module, since the two sides may be from different builds."""
 
 MAGIC = int.from_bytes(b"PUZZLGPU", "little")
 
@@ -25,19 +25,19 @@ MAX_PAYLOAD = 64 << 20
 """The longest request or reply in bytes; the largest is a module's PTX text."""
 
 ARENA_BYTES = 64 << 30
-"""Address space for a program's device and pinned memory, with room for addresses not used again."""
+"""Address space for a program's device and pinned memory, large enough that addresses need not be reused."""
 
 ARENA_BASE = 0x2000_0000_0000
-"""Where a program maps it if it can: far from where loaders place programs, stacks and libraries."""
+"""The preferred address of the arena: far from programs, stacks and libraries."""
 
 GRANULARITY = 2 << 20
-"""Memory that is mapped apart from its addresses comes in multiples of so many bytes, as on an H200."""
+"""Granularity of created memory and reserved addresses, in bytes, as on an H200."""
 
 MOJO_TABLE = Path(__file__).parents[1] / "nvidia" / "driver" / "protocol.mojo"
 
 
 class Opcode(IntEnum):
-    """What a request asks for."""
+    """The kind of a request."""
 
     HELLO = 1
     ALLOCATE = 2
@@ -67,7 +67,7 @@ class Opcode(IntEnum):
 
 
 class Shape(Struct, frozen=True):
-    """One request: the struct formats of its fixed part and of its answer; `tail` says what follows it."""
+    """One request: the struct formats of its fixed part and of its answer; `tail` describes what follows."""
 
     request: struct.Struct
     reply: struct.Struct
@@ -116,7 +116,7 @@ REQUESTS: dict[Opcode, Shape] = {
     Opcode.CREATE: _shape("Q", "Q", "bytes -> memory"),
     Opcode.RELEASE: _shape("Q", "", "memory ->"),
     Opcode.RETAIN: _shape("Q", "Q", "address -> memory"),
-    Opcode.MAP: _shape("QQQ", "Q", "address, bytes, memory -> place in the arena's file"),
+    Opcode.MAP: _shape("QQQ", "Q", "address, bytes, memory -> offset in the arena's file"),
     Opcode.UNMAP: _shape("QQ", "", "address, bytes ->"),
     Opcode.SET_ACCESS: _shape("QQI", "", "address, bytes, MemoryAccess ->"),
     Opcode.ACCESS: _shape("Q", "I", "address -> MemoryAccess"),
@@ -130,14 +130,14 @@ REPLY_HEADER = struct.Struct("<iII")
 
 
 class MemoryKind(IntEnum):
-    """Whose memory an allocation is."""
+    """The kind of memory of an allocation."""
 
     DEVICE = 0
     PINNED = 1
 
 
 class MemoryAccess(IntEnum):
-    """What the device may do with mapped memory: the driver's CUmemAccess_flags."""
+    """The device's access to mapped memory: the driver's CUmemAccess_flags."""
 
     NONE = 0
     READ = 1
@@ -145,15 +145,15 @@ class MemoryAccess(IntEnum):
 
 
 class ProtocolError(Exception):
-    """The other side sent something that is not of this protocol."""
+    """The peer violated the protocol."""
 
 
 class PeerGone(Exception):
-    """The other side closed the connection, or died."""
+    """The peer closed the connection, or ended."""
 
 
 class DriverRequest(Struct, frozen=True):
-    """One request as it came: the fields of its fixed part, and the bytes after that."""
+    """A received request: the fields of its fixed part, and the bytes after it."""
 
     opcode: Opcode
     fields: tuple[int, ...]
@@ -164,12 +164,12 @@ def decode_request(opcode: int, body: bytes) -> DriverRequest:
     """A request from its opcode and the bytes after the header.
 
     Raises:
-        ProtocolError: no such opcode, or too few or too many bytes for it.
+        ProtocolError: unknown opcode, or the wrong number of bytes.
     """
     try:
         known = Opcode(opcode)
     except ValueError:
-        raise ProtocolError(f"there is no request number {opcode}") from None
+        raise ProtocolError(f"unknown request {opcode}") from None
     shape = REQUESTS[known].request
     takes_tail = known in (Opcode.LOAD_MODULE, Opcode.FUNCTION, Opcode.GLOBAL, Opcode.LAUNCH)
     if len(body) < shape.size or (len(body) > shape.size and not takes_tail):
@@ -186,7 +186,7 @@ def receive_exactly(connection: socket.socket, size: int) -> bytes:
     """The next `size` bytes.
 
     Raises:
-        PeerGone: the stream ended before.
+        PeerGone: the stream ended first.
     """
     parts = bytearray()
     while len(parts) < size:
@@ -205,7 +205,7 @@ def receive_request(connection: socket.socket) -> DriverRequest:
 
     Raises:
         PeerGone: the program ended.
-        ProtocolError: what came is no request.
+        ProtocolError: not a valid request.
     """
     opcode, length = REQUEST_HEADER.unpack(receive_exactly(connection, REQUEST_HEADER.size))
     if length > MAX_PAYLOAD:
@@ -214,7 +214,7 @@ def receive_request(connection: socket.socket) -> DriverRequest:
 
 
 def mojo_table() -> str:
-    """The constants of this module as Mojo source: what `driver/protocol.mojo` must hold."""
+    """The constants of this module as Mojo source: the content of `driver/protocol.mojo`."""
     lines = [
         '"""Protocol numbers. Written by `python -m tooling.simulator.server.protocol`; do not edit."""',
         "",

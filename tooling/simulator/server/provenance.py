@@ -154,8 +154,12 @@ class ProvenanceHook(Hook):
             else:
                 _scatter(flags, piece.offsets(), piece.access.bytes)
             if home.host:
-                _, low, high = self._running.pinned.get(home.place, (home, piece.low, piece.high))
-                self._running.pinned[home.place] = (home, min(low, piece.low), max(high, piece.high))
+                _, low, high = self._running.pinned.get(home.physical_address, (home, piece.low, piece.high))
+                self._running.pinned[home.physical_address] = (
+                    home,
+                    min(low, piece.low),
+                    max(high, piece.high),
+                )
 
     def launch_end(self, context: LaunchContext) -> None:
         running, launch = self._running, context.launch
@@ -178,11 +182,11 @@ class ProvenanceHook(Hook):
     def free(self, allocation: Allocation) -> None:
         self._settle()
         if not allocation.mapped:  # else it is still there, and may be mapped again
-            self.drop(allocation.place)
+            self.drop(allocation.physical_address)
 
-    def drop(self, place: int) -> None:
+    def drop(self, physical_address: int) -> None:
         self._settle()
-        self._stored.pop(place, None)
+        self._stored.pop(physical_address, None)
 
     def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
         """Remember the bytes: the program changes them after this."""
@@ -191,7 +195,7 @@ class ProvenanceHook(Hook):
         if home is None:
             return
         low = address - home.base
-        flags = self._stored.get(home.place)
+        flags = self._stored.get(home.physical_address)
         returned = size in self._sizes and bool(self.copied)
         if returned or (flags is not None and flags[low : low + size].any()):
             before = memory.view(address, size).copy()
@@ -208,8 +212,8 @@ class ProvenanceHook(Hook):
             return
         if there.host:
             self.host_copy(memory, source, size)
-        known = self._stored.get(here.place)
-        if known is None and there.place not in self._stored:
+        known = self._stored.get(here.physical_address)
+        if known is None and there.physical_address not in self._stored:
             return
         low, start = address - there.base, source - here.base
         copied = np.zeros(size, np.uint8) if known is None else known[start : start + size].copy()
@@ -225,7 +229,7 @@ class ProvenanceHook(Hook):
         done = 0
         while done < size and (home := memory.containing(address + done)) is not None:
             low = address + done - home.base  # mappings may lie side by side
-            known, length = self._stored.get(home.place), min(size - done, home.size - low)
+            known, length = self._stored.get(home.physical_address), min(size - done, home.size - low)
             if known is not None:
                 flags[done : done + length] = known[low : low + length]
             done += length
@@ -253,9 +257,9 @@ class ProvenanceHook(Hook):
                 flags[changed] &= np.uint8(_EVER)
 
     def _flags(self, home: Allocation) -> Flags:
-        flags = self._stored.get(home.place)
+        flags = self._stored.get(home.physical_address)
         if flags is None:
-            flags = self._stored[home.place] = np.zeros(home.size + -home.size % 16, np.uint8)
+            flags = self._stored[home.physical_address] = np.zeros(home.size + -home.size % 16, np.uint8)
         return flags
 
 

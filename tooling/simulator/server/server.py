@@ -1,7 +1,7 @@
 """The simulator's end of the socket: accepts programs of the same user and answers their requests.
 
-One thread waits for programs; each connection gets a thread of its own. The socket lives in the abstract
-namespace, so nothing is left in any folder.
+One thread waits for programs; each connection gets a thread of its own. The socket is in the abstract
+namespace, so that no file is left behind.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tooling.simulator.server.context import Context, Gpu
 from tooling.simulator.server.protocol import PeerGone, ProtocolError, encode_reply, receive_request
 
 _CREDENTIALS = struct.Struct("iII")
-_GRACE = 5.0  # seconds for a kernel to notice that nobody waits for it
+_GRACE = 5.0  # seconds for a kernel to notice that it was cancelled
 
 
 class Server:
@@ -68,7 +68,7 @@ class Server:
             thread.start()
 
     def _serve(self, connection: socket.socket) -> None:
-        """Answer one program until it ends, or says something that is not of the protocol."""
+        """Answer one program until it ends or violates the protocol."""
         context = Context(self.gpu, lambda: self._closing or _hung_up(connection))
         with self.gpu.lock:
             self.gpu.contexts.append(context)
@@ -86,7 +86,7 @@ class Server:
                         reply = (CudaResult.UNKNOWN, b"", b"")
                 connection.sendall(encode_reply(*reply))
         except (PeerGone, ProtocolError, OSError):
-            pass  # the program is gone, or is no program of ours: hang up
+            pass  # the program ended, or violated the protocol: close the connection
         finally:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
@@ -98,13 +98,13 @@ class Server:
 
 
 def _hung_up(connection: socket.socket) -> bool:
-    """Whether the other end is gone, asked without waiting."""
+    """Whether the peer is gone, without waiting."""
     poller = select.poll()
     poller.register(connection, select.POLLRDHUP)
     return bool(poller.poll(0))
 
 
 def _same_user(connection: socket.socket) -> bool:
-    """Whether the process at the other end is of this user (SO_PEERCRED)."""
+    """Whether the peer is a process of this user (SO_PEERCRED)."""
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return int(_CREDENTIALS.unpack(raw)[1]) == os.getuid()

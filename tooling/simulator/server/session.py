@@ -1,4 +1,4 @@
-"""A simulated GPU for programs that the tool starts: everything is there inside the `with`, nothing after it.
+"""A simulated GPU for programs that the tool starts, as a context manager.
 
 with Simulation(SimulationOptions()) as simulation:
     subprocess.run(program, env=os.environ | simulation.environment)
@@ -32,11 +32,11 @@ class SimulationOptions(Struct, frozen=True):
     """How a simulation runs its kernels.
 
     Attributes:
-        checks: which checks watch.
-        language: of what programs are told (`en` or `ko`).
+        checks: the enabled checks.
+        language: of messages to programs (`en` or `ko`).
         schedule: the order in which threads run: `lockstep`, `random:SEED` or `adversarial`.
         time_limit: seconds of wall time that one kernel may take, or None.
-        graph_cache: where MAX keeps the graphs it compiled for the simulated GPU; None where none are used.
+        graph_cache: folder for graphs that MAX compiles for the simulated GPU; None if none are used.
         result_sizes: in bytes; the origin of what the programs copy to the host in these sizes is recorded.
     """
 
@@ -49,12 +49,12 @@ class SimulationOptions(Struct, frozen=True):
 
 
 class Simulation:
-    """A simulated GPU with its server; a context manager, to be entered once.
+    """A simulated GPU with its server; a context manager that may be entered once.
 
     Args:
         options: see `SimulationOptions`.
         libraries: the stand-in libraries; None finds or builds them.
-        executor: what runs the launches; None: the engine.
+        executor: runs the launches; None: the engine.
 
     Raises:
         whatever building the libraries raises, when it is entered.
@@ -93,7 +93,7 @@ class Simulation:
 
     @property
     def gpu(self) -> Gpu:
-        """What the programs share. Raises RuntimeError before the simulation was entered."""
+        """The shared state of the programs. Raises RuntimeError before the simulation is entered."""
         if self._gpu is None:
             raise RuntimeError("the simulation was not entered")
         return self._gpu
@@ -105,7 +105,7 @@ class Simulation:
 
     @property
     def findings(self) -> list[Finding]:
-        """What the checks found; complete when the programs have ended and the simulation was left."""
+        """The findings of the checks; complete when the programs have ended and the simulation was exited."""
         return self.gpu.findings
 
     @property
@@ -127,7 +127,7 @@ class Simulation:
 
     @property
     def errors(self) -> list[ToolingError]:
-        """What the simulator cannot do and a program asked for, e.g. an unknown instruction."""
+        """Unsupported requests of programs, for example an unknown instruction."""
         return list(self.gpu.errors)
 
 
@@ -136,7 +136,7 @@ def _environment(libraries: Libraries, server: Server, options: SimulationOption
     variables = {
         "GPU_SIM_SOCKET": server.name,
         "LD_LIBRARY_PATH": os.pathsep.join(filter(None, (libraries.search_path, inherited))),
-        # Every buffer its own allocation: a bounds check inside a pool would see nothing.
+        # One allocation per buffer: out-of-bounds accesses inside a pool would not be detected.
         "MODULAR_DEVICE_CONTEXT_MEMORY_MANAGER_SIZE_PERCENT": "0",
         "MODULAR_TELEMETRY_ENABLED": "0",
         "MODULAR_NVPTX_LIBRARY_PATH": str(libraries.nvptx),

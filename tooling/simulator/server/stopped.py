@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tooling.simulator.checks.base import is_packaged, place_of
-from tooling.simulator.checks.findings import Index3, Place
+from tooling.simulator.checks.base import is_packaged, source_position
+from tooling.simulator.checks.findings import Index3, SourcePosition
 from tooling.simulator.counters.profile import Line
 from tooling.simulator.counters.sources import source_text
 from tooling.simulator.gpu.kernel_names import readable_kernel
@@ -17,18 +17,18 @@ from tooling.text import Text
 
 
 class StoppedKernel(Struct, frozen=True):
-    """A kernel that did not come to its end.
+    """A kernel that was stopped before its end.
 
     Attributes:
         name: as its author wrote it.
-        place: the line that was executed then; its number is 0 where nobody knows.
-        text: of that line; empty where it cannot be read.
-        thread, block: who was there; None where no single thread is meant.
+        position: the line that was being executed; its number is 0 if unknown.
+        text: that line; empty if it cannot be read.
+        thread, block: the thread that was stopped; None if no single thread is at fault.
         kind, why: the reason.
     """
 
     name: str
-    place: Place
+    position: SourcePosition
     text: str
     thread: Index3 | None
     block: Index3 | None
@@ -42,24 +42,24 @@ def stopped_kernel(records: Sequence[LaunchRecord]) -> StoppedKernel | None:
         fault = record.result.error
         if fault is None:
             continue
-        place = _authors_place(fault)
+        position = _authors_position(fault)
         block = thread = None
         if fault.thread >= 0:
             first, second = record.launch.position(fault.thread)
             block, thread = (first.x, first.y, first.z), (second.x, second.y, second.z)
         return StoppedKernel(
             readable_kernel(record.launch.function.name, record.module.files.values()),
-            place,
-            source_text(Line(place.file, place.line)),
+            position,
+            source_text(Line(position.file, position.line)),
             thread,
             block,
             fault.kind,
-            fault.told,
+            fault.reason,
         )
     return None
 
 
-def _authors_place(fault: KernelFault) -> Place:
-    """Where the kernel was stopped: in a function of Mojo's packages, where its author called that."""
-    places = [place_of(instruction) for instruction in (fault.instruction, *fault.callers)]
-    return next((place for place in places if not is_packaged(place.file)), places[0])
+def _authors_position(fault: KernelFault) -> SourcePosition:
+    """Where the kernel was stopped; inside a function of Mojo's packages, where the author called it."""
+    positions = [source_position(instruction) for instruction in (fault.instruction, *fault.callers)]
+    return next((one for one in positions if not is_packaged(one.file)), positions[0])

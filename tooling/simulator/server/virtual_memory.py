@@ -1,14 +1,13 @@
-"""Memory apart from its addresses: reserved, created, mapped, allowed (CUDA driver API, "Virtual Memory
-Management").
+"""Virtual memory management of the CUDA driver API: reserved addresses, created memory, mappings, access.
 
-Created memory lies in the arena's file behind what is mapped; mapping shows it at reserved addresses, in this
-process and in the program's. The same memory may be shown at several places, and keeps its content when it
-is shown elsewhere. Addresses become an allocation, which kernels and copies may use, when access is allowed;
-where only reading is, nobody may write by these addresses.
+Created memory is in the arena's file, past the part that is the arena; mapping makes it visible at reserved
+addresses, in this process and in the program's. The same memory may be mapped at several addresses, and keeps
+its content when it is mapped again. A mapping is an allocation, which kernels and copies may access, while
+access is enabled, for reading or for both.
 
-The checks know such bytes by their place in the file, so that they see one byte through all its addresses.
+The checks identify such bytes by their offset in the file, so that all mappings of a byte are one byte.
 
-What one program created no other one can have: each has a simulated GPU of its own. So the stand-in driver
+Created memory cannot be shared between programs: each has its own simulated GPU, and the stand-in driver
 refuses to export memory (cuMemExportToShareableHandle).
 """
 
@@ -32,13 +31,13 @@ class Physical(Struct, eq=False):
     """Created memory.
 
     Attributes:
-        place: where in the arena's file; size: bytes.
-        handles: how often it was created and retained, and not yet released.
-        mappings: at how many addresses it is shown.
-        used: some of them were once allowed.
+        offset: in the arena's file, in bytes; size: bytes.
+        handles: the number of handles that are not released.
+        mappings: at how many addresses it is mapped.
+        used: access to a mapping was enabled before.
     """
 
-    place: int
+    offset: int
     size: int
     handles: int = 1
     mappings: int = 0
@@ -46,7 +45,7 @@ class Physical(Struct, eq=False):
 
 
 class Mapping(Struct, eq=False):
-    """Memory shown at reserved addresses; `allocation` is there while access is allowed."""
+    """Memory mapped at reserved addresses; `allocation` is None while access is disabled."""
 
     address: int
     size: int
@@ -61,7 +60,7 @@ class Mapping(Struct, eq=False):
 
     @property
     def access(self) -> MemoryAccess:
-        """What the device may do with it."""
+        """The device's access to it."""
         if self.allocation is None:
             return MemoryAccess.NONE
         return MemoryAccess.READ if self.allocation.read_only else MemoryAccess.READ_AND_WRITE
@@ -71,7 +70,7 @@ class VirtualMemory:
     """One program's reserved addresses, created memory and mappings.
 
     Attributes:
-        answers: how each request about them is answered.
+        answers: the handler of each request about them.
     """
 
     def __init__(self, arena: Arena, memory: DeviceMemory, buffers: Buffers, hooks: Sequence[Hook]) -> None:
@@ -146,14 +145,14 @@ class VirtualMemory:
         return CudaResult.SUCCESS, REQUESTS[Opcode.RETAIN].reply.pack(mapping.number)
 
     def _drop_unused(self, number: int) -> None:
-        """Memory is there as long as a handle or a mapping is."""
+        """Free memory without a handle or a mapping."""
         physical = self._physical[number]
         if physical.handles == physical.mappings == 0:
             del self._physical[number]
-            self._arena.drop(physical.place, physical.size)
+            self._arena.drop(physical.offset, physical.size)
             self._buffers.physical_bytes -= physical.size
             for hook in self._hooks:
-                hook.drop(self._arena.base + physical.place)
+                hook.drop(self._arena.base + physical.offset)
 
     # -- mappings ------------------------------------------------------------------------------------
 
@@ -170,12 +169,12 @@ class VirtualMemory:
         if not reservation.holds(address, size) or self._inside(address, size):
             return INVALID
         try:
-            self._arena.show(address, size, physical.place)
+            self._arena.map(address, size, physical.offset)
         except ArenaUnavailable:
             return CudaResult.OUT_OF_MEMORY, b""
         physical.mappings += 1
         self._mappings.append(Mapping(address, size, number, physical))
-        return CudaResult.SUCCESS, REQUESTS[Opcode.MAP].reply.pack(physical.place)
+        return CudaResult.SUCCESS, REQUESTS[Opcode.MAP].reply.pack(physical.offset)
 
     def _unmap(self, request: DriverRequest) -> Reply:
         address, size = request.fields
@@ -186,7 +185,7 @@ class VirtualMemory:
         if any(mapping.address < address or mapping.end > address + size for mapping in inside):
             return INVALID
         for mapping in inside:
-            self._forbid(mapping)
+            self._disable(mapping)
             self._arena.restore(mapping.address, mapping.size)
             self._mappings.remove(mapping)
             mapping.physical.mappings -= 1
@@ -201,9 +200,9 @@ class VirtualMemory:
             return INVALID
         for mapping in inside:
             if access == MemoryAccess.NONE:
-                self._forbid(mapping)
+                self._disable(mapping)
             else:
-                self._allow(mapping, read_only=access == MemoryAccess.READ)
+                self._enable(mapping, read_only=access == MemoryAccess.READ)
         return OK
 
     def _access(self, request: DriverRequest) -> Reply:
@@ -212,13 +211,13 @@ class VirtualMemory:
             return INVALID
         return CudaResult.SUCCESS, REQUESTS[Opcode.ACCESS].reply.pack(mapping.access)
 
-    def _allow(self, mapping: Mapping, *, read_only: bool) -> None:
+    def _enable(self, mapping: Mapping, *, read_only: bool) -> None:
         if mapping.allocation is not None:
             mapping.allocation.read_only = read_only
             return
         physical = mapping.physical
-        mapping.allocation = self._memory.expose(
-            mapping.address, mapping.size, self._arena.base + physical.place, read_only=read_only
+        mapping.allocation = self._memory.map(
+            mapping.address, mapping.size, self._arena.base + physical.offset, read_only=read_only
         )
         for hook in self._hooks:
             hook.allocate(mapping.allocation)
@@ -226,11 +225,11 @@ class VirtualMemory:
             self._memory.poison(mapping.address, mapping.size)
         physical.used = True
 
-    def _forbid(self, mapping: Mapping) -> None:
+    def _disable(self, mapping: Mapping) -> None:
         if mapping.allocation is not None:
             for hook in self._hooks:
                 hook.free(mapping.allocation)
-            self._memory.hide(mapping.allocation)
+            self._memory.unmap(mapping.allocation)
             mapping.allocation = None
 
     def _mapping_of(self, address: int) -> Mapping | None:

@@ -12,7 +12,7 @@ from itertools import groupby
 from tooling.translations.commands.drift import LocatedChange, PageDrift, Step
 from tooling.translations.diff.blocks import Block, BlockKind
 from tooling.translations.diff.changes import Edit
-from tooling.translations.diff.sections import Place
+from tooling.translations.diff.sections import Counterpart
 from tooling.translations.model import ChangeClass, Freshness
 from tooling.translations.report.display import Style
 
@@ -62,7 +62,7 @@ def _heading(step: Step) -> str:
 def _change(located: LocatedChange, name: str, style: Style, *, words: bool) -> Iterator[str]:
     change = located.change
     kinds = ", ".join(kind for kind in ChangeClass if kind in change.classes)
-    yield style(f"  {_section(located)}: block {change.edit} ({kinds}) → {_place(located, name)}", "cyan")
+    yield style(f"  {_section(located)}: block {change.edit} ({kinds}) → {_describe(located, name)}", "cyan")
     if words and change.old is not None and change.new is not None and change.edit is Edit.CHANGED:
         for line in _word_diff(_text(change.old), _text(change.new), style).split("\n"):
             yield f"    {line}"
@@ -74,19 +74,19 @@ def _change(located: LocatedChange, name: str, style: Style, *, words: bool) -> 
 
 
 def _moved(group: Sequence[LocatedChange], name: str, style: Style) -> Iterator[str]:
-    """Blocks of one section that follow another place now: nothing to translate, only to move."""
+    """Blocks of one section that were moved without being changed."""
     first = group[0]
-    lines, destination = first.place.lines, first.destination
+    lines, destination = first.target.lines, first.destination
     for one in group[1:]:
-        lines = lines.joined(one.place.lines) if lines and one.place.lines else lines or one.place.lines
-    place = Place(lines, first.place.ordinal, first.place.precise, first.place.approximate)
+        lines = lines.joined(one.target.lines) if lines and one.target.lines else lines or one.target.lines
+    target = Counterpart(lines, first.target.ordinal, first.target.precise, first.target.approximate)
     blocks = "block" if len(group) == 1 else f"{len(group)} blocks"
     to = (
         ""
         if destination is None or destination.lines is None
         else f", to after line {destination.lines.last}"
     )
-    yield style(f"  {_section(first)}: {blocks} moved, unchanged → {_where(place, name)}{to}", "cyan")
+    yield style(f"  {_section(first)}: {blocks} moved, unchanged → {_where(target, name)}{to}", "cyan")
     for one in group:
         if one.change.old is not None:
             yield from (style(f"    {line}", "dim") for line in _text(one.change.old).split("\n"))
@@ -97,20 +97,20 @@ def _section(located: LocatedChange) -> str:
     return f'§{ordinal} "{title}"' if title else f"§{ordinal}"
 
 
-def _place(located: LocatedChange, name: str) -> str:
-    place = located.place
-    if place.lines is not None and located.change.edit is Edit.ADDED and place.precise:
-        about = "about " if place.approximate else ""
-        return f"{about}{name}:{place.lines.last}, after this line"
-    return _where(place, name)
+def _describe(located: LocatedChange, name: str) -> str:
+    target = located.target
+    if target.lines is not None and located.change.edit is Edit.ADDED and target.precise:
+        about = "about " if target.approximate else ""
+        return f"{about}{name}:{target.lines.last}, after this line"
+    return _where(target, name)
 
 
-def _where(place: Place, name: str) -> str:
-    if place.lines is None:
-        return "place unknown: the headings differ"
-    about = "about " if place.approximate else ""
-    within = "" if place.precise else " (somewhere in this section)"
-    return f"{about}{name}:{place.lines}{within}"
+def _where(target: Counterpart, name: str) -> str:
+    if target.lines is None:
+        return "lines unknown: the headings differ"
+    about = "about " if target.approximate else ""
+    within = "" if target.precise else " (somewhere in this section)"
+    return f"{about}{name}:{target.lines}{within}"
 
 
 def _text(block: Block) -> str:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from tooling.translations.commands.source_history import read_source_history
 from tooling.translations.diff.blocks import Block
 from tooling.translations.diff.changes import Anchor, BlockChange, Edit, compare, origins
-from tooling.translations.diff.sections import Locator, Place
+from tooling.translations.diff.sections import Counterpart, Locator
 from tooling.translations.diff.text import PageText, split
 from tooling.translations.freshness.pair import PagePair
 from tooling.translations.freshness.survey import survey
@@ -21,21 +21,21 @@ from tooling.translations.roots import Roots
 
 
 class LocatedChange(Struct, frozen=True):
-    """A block that changed, and where it stands in the translation.
+    """A block that changed, and its counterpart in the translation.
 
     Attributes:
         section: number and title of its section in the source before the change.
-        destination: of a moved block, the place that it follows now; None for any other.
+        destination: of a moved block, the counterpart of the block that precedes it now; None for any other.
     """
 
     change: BlockChange
     section: tuple[int, str]
-    place: Place
-    destination: Place | None = None
+    target: Counterpart
+    destination: Counterpart | None = None
 
 
 class Step(Struct, frozen=True):
-    """The changes of one commit; None stands for uncommitted edits, or for all at once without history."""
+    """The changes of one commit; without a commit, uncommitted edits, or all changes without history."""
 
     commit: Commit | None
     title: str
@@ -105,8 +105,8 @@ def _steps(
             LocatedChange(
                 change,
                 _section(comparison.old, change.anchor),
-                locator.place(_origin(change.anchor, back)),
-                locator.place(_origin(_origin(_anchor(comparison.new, change.new), stayed), back))
+                locator.locate(_origin(change.anchor, back)),
+                locator.locate(_origin(_origin(_anchor(comparison.new, change.new), stayed), back))
                 if change.edit is Edit.MOVED
                 else None,
             )
@@ -123,9 +123,9 @@ def _section(text: PageText, anchor: Anchor) -> tuple[int, str]:
 
 
 def _anchor(text: PageText, block: Block | None) -> Anchor:
-    """Where a block stands in its page."""
-    places = (Anchor(one.ordinal, index) for one in text.sections for index in range(len(one.blocks)))
-    return next(place for place, found in zip(places, text.blocks, strict=True) if found is block)
+    """The position of a block in its page."""
+    anchors = (Anchor(one.ordinal, index) for one in text.sections for index in range(len(one.blocks)))
+    return next(anchor for anchor, found in zip(anchors, text.blocks, strict=True) if found is block)
 
 
 def _origin(anchor: Anchor, back: dict[Anchor, Anchor]) -> Anchor:

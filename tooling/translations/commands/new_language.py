@@ -1,4 +1,4 @@
-"""`new-lang`: the files a translation into another language starts from."""
+"""`new-lang`: creates the files that a translation into another language starts from."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NewLanguageError(ToolingError):
 
 
 class NewLanguage(Struct, frozen=True):
-    """What was written, and the pages that wait for a translation."""
+    """The files that were written, and the pages that are not translated yet."""
 
     written: tuple[Path, ...]
     pages: tuple[str, ...]
@@ -38,11 +38,11 @@ def add_language(base: Path, source: Path, code: str, name: str | None = None) -
 
     Args:
         base: the folder that holds `i18n/`.
-        source: the source pages; book.toml lies in the folder above them.
+        source: the source pages; book.toml is in the folder above them.
         name: the language's own name, for the switcher.
 
     Raises:
-        NewLanguageError: no language code, already there, or the source book is incomplete.
+        NewLanguageError: not a language code, already there, or the source book is incomplete.
     """
     if _CODE.fullmatch(code) is None:
         raise NewLanguageError(
@@ -81,7 +81,7 @@ def add_language(base: Path, source: Path, code: str, name: str | None = None) -
 
 
 def _config(text: str, code: str) -> str:
-    """The source's book.toml with its language set; everything else is for the translator to look over."""
+    """The source's book.toml with its language set; the translator checks everything else."""
     line = f'language = "{code}"'
     changed, count = re.subn(r"(?m)^language\s*=.*$", line, text, count=1)
     if count:

@@ -1,7 +1,7 @@
 """`recover`: finds the source text that a page with a lost pin was translated from.
 
-Two witnesses are heard: the source as it stood when the marker was written, and the resemblance of code, link
-targets and numbers between the translation and each version of its source.
+Evidence is of two kinds: which source text was current when the marker was written, and how similar the code,
+link targets and numbers of the translation are to those of each version of its source.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from tooling.translations.commands.source_history import SourceHistory, read_source_history
 from tooling.translations.commands.writing import replace_page
-from tooling.translations.diff.similarity import fingerprint, resemblance
+from tooling.translations.diff.similarity import fingerprint, similarity
 from tooling.translations.freshness.pair import PagePair
 from tooling.translations.git.history import Revision
 from tooling.translations.git.marker_history import MarkerWritten, read_marker_history
@@ -29,8 +29,8 @@ class Candidate(Struct, frozen=True):
     """A version of the source that the translation may come from.
 
     Attributes:
-        score: resemblance of code, links and numbers, 0 to 1.
-        in_force: it was the source when the marker was written.
+        score: similarity of code, links and numbers, 0 to 1.
+        in_force: it was the current source when the marker was written.
     """
 
     revision: Revision
@@ -48,7 +48,7 @@ class Recovery(Struct, frozen=True):
 
     @property
     def agree(self) -> bool:
-        """Whether both witnesses name the same version."""
+        """Whether date and similarity point to the same version."""
         return bool(self.candidates) and self.candidates[0].in_force
 
 
@@ -60,7 +60,7 @@ def recover(roots: Roots, keys: Collection[str], *, fetch: bool = False) -> tupl
 
     Raises:
         GitError: there is no repository, or git failed.
-        HistoryNeededError: the clone has no history to look in.
+        HistoryNeededError: the clone has no history to search.
     """
     history = read_source_history(roots, keys, fetch=fetch)
     target_repository = Repository.open(roots.target, roots.base, network=fetch)
@@ -99,14 +99,14 @@ def _candidates(
     ]
     versions = list({one.new: one for one in reversed(versions)}.values())
     texts = reader.texts(one.new for one in versions)
-    # The page as it was when it was pinned; later edits may have moved it on.
+    # The page as it was when it was pinned; later edits may have changed it.
     data = translations.get(written.blob) if written else None
     ours = fingerprint((data or pair.target.page.path.read_bytes()).decode("utf-8", "replace"))
     in_force = _in_force(reader, written, page.names(), versions)
     candidates = [
         Candidate(
             one,
-            resemblance(ours, fingerprint(texts[one.new].decode("utf-8", "replace"))),
+            similarity(ours, fingerprint(texts[one.new].decode("utf-8", "replace"))),
             one.new == in_force,
         )
         for one in versions
@@ -126,7 +126,7 @@ def _in_force(
     found = next((answer.blob for answer in answers if answer.blob is not None), None)
     if found is not None:
         return found
-    # The translation lives in another repository: go by time.
+    # The translation is in another repository: compare times.
     latest = max(versions, key=lambda one: one.commit.time, default=None)
     return latest.new if latest is not None else None
 

@@ -11,7 +11,7 @@ _SHOWN = 5
 
 
 def render(recovery: Recovery) -> str:
-    """The best candidates of one page, and what they rest on."""
+    """The best candidates of one page, with the evidence for them."""
     lines = [recovery.file]
     if recovery.written is None:
         lines.append("  its marker is not committed, so there is no date to go by")
@@ -20,14 +20,14 @@ def render(recovery: Recovery) -> str:
             f"  its marker was written in {recovery.written.commit[:12]} ({_day(recovery.written.time)})"
         )
     if not recovery.candidates:
-        return "\n".join([*lines, "  no version of its source is old enough; translate the page anew"])
-    for place, one in enumerate(recovery.candidates[:_SHOWN], start=1):
+        return "\n".join([*lines, "  no version of its source is old enough; translate the page again"])
+    for rank, one in enumerate(recovery.candidates[:_SHOWN], start=1):
         commit = one.revision.commit
         note = ", the source when the marker was written" if one.in_force else ""
         version = f"{commit.id[:12]} ({_day(commit.time)})"
-        lines.append(f"  {place}. {version} resembles {one.score:.1%}{note}: {commit.subject}")
+        lines.append(f"  {rank}. {version} has similarity {one.score:.1%}{note}: {commit.subject}")
     if not recovery.agree:
-        lines.append("  date and resemblance disagree: read before you choose")
+        lines.append("  date and similarity disagree: read before you choose")
     best = recovery.candidates[0].revision.commit.id[:12]
     lines.append(f"  try: tooling check-translations stamp --at {best} {shlex.quote(recovery.file)}")
     return "\n".join(lines)

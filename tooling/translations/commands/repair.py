@@ -1,4 +1,4 @@
-"""`repair`: mends markers with a lost commit or without a blob line, from the history; text untouched."""
+"""`repair`: restores markers that have lost their commit or lack a blob line from the history."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tooling.translations.roots import Roots
 
 
 class Repair(Struct, frozen=True):
-    """What to do about one marker. `pin` is None where nothing can be done."""
+    """The repair of one marker. `pin` is None where none is possible."""
 
     file: str
     pair: PagePair
@@ -27,14 +27,14 @@ class Repair(Struct, frozen=True):
 def plan_repairs(
     roots: Roots, keys: Collection[str] | None = None, *, fetch: bool = False
 ) -> tuple[Repair, ...]:
-    """The markers that need mending, with what would be written.
+    """The markers that need repair, with what would be written.
 
     Args:
         fetch: as for `survey`.
 
     Raises:
         GitError: there is no repository, or git failed.
-        HistoryNeededError: the clone has no history to mend from.
+        HistoryNeededError: the clone has no history to restore them from.
     """
     history = read_source_history(roots, keys, fetch=fetch)
     pinned = [pair for pair in history.pairs.values() if pair.target.marker.pin is not None]
@@ -57,7 +57,7 @@ def _without_pin(roots: Roots, pair: PagePair) -> Repair:
 def _former_names(
     history: SourceHistory, pairs: Collection[PagePair], answers: dict[str, Resolution], reader: PinReader
 ) -> dict[str, Resolution]:
-    """The answers, with pages that had another path at their pin looked up under it."""
+    """The answers; a page that had another path at its pin is looked up under that path."""
     moved = [
         (pair, name)
         for pair in pairs
@@ -84,7 +84,7 @@ def _plan(
     if pin.blob is None:
         if resolved is not None:
             return Repair(file, pair, Pin(pin.commit, resolved), "the blob line was missing")
-        reason = "the commit is lost and there is no blob line to find it by"
+        reason = "the commit is lost, and without a blob line it cannot be found"
         return Repair(
             file,
             pair,
@@ -95,7 +95,7 @@ def _plan(
         return None
     introduced = history.log.pages[pair.path].introducing(pin.blob)
     if introduced is None:
-        reason = "the pinned text is nowhere in this page's history"
+        reason = "the pinned text is not in this page's history"
         return Repair(
             file,
             pair,
@@ -107,7 +107,7 @@ def _plan(
 
 
 def apply_repairs(repairs: Collection[Repair]) -> None:
-    """Writes the mended markers.
+    """Writes the repaired markers.
 
     Raises:
         ConcurrentEditError: a page changed meanwhile.

@@ -14,7 +14,7 @@ from tooling.translations.roots import Roots
 
 
 class PageNotFoundError(ToolingError):
-    """A path on the command line is no page of either tree."""
+    """A path on the command line is not a page of either tree."""
 
 
 def select_pages(paths: Sequence[str], roots: Roots, folder: Path) -> frozenset[str]:
@@ -24,7 +24,7 @@ def select_pages(paths: Sequence[str], roots: Roots, folder: Path) -> frozenset[
         folder: where relative paths start.
 
     Raises:
-        PageNotFoundError: a path names no page.
+        PageNotFoundError: a path is not a page.
     """
     known = find_pages(roots.source, "--source").keys() | find_pages(roots.target, "--translation").keys()
     return frozenset(key for path in paths for key in _keys(path, roots, folder, known))
@@ -61,10 +61,10 @@ def selects_everything(paths: Sequence[str], roots: Roots, folder: Path) -> bool
 
 
 def scope_since(ref: str, roots: Roots) -> Scope:
-    """The pages changed since HEAD left the line of `ref`, uncommitted changes included.
+    """The pages changed since HEAD diverged from `ref`, uncommitted changes included.
 
     Raises:
-        UnresolvableRef: `ref` is no commit here, or shares no history with HEAD here.
+        UnresolvableRef: `ref` is not a commit in this clone, or has no common ancestor with HEAD in it.
         GitError: git could not compare.
     """
     repository = Repository.open(roots.source, roots.base)
@@ -72,7 +72,7 @@ def scope_since(ref: str, roots: Roots) -> Scope:
     sources = _below(roots.source, repository, changed)
     targets_repository = Repository.open(roots.target, roots.base)
     if targets_repository.root != repository.root:
-        # A translation in a submodule, or apart: its own changes are measured in its own repository.
+        # A translation in a submodule or another repository: its changes are taken from that repository.
         changed = targets_repository.changed_since(targets_repository.merge_base(ref, "--since"))
     return Scope(ref, _below(roots.target, targets_repository, changed), sources)
 

@@ -1,4 +1,4 @@
-"""What the writing commands know about the source: its repository, its pages at HEAD and their histories."""
+"""The source as the writing commands need it: its repository, its pages at HEAD and their histories."""
 
 from __future__ import annotations
 

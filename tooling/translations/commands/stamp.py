@@ -1,4 +1,4 @@
-"""`stamp`: says that a translation now follows a version of its source, after looking whether that can be."""
+"""`stamp`: records the version of the source that a translation follows, after a check of plausibility."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class StampRequest(Struct, frozen=True):
     Attributes:
         keys: the pages.
         at: pin to the source as of this reference; None for the source at HEAD.
-        reviewed: somebody has read the translation against the source, so it need not have been edited.
+        reviewed: the translation was compared with the source, so it need not have been edited.
         kept: numbers of sections that changed in the source and are right in the translation as they are.
         force: stamp in spite of parity errors.
         base: the reference whose history must hold the pinned commit.
@@ -69,7 +69,7 @@ class Refusal(Struct, frozen=True):
 
 
 class StampResult(Struct):
-    """What became of each page."""
+    """The result for each page."""
 
     stamped: list[Stamped] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
@@ -83,7 +83,7 @@ class _RefusedError(Exception):
 
 
 class _Choice(Struct, frozen=True):
-    """The text a page shall be pinned to."""
+    """The text to pin a page to."""
 
     pair: PagePair
     blob: str
@@ -91,7 +91,7 @@ class _Choice(Struct, frozen=True):
 
 
 def stamp(roots: Roots, request: StampRequest) -> StampResult:
-    """Writes commit and blob into the markers of the chosen pages, refusing what would be a lie.
+    """Writes commit and blob into the markers of the chosen pages, unless a check finds them wrong.
 
     Raises:
         GitError: a reference is missing here, there is no repository, or git failed.
@@ -107,13 +107,13 @@ def stamp(roots: Roots, request: StampRequest) -> StampResult:
         choices = _choose(roots, request, history, reader, result)
         texts = reader.texts(choice.blob for choice in choices)
         choices = _with_the_code_read(roots, request, choices, texts, history.repository, reader=reader)
-        stray = history.repository.not_in({choice.commit for choice in choices}, base)
+        outside = history.repository.not_in({choice.commit for choice in choices}, base)
     unedited = _unedited(roots, request, choices, texts)
     library = Library(assets=(roots.source,))
     for choice in choices:
         file = roots.target_name(choice.pair.key)
         try:
-            if choice.commit in stray:
+            if choice.commit in outside:
                 raise _RefusedError(
                     f"commit {choice.commit[:12]} is not in the history of {request.base}",
                     "merge it first, or name the branch that holds it with --base",
@@ -165,23 +165,23 @@ def _with_the_code_read(
     *,
     reader: PinReader,
 ) -> list[_Choice]:
-    """The choices, later where code that a page includes has changed since the page's own text was made.
+    """The choices, with a later commit where code that a page includes has changed since the page's own text.
 
-    The translator has seen the code as of the reference; an older commit would have the page reread for ever.
+    The translator has seen the code as of the reference; with an older commit it would be reported again.
     """
     seen = repository.resolve(request.at, "--at") if request.at else repository.head
     if seen is None:
         return list(choices)
     files = Files()
-    places: list[tuple[_Choice, str]] = []
+    included: list[tuple[_Choice, str]] = []
     for choice in choices:
         page = Page.of(choice.pair.source.path, roots.source, texts[choice.blob].decode("utf-8", "replace"))
-        places += [(choice, path) for path in sorted(included_paths(page, files, repository.root))]
-    then = reader.resolve([Question(choice.commit, path) for choice, path in places])
-    now = reader.resolve([Question(seen, path) for _, path in places])
+        included += [(choice, path) for path in sorted(included_paths(page, files, repository.root))]
+    then = reader.resolve([Question(choice.commit, path) for choice, path in included])
+    now = reader.resolve([Question(seen, path) for _, path in included])
     changed = {
         choice.pair.key
-        for (choice, _), old, new in zip(places, then, now, strict=True)
+        for (choice, _), old, new in zip(included, then, now, strict=True)
         if old.blob and new.blob and old.blob != new.blob
     }
     return [replace(one, commit=seen) if one.pair.key in changed else one for one in choices]
@@ -238,7 +238,7 @@ def _list_errors(errors: list[ParityFinding]) -> str:
 def _unedited(
     roots: Roots, request: StampRequest, choices: Collection[_Choice], sources: Mapping[str, bytes]
 ) -> dict[str, _RefusedError]:
-    """Why pages that need work by their present marker were not worked on enough since it was written."""
+    """Why pages that are stale by their present marker have not been edited enough since it was written."""
     if request.reviewed or request.at is not None or not choices:
         return {}
     pinned = {
@@ -299,14 +299,14 @@ def translated_keys(roots: Roots) -> frozenset[str]:
 
 
 class TreeWideError(ToolingError):
-    """A stamp of the whole tree was asked for without saying so."""
+    """All pages were named without `--all`."""
 
 
 def refuse_whole_tree() -> TreeWideError:
-    """The error for a stamp that names no page, or all of them, without `--all`."""
+    """The error for a stamp of no page or of all pages without `--all`."""
     return TreeWideError(
         "this would stamp every page",
-        why="a stamp says that somebody has compared the page with its source",
+        why="a stamp records that the page was compared with its source",
         hint="name the pages, or add --all if all of them have been compared",
     )
 
@@ -316,7 +316,7 @@ class KeepError(ToolingError):
 
 
 def sections_of_several_pages(number: int) -> KeepError:
-    """The error for section numbers that would be taken for those of several pages."""
+    """The error for section numbers that would apply to several pages."""
     return KeepError(
         f"--keep names sections of one page, and {number} are to be stamped",
         why="the same number is another section on every page",

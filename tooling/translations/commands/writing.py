@@ -1,4 +1,4 @@
-"""Writing a page back: whole or not at all, and never over somebody else's edit."""
+"""Writes a page back atomically, and never over a concurrent edit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def replace_page(path: Path, before: bytes, after: bytes) -> None:
     fresh = write_temporary(real, after)
     try:
         fresh.chmod(real.stat().st_mode & 0o7777)
-        # As late as can be: an editor may have saved since the page was read.
+        # As late as possible: an editor may have saved since the page was read.
         if real.read_bytes() != before:
             raise ConcurrentEditError(
                 "the page changed while its marker was being written",

@@ -1,4 +1,4 @@
-"""The blocks of a page that text can be translated in, out of the events of mdBook's own parser."""
+"""Cuts a page into the blocks that are translated one by one, from the events of mdBook's own parser."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from tooling.mdbook.markdown import Document, StandIn, definitions, parse
+from tooling.mdbook.markdown import Document, Placeholder, definitions, parse
 from tooling.mdbook.structure import ALERT
 from tooling.translations.diff.blocks import Block, BlockKind
 
@@ -19,7 +19,7 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _INLINE = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image"})
 
 
-class Part(Struct, frozen=True):
+class RawSection(Struct, frozen=True):
     """A heading with all that follows it up to the next heading, or what precedes the first one.
 
     Attributes:
@@ -37,20 +37,20 @@ class Part(Struct, frozen=True):
         return tuple(_Reader(self._document, self._events).run())
 
 
-class Parts(Struct, frozen=True):
-    """A page cut at its headings, those in quotes and lists aside.
+class RawPage(Struct, frozen=True):
+    """A page cut at its headings, except those in quotes and lists.
 
     Attributes:
-        parts: what precedes the first heading, then one part for each heading.
+        sections: what precedes the first heading, then one section for each heading.
         definitions: the targets of link definitions, by folded label.
     """
 
-    parts: tuple[Part, ...]
+    sections: tuple[RawSection, ...]
     definitions: dict[str, str]
 
 
-def read_parts(text: str) -> Parts:
-    """The parts of a page; any line ends."""
+def read_sections(text: str) -> RawPage:
+    """Cuts a page at its headings; any line endings."""
     document = parse(text)
     events = document.events
     starts = [0]
@@ -69,16 +69,16 @@ def read_parts(text: str) -> Parts:
             depth -= 1
     firsts = [1, *(document.line(events[start][1]["start"]) for start in starts[1:])]
     ends = [*starts[1:], len(events)]
-    parts = tuple(
-        Part(level, first, document, events[start:end])
+    sections = tuple(
+        RawSection(level, first, document, events[start:end])
         for level, first, start, end in zip(levels, firsts, starts, ends, strict=True)
     )
     labels = {fold_label(label): target for label, target in definitions(document).items()}
-    return Parts(parts, labels)
+    return RawPage(sections, labels)
 
 
 def fold_label(label: str) -> str:
-    """Link labels match without regard to case and runs of space."""
+    """Link labels match regardless of case and runs of spaces."""
     return " ".join(label.split()).casefold()
 
 
@@ -104,11 +104,11 @@ class _Reader(Struct):
     level: int = 0  # of the open heading
     explicit: str | None = None  # its id, where that is written
     in_quote: bool = False  # the event before opened a block quote
-    closing: str = ""  # the tag whose end is waited for
+    closing: str = ""  # the tag whose end is awaited
 
     def run(self) -> list[Block]:
         for event, span in self.events:
-            if self.closing:  # what is inside a paragraph or a row is not looked at
+            if self.closing:  # the inside of a paragraph or a row is skipped
                 if isinstance(event, str) or event.get("End") != self.closing:
                     continue
                 self.closing = ""
@@ -154,7 +154,7 @@ class _Reader(Struct):
         self, kind: BlockKind, lines: tuple[str, ...], start: int, end: int, *, level: int = 0, info: str = ""
     ) -> None:
         first = self.document.line(start)
-        # The end of most blocks is the start of the line behind them.
+        # Most blocks end where the line after them starts.
         last = max(first, self.document.line(end - 1))
         self.blocks.append(Block(kind, lines, first, last, level, self.quote, info))
 
@@ -219,7 +219,7 @@ class _Reader(Struct):
                 self._add(BlockKind.ALERT, (mark[0].strip(),), start, start + 1)
 
     def _skip_unknown_alert(self, text: _Text, span: Range) -> None:
-        """`[!…]` with a word that mdBook makes no box of, alone on the first line of a quote."""
+        """`[!…]` with an alert type that mdBook does not know, alone on the first line of a quote."""
         first, _, _ = self.document.written(span["start"], span["end"]).partition("\n")
         if ALERT.match(first):
             self._add(BlockKind.ALERT, (first.strip(),), span["start"], span["start"] + 1)
@@ -237,7 +237,7 @@ class _Reader(Struct):
         elif tag == "HtmlBlock":
             self._close_html(span)
         elif tag == "Item":
-            self._begin()  # an item without anything
+            self._begin()  # an empty item
         elif tag == "List":
             self._close_implied()
             self.lists.pop()
@@ -310,11 +310,11 @@ class _Reader(Struct):
         if lines:
             self._add(BlockKind.PARAGRAPH, tuple(lines), start, end)
 
-    def _alone(self, line: str) -> StandIn | None:
-        """The directive or displayed formula that this line is, and nothing else."""
+    def _alone(self, line: str) -> Placeholder | None:
+        """The directive or displayed formula that fills this line; None for any other line."""
         if not line or line.isascii():
             return None
-        known = self.document.stand_ins.get(line[0])
+        known = self.document.placeholders.get(line[0])
         return (
             known
             if known is not None and known.mark == line and (known.formula is None or known.display)

@@ -1,4 +1,4 @@
-"""The blocks a translator works on: headings, paragraphs, items, rows, fences."""
+"""The units of translation: headings, paragraphs, items, rows, fences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class BlockKind(StrEnum):
-    """What a block is."""
+    """The type of a block."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -17,7 +17,7 @@ class BlockKind(StrEnum):
     FENCE = "fence"
     CODE = "code"  # indented code
     MATH = "math"  # a display formula
-    HTML = "html"  # a line that is nothing but tags
+    HTML = "html"  # a line of tags alone
     ALERT = "alert"  # `[!NOTE]`
     DIRECTIVE = "directive"  # `{{#include …}}` on a line of its own
     RULE = "rule"
@@ -30,11 +30,11 @@ class Block(Struct, frozen=True):
     """One block.
 
     Attributes:
-        kind: what it is.
+        kind: its type.
         lines: its text without quote marks; for a fence the code alone, for a heading without marks.
         first, last: its lines in the page, from 1.
         level: of a heading 1-6; of an item its depth from 1; otherwise 0.
-        quote: how many `>` it stands behind.
+        quote: the number of `>` before it.
         info: the info string of a fence; `1.` for an item of a numbered list.
     """
 
@@ -48,5 +48,5 @@ class Block(Struct, frozen=True):
 
     @property
     def raw(self) -> tuple[object, ...]:
-        """All that an edit can change, apart from where it stands."""
+        """Everything that an edit can change except its position."""
         return (self.kind, self.level, self.quote, self.info, self.lines)

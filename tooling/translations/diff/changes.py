@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tooling.translations.diff.blocks import VERBATIM, Block, BlockKind
 from tooling.translations.diff.normal import NormalForm, normalise
-from tooling.translations.diff.similarity import resemblance
+from tooling.translations.diff.similarity import similarity
 from tooling.translations.diff.text import PageText, split
 from tooling.translations.model import ChangeClass
 
@@ -41,7 +41,7 @@ class BlockChange(Struct, frozen=True):
 
     Attributes:
         edit: what happened.
-        classes: what of it differs.
+        classes: what differs.
         old, new: the block before and after; None where it was added or removed.
         anchor: the old block, or the old one that an added block follows.
     """
@@ -54,7 +54,7 @@ class BlockChange(Struct, frozen=True):
 
 
 class Region(Struct, frozen=True):
-    """A run of sections of the old page, and the run of the new page that stands in its place."""
+    """A run of sections of the old page, and the run of the new page that replaces it."""
 
     old: slice
     new: slice
@@ -67,7 +67,7 @@ class Comparison(Struct, frozen=True):
         old, new: both versions in blocks.
         changes: every block with another normal form, in the order of the old page.
         identical: the texts are the same, character by character.
-        regions: the sections outside which they are.
+        regions: the sections that differ; all others are identical.
     """
 
     old: PageText
@@ -77,7 +77,7 @@ class Comparison(Struct, frozen=True):
     regions: tuple[Region, ...]
 
     def raw(self, text: PageText) -> str:
-        """What stands in the differing sections of a page with the same headings as the old one."""
+        """The blocks of the differing sections of a page with the same headings as the old one."""
         sections = [section for region in self.regions for section in text.sections[region.old]]
         return "\n".join(section.raw for section in sections if section.raw)
 
@@ -108,15 +108,15 @@ def compare(old_text: str, new_text: str) -> Comparison:
 
 def _compare_region(old: PageText, new: PageText, region: Region) -> Iterator[BlockChange]:
     before, after = old.sections[region.old], new.sections[region.new]
-    places = [Anchor(section.ordinal, index) for section in before for index in range(len(section.blocks))]
+    anchors = [Anchor(section.ordinal, index) for section in before for index in range(len(section.blocks))]
     old_blocks = [block for section in before for block in section.blocks]
     new_blocks = [block for section in after for block in section.blocks]
     lead: Anchor | None = None  # the block that the first of those compared follows
     same_definitions = old.definitions == new.definitions
     if same_definitions:
         same = _common_start(old_blocks, new_blocks)
-        lead = places[same - 1] if same else None
-        old_blocks, new_blocks, places = old_blocks[same:], new_blocks[same:], places[same:]
+        lead = anchors[same - 1] if same else None
+        old_blocks, new_blocks, anchors = old_blocks[same:], new_blocks[same:], anchors[same:]
         same = _common_start(old_blocks[::-1], new_blocks[::-1])
         old_blocks, new_blocks = old_blocks[: len(old_blocks) - same], new_blocks[: len(new_blocks) - same]
     left_forms = [normalise(block, old.definitions) for block in old_blocks]
@@ -132,18 +132,18 @@ def _compare_region(old: PageText, new: PageText, region: Region) -> Iterator[Bl
                 _classes(left, right),
                 None if pairing.old is None else old_blocks[pairing.old],
                 None if pairing.new is None else new_blocks[pairing.new],
-                places[pairing.anchor] if pairing.anchor >= 0 else lead or _last_before(region, old),
+                anchors[pairing.anchor] if pairing.anchor >= 0 else lead or _last_before(region, old),
             )
 
 
 def _last_before(region: Region, text: PageText) -> Anchor:
-    """The block that what is added at the start of a region follows."""
+    """The last block before a region: blocks added at the region's start follow it."""
     start = region.old.start
     return Anchor(start - 1, len(text.sections[start - 1].blocks) - 1) if start else Anchor(0, -1)
 
 
 def origins(old: PageText, new: PageText) -> dict[Anchor, Anchor]:
-    """For the blocks of the new page that continue one of the old page, which one that is."""
+    """For each block of the new page that continues a block of the old page, that block."""
     before = [(Anchor(one.ordinal, i), block) for one in old.sections for i, block in enumerate(one.blocks)]
     after = [(Anchor(one.ordinal, i), block) for one in new.sections for i, block in enumerate(one.blocks)]
     pairings = _pairings(
@@ -173,7 +173,7 @@ def _differing(old: PageText, new: PageText) -> list[Region]:
     if old.definitions != new.definitions:
         return [Region(slice(0, len(ours)), slice(0, len(theirs)))]
     if len(ours) == len(theirs):
-        return _differing_in_place(old, new)
+        return _differing_by_number(old, new)
     shorter = min(len(ours), len(theirs))
     start = 0
     while start < shorter and ours[start].same_as(theirs[start]):
@@ -184,7 +184,7 @@ def _differing(old: PageText, new: PageText) -> list[Region]:
     return [Region(slice(start, len(ours) - end), slice(start, len(theirs) - end))]
 
 
-def _differing_in_place(old: PageText, new: PageText) -> list[Region]:
+def _differing_by_number(old: PageText, new: PageText) -> list[Region]:
     """The runs of sections that differ from the section of the same number."""
     different = [not ours.same_as(theirs) for ours, theirs in zip(old.sections, new.sections, strict=True)]
     runs: list[Region] = []
@@ -201,7 +201,7 @@ def _differing_in_place(old: PageText, new: PageText) -> list[Region]:
 def _pairings(before: Sequence[NormalForm], after: Sequence[NormalForm]) -> list[_Pairing]:
     pairings: list[_Pairing] = []
     anchor = -1
-    # Numbers stand for equal forms: the matcher asks for hashes all the time.
+    # Equal forms get equal numbers: the matcher hashes its items often.
     numbers: dict[NormalForm, int] = {}
     left, right = ([numbers.setdefault(form, len(numbers)) for form in forms] for forms in (before, after))
     matcher = SequenceMatcher(None, left, right, autojunk=False)
@@ -233,7 +233,7 @@ def _align(before: Sequence[NormalForm], after: Sequence[NormalForm]) -> list[tu
     for i in reversed(range(rows)):
         for j in reversed(range(columns)):
             if _kind(before[i]) == _kind(after[j]):
-                worth[i][j] = 0.1 + resemblance(words[0][i], words[1][j])
+                worth[i][j] = 0.1 + similarity(words[0][i], words[1][j])
             gain[i][j] = max(gain[i + 1][j], gain[i][j + 1], worth[i][j] + gain[i + 1][j + 1])
     pairs: list[tuple[int | None, int | None]] = []
     i = j = 0
@@ -285,7 +285,7 @@ def _classes(left: NormalForm | None, right: NormalForm | None) -> frozenset[Cha
 
 
 def _join_moves(changes: list[BlockChange], old: PageText, new: PageText) -> tuple[BlockChange, ...]:
-    """A block that left one place and appeared unchanged in another was moved: one change, not two."""
+    """Replaces a removal and an addition of the same block by one move."""
     arrivals: dict[NormalForm, list[int]] = {}
     for index, change in enumerate(changes):
         if change.edit is Edit.ADDED and change.new is not None:
@@ -294,9 +294,9 @@ def _join_moves(changes: list[BlockChange], old: PageText, new: PageText) -> tup
     joined = list(changes)
     for index, change in enumerate(changes):
         if change.edit is Edit.REMOVED and change.old is not None:
-            places = arrivals.get(normalise(change.old, old.definitions))
-            if places:
-                arrival = places.pop(0)
+            candidates = arrivals.get(normalise(change.old, old.definitions))
+            if candidates:
+                arrival = candidates.pop(0)
                 joined[index] = replace(change, edit=Edit.MOVED, new=changes[arrival].new)
                 gone.add(arrival)
     return tuple(change for index, change in enumerate(joined) if index not in gone)

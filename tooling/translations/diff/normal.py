@@ -31,7 +31,7 @@ _EMPHASIS = re.compile(r"(?<![^\W_])[*_~]+(?=[^\s*_~])|(?<=[^\s*_~])[*_~]+(?![^\
 _SPACE = re.compile(r"\s+")
 _CELL = re.compile(r"(?<!\\)\|")
 _TYPOGRAPHY = {"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "—": "---", "–": "--", "\u00a0": " "}
-# Stand-ins from the private use area: what they replace is compared in its own class.
+# Placeholders from the private use area: what they replace is compared in its own class.
 _CODE_MARK, _LINK_MARK, _ESCAPED_MARK = "\ue000", "\ue001", "\ue002"
 
 
@@ -40,7 +40,7 @@ class NormalForm(Struct, frozen=True):
 
     Attributes:
         shape: what kind of block, level, quote: a change here is a change of prose.
-        prose: the words, with stand-ins for code and targets.
+        prose: the words, with placeholders for code and targets.
         code: fenced code, code spans, formulas and directives, in order.
         links: targets of links and images and explicit ids, in order.
     """
@@ -61,7 +61,7 @@ def normalise(block: Block, definitions: Mapping[str, str]) -> NormalForm:
     if block.kind in VERBATIM:
         return NormalForm(shape, "", (_squeeze("\n".join(block.lines)),), ())
     if block.kind is BlockKind.ROW:
-        # Without marks or words a cell is still a cell.
+        # A cell without marks or words still counts.
         cells = _CELL.split(block.lines[0].strip().removeprefix("|").removesuffix("|"))
         return _inline(shape, " | ".join(cell.strip() for cell in cells), definitions)
     text = "\n".join(line.removesuffix("\\") for line in block.lines)
@@ -109,7 +109,7 @@ def _inline(shape: str, text: str, definitions: Mapping[str, str]) -> NormalForm
         links.append(match[2] or match[3] or match[4] or "")
         return f"{match[1]}={_LINK_MARK}"
 
-    # Each step is worth its time only where its first character occurs.
+    # Each step is slow, and needed only where its first character occurs.
     if "<!--" in text:
         text = _COMMENT.sub("", text)
     if "`" in text:

@@ -1,4 +1,4 @@
-"""Where in the translation a change of the source belongs: heading by heading, block by block."""
+"""Maps changes of the source to lines of the translation: heading by heading, block by block."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tooling.translations.diff.text import PageText, Section
 from tooling.translations.model import ChangeClass, LineRange, SectionChange
 
 
-class Place(Struct, frozen=True):
-    """Where something stands in the translation."""
+class Counterpart(Struct, frozen=True):
+    """The lines of the translation that correspond to a block or a section of the source."""
 
     lines: LineRange | None
     ordinal: int | None
@@ -22,7 +22,7 @@ class Place(Struct, frozen=True):
     approximate: bool
 
 
-_NOWHERE = Place(None, None, precise=False, approximate=False)
+_NOWHERE = Counterpart(None, None, precise=False, approximate=False)
 
 
 class Locator:
@@ -47,7 +47,7 @@ class Locator:
             for offset in range(match.size):
                 self._counterparts[match.a + offset + 1] = match.b + offset + 1
 
-    def place(self, anchor: Anchor) -> Place:
+    def locate(self, anchor: Anchor) -> Counterpart:
         """The counterpart of one block of the source, or of its section where blocks do not agree."""
         number = self._counterparts.get(anchor.section)
         if number is None:
@@ -56,9 +56,9 @@ class Locator:
         if anchor.index >= 0 and self._blocks_agree(anchor.section, counterpart):
             match = counterpart.blocks[anchor.index]
             lines = LineRange(match.first, match.last)
-            return Place(lines, number, precise=True, approximate=not self.exact)
+            return Counterpart(lines, number, precise=True, approximate=not self.exact)
         lines = counterpart.lines or LineRange(counterpart.first, counterpart.first)
-        return Place(lines, number, precise=False, approximate=not self.exact)
+        return Counterpart(lines, number, precise=False, approximate=not self.exact)
 
     def _blocks_agree(self, number: int, counterpart: Section) -> bool:
         agree = self._agreeing.get(number)
@@ -74,28 +74,28 @@ def _sort(block: Block) -> tuple[BlockKind, int]:
 
 
 def changed_sections(comparison: Comparison, target: PageText) -> tuple[SectionChange, ...]:
-    """The changes of a page gathered by section of the pinned source, with the lines of the translation."""
+    """The changes of a page by section of the pinned source, with the lines of the translation."""
     locator = Locator(comparison.old, target)
-    gathered: dict[int, list[BlockChange]] = {}
+    by_section: dict[int, list[BlockChange]] = {}
     for change in comparison.changes:
-        gathered.setdefault(change.anchor.section, []).append(change)
+        by_section.setdefault(change.anchor.section, []).append(change)
     return tuple(
         _summary(locator, comparison.old.sections[ordinal], changes)
-        for ordinal, changes in sorted(gathered.items())
+        for ordinal, changes in sorted(by_section.items())
     )
 
 
 def _summary(locator: Locator, section: Section, changes: Sequence[BlockChange]) -> SectionChange:
-    places = [locator.place(change.anchor) for change in changes]
+    counterparts = [locator.locate(change.anchor) for change in changes]
     source: LineRange | None = None
     target: LineRange | None = None
     for change in changes:
         if change.new is not None:
             lines = LineRange(change.new.first, change.new.last)
             source = lines if source is None else source.joined(lines)
-    for place in places:
-        if place.lines is not None:
-            target = place.lines if target is None else target.joined(place.lines)
+    for counterpart in counterparts:
+        if counterpart.lines is not None:
+            target = counterpart.lines if target is None else target.joined(counterpart.lines)
     return SectionChange(
         ordinal=section.ordinal,
         title=section.title,
@@ -103,8 +103,8 @@ def _summary(locator: Locator, section: Section, changes: Sequence[BlockChange])
         blocks=len(changes),
         source=source,
         target=target,
-        target_ordinal=places[0].ordinal,
-        precise=all(place.precise for place in places),
-        approximate=any(place.approximate for place in places),
+        target_ordinal=counterparts[0].ordinal,
+        precise=all(counterpart.precise for counterpart in counterparts),
+        approximate=any(counterpart.approximate for counterpart in counterparts),
         moved=sum(change.edit is Edit.MOVED for change in changes),
     )

@@ -1,10 +1,10 @@
-"""A page in sections: what stands under one heading, cut into blocks when they are asked for."""
+"""A page in sections; a section is cut into blocks on first use."""
 
 from __future__ import annotations
 
 from msgspec import Struct, field
 
-from tooling.translations.diff.block_reader import Part, read_parts
+from tooling.translations.diff.block_reader import RawSection, read_sections
 from tooling.translations.diff.blocks import Block
 from tooling.translations.model import LineRange
 
@@ -21,18 +21,18 @@ class Section(Struct):
 
     ordinal: int
     raw: str
-    _part: Part
+    _raw_section: RawSection
     _blocks: tuple[Block, ...] | None = field(default=None)
 
     @property
     def level(self) -> int:
         """The level of the heading; 0 for what precedes the first one."""
-        return self._part.level
+        return self._raw_section.level
 
     @property
     def first(self) -> int:
         """Its first line in the page."""
-        return self._part.first
+        return self._raw_section.first
 
     @property
     def title(self) -> str:
@@ -41,9 +41,9 @@ class Section(Struct):
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """Its blocks, the heading included; read when they are first asked for."""
+        """Its blocks, the heading included; read on first use."""
         if self._blocks is None:
-            self._blocks = self._part.blocks()
+            self._blocks = self._raw_section.blocks()
         return self._blocks
 
     @property
@@ -68,19 +68,19 @@ class PageText(Struct, frozen=True):
 
     @property
     def levels(self) -> list[int]:
-        """Levels of the headings in order, behind a 0 for what precedes them."""
+        """A 0 for what precedes the first heading, then the levels of the headings in order."""
         return [section.level for section in self.sections]
 
 
 def split(text: str) -> PageText:
-    """A page in sections and blocks; any line ends."""
-    page = read_parts(text)
+    """A page in sections and blocks; any line endings."""
+    page = read_sections(text)
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    ends = [*(part.first - 1 for part in page.parts[1:]), len(lines)]
+    ends = [*(section.first - 1 for section in page.sections[1:]), len(lines)]
     return PageText(
         tuple(
-            Section(ordinal, "\n".join(lines[part.first - 1 : end]), part)
-            for ordinal, (part, end) in enumerate(zip(page.parts, ends, strict=True))
+            Section(ordinal, "\n".join(lines[section.first - 1 : end]), section)
+            for ordinal, (section, end) in enumerate(zip(page.sections, ends, strict=True))
         ),
         page.definitions,
     )

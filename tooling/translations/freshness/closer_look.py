@@ -1,4 +1,4 @@
-"""What changed in the pages that differ: old texts are read in batches and compared block by block."""
+"""Compares the pages that differ: old texts are read in batches and compared block by block."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _identity(pair: PagePair) -> tuple[str, str, str]:
 def _compare_batch(batch: Sequence[PagePair], reader: PinReader) -> Iterator[tuple[PagePair, Difference]]:
     wanted = [pair.old for pair in batch if pair.old]
     reader.expect(wanted)
-    # Imported here: in most runs few pages or none have changed since the one before.
+    # Imported here: in most runs few or no pages have changed since the run before.
     from tooling.translations.freshness.description import Task, describe  # noqa: PLC0415
 
     texts = reader.texts(wanted)

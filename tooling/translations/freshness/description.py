@@ -22,10 +22,10 @@ class Task(Struct, frozen=True):
 
 
 def describe(task: Task) -> Difference:
-    """What `describe_change` says of one page; bytes that are no UTF-8 are compared as stand-ins.
+    """`describe_change` for one page; bytes that are not UTF-8 are compared as replacement characters.
 
     Raises:
-        OSError: a page cannot be read any more.
+        OSError: a page can no longer be read.
     """
     old = task.old.decode("utf-8", "replace")
     new = task.source.read_bytes().decode("utf-8", "replace")
@@ -40,7 +40,7 @@ def describe_change(old: str, new: str, target: str) -> Difference:
         return Difference(comparison.classes, (), pin_may_be_old=False)
     ours = split(target)
     if ours.levels == comparison.old.levels == comparison.new.levels:
-        # Headings agree, so the sections that changed are enough to look at.
+        # Headings agree, so only the sections that changed need to be compared.
         parts = [comparison.raw(text) for text in (ours, comparison.old, comparison.new)]
         nearer = is_nearer(*(parts if all(parts) else (target, old, new)))
     else:

@@ -1,4 +1,4 @@
-"""A page and its translation while they are being judged."""
+"""A page and its translation while their freshness is determined."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PagePair(Struct):
         today: blob id of the source text as git stores (or would store) it.
         at_head: blob id of the source page at HEAD, None where HEAD has no such page.
         old: blob id of the pinned text, once it is known.
-        moved: the path that the source page had at the pin, where it was another one.
+        moved: the path that the source page had at the pin, where it differs from today's.
     """
 
     source: TreePage
@@ -40,7 +40,7 @@ class PagePair(Struct):
             return cls(source, target, path, source.blobs[-1], None)
         if entry.mode == _SYMBOLIC_LINK:  # its blob is the link's text, not the page's
             return cls(source, target, path, source.blobs[-1], source.blobs[-1])
-        # Whichever form git stores, CRLF or LF, is the page's id.
+        # The page's id is that of the form that git stores, CRLF or LF.
         today = entry.blob if entry.blob in source.blobs else source.blobs[-1]
         return cls(source, target, path, today, entry.blob)
 
@@ -58,7 +58,7 @@ class PagePair(Struct):
     def status(
         self, roots: Roots, freshness: Freshness, reason: str | None = None, hint: str | None = None
     ) -> PageStatus:
-        """The status with what the pair itself knows."""
+        """The status with the fields that the pair itself determines."""
         return PageStatus(
             self.key,
             freshness,
@@ -108,5 +108,5 @@ class PagePair(Struct):
             status,
             behind=len(chain.revisions),
             outdated_since=chain.since,
-            forgiven=not status.dirty and history.is_forgiven(self.old, self.at_head, ignored),
+            skipped=not status.dirty and history.is_skipped(self.old, self.at_head, ignored),
         )

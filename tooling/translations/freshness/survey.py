@@ -1,7 +1,7 @@
 """The freshness of every page pair, judged by content.
 
-The walk over both trees says what lies there. Only pins without a blob line need git to be resolved, and only
-pages that differ need history, so a run takes the same few git processes for ten pages and for ten thousand.
+Both trees are walked first. Only pins without a blob line need git to be resolved, and only pages that differ
+need history, so the number of git processes does not depend on the number of pages.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _UNSHALLOW = "git fetch --unshallow (CI: fetch-depth: 0)"
 
 
 class Survey(Struct, frozen=True):
-    """The freshness of all pages, and what could not be found out.
+    """The freshness of all pages, and what could not be determined.
 
     Attributes:
         roots: the trees that were compared.
         pages: one status per page of either tree, by key.
-        problems: why a part of the answer is missing; none in a run that can be trusted.
+        problems: why the result is incomplete; empty for a complete one.
         head: the commit checked out, None without one.
         repository: the checkout; None where there is none.
         cache_hits: how many comparisons came from the cache.
@@ -77,13 +77,13 @@ def survey(
 
     Args:
         fetch: ask the remote for lost commits, and for texts that a partial clone lacks.
-        cache: what former runs found.
-        now: epoch seconds to stand for today (default: the clock).
+        cache: results of earlier runs.
+        now: epoch seconds to use as the current time (default: the clock).
 
     Raises:
-        RootNotFound: a root is no folder, or neither has a page.
+        RootNotFound: a root is not a folder, or neither has a page.
         BareRepository: there is no worktree.
-        IgnoredRevisionError: `.i18n-ignore-revs` is broken.
+        IgnoredRevisionError: `.i18n-ignore-revs` is malformed.
     """
     moment = int(time.time()) if now is None else now
     return _Surveyor(roots, only, fetch, cache or Cache(None), moment).run()
@@ -149,12 +149,12 @@ class _Surveyor(Struct):
         except BareRepository:
             raise
         except GitError as error:
-            # Markers with a blob line need no git; every page without one becomes `unknown` below.
+            # Markers with a blob line do not need git; every page without one becomes `unknown` below.
             self.no_repository = error
             self.repository = None
 
     def _read(self, sources: dict[str, Path], targets: dict[str, Path], reader: PinReader) -> None:
-        """Reads the pages; git is set to work as soon as it is known that it will be asked."""
+        """Reads the pages; git is started as soon as a page needs it."""
         object_format = self.repository.object_format if self.repository else "sha1"
         pages: list[tuple[TreePage, TranslatedPage]] = []
         for key in sources.keys() | targets.keys():
@@ -193,7 +193,7 @@ class _Surveyor(Struct):
         self.found[pair.key] = pair.status(self.roots, freshness, reason, hint or None)
 
     def _judge_by_marker(self, reader: PinReader, differing: list[PagePair], lost: list[PagePair]) -> None:
-        """Everything the markers and the pinned commits' trees can tell."""
+        """Judges the pages for which the marker and the pinned commit's tree are sufficient."""
         questions: list[tuple[PagePair, Question]] = []
         for pair in self.pairs:
             marker = pair.target.marker
@@ -204,7 +204,7 @@ class _Surveyor(Struct):
                 self._settle(
                     pair,
                     Freshness.UNTRACKED,
-                    reason="the page has no marker, so nobody can say which text it translates",
+                    reason="the page has no marker, so the text that it translates is unknown",
                     hint="tooling check-translations stamp --at COMMIT PAGE",
                 )
             elif marker.pin.blob is not None:
@@ -240,7 +240,7 @@ class _Surveyor(Struct):
             differing.append(pair)
 
     def _cannot_resolve(self) -> tuple[str, str] | None:
-        """Why pins without a blob line cannot even be asked for here, and what to do; None when they can."""
+        """Why pins without a blob line cannot be resolved here, and what to do; None when they can."""
         if self.repository is None:
             error = self.no_repository
             assert error is not None
@@ -291,7 +291,7 @@ class _Surveyor(Struct):
             return None
 
     def _start_log(self) -> None:
-        """Sets git to reading the history as soon as it is known that history will be needed."""
+        """Starts git on the history as soon as a page needs it."""
         if self.repository is not None and self.repository.history is not History.TREELESS:
             self.running_log = self.running_log or start_log(self.repository, self.folder)
 
@@ -302,7 +302,7 @@ class _Surveyor(Struct):
     def _judge_by_former_names(
         self, reader: PinReader, log: Log | None, lost: list[PagePair]
     ) -> list[PagePair]:
-        """Pins at which the page is not found under today's path: it had another one, or the pin is wrong.
+        """Judges pins at which today's path does not exist: the page was moved since, or the pin is wrong.
 
         Returns:
             The pages that had another path, and another text.
@@ -325,7 +325,7 @@ class _Surveyor(Struct):
             if pair.old is not None:
                 continue
             if log is None or (self.repository is not None and self.repository.is_shallow):
-                reason = "the page had another path at the pin, and the history that would tell is not here"
+                reason = "the page had another path at the pin, and this clone lacks the history that has it"
                 self._settle(pair, Freshness.UNKNOWN, reason=reason, hint=_UNSHALLOW)
             else:
                 first = log.pages[pair.path].revisions[-1:]
@@ -345,12 +345,10 @@ class _Surveyor(Struct):
         self.differences |= look.differences
         if look.error is not None:
             self.unreadable = True
-            self._git_problem(
-                "the pinned texts could not be read, so nobody can say what changed", look.error
-            )
+            self._git_problem("the pinned texts could not be read, so the changes are unknown", look.error)
 
     def _describe(self, log: Log | None, differing: list[PagePair]) -> None:
-        """Says of pages that differ what changed, since when, and whether it is forgiven."""
+        """Records for pages that differ what changed, since when, and whether it may be skipped."""
         if not differing:
             return
         ignored = read_ignored_revisions(self.repository.root) if self.repository else frozenset[str]()
@@ -393,7 +391,7 @@ class _Surveyor(Struct):
                 move = f"git mv {name} {self.roots.target_argument(went)}"
                 reason = f"its source page moved to {went}"
                 status = replace(status, moved=went, reason=reason, hint=move)
-                reason = f"its translation still lies at {key}"
+                reason = f"its translation is still at {key}"
                 self.found[went] = replace(self._missing(sources[went]), moved=key, reason=reason, hint=move)
             self.found[key] = status
         for key, source in sources.items():
@@ -410,7 +408,7 @@ class _Surveyor(Struct):
         )
 
     def _later_key(self, log: Log | None, key: str) -> str | None:
-        """Where history moved a source page that is gone."""
+        """The key under which a source page that is gone exists today, by the history."""
         prefix = "" if self.folder == "." else f"{self.folder}/"
         later = log.later_name(prefix + key) if log is not None else None
         return key_of(later.removeprefix(prefix)) if later else None

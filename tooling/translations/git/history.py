@@ -1,7 +1,7 @@
 """The history of the source pages, read in one pass over `git log`.
 
-From it come the commits a translation is behind, renames, the commit that introduced a text, and which
-commits ask to be skipped. Freshness itself never depends on it.
+It gives the commits by which a translation is behind, renames, the commit that introduced a text, and the
+commits that ask to be skipped. Freshness itself never depends on it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ IGNORE_REVS = ".i18n-ignore-revs"
 
 
 class IgnoredRevisionError(ToolingError):
-    """A line of `.i18n-ignore-revs` names no commit."""
+    """A line of `.i18n-ignore-revs` is not a commit id."""
 
 
 def read_ignored_revisions(top: Path) -> frozenset[str]:
@@ -47,7 +47,7 @@ def read_ignored_revisions(top: Path) -> frozenset[str]:
             raise IgnoredRevisionError(
                 f"not a full commit id: {value!r}",
                 where=Location(path, number),
-                why="a shortened id can come to mean another commit",
+                why="a shortened id can become ambiguous",
                 hint=f"git rev-parse {value}",
             )
         found.add(value)
@@ -100,13 +100,13 @@ class PageHistory(Struct):
         """The shortest series of revisions from one text to another; None where history has none.
 
         An edit and its reversal cancel out. Merges show what their side branch already showed, so they are
-        used only where nothing else leads on (a text made in the merge itself).
+        used only where no other revision continues (a text made in the merge itself).
         """
         plain = [one for one in self.revisions if not one.commit.is_merge]
         return _shortest(plain, old, new) or _shortest(self.revisions, old, new)
 
-    def is_forgiven(self, old: str, new: str, ignored: frozenset[str]) -> bool:
-        """Whether commits that ask to be skipped lead from one text to the other, and only those."""
+    def is_skipped(self, old: str, new: str, ignored: frozenset[str]) -> bool:
+        """Whether every commit between the two texts asks to be skipped."""
         skipped = [
             one
             for one in self.revisions
@@ -115,7 +115,7 @@ class PageHistory(Struct):
         return bool(skipped) and _shortest(skipped, old, new) is not None
 
     def introducing(self, blob: str) -> Revision | None:
-        """The latest revision that made this text the page's; a merge only where nothing else did."""
+        """The latest revision that introduced this text; a merge only where no other commit did."""
         made = [one for one in self.revisions if one.new == blob and one.old != blob]
         return next((one for one in made if not one.commit.is_merge), made[0] if made else None)
 
@@ -152,7 +152,7 @@ class Log(Struct, frozen=True):
     renamed: dict[str, str]  # former path -> later path, over all pages
 
     def later_name(self, path: str) -> str | None:
-        """The path that a page which is gone has today; None where it was not moved."""
+        """The path today of a page that was moved away; None where it was not moved."""
         seen: set[str] = set()
         while path in self.renamed and path not in seen:
             seen.add(path)
@@ -161,7 +161,7 @@ class Log(Struct, frozen=True):
 
 
 def start_log(repository: Repository, folder: str) -> RunningGit | None:
-    """The pass over every commit that touched `folder`, at work beside this process; None without commits."""
+    """Starts the pass over every commit that touched `folder`, in another process; None without commits."""
     if repository.head is None:
         return None
     # Looking for similar contents would fetch every candidate of a blobless clone.
@@ -184,11 +184,11 @@ def read_log(running: RunningGit | None, boundary: frozenset[str], paths: Iterab
     pages = {path: PageHistory(path) for path in paths}
     owners = {key_of(path): page for path, page in pages.items()}
     renamed: dict[str, str] = {}
-    keys: dict[bytes, str] = {}  # the same few paths come again and again
+    keys: dict[bytes, str] = {}  # the same few paths are repeated often
     for chunk in output.split(b"\x01")[1:]:
         *head, records = chunk.split(b"\0", len(_FIELDS))
         if boundary and head[0].decode("ascii") in boundary:
-            continue  # a cut-off commit seems to create every file it holds
+            continue  # a commit at the boundary seems to create every file
         commit: Commit | None = None
         for meta, raw_old, raw in _records(records):
             key = keys.get(raw) or keys.setdefault(raw, key_of(os.fsdecode(raw)))
@@ -215,11 +215,11 @@ def _commit(fields: Sequence[bytes]) -> Commit:
 
 
 def _records(records: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """What git says of each file that a commit changed, its former path and its path."""
+    """What git reports of each file that a commit changed, its former path and its path."""
     fields = iter(records.lstrip(b"\n").split(b"\0"))
     for meta in fields:
         if not meta:
-            return  # behind the last of them
+            return  # after the last of them
         old_path = path = next(fields)
         status = meta[meta.rindex(b" ") + 1 :]
         if status[:1] in (b"R", b"C"):

@@ -1,4 +1,4 @@
-"""Any number of questions about git's objects, answered by one `git cat-file` process."""
+"""Looks up any number of git objects with one `git cat-file` process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BATCH = 500  # requests per flush of `cat-file`; git reads them all before it a
 
 
 class GitObject(Struct, frozen=True):
-    """An object's id and type, and its bytes where they were asked for."""
+    """An object's id and type, and its bytes where these were requested."""
 
     id: str
     kind: str
@@ -24,7 +24,7 @@ class GitObject(Struct, frozen=True):
 
 
 class ObjectReader:
-    """One `git cat-file` process that answers any number of questions, in batches."""
+    """One `git cat-file` process that looks up objects in batches."""
 
     def __init__(self, repository: Repository) -> None:
         repository.processes += 1
@@ -49,11 +49,11 @@ class ObjectReader:
                 try:
                     stream.close()
                 except BrokenPipeError:
-                    continue  # the process ended first; its answer was judged where it was read
+                    continue  # the process ended first; its output was checked where it was read
         self._process.wait()
 
     def expect(self, names: Sequence[str]) -> None:
-        """Has git look for objects whose `contents` will be asked for next, while other work is done."""
+        """Requests objects whose `contents` will be read next, so that git works in the meantime."""
         self._expected = list(names[:_BATCH])
         self._send("contents", self._expected)
 
@@ -68,7 +68,7 @@ class ObjectReader:
     def _ask(self, command: str, names: Sequence[str]) -> list[GitObject | None]:
         expected, self._expected = self._expected, []
         if expected and (command != "contents" or expected != list(names[:_BATCH])):
-            for name in expected:  # other things are wanted now
+            for name in expected:  # the expected requests do not match
                 self._answer(name, with_data=True)
             expected = []
         answers: list[GitObject | None] = []
@@ -88,7 +88,7 @@ class ObjectReader:
             raise self._failure() from error
 
     def _answer(self, name: str, *, with_data: bool) -> GitObject | None:
-        # A name with a line break would be echoed over two lines; no other answer has any.
+        # A name with a line break would be echoed over two lines; no other reply has one.
         line = b"".join(self._output.readline() for _ in range(name.count("\n") + 1))
         if not line.endswith(b"\n"):
             raise self._failure()

@@ -1,4 +1,4 @@
-"""From a pin to the text it means: which blob was a page at a commit."""
+"""Resolves pins: which blob a page was at a commit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FETCH_ATTEMPTS = 5
 
 
 class Answer(StrEnum):
-    """What became of the question which blob a path was at a commit."""
+    """The kind of answer to a `Question`."""
 
     FOUND = "found"
     NO_COMMIT = "no-commit"
@@ -59,7 +59,7 @@ class PinReader:
         return self._known_repository
 
     def start(self) -> None:
-        """Starts the process, whose answers will be wanted soon."""
+        """Starts the process ahead of the first question."""
         if self._known_repository is not None:
             self._reader()
 
@@ -78,7 +78,7 @@ class PinReader:
         """One answer per question, in order.
 
         Raises:
-            GitError: git ended without answering.
+            GitError: git ended without an answer.
         """
         if not questions:
             return []
@@ -101,8 +101,8 @@ class PinReader:
         """Brings these blobs into a partial clone in one fetch.
 
         Raises:
-            ObjectsMissing: they are not here, and the network was not asked for.
-            GitError: the remote is out of reach or refuses.
+            ObjectsMissing: they are not in this clone, and `--fetch` was not given.
+            GitError: the remote is unreachable or refuses.
         """
         wanted = set(blobs)
         if wanted and self._repository.is_partial:
@@ -120,7 +120,7 @@ class PinReader:
                 self._local = self._local_objects() | missing
 
     def expect(self, blobs: Iterable[str]) -> None:
-        """Has git look for blobs whose `texts` will be asked for next; a partial clone may lack them."""
+        """Requests blobs whose `texts` will be read next; a partial clone may lack them."""
         wanted = sorted(set(blobs))
         if wanted and not self._repository.is_partial:
             self._reader().expect(wanted)
@@ -129,7 +129,7 @@ class PinReader:
         """The contents of these blobs; those this clone does not have are left out.
 
         Raises:
-            GitError: git ended without answering, or a partial clone lacks some.
+            GitError: git ended without an answer, or a partial clone lacks some.
         """
         wanted = sorted(set(blobs))
         if not wanted:
@@ -153,14 +153,14 @@ class PinReader:
         return [one.id if one is not None and one.kind == "blob" else None for one in found]
 
     def _blobs_from_trees(self, questions: Sequence[Question]) -> list[str | None]:
-        """As `_blobs`, without touching a blob: merely asking for one would fetch it, one by one."""
+        """As `_blobs`, without accessing a blob: any access would fetch blobs one by one."""
         folders = {(one.commit, one.path.rpartition("/")[0]) for one in questions}
         order = sorted(folders)
         trees = self._reader().contents([f"{commit}:{folder}" for commit, folder in order])
         width = 20 if self._repository.object_format == "sha1" else 32
         listings = {
-            place: _tree_entries(tree.data, width) if tree is not None and tree.kind == "tree" else {}
-            for place, tree in zip(order, trees, strict=True)
+            folder: _tree_entries(tree.data, width) if tree is not None and tree.kind == "tree" else {}
+            for folder, tree in zip(order, trees, strict=True)
         }
         answers: list[str | None] = []
         for one in questions:
@@ -179,7 +179,7 @@ class PinReader:
         return self._local
 
     def _fetch_what_is_there(self, commits: set[str]) -> None:
-        """Asks the server for lost commits. It may refuse, and names one it refuses at a time."""
+        """Asks the server for lost commits. It may refuse, naming one refused commit at a time."""
         wanted = set(commits)
         for _ in range(_FETCH_ATTEMPTS):
             if not wanted:
@@ -189,7 +189,7 @@ class PinReader:
             except GitError as error:
                 refused = set(re.findall(r"[0-9a-f]{40,64}", error.why or "")) & wanted
                 if not refused:
-                    return  # not reachable at all; the pins stay unresolved and are reported as such
+                    return  # unreachable; the pins stay unresolved and are reported as such
                 wanted -= refused
             else:
                 self._local = None

@@ -1,4 +1,4 @@
-"""Git as this package uses it: a handful of batched processes, every failure a typed error.
+"""Runs git in a few batched processes; every failure is a typed error.
 
 The number of processes never depends on the number of pages; `Repository.processes` counts them.
 """
@@ -20,7 +20,7 @@ from tooling.git_command import checkout_root, disabled_filters, git_command, gi
 
 
 class GitError(ToolingError):
-    """Git could not answer."""
+    """A git command failed."""
 
 
 class GitNotInstalled(GitError):
@@ -28,7 +28,7 @@ class GitNotInstalled(GitError):
 
 
 class NotARepository(GitError):
-    """The folder lies in no git checkout."""
+    """The folder is not in a git checkout."""
 
 
 class BareRepository(GitError):
@@ -36,15 +36,15 @@ class BareRepository(GitError):
 
 
 class NestedRepository(GitError):
-    """The pages are in a repository of their own inside the checkout (or folder) that is worked on."""
+    """The pages are in another repository inside the checkout (or folder) that is worked on."""
 
 
 class ObjectsMissing(GitError):
-    """A partial clone lacks objects, and the network was not asked for."""
+    """A partial clone lacks objects, and `--fetch` was not given."""
 
 
 class UnresolvableRef(GitError):
-    """A name given on the command line is no commit here."""
+    """A name given on the command line is not a commit in this clone."""
 
 
 class History(StrEnum):
@@ -76,7 +76,7 @@ def start_process(
     stderr: int | IO[bytes] = subprocess.PIPE,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Git at work in the top folder of a checkout.
+    """Starts git in the top folder of a checkout.
 
     Args:
         environment: of git (default: `git_environment`, without the network).
@@ -97,7 +97,7 @@ def start_process(
 
 
 def explain(stderr: bytes, arguments: Sequence[str], status: int) -> GitError:
-    """What a git that failed said, with what to do about it."""
+    """The error for a git process that failed, with its output and a hint."""
     text = stderr.decode("utf-8", "replace").strip()
     if "not a git repository" in text:
         return _not_a_repository()
@@ -110,7 +110,7 @@ def explain(stderr: bytes, arguments: Sequence[str], status: int) -> GitError:
         hint = "update git: 2.38 is the first with `cat-file --batch-command -z`"
     return GitError(
         f"git {arguments[0]} failed with status {status}",
-        why=text.splitlines()[-1] if text else "git said nothing",
+        why=text.splitlines()[-1] if text else "git printed no message",
         hint=hint,
     )
 
@@ -118,16 +118,16 @@ def explain(stderr: bytes, arguments: Sequence[str], status: int) -> GitError:
 def repository_root(folder: Path, base: Path) -> Path:
     """Top folder of the checkout that holds the pages in `folder`.
 
-    It is the nearest folder upwards with an entry `.git`. Inside `base` that must be the checkout that `base`
+    It is the nearest parent folder with an entry `.git`. Inside `base` that must be the checkout that `base`
     belongs to, or a submodule or linked worktree of it: no other repository among the files is used.
-    A folder outside `base` was named on the command line and is taken as it is.
+    A folder outside `base` was named on the command line and is used as it is.
 
     Args:
         folder: of pages.
-        base: what is worked on, which is the checkout around the working directory.
+        base: the checkout around the working directory.
 
     Raises:
-        NotARepository: no folder upwards has an entry `.git`.
+        NotARepository: no parent folder has an entry `.git`.
         BareRepository: the same, and one of them is a bare repository.
         NestedRepository: the pages belong to another repository inside `base`.
     """
@@ -178,10 +178,10 @@ def _not_a_repository() -> NotARepository:
 
 
 class RunningGit:
-    """A git process at work beside this one.
+    """A git process that runs beside this one.
 
-    It writes to files without a name, so that it never waits for a reader. A thread that reads a pipe would
-    do, too, but it takes the interpreter from the reading of thousands of small files again and again.
+    It writes to unnamed files, so that it never waits for a reader. A thread that reads a pipe would also
+    work, but would take the interpreter lock from the thread that reads thousands of small files.
     """
 
     def __init__(self, folder: Path, arguments: Sequence[str]) -> None:
@@ -190,10 +190,10 @@ class RunningGit:
         self._process = start_process(folder, arguments, None, stdout=self._output, stderr=self._errors)
 
     def output(self) -> bytes:
-        """Its standard output, once it has ended; to be asked for once.
+        """Waits for its end and returns its standard output; to be called once.
 
         Raises:
-            GitError: it ended with another status than 0.
+            GitError: its exit status was not 0.
         """
         self._process.wait()
         with self._output, self._errors:
@@ -218,11 +218,11 @@ class Repository(Struct):
     Attributes:
         root: top folder of the worktree.
         common: the shared git folder.
-        history: what this clone holds.
+        history: how much of the history this clone holds.
         head: the commit checked out; None before the first one.
         object_format: `sha1` or `sha256`.
         boundary: commits at which a shallow history was cut off; their diffs show everything as new.
-        network: whether `origin` may be asked for objects that this clone lacks.
+        network: whether objects that this clone lacks may be fetched from `origin`.
         processes: git processes started so far.
     """
 
@@ -282,7 +282,7 @@ class Repository(Struct):
         try:
             filters = self.run(["config", "--get-regexp", r"^remote\..*\.partialclonefilter$"])
         except GitError:
-            return History.BLOBLESS  # promisor packs without a filter: assume the mildest
+            return History.BLOBLESS  # promisor packs without a filter: assume that only blobs are missing
         return History.TREELESS if b" tree:" in filters else History.BLOBLESS
 
     def run(
@@ -299,7 +299,7 @@ class Repository(Struct):
             environment: as for `start_process`.
 
         Raises:
-            GitError: it ended with another status than 0.
+            GitError: its exit status was not 0.
         """
         self.processes += 1
         stdin = subprocess.PIPE if text is not None else None
@@ -310,7 +310,7 @@ class Repository(Struct):
         return output
 
     def start(self, arguments: Sequence[str]) -> RunningGit:
-        """One git process whose output is wanted later."""
+        """Starts a git process whose output is read later."""
         self.processes += 1
         return RunningGit(self.root, arguments)
 
@@ -323,7 +323,7 @@ class Repository(Struct):
         return read_tree(self.start_tree(folder))
 
     def start_tree(self, folder: str | None = None) -> RunningGit | None:
-        """Listing the files of HEAD below `folder`, for `read_tree`; None before the first commit."""
+        """Starts listing the files of HEAD below `folder`, for `read_tree`; None before the first commit."""
         if self.head is None:
             return None
         arguments = ["ls-tree", "-r", "-z", "--full-tree", self.head]
@@ -335,7 +335,7 @@ class Repository(Struct):
         """The commit that `ref` names.
 
         Raises:
-            UnresolvableRef: it names none here; `option` is the option it was given to.
+            UnresolvableRef: it names none in this clone; `option` is the option that it was given to.
         """
         try:
             name = f"{ref}^{{commit}}"
@@ -343,12 +343,12 @@ class Repository(Struct):
         except GitError as error:
             raise UnresolvableRef(
                 f"{option} {ref}: no such commit in this clone",
-                why="a check against a missing reference would pass without having looked",
+                why="a check against a missing reference would pass without checking anything",
                 hint=f"git fetch origin {ref}, or name one that exists (git branch --all)",
             ) from error
 
     def merge_base(self, ref: str, option: str) -> str:
-        """The commit where HEAD's line left that of `ref`.
+        """The merge base of HEAD and `ref`.
 
         Raises:
             UnresolvableRef: there is no such commit in this clone.
@@ -359,7 +359,7 @@ class Repository(Struct):
         except GitError as error:
             raise UnresolvableRef(
                 f"{option} {ref}: no common ancestor with HEAD in this clone",
-                why="the history was cut off before the two lines meet",
+                why="the history was cut off before the common ancestor",
                 hint="git fetch --unshallow (CI: fetch-depth: 0)",
             ) from error
 
@@ -367,7 +367,7 @@ class Repository(Struct):
         """Paths (from the top folder) that differ between `commit` and the worktree, new files included."""
         self.processes += 1
         environment = git_environment(self.root, settings=disabled_filters(self.root))
-        # `--no-renames`: a moved page is touched under both names. Of a submodule its commit is enough; its
+        # `--no-renames`: a moved page is listed under both names. For a submodule its commit is enough; its
         # worktree would be examined with its own configuration.
         arguments = ["diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z"]
         arguments += ["--ignore-submodules=dirty", commit]
@@ -376,7 +376,7 @@ class Repository(Struct):
         return frozenset(os.fsdecode(path) for path in (changed + fresh).split(b"\0") if path)
 
     def local_objects(self) -> frozenset[str]:
-        """Every object that lies in this clone; asking one by one would fetch what a partial clone lacks."""
+        """Every object in this clone; single look-ups would fetch what a partial clone lacks."""
         arguments = ["cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname)"]
         return frozenset(self.run(arguments).decode("ascii").split())
 
@@ -390,15 +390,15 @@ class Repository(Struct):
         return wanted & frozenset(beyond)
 
     def fetch_objects(self, ids: Iterable[str]) -> None:
-        """Fetches exactly these objects from `origin` in one process: only where the network was asked for.
+        """Fetches exactly these objects from `origin` in one process; only with `--fetch`.
 
         Raises:
-            GitError: the remote is out of reach or does not have one of them.
+            GitError: the remote is unreachable or lacks one of them.
         """
         listing = "".join(f"{name}\n" for name in sorted(set(ids))).encode()
         remote = "origin"
         options = ["--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--stdin"]
-        # The program that the remote runs is git's own, whatever `remote.origin.uploadpack` says.
+        # The remote runs git's own program, whatever `remote.origin.uploadpack` specifies.
         options += ["--upload-pack=git-upload-pack", "--no-auto-maintenance"]
         if self.is_partial:
             options.append("--filter=blob:none")

@@ -1,1 +1,1 @@
-"""Does a translation say what its source says, in the same shape?"""
+"""Compares a translation with its source: content, structure and links."""

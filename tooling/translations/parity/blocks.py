@@ -1,4 +1,4 @@
-"""The skeleton of two pages: headings, code, tables, tags, pictures, alerts and directives, in order."""
+"""Compares the structure of two pages: headings, code, tables, tags, pictures, alerts, directives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tooling.translations.writing_systems import WritingSystem
 
 Token = tuple[object, ...]
 
-# Attributes whose value a reader sees, or that a link or picture check looks at.
+# Attributes whose value a reader sees, or that the checks of links and pictures read.
 _FREE_ATTRIBUTES = frozenset(
     {
         "alt",
@@ -33,7 +33,7 @@ _FREE_ATTRIBUTES = frozenset(
         "style",
     }
 )
-# Tags without an end.
+# Tags without an end tag.
 _VOID = frozenset({"br", "img", "hr", "input", "wbr", "source", "col"})
 
 
@@ -49,7 +49,7 @@ class _Side(Struct):
 def compare(
     source: Page, target: Page, names: Names, findings: Findings, writing: WritingSystem
 ) -> Alignment:
-    """Reports every difference of the skeletons; returns how the lines of the two pages correspond."""
+    """Reports every difference of structure; returns how the lines of the two pages correspond."""
     left, right = _side(source, names, writing), _side(target, names, writing)
     match = _match(left, right)
     for one, other in match.pairs:
@@ -62,7 +62,7 @@ def compare(
 
 
 class _Match(Struct, frozen=True):
-    """Which mark of the source belongs to which of the translation, and which belong to none."""
+    """The pairs of marks of source and translation, and the marks without a partner."""
 
     pairs: list[tuple[int, int]]
     missing: list[int]
@@ -76,7 +76,7 @@ def _match(left: _Side, right: _Side) -> _Match:
     extra: list[int] = []
     sorts, copied = [_sort(token) for token in left.tokens], [_sort(token) for token in right.tokens]
     if left.tokens == right.tokens or sorts == copied:
-        # Nothing is missing: the n-th mark belongs to the n-th, however much it was changed.
+        # Nothing is missing: the n-th mark corresponds to the n-th, however much it was changed.
         pairs = [(index, index) for index in range(len(left.tokens))]
     else:
         for one, other in _align(left.tokens, right.tokens):
@@ -137,7 +137,7 @@ def image_name(page: Page, target: str, names: Names, writing: WritingSystem) ->
     return name.replace(f".{writing.code}.", ".")
 
 
-# ---- which mark of the source belongs to which of the translation ----
+# ---- pairing the marks of source and translation ----
 
 
 def _align(left: list[Token], right: list[Token]) -> Iterator[tuple[int | None, int | None]]:
@@ -152,7 +152,7 @@ def _align(left: list[Token], right: list[Token]) -> Iterator[tuple[int | None, 
 def _align_kinds(
     left: list[Token], ours: range, right: list[Token], theirs: range
 ) -> Iterator[tuple[int | None, int | None]]:
-    """Pairs marks of the same sort inside a stretch that differs."""
+    """Pairs marks of the same sort inside a range that differs."""
     kinds = [_sort(left[index]) for index in ours]
     other_kinds = [_sort(right[index]) for index in theirs]
     matcher = SequenceMatcher(None, kinds, other_kinds, False)
@@ -238,7 +238,7 @@ def _report_fence(
             hint=f"start it with ```{mark.language}",
             subject=code or name,
         )
-    # Which files are shown is compared for the whole page; here only their places count.
+    # Which files are shown is compared for the whole page; here only their order counts.
     plain = code_blocks.difference(
         without_directives(code), without_directives(copied), mark.language, writing.letters
     )
@@ -273,20 +273,20 @@ def _check_heading_id(mark: Mark, copy: Mark, findings: Findings) -> None:
 
 
 def _report_unpaired(left: _Side, right: _Side, match: _Match, findings: Findings) -> None:
-    places: dict[Token, list[int]] = {}
+    unpaired: dict[Token, list[int]] = {}
     for index in match.extra:
-        places.setdefault(right.tokens[index], []).append(index)
+        unpaired.setdefault(right.tokens[index], []).append(index)
     moved: set[int] = set()
     for index in _without_ends(left.marks, match.missing):
         mark, token = left.marks[index], left.tokens[index]
         kind, name = _kind(mark), _describe(mark)
-        if token[0] not in ("tag", "heading") and places.get(token):
-            other = places[token].pop(0)
+        if token[0] not in ("tag", "heading") and unpaired.get(token):
+            other = unpaired[token].pop(0)
             moved.add(other)
             findings.error(
                 f"{kind}-place",
                 (mark.line, right.marks[other].line),
-                f"{name} stands in another place than in the source",
+                f"{name} is not at the same position as in the source",
                 hint="keep the order of the source",
                 subject=name,
             )
@@ -297,7 +297,7 @@ def _report_unpaired(left: _Side, right: _Side, match: _Match, findings: Finding
             kind if kind == "tab" else f"{kind}-missing",
             match.alignment.at_source(mark.line),
             f"{name} of the source is missing",
-            hint="add it, or translate the part that holds it",
+            hint="add it, or translate the section that contains it",
             subject=name,
         )
     for index in _without_ends(right.marks, [index for index in match.extra if index not in moved]):
@@ -309,7 +309,7 @@ def _report_unpaired(left: _Side, right: _Side, match: _Match, findings: Finding
             kind if kind == "tab" else f"{kind}-extra",
             match.alignment.at_target(mark.line),
             f"{name} is not in the source",
-            hint="take it out, or add it to the source first",
+            hint="remove it, or add it to the source first",
             subject=name,
         )
 

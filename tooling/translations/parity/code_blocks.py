@@ -1,7 +1,7 @@
-"""Are two pieces of code the same, apart from what a translator may translate?
+"""Compares code, except for what a translator may translate.
 
 Comments may be translated, and so may any line with letters of the translation's language that English does
-not have; everything else is equal to the letter.
+not have; everything else must be identical.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COMMENTS: dict[str, re.Pattern[str]] = {
 
 
 class CodeDifference(Struct, frozen=True):
-    """The first place where two pieces of code differ; lines count from 0; None: no such line."""
+    """The first difference between two pieces of code; lines count from 0; None: no such line."""
 
     source_line: int | None
     target_line: int | None
@@ -41,7 +41,7 @@ class CodeDifference(Struct, frozen=True):
 
 
 def language_name(language: str) -> str:
-    """Languages that mean the same: no language is `text`."""
+    """The canonical name of a fence's language; no language is `text`."""
     name = language.lower()
     return name if name not in ("", "txt", "plaintext") else "text"
 
@@ -51,12 +51,12 @@ def _significant(code: str, language: str) -> list[tuple[int, str]]:
     comments = _COMMENTS.get(language_name(language))
     if comments is not None:
         code = comments.sub(lambda match: match[1] if match[1] else "\n" * match[0].count("\n"), code)
-    lines = dedent(code).split("\n")  # in a list a block may stand deeper
+    lines = dedent(code).split("\n")  # in a list a block may be indented
     return [(number, line.rstrip()) for number, line in enumerate(lines) if line.strip()]
 
 
 def difference(source: str, target: str, language: str, letters: re.Pattern[str]) -> CodeDifference | None:
-    """Where the code of the translation differs from that of the source, or None where it does not.
+    """The first difference between the code of source and translation, or None.
 
     Args:
         language: the programming language.
@@ -78,7 +78,7 @@ def difference(source: str, target: str, language: str, letters: re.Pattern[str]
             continue
         missing = ours[start:stop]
         added = [entry for entry in theirs[other_start:other_stop] if not letters.search(entry[1])]
-        free = (other_stop - other_start) - len(added)  # translated lines may stand for any line
+        free = (other_stop - other_start) - len(added)  # a translated line may replace any line
         if len(missing) > free + len(added) or added:
             first = missing[0] if missing else (None, "")
             second = added[0] if added else (None, "")

@@ -1,4 +1,4 @@
-"""Does a translated page say what its source says, in the same shape?"""
+"""Compares a translated page with its source."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def compare(
 ) -> list[ParityFinding]:
     """The differences between a page and its translation, in the order of the translated page's lines.
 
-    Compare with the source **at the commit that the translation names**: a difference there is a mistake of
+    Compare with the source **at the commit that the translation names**: a difference there is an error of
     the translation, while a later change of the source is drift.
 
     Args:
         source: the source page (its text may come from history).
         target: the translated page.
         library: the files of both books; with it, includes, links, fragments and pictures of the translated
-            page are followed. Make one per run and pass it to every call: it remembers what it read.
+            page are followed. Create one per run and pass it to every call: it caches what it reads.
         language: the code of the translation's language.
     """
     findings = Findings()
@@ -53,7 +53,7 @@ def compare(
 
 
 def inspect_source(source: Page, library: Library) -> list[ParityFinding]:
-    """What leads nowhere in a source page: the check of includes, links and pictures, without a partner."""
+    """Checks the includes, links and pictures of a source page alone."""
     findings = Findings()
     for end in _dead_ends(source, library):
         end.report((end.line, None), findings)
@@ -61,7 +61,7 @@ def inspect_source(source: Page, library: Library) -> list[ParityFinding]:
 
 
 class _DeadEnd(Struct, frozen=True):
-    """A directive, link or picture that leads nowhere."""
+    """A directive, link or picture whose target does not exist."""
 
     kind: str
     line: int
@@ -79,7 +79,7 @@ def _dead_ends(page: Page, library: Library) -> Iterator[_DeadEnd]:
     problems, _ = expansion.check(page.text, page.path, library.files)
     own = library.files.real(page.folder, page.path.name)
     for problem in problems:
-        # A place inside an included file is named in the message; the page itself has no line for it.
+        # A position in an included file is part of the message; the page itself has no line for it.
         inside = str(problem.where.path) not in (own, str(page.path))
         message = f"{problem.where}: {problem.message}" if inside else problem.message
         line = 1 if inside else problem.where.line or 1

@@ -1,7 +1,7 @@
-"""The second axis: does a translation say what its source said at the pin?
+"""Fidelity: whether a translation matches its source at the pin.
 
-Every page is compared with the source text it names: a difference there is a mistake of the translation; what
-came later is drift and belongs to the first axis. A mistake that today's source makes right is left out.
+Every page is compared with the source text that it names: a difference there is an error of the translation;
+later changes are drift, which `freshness` reports. An error that today's source makes right is left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _runs = itertools.count()
 
 
 class _Task(Struct, frozen=True):
-    """One page for a worker. `pinned` is None where today's source is the pinned text."""
+    """One page to compare. `pinned` is None where today's source is the pinned text."""
 
     run: int
     roots: Roots
@@ -42,7 +42,7 @@ class _Task(Struct, frozen=True):
 
 
 class _Outcome(Struct, frozen=True):
-    """What a worker found on a page."""
+    """The result for one page."""
 
     key: str
     findings: tuple[TranslationFinding, ...]
@@ -50,10 +50,10 @@ class _Outcome(Struct, frozen=True):
 
 
 def check_fidelity(survey: Survey, glossary_file: Path | None) -> FidelityResult:
-    """Compares every translated page with its source at the pin; source pages are followed for dead ends.
+    """Compares every translated page with its source at the pin; source pages are checked for dead links.
 
     Args:
-        glossary_file: the glossary to keep to, None for none.
+        glossary_file: the glossary to check against, None for none.
     """
     problems: list[Problem] = []
     findings: list[TranslationFinding] = []
@@ -130,7 +130,7 @@ def _task(
 
 
 def _without_comparison(status: PageStatus, texts: Mapping[str, bytes]) -> Fidelity:
-    """The fidelity of a page before its findings are looked at."""
+    """The fidelity of a page before its findings are considered."""
     if status.freshness is Freshness.CURRENT:
         return Fidelity.FAITHFUL
     if status.freshness is Freshness.STALE:
@@ -149,14 +149,14 @@ def _worst(findings: Iterable[TranslationFinding]) -> dict[str, FreshnessSeverit
 
 @lru_cache(maxsize=1)
 def _library(run: int, roots: Roots) -> Library:
-    """The files of both books, looked at once per run and process."""
-    del run  # only keeps runs apart: files may change from one to the next
+    """The files of both books, cached per run and process."""
+    del run  # separates the cache entries of runs: files may change between them
     return Library(assets=(roots.source,))
 
 
 @lru_cache(maxsize=1)
 def _glossary(run: int, path: Path, language: str) -> Callable[[Page, Page], list[ParityFinding]]:
-    """The check against a glossary, read once per run and process."""
+    """The glossary, cached per run and process."""
     from tooling.translations.parity import glossary  # noqa: PLC0415 -- see above
 
     del run
@@ -185,7 +185,7 @@ def _check(task: _Task) -> _Outcome:
     if target is not None and pinned is not None and comparable:
         differences = comparison.compare(pinned, target, library, language=roots.language)
         if task.pinned is not None and source is not None:
-            # Work on the page starts from today's source: what agrees with that needs no work.
+            # A translator works from today's source: what agrees with that needs no work.
             today = {one.key for one in comparison.compare(source, target, library, language=roots.language)}
             differences = [one for one in differences if one.key in today]
         found += _convert(status, differences)

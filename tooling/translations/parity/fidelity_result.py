@@ -1,4 +1,4 @@
-"""What comparing translations with their pinned sources gives, apart from the comparison, which is heavy."""
+"""The result of comparing translations with their pinned sources, without importing the comparison."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tooling.translations.model import Fidelity, Problem
 
 
 class FidelityResult(Struct, frozen=True):
-    """Fidelity by page key, what disagrees, and what could not be compared."""
+    """Fidelity by page key, the differences, and what could not be compared."""
 
     pages: Mapping[str, Fidelity]
     findings: tuple[TranslationFinding, ...]

@@ -1,4 +1,4 @@
-"""What the comparison of a translation with its source reports."""
+"""The findings of the comparison of a translation with its source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 
 class ParitySeverity(StrEnum):
-    """How much a finding weighs; by default only errors fail a check."""
+    """The severity of a finding; by default only errors fail a check."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -23,12 +23,12 @@ class ParityFinding(Struct, frozen=True):
     Attributes:
         kind: the rule's name, such as `heading-level` or `fence-code`.
         severity: error, warning or info.
-        line_source: line of the source page, counted from 1; None where only the translation is concerned.
+        line_source: line of the source page, counted from 1; None where only the translation is affected.
         line_target: line of the translated page; None where nothing there corresponds.
         message: one sentence: what differs.
         hint: what to do.
-        key: names the finding across unrelated edits: made of the kind and of what differs, never of line
-            numbers. `[[ignore]]` entries carry it.
+        key: identifies the finding across unrelated edits: derived from the kind and from what differs, never
+            from line numbers. `[[ignore]]` entries contain it.
     """
 
     kind: str
@@ -57,7 +57,7 @@ class Findings(Struct):
         self._add(kind, ParitySeverity.ERROR, lines, message, hint=hint, subject=subject)
 
     def warning(self, kind: str, lines: Lines, message: str, *, hint: str, subject: str) -> None:
-        """As `error`, for what may be meant."""
+        """As `error`, for what may be intended."""
         self._add(kind, ParitySeverity.WARNING, lines, message, hint=hint, subject=subject)
 
     def _add(
@@ -71,7 +71,7 @@ class Findings(Struct):
 
 
 def _short(subject: str) -> str:
-    """The subject on one line; a long one is cut, and a digest tells it from others with the same start."""
+    """The subject on one line; a long one is truncated and gets a digest to be unique."""
     line = " ".join(subject.split())
     if len(line) <= _LONGEST_SUBJECT:
         return line
@@ -80,6 +80,6 @@ def _short(subject: str) -> str:
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """A piece of a page for a message: on one line, not too long."""
+    """Text of a page for a message: on one line, truncated."""
     line = " ".join(text.split())
     return f"`{line[: limit - 1]}…`" if len(line) > limit else f"`{line}`"

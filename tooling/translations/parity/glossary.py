@@ -1,4 +1,4 @@
-"""The glossary: which word stands for which English term in a translation, and whether a page keeps to it."""
+"""The glossary: the translation of each English term, and the check that a page uses it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from tooling.translations.writing_systems import WritingSystem, writing_of
 
 
 class GlossaryError(ToolingError):
-    """The glossary file is missing, empty or wrong; a check without it must not pass."""
+    """The glossary file is missing, empty or malformed; a check without it must not pass."""
 
 
 class Term(Struct, frozen=True):
     """One row of the glossary.
 
     Attributes:
-        english: the term, in the singular and in small letters.
+        english: the term, singular and in lower case.
         accepted: the accepted forms; the first is the one to write.
         rivals: forms to avoid on a page whose source has the term.
-        forms: English forms that no rule makes of the term.
+        forms: English forms that the rules of inflection do not produce.
         part: noun, verb or adjective, where it matters.
         first_use: must the first use on a page be followed by the English in parentheses?
         note: why this form.
@@ -51,12 +51,12 @@ class Glossary(Struct, frozen=True):
     Attributes:
         path: the file.
         terms: its rows.
-        starts: every word that an English form starts with.
-        words: word -> number of the term that is this word.
+        starts: the first words of all English forms.
+        words: word -> number of the one-word term.
         phrases: first two words -> (all words, number of the term), the longest phrase first.
-        covers: form or rival -> (where it starts, accepted form that it is a part of), for all longer forms.
-        nested: for each term, the terms whose words it contains: `thread block` has `thread` and `block`.
-        writing: how the language of the translation is written.
+        covers: form or rival -> (its offset, the longer accepted form that contains it), for all such forms.
+        nested: for each term, the terms that it contains: `thread block` contains `thread` and `block`.
+        writing: the writing system of the translation's language.
     """
 
     path: Path
@@ -79,7 +79,7 @@ def load(path: Path, language: str = "ko") -> Glossary:
     """The glossary of `i18n/LANG/glossary.yaml`.
 
     Args:
-        language: the code under which a term has the forms of the translation.
+        language: the key of the translation's forms in a term.
 
     Raises:
         GlossaryError: no such file, no terms, an unknown key, a form that is both accepted and a rival.
@@ -93,7 +93,7 @@ def load(path: Path, language: str = "ko") -> Glossary:
         raise GlossaryError("the glossary is not YAML", where=Location(path), why=str(error)) from error
     rows = content.get("terms") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not rows:
-        why = "the file has a list `terms`, and without terms nothing can be checked"
+        why = "the file needs a list `terms`: without terms nothing can be checked"
         raise GlossaryError("the glossary has no terms", where=Location(path), why=why)
     terms = tuple(_term(row, number, path, language) for number, row in enumerate(rows, 1))
     _check_terms(terms, path)
@@ -109,7 +109,7 @@ def _term(row: object, number: int, path: Path, language: str) -> Term:
         return GlossaryError(f"term {name}: {what}", where=Location(path))
 
     if not isinstance(row, dict):
-        raise wrong("is no mapping")
+        raise wrong("is not a mapping")
     keys = _KEYS | {language}
     if unknown := sorted(set(row) - keys):
         raise wrong(f"unknown key `{unknown[0]}`; the keys are {', '.join(sorted(keys))}")
@@ -139,7 +139,7 @@ def _check_terms(terms: tuple[Term, ...], path: Path) -> None:
         for rival in term.rivals:
             if any(form.startswith(rival) for form in term.accepted):
                 what = f"term `{term.english}`: `{rival}` is both accepted and to be avoided"
-                raise GlossaryError(what, where=Location(path), hint="take it out of `avoid`")
+                raise GlossaryError(what, where=Location(path), hint="remove it from `avoid`")
 
 
 def prepare(terms: tuple[Term, ...], path: Path, language: str = "ko") -> Glossary:
@@ -199,14 +199,14 @@ _TOKEN = re.compile(r"[a-z]+|[^a-z\s-]")
 
 
 def check(source: Page, target: Page, glossary: Glossary) -> list[ParityFinding]:
-    """Where the translation leaves the glossary.
+    """Reports where the translation deviates from the glossary.
 
     Kinds: `glossary-missing` (warning): the source has the term, the translation none of its forms;
     `glossary-rival` (error): the translation has a form to avoid; `glossary-first-use` (warning): the first
     use in the text of the page is not followed by the English in parentheses; a table of contents is spared.
 
-    A form must start where a word starts, in languages that put spaces between words; what follows it does
-    not matter, because particles and endings are joined to the word. Code is neither searched nor counted.
+    In languages that put spaces between words, a form must start where a word starts; what follows it does
+    not matter, because particles and endings are joined to the word. Code is ignored.
     """
     findings = Findings()
     needed = _terms_of(source.structure.prose, glossary)
@@ -230,14 +230,14 @@ def _terms_of(prose: Iterable[Prose], glossary: Glossary) -> set[int]:
     starts, single, phrases = glossary.starts, glossary.words, glossary.phrases
     found: set[int] = set()
     skip = 0
-    for place in [place for place, word in enumerate(words) if word in starts]:
-        if place < skip:
+    for index in [index for index, word in enumerate(words) if word in starts]:
+        if index < skip:
             continue
-        word = words[place]
-        for phrase, number in phrases.get((word, words[place + 1]), ()):
-            if tuple(words[place : place + len(phrase)]) == phrase:
+        word = words[index]
+        for phrase, number in phrases.get((word, words[index + 1]), ()):
+            if tuple(words[index : index + len(phrase)]) == phrase:
                 found.add(number)
-                skip = place + len(phrase)
+                skip = index + len(phrase)
                 break
         else:
             if word in single:
@@ -246,7 +246,7 @@ def _terms_of(prose: Iterable[Prose], glossary: Glossary) -> set[int]:
 
 
 class _Text(Struct, frozen=True):
-    """The translated text of a page in one string, and where its blocks start."""
+    """The translated text of a page in one string, with the offsets of its blocks."""
 
     whole: str
     blocks: tuple[tuple[int, Prose], ...]
@@ -264,80 +264,80 @@ class _Text(Struct, frozen=True):
         return cls("\n".join(pieces).replace("\n", " "), tuple(blocks), writing)
 
     def find(self, form: str, start: int = 0) -> int:
-        """The next place where a word starts with this form, or -1."""
+        """The next offset at which a word starts with this form, or -1."""
         whole = self.whole
-        place = whole.find(form, start)
-        while place > 0 and self.writing.spaced and self._is_letter(whole[place - 1]):
-            place = whole.find(form, place + 1)
-        return place
+        offset = whole.find(form, start)
+        while offset > 0 and self.writing.spaced and self._is_letter(whole[offset - 1]):
+            offset = whole.find(form, offset + 1)
+        return offset
 
     def _is_letter(self, character: str) -> bool:
-        """Latin letters before a word of another script belong to another word: `GPU의`."""
+        """Whether a letter continues a word; Latin letters never continue another script: `GPU의`."""
         if self.writing.own_script:
             return self.writing.letters.match(character) is not None
         return character.isalpha()
 
     def occurrences(self, forms: Sequence[str]) -> Iterator[tuple[int, str]]:
-        """Every place of these forms, in order; of two at one place the longer one."""
-        places = {form: self.find(form) for form in sorted(forms, key=len)}
+        """The offsets of these forms, in order; of two forms at one offset the longer one."""
+        offsets = {form: self.find(form) for form in sorted(forms, key=len)}
         while True:
-            found = [(place, -len(form), form) for form, place in places.items() if place >= 0]
+            found = [(offset, -len(form), form) for form, offset in offsets.items() if offset >= 0]
             if not found:
                 return
-            place, _, form = min(found)
-            yield place, form
-            for other, at in places.items():
-                if at == place:
-                    places[other] = self.find(other, place + 1)
+            offset, _, form = min(found)
+            yield offset, form
+            for other, at in offsets.items():
+                if at == offset:
+                    offsets[other] = self.find(other, offset + 1)
 
-    def block(self, place: int) -> tuple[int, Prose]:
-        """The block that a place lies in, and where it starts."""
-        return next(entry for entry in reversed(self.blocks) if entry[0] <= place)
+    def block(self, offset: int) -> tuple[int, Prose]:
+        """The block that contains an offset, with the offset of its start."""
+        return next(entry for entry in reversed(self.blocks) if entry[0] <= offset)
 
-    def line(self, place: int) -> int:
-        start, block = self.block(place)
-        return block.line + block.text.count("\n", 0, place - start)
+    def line(self, offset: int) -> int:
+        start, block = self.block(offset)
+        return block.line + block.text.count("\n", 0, offset - start)
 
 
 def _check_rivals(term: Term, glossary: Glossary, source: Page, text: _Text, findings: Findings) -> None:
     for rival in term.rivals:
-        place = text.find(rival)
-        while place >= 0:
-            if not _is_part(rival, place, glossary, text):
-                lines = (_source_line(term, source), text.line(place))
+        offset = text.find(rival)
+        while offset >= 0:
+            if not _is_part(rival, offset, glossary, text):
+                lines = (_source_line(term, source), text.line(offset))
                 message = f"`{rival}` is not used for {term.english}"
                 hint = f"write `{term.accepted[0]}`"
                 findings.error("glossary-rival", lines, message, hint=hint, subject=f"{term.english} {rival}")
-            place = text.find(rival, place + len(rival))
+            offset = text.find(rival, offset + len(rival))
 
 
-def _is_part(form: str, place: int, glossary: Glossary, text: _Text) -> bool:
-    """Does this use of a form belong to a longer accepted one, as `스레드` to `스레드 블록`?"""
-    return any(text.whole.startswith(longer, place - at) for at, longer in glossary.covers[form])
+def _is_part(form: str, offset: int, glossary: Glossary, text: _Text) -> bool:
+    """Whether this use of a form is part of a longer accepted one, as `스레드` of `스레드 블록`."""
+    return any(text.whole.startswith(longer, offset - at) for at, longer in glossary.covers[form])
 
 
 def _check_use(term: Term, source: Page, text: _Text, findings: Findings) -> bool:
-    """Whether the translation uses the term; a finding if it has to and does not."""
-    places = [place for form in term.accepted if (place := text.find(form)) >= 0]
-    if not places:
+    """Whether the translation uses the term; reports it if it should and does not."""
+    offsets = [offset for form in term.accepted if (offset := text.find(form)) >= 0]
+    if not offsets:
         if any(word in text.whole.lower() for word in (term.english, *term.forms)):
-            return False  # left in English on purpose, such as in the name of a product
+            return False  # left in English on purpose, such as in a product name
         forms = " nor ".join(f"`{form}`" for form in term.accepted)
         has_none = "lacks" if len(term.accepted) == 1 else "has neither"
         message = f"the source has {term.english}, the translation {has_none} {forms}"
         hint = f"write `{term.accepted[0]}`"
         lines = (_source_line(term, source), None)
         findings.warning("glossary-missing", lines, message, hint=hint, subject=term.english)
-    return bool(places)
+    return bool(offsets)
 
 
 def _check_first_use(term: Term, glossary: Glossary, source: Page, text: _Text, findings: Findings) -> None:
-    """The English stands in parentheses at the first use in running text, or in a heading above it."""
-    for place, form in text.occurrences(term.accepted):
-        if _has_english(term, text, place + len(form)):
+    """The English must follow in parentheses at the first use in running text, or in a heading above it."""
+    for offset, form in text.occurrences(term.accepted):
+        if _has_english(term, text, offset + len(form)):
             return
-        if text.block(place)[1].kind != "heading" and not _is_part(form, place, glossary, text):
-            lines = (_source_line(term, source), text.line(place))
+        if text.block(offset)[1].kind != "heading" and not _is_part(form, offset, glossary, text):
+            lines = (_source_line(term, source), text.line(offset))
             message = f"the first use of `{form}` lacks the English"
             hint = f"write `{form}({term.english})`"
             findings.warning("glossary-first-use", lines, message, hint=hint, subject=term.english)
@@ -348,10 +348,10 @@ def _check_first_use(term: Term, glossary: Glossary, source: Page, text: _Text, 
 _PARENTHESES = re.compile(r"([^(（]{0,4})[(（]([^)）]*)")
 
 
-def _has_english(term: Term, text: _Text, place: int) -> bool:
-    """Do parentheses with the English follow, after the ending of the word at most?"""
+def _has_english(term: Term, text: _Text, offset: int) -> bool:
+    """Whether parentheses with the English follow, directly or after the ending of the word."""
     whole = text.whole
-    match = _PARENTHESES.match(whole, place)
+    match = _PARENTHESES.match(whole, offset)
     if match is None or any(not character.isalpha() for character in match[1]):
         return False
     inside = match[2].lower()

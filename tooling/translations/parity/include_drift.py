@@ -1,6 +1,6 @@
-"""Code that a page includes and that has changed since the pin.
+"""Finds included code that has changed since the pin.
 
-Both languages show the new code, so nothing is wrong with it; only the prose around it may be.
+Both languages show the new code, so only the prose around it may be out of date.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tooling.translations.roots import Roots
 
 
 class IncludeUse(Struct, frozen=True):
-    """A directive of the pinned source, the file it names and the line of the translation that has it too."""
+    """A directive of the pinned source, the file that it names, and its line in the translation."""
 
     page: str
     target: str
@@ -35,12 +35,12 @@ class IncludeUse(Struct, frozen=True):
 
 
 def uses_of(status: PageStatus, pinned: Page, target: Page, files: Files) -> tuple[IncludeUse, ...]:
-    """The includes of a page that can be compared with those at the pin: the pin must name a commit."""
+    """The includes of a page that can be compared with those at the pin, which must name a commit."""
     commit = (status.pin.commit if status.pin else None) or status.canonical
     if commit is None or "{{" not in pinned.text:
         return ()
     lines = {
-        (files.real(target.path.parent, one.path), one.part): target.text.count("\n", 0, one.start) + 1
+        (files.real(target.path.parent, one.path), one.selector): target.text.count("\n", 0, one.start) + 1
         for one in find_directives(target.text)
         if one.includes
     }
@@ -48,7 +48,7 @@ def uses_of(status: PageStatus, pinned: Page, target: Page, files: Files) -> tup
     for directive in find_directives(pinned.text):
         if directive.includes:
             file = files.real(pinned.path.parent, directive.path)
-            line = lines.get((file, directive.part))
+            line = lines.get((file, directive.selector))
             found.append(IncludeUse(status.key, status.target or status.key, commit, file, directive, line))
     return tuple(found)
 
@@ -63,9 +63,9 @@ def included_paths(page: Page, files: Files, top: Path) -> frozenset[str]:
 def find_drift(
     reader: PinReader, top: Path, roots: Roots, uses: Sequence[IncludeUse]
 ) -> Iterable[TranslationFinding]:
-    """The uses whose included lines are not what they were at the pin.
+    """The uses whose included lines have changed since the pin.
 
-    Files outside the checkout, and pins whose commit is not here, cannot be compared and give nothing.
+    Files outside the checkout, and pins whose commit is not in this clone, are skipped.
 
     Raises:
         GitError: git ended without answering.
@@ -88,7 +88,7 @@ def find_drift(
     findings: list[TranslationFinding] = []
     for use, blob in changed:
         now, then = today[use.file], texts.get(blob)
-        if now is not None and then is not None and _part(use.directive, then) != _part(use.directive, now):
+        if now is not None and then is not None and _shown(use.directive, then) != _shown(use.directive, now):
             findings.append(_finding(use, roots))
     return findings
 
@@ -100,14 +100,14 @@ def _read(file: str) -> bytes | None:
         return None  # a missing file is an error of its own, reported by the check of includes
 
 
-def _part(directive: Directive, data: bytes) -> str:
+def _shown(directive: Directive, data: bytes) -> str:
     text = data.decode("utf-8", "replace")
-    return take(directive.kind, directive.part, text).text
+    return take(directive.kind, directive.selector, text).text
 
 
 def _finding(use: IncludeUse, roots: Roots) -> TranslationFinding:
-    part = use.directive.part
-    anchor = "" if isinstance(part, LineRange) else f":{part}"
+    selector = use.directive.selector
+    anchor = "" if isinstance(selector, LineRange) else f":{selector}"
     name = f"{roots.name(Path(use.file))}{anchor}"
     return TranslationFinding(
         "include:drift",

@@ -1,4 +1,4 @@
-"""What two pages refer to: files and anchors they show, pages and sections they link, addresses outside."""
+"""Compares what two pages refer to: included files and anchors, linked pages and sections, addresses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|\{\{")
 
 @lru_cache
 def _edition(code: str) -> re.Pattern[str]:
-    """`en.` or `/en-us/`, `ko.` or `/ko-kr/` in an address: an edition of the same page."""
+    """Matches `en.` or `/en-us/`, `ko.` or `/ko-kr/` in an address: an edition of the same page."""
     return re.compile(rf"(?<=[/.])(?:en|{re.escape(code)})(?:-[a-z]{{2}})?(?=[/.]|$)", re.IGNORECASE)
 
 
@@ -31,7 +31,7 @@ def compare_directives(pair: ComparedPages) -> None:
     ours, theirs = _directives(pair.source, pair.names), _directives(pair.target, pair.names)
     found = difference(ours, theirs, pair.alignment)
     if not found:
-        _compare_places(pair)
+        _compare_order(pair)
         return
     extra = list(found.extra)
     for item in found.missing:
@@ -49,7 +49,7 @@ def compare_directives(pair: ComparedPages) -> None:
     for item in extra:
         lines = pair.alignment.at_target(item.line)
         message = f"{quoted(item.name, 90)} is not in the source"
-        hint = "take it out, or add it to the source"
+        hint = "remove it, or add it to the source"
         pair.findings.error(_directive_kind(item), lines, message, hint=hint, subject=item.name)
 
 
@@ -68,8 +68,8 @@ def _directives(page: Page, names: Names) -> list[Item]:
 _ALONE = re.compile(r"^[ \t>]*(\{\{.*\}\})[ \t]*$", re.MULTILINE)
 
 
-def _compare_places(pair: ComparedPages) -> None:
-    """Directives that have a line of their own come in the order of the source."""
+def _compare_order(pair: ComparedPages) -> None:
+    """Directives on a line of their own must be in the order of the source."""
     for match, copy in zip(
         _ALONE.finditer(pair.source.text), _ALONE.finditer(pair.target.text), strict=False
     ):
@@ -84,7 +84,7 @@ def _compare_places(pair: ComparedPages) -> None:
                 hint="show the same things in the same order",
                 subject=ours,
             )
-            return  # the rest is shifted
+            return  # later ones are shifted
 
 
 def _word(item: Item) -> str:
@@ -96,7 +96,7 @@ def _directive_kind(item: Item) -> str:
 
 
 def compare_links(pair: ComparedPages) -> None:
-    """Links inside the book by page (and by section, with a library); addresses outside it as a set."""
+    """Compares links inside the book by page (with a library, by section), external addresses as a set."""
     inside, outside = _links(pair.source, pair)
     copied_inside, copied_outside = _links(pair.target, pair)
     found = difference(inside, copied_inside, pair.alignment)
@@ -116,7 +116,7 @@ def compare_links(pair: ComparedPages) -> None:
 
 
 def _links(page: Page, pair: ComparedPages) -> tuple[list[Item], list[Item]]:
-    """Targets inside the book, by the common name of the page, and addresses outside it."""
+    """Targets inside the book, by the common name of the page, and external addresses."""
     inside: list[Item] = []
     outside: list[Item] = []
     names, edition = pair.names, _edition(pair.writing.code)
@@ -145,13 +145,13 @@ def _compare_addresses(pair: ComparedPages, outside: list[Item], copied: list[It
     for name, item in theirs.items():
         if name not in ours:
             message = f"the address {name} is not in the source"
-            hint = "add it to the source, or take it out"
+            hint = "add it to the source, or remove it"
             lines = pair.alignment.at_target(item.line)
             pair.findings.warning("url-extra", lines, message, hint=hint, subject=name)
 
 
 def _compare_sections(pair: ComparedPages) -> None:
-    """A fragment leads to the heading of the same number as the source's fragment."""
+    """A fragment must lead to the heading of the same number as the source's fragment."""
     ours, theirs = _with_fragment(pair.source), _with_fragment(pair.target)
     if len(ours) != len(theirs):
         return
@@ -159,7 +159,7 @@ def _compare_sections(pair: ComparedPages) -> None:
         wanted = _heading_number(pair, pair.source, link.target)
         got = _heading_number(pair, pair.target, copy.target)
         if wanted is None or got is None or wanted == got:
-            continue  # a fragment that leads nowhere is reported by `Library.check`
+            continue  # a fragment without a target is reported by `Library.check`
         pair.findings.error(
             "link-section",
             (link.line, copy.line),
@@ -174,7 +174,7 @@ def _with_fragment(page: Page) -> list[Link]:
 
 
 def _heading_number(pair: ComparedPages, page: Page, target: str) -> int | None:
-    """The number, from 0, of the heading that a link leads to; None where it cannot be told."""
+    """The number, from 0, of the heading that a link leads to; None where it is unknown."""
     structure = page.structure
     address, _, fragment = target.partition("#")
     if address:

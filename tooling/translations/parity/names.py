@@ -1,4 +1,4 @@
-"""Names that are the same in both books: a file by its real path, a page by its place below `src`."""
+"""Names that are the same in both books: a file by its real path, a page by its path below `src`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Names(Struct, frozen=True):
         """The common name of a file that a page refers to."""
         if self.files.exists(page.folder):
             real = self.files.real(page.folder, path)
-        else:  # a page of history, in a folder that is gone
+        else:  # a page of a former version, in a folder that is gone
             real = os.path.normpath(f"{page.folder}/{path}")
         for root in self.roots:
             if real.startswith(root):
@@ -51,8 +51,8 @@ class Names(Struct, frozen=True):
     def directive(self, page: Page, directive: Directive) -> str:
         """The common name of a directive: what it shows, not how it is written."""
         if directive.includes:
-            part = directive.part
-            shown = part if isinstance(part, str) else f"{part.start + 1}:{part.stop or ''}"
+            selector = directive.selector
+            shown = selector if isinstance(selector, str) else f"{selector.start + 1}:{selector.stop or ''}"
             return f"{directive.kind.value} {self.file(page, directive.path)}:{shown}"
         if directive.kind is Kind.TITLE:
             return "title"  # its text is translated

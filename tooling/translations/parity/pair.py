@@ -1,4 +1,4 @@
-"""A page beside its translation: which lines correspond, and where what one of them lacks should be."""
+"""A page and its translation: which lines correspond, and where missing text should be."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Alignment(Struct, frozen=True):
     target: tuple[int, ...]
 
     def at_source(self, line: int) -> Lines:
-        """A line of the source, and the line of the translation where its text should be."""
+        """A line of the source, with the line of the translation where its text should be."""
         return line, self.target[max(bisect_right(self.source, line) - 1, 0)]
 
     def at_target(self, line: int) -> Lines:
-        """The line of the source that the text of a line of the translation comes from, and that line."""
+        """A line of the translation, after the line of the source that it was translated from."""
         return self.source[max(bisect_right(self.target, line) - 1, 0)], line
 
 
 class ComparedPages(Struct, frozen=True):
-    """What the rules for text look at, and where they report to."""
+    """The input of the rules for text, and the collector of their findings."""
 
     source: Page
     target: Page
@@ -43,7 +43,7 @@ class ComparedPages(Struct, frozen=True):
 
 
 class Item(Struct, frozen=True):
-    """Something of a page that its translation must have too: what it is called in both, and its line."""
+    """An item of a page that its translation must have too: its common name and its line."""
 
     name: str
     line: int
@@ -63,7 +63,7 @@ _NO_DIFFERENCE = Difference([], [])
 
 
 def difference(ours: Sequence[Item], theirs: Sequence[Item], alignment: Alignment) -> Difference:
-    """What one page has more often than the other.
+    """The items that one page has more often than the other.
 
     Where a name occurs several times, the occurrence is taken from a section that has too many of it.
     """
@@ -85,12 +85,12 @@ def _surplus(
 ) -> list[Item]:
     chosen: list[tuple[int, Item]] = []
     for careful in (True, False):  # first where a section has too many, then anywhere
-        for place, (item, section) in enumerate(placed):
-            if wanted.get(item.name, 0) <= 0 or (place, item) in chosen:
+        for index, (item, section) in enumerate(placed):
+            if wanted.get(item.name, 0) <= 0 or (index, item) in chosen:
                 continue
             if careful and sections[item.name, section] * sign <= 0:
                 continue
             sections[item.name, section] -= sign
             wanted[item.name] -= 1
-            chosen.append((place, item))
+            chosen.append((index, item))
     return [item for _, item in sorted(chosen, key=lambda entry: entry[0])]

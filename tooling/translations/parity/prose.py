@@ -1,4 +1,4 @@
-"""Is the text translated? Blocks and sentences left in English, letters foreign to the language."""
+"""Finds untranslated text: blocks and sentences left in English, letters foreign to the language."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FEWEST_PLAIN_WORDS = {"heading": 1, "paragraph": 3, "row": 3, "html": 3, "attri
 
 
 def compare_prose(pair: ComparedPages) -> None:
-    """Reports text that is not in the language of the translation, but for words that the source has too."""
+    """Reports text that is not in the language of the translation, except words that the source has too."""
     source, target, writing = pair.source.structure, pair.target.structure, pair.writing
     originals = {_normal(block.text): block.line for block in source.prose}
     for block in target.prose:
@@ -40,7 +40,7 @@ def _normal(text: str) -> str:
 
 
 def _compare_counts(pair: ComparedPages) -> None:
-    """Between two corresponding headings, code blocks, … stand as many paragraphs and list items as there."""
+    """Compares the numbers of paragraphs and list items between corresponding headings, code blocks, …"""
     ours = _counts(pair.source.structure.prose, pair.alignment.source)
     theirs = _counts(pair.target.structure.prose, pair.alignment.target)
     if ours == theirs:
@@ -50,7 +50,7 @@ def _compare_counts(pair: ComparedPages) -> None:
             pair.findings.warning(
                 "block-count",
                 lines,
-                f"this part has {theirs[part]} paragraphs and list items; its source has {ours[part]}",
+                f"this section has {theirs[part]} paragraphs and list items; its source has {ours[part]}",
                 hint="translate paragraph by paragraph, so that nothing is lost",
                 subject=_opening(pair, lines[0]),
             )
@@ -61,18 +61,18 @@ def _counts(prose: Sequence[Prose], starts: Sequence[int]) -> Counter[int]:
 
 
 def _opening(pair: ComparedPages, line: int) -> str:
-    """The heading that a line of the source belongs to: it names the part across edits."""
+    """The heading above a line of the source: it identifies the section across edits."""
     above = [heading.id for heading in pair.source.structure.headings if heading.line <= line]
     return above[-1] if above else "start"
 
 
 def _plain_words(words: Sequence[str]) -> int:
-    """Words that are no names: they start with a small letter and have no capital inside."""
+    """Words that are not names: they start with a lower-case letter and contain no capital."""
     return sum(word.islower() and len(word) > 1 for word in words)
 
 
 def _common_words(words: Sequence[str], pair: ComparedPages) -> int:
-    """Of the words with a capital, those that the source also writes small: `Axis Sum` has `sum`, no name."""
+    """How many capitalised words the source also has in lower case: in `Axis Sum`, `sum` is not a name."""
     capital = {word.lower() for word in words if word.istitle()}
     text = " ".join([block.text for block in pair.source.structure.prose])
     return len(capital.intersection(_WORD.findall(text)))
@@ -85,7 +85,7 @@ def _check_untranslated(block: Prose, originals: dict[str, int], pair: ComparedP
         return
     same = originals.get(text)
     if same is None and not pair.writing.own_script:
-        return  # its letters do not tell the language from English
+        return  # its letters do not distinguish the language from English
     plain = _plain_words(words)
     if same is not None and block.kind == "heading" and plain == 0:
         plain = _common_words(words, pair)

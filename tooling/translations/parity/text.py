@@ -15,7 +15,7 @@ from tooling.translations.parity.pair import ComparedPages, Difference, Item, di
 _TEXT_IN_FORMULA = re.compile(r"\\(?:text|textrm|textbf|mbox)\s*\{[^{}]*\}")
 # Markdown reads `\\Large` and `\Large` alike.
 _ESCAPED = re.compile(r"\\\\(?=[A-Za-z])")
-# Digits of names are no numbers: float32, p15, SM90, #12.
+# Digits in names are not numbers: float32, p15, SM90, #12.
 _NUMBER = re.compile(r"[0-9](?<![A-Za-z0-9_#.].)[0-9]*(?:(?:,[0-9]{3})+(?:\.[0-9]+)?|(?:\.[0-9]+)*)")
 
 _ENGLISH_WORDS = {
@@ -54,7 +54,7 @@ _PART = re.compile(r"\b(?:[Pp]arts?|[Vv]olumes?|[Cc]hapters?|[Aa]ppendix) ([IVXL
 
 
 class _Rule(Struct, frozen=True):
-    """How the differences of one sort of thing are reported."""
+    """How the differences of one kind of item are reported."""
 
     kind: str
     noun: str
@@ -76,7 +76,7 @@ class _Rule(Struct, frozen=True):
 _FORMULA = _Rule(
     "formula",
     "formula",
-    r"formulas stand between `\\(` and `\\)`, or `\\[` and `\\]`, and are not translated",
+    r"formulas are written between `\\(` and `\\)`, or `\\[` and `\\]`, and are not translated",
     fatal=True,
 )
 _CODE = _Rule("code-span", "code", "code in text stays as it is, and occurs as often as in the source")
@@ -91,19 +91,19 @@ _UP = re.compile(r"(?:\.\./)+")
 
 
 def compare_active_content(pair: ComparedPages) -> None:
-    """What a browser runs, loads or applies: a translated page has what its source has."""
+    """Compares what a browser runs, loads or applies; both pages must have the same."""
     ours, theirs = pair.source.structure.active, pair.target.structure.active
     if ours or theirs:
         _ACTIVE.report(difference(_active(ours), _active(theirs), pair.alignment), pair)
 
 
 def _active(found: Iterable[Active]) -> list[Item]:
-    # The translation is at another depth, so `../` differs.
+    # The translation is at another folder depth, so `../` differs.
     return [Item(_UP.sub("../", one.text), one.line) for one in found]
 
 
 def compare_formulas(pair: ComparedPages) -> None:
-    """The formulas, without the words in them; a lost delimiter shows as a lost formula."""
+    """Compares the formulas, without the words in them; a lost delimiter is reported as a lost formula."""
     ours, theirs = pair.source.structure, pair.target.structure
     if ours.formulas or theirs.formulas:
         _FORMULA.report(difference(_formulas(ours), _formulas(theirs), pair.alignment), pair)
@@ -119,7 +119,7 @@ def _formulas(structure: Structure) -> list[Item]:
 
 
 def compare_codes(pair: ComparedPages) -> None:
-    """The code spans: names, flags and values that readers type or look for."""
+    """Compares the code spans: names, flags and values that readers type or look for."""
     codes, copied = pair.source.structure.codes, pair.target.structure.codes
     if sorted([code.text for code in codes]) == sorted([code.text for code in copied]):
         return
@@ -129,7 +129,7 @@ def compare_codes(pair: ComparedPages) -> None:
 
 
 def compare_numbers(pair: ComparedPages) -> None:
-    """The numbers in the text; `two` and `두` may stand for 2."""
+    """Compares the numbers in the text; `two` and `두` may be written for 2."""
     ours, theirs = pair.source.structure.prose, pair.target.structure.prose
     text, copied = (
         "\n".join([block.text for block in ours]),
@@ -152,7 +152,7 @@ def _values(text: str) -> list[str]:
 
 
 def _at_most(counts: Counter[str], items: list[Item]) -> list[Item]:
-    """As many items of each name as are counted: the others are written in letters on the other page."""
+    """At most the counted number of items of each name: the others are spelled out on the other page."""
     kept: list[Item] = []
     for item in items:
         if counts[item.name] > 0:
@@ -172,13 +172,13 @@ def _numbers(prose: Iterable[Prose]) -> list[Item]:
 
 
 def _english_numbers(text: str) -> Counter[str]:
-    """Numbers that English writes in letters: `two`, and `Part XI`, which Korean counts as 11."""
+    """Numbers that English spells out: `two`, and `Part XI`, which Korean writes as 11."""
     words = (_ENGLISH_VALUES[word] for word in _WORD.findall(text.lower()) if word in _ENGLISH_VALUES)
     return Counter(words) + Counter(str(_roman(numeral)) for numeral in _PART.findall(text))
 
 
 def _roman(numeral: str) -> int:
-    """4 for `IV`: a letter before a greater one is taken away."""
+    """The value of a Roman numeral: 4 for `IV`."""
     values = [_ROMAN[letter] for letter in numeral]
     return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
 

@@ -1,4 +1,4 @@
-"""Text on a terminal: Korean takes two columns a syllable, colour only where it is wanted."""
+"""Formats text for a terminal: Korean syllables are two columns wide, and colour is optional."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _CODES = {
 _PLAIN = str.maketrans(
     {"→": "->", "§": "section ", "…": "...", "·": "-", "—": "-", "─": "-", "“": '"', "”": '"'}
 )
-_COMBINING_JAMO = range(0x1160, 0x1200)  # vowels and finals that join the syllable before them
+_COMBINING_JAMO = range(0x1160, 0x1200)  # vowels and final consonants that join the syllable before them
 
 
 class Style(Struct, frozen=True):
-    """Whether to colour."""
+    """Whether to use colour."""
 
     colour: bool = False
 
@@ -37,7 +37,7 @@ class Style(Struct, frozen=True):
 
 
 def style_for(stream: TextIO) -> Style:
-    """Colour on a terminal, unless NO_COLOR says otherwise; FORCE_COLOR colours a pipe too."""
+    """Colour on a terminal unless NO_COLOR is set; with FORCE_COLOR also on a pipe."""
     if os.environ.get("NO_COLOR"):
         return Style(colour=False)
     return Style(colour=bool(os.environ.get("FORCE_COLOR")) or stream.isatty())
@@ -54,7 +54,7 @@ def encodable(text: str, encoding: str | None) -> str:
 
 
 def width(text: str) -> int:
-    """Columns that a terminal gives to the text."""
+    """The width of the text on a terminal, in columns."""
     if text.isascii():
         return len(text)
     columns = 0

@@ -12,7 +12,7 @@ from tooling.translations.report.report import Report
 
 
 class Format(StrEnum):
-    """How a report is written."""
+    """A format of a report."""
 
     TEXT = "text"
     JSON = "json"
@@ -23,10 +23,10 @@ class Format(StrEnum):
 
 
 def render(report: Report, form: Format, style: Style, *, every_page: bool = False) -> str:
-    """The report in a format; style and `every_page` concern text alone."""
+    """The report in a format; style and `every_page` apply to text alone."""
     if form is Format.TEXT:
         return terminal.render(report, style, every_page=every_page)
-    # One format is wanted at a time, so one module is loaded.
+    # Only the module of the requested format is loaded.
     renderer: Callable[[Report], str] = import_module(f"{__package__}.{_MODULES[form]}").render
     return renderer(report)
 

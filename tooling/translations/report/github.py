@@ -1,4 +1,4 @@
-"""A report as GitHub workflow commands, the gravest first; the step summary has what GitHub does not show."""
+"""A report as GitHub workflow commands, most severe first; the step summary has what GitHub does not show."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def render(report: Report) -> str:
         for problem in report.problems
     ]
     counted = set(map(id, report.verdict.failing))
-    # Within a severity, what makes the check fail is shown before what does not.
+    # Within a severity, findings that fail the check are shown first.
     ordered = sorted(report.findings, key=lambda one: (-one.severity, id(one) not in counted))
     return "\n".join(annotation_lines([*problems, *map(_annotation, ordered)], root=None))
 

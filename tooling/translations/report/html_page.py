@@ -102,8 +102,8 @@ def _where(page: PageStatus, findings: list[TranslationFinding]) -> Iterator[str
         items.append(page.reason)
     for finding in findings:
         if finding.family in ("parity", "include", "glossary"):
-            place = f"line {finding.line}: " if finding.line else ""
-            items.append(f"{finding.severity.word} [{finding.kind}] {place}{finding.message}")
+            location = f"line {finding.line}: " if finding.line else ""
+            items.append(f"{finding.severity.word} [{finding.kind}] {location}{finding.message}")
     if items:
         yield "<ul>" + "".join(f"<li>{html.escape(item)}</li>" for item in items) + "</ul>"
     if page.hint and page.needs_translation:

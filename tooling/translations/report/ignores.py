@@ -1,12 +1,12 @@
-"""Findings that a team has decided to live with, each with a reason, none of them for ever.
+"""Ignored findings, each with a reason.
 
     [[ignore]]
     key = "parity/puzzle_03/puzzle_03.md/numbers:1024"
     reason = "the Korean text rounds on purpose"
     until = 2026-06-30          # optional
 
-A key is made of what a finding is about, so it stops matching when that changes; entries that match nothing
-any more are reported, and so are those whose day has passed.
+A key is derived from the subject of a finding, so it stops matching when that changes; entries that no longer
+match are reported, and so are expired ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tooling.translations.model import FreshnessSeverity
 
 
 class IgnoreFileError(ToolingError):
-    """The file of ignored findings is broken."""
+    """The file of ignored findings is malformed."""
 
 
 class Ignore(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Ignore(Struct, frozen=True):
 
 
 class Sorted(Struct, frozen=True):
-    """Findings after the ignores: what remains, and what was set aside with its reason."""
+    """The findings that remain, and the ignored ones with their reasons."""
 
     kept: tuple[TranslationFinding, ...]
     ignored: tuple[tuple[TranslationFinding, str], ...]
@@ -45,7 +45,7 @@ def read_ignores(path: Path) -> tuple[Ignore, ...]:
     """The entries of an ignore file; a file that does not exist has none.
 
     Raises:
-        IgnoreFileError: no TOML, an unknown field, a missing key or reason.
+        IgnoreFileError: not TOML, an unknown field, a missing key or reason.
     """
     if not path.is_file():
         return ()
@@ -62,7 +62,7 @@ def read_ignores(path: Path) -> tuple[Ignore, ...]:
         ) from error
     entries = table.pop("ignore", [])
     if table or not isinstance(entries, list):
-        raise _broken(path, "only [[ignore]] entries belong here", ", ".join(table) or "ignore is no list")
+        raise _broken(path, "only [[ignore]] entries belong here", ", ".join(table) or "ignore is not a list")
     return tuple(_entry(path, entry) for entry in entries)
 
 
@@ -76,11 +76,11 @@ def _entry(path: Path, entry: object) -> Ignore:
     if not isinstance(key, str) or not key:
         raise _broken(path, "an entry has no key", f"reason: {reason!r}")
     if not isinstance(reason, str) or not reason.strip():
-        raise _broken(path, f"the entry {key!r} gives no reason", "the next reader must know why")
+        raise _broken(path, f"the entry {key!r} gives no reason", "every entry needs a reason")
     if isinstance(until, datetime.datetime):
         until = until.date()
     if until is not None and not isinstance(until, datetime.date):
-        raise _broken(path, f"until of {key!r} is no date", repr(until))
+        raise _broken(path, f"until of {key!r} is not a date", repr(until))
     return Ignore(key, reason.strip(), until)
 
 
@@ -97,11 +97,11 @@ def apply_ignores(
     today: datetime.date,
     whole: bool,
 ) -> Sorted:
-    """Sets ignored findings aside, and adds findings about ignores that have run out.
+    """Separates the ignored findings, and adds findings about ignores that have expired.
 
     Args:
         file: the ignore file as reports name it.
-        whole: the run saw everything, so an entry that matches nothing is out of date.
+        whole: the run covered everything, so an entry that matches nothing is out of date.
     """
     expired = [entry for entry in ignores if entry.until is not None and entry.until < today]
     active = {entry.key: entry for entry in ignores if entry not in expired}
@@ -110,24 +110,24 @@ def apply_ignores(
     matched: set[str] = set()
     for finding in findings:
         entry = active.get(finding.key)
-        # What could not be found out cannot be waved through.
+        # What could not be determined cannot be ignored.
         if entry is None or finding.kind == "unknown":
             kept.append(finding)
         else:
             matched.add(entry.key)
             ignored.append((finding, entry.reason))
     for entry in expired:
-        message = f"the ignore of {entry.key} ran out on {entry.until}"
+        message = f"the ignore of {entry.key} expired on {entry.until}"
         kept.append(_about(entry, "ignore:expired", message, file))
     for key, entry in active.items():
         if whole and key not in matched:
-            message = f"the ignore of {key} matches nothing any more"
+            message = f"the ignore of {key} no longer matches anything"
             kept.append(_about(entry, "ignore:unused", message, file))
     return Sorted(tuple(kept), tuple(ignored))
 
 
 def _about(entry: Ignore, kind: str, message: str, file: str) -> TranslationFinding:
-    hint = "delete the entry, or renew it with a reason that still holds"
+    hint = "delete the entry, or renew it with a reason that still applies"
     return TranslationFinding(
         kind, FreshnessSeverity.WARNING, "", file, None, None, message, hint, f"{kind}/{entry.key}"
     )

@@ -14,9 +14,9 @@ SCHEMA_VERSION = 1
 
 
 def render(report: Report) -> str:
-    """The report as JSON with a page, and a finding, a line.
+    """The report as JSON, with one line for each page and each finding.
 
-    Lines suit people and diffs; indenting every field would take as long as judging the pages.
+    Lines are readable and suit diffs; indenting every field would take as long as judging the pages.
     """
     fields = (f"{_dump(name)}: {_lay_out(value)}" for name, value in document(report).items())
     return "{\n" + ",\n".join(fields) + "\n}"
@@ -76,7 +76,7 @@ def _page(report: Report, page: PageStatus) -> dict[str, Any]:
         "changed_blocks": page.changed_blocks,
         "dirty": page.dirty,
         "moved": page.moved,
-        "forgiven": page.forgiven,
+        "forgiven": page.skipped,
         "reason": page.reason,
         "try": page.hint,
         "notes": list(page.notes),

@@ -9,21 +9,21 @@ from tooling.translations.findings import TranslationFinding, describe_section
 from tooling.translations.model import ChangeClass, Fidelity, Freshness, FreshnessSeverity, PageStatus
 from tooling.translations.report.report import Report
 
-# A bot finds its former comment by this line and edits it, instead of adding one per push.
+# A bot finds its earlier comment by this line and edits it instead of adding one per push.
 COMMENT_MARK = "<!-- check-translations -->"
 COMMENT_LIMIT = 65_536  # characters GitHub accepts in a comment
 _SIGNS = {FreshnessSeverity.ERROR: "❌", FreshnessSeverity.WARNING: "⚠️", FreshnessSeverity.INFO: "ℹ️"}
 
 
 def render(report: Report, limit: int = COMMENT_LIMIT) -> str:
-    """The report in at most `limit` characters; what does not fit is counted at the end."""
+    """The report in at most `limit` characters; the number of omitted lines is at the end."""
     head = "\n".join(_head(report))
     rows = list(_body(report))
     text = "\n".join([head, *rows])
     if len(text) <= limit:
         return text
     kept: list[str] = []
-    # Room for the closing sentence, whatever its number.
+    # Reserves space for the closing sentence, whatever its number.
     left = limit - len(head) - 200
     for row in rows:
         left -= len(row) + 1
@@ -54,7 +54,7 @@ def _head(report: Report) -> Iterator[str]:
         yield f"> **Could not be checked:** {_inline(problem.what)} ({_inline(problem.why)})."
         yield f"> Try: `{problem.hint}`"
     for reason in verdict.unclear[:5]:
-        yield f"> **Could not tell:** {_inline(reason)}"
+        yield f"> **Could not be determined:** {_inline(reason)}"
     yield ""
 
 
@@ -117,8 +117,8 @@ def _row(report: Report, page: PageStatus) -> str:
 
 
 def _finding(finding: TranslationFinding) -> str:
-    place = f"{finding.file}:{finding.line}" if finding.line else finding.file
-    return f"- {_SIGNS[finding.severity]} `{place}` **{finding.kind}**: {_inline(finding.message)}"
+    location = f"{finding.file}:{finding.line}" if finding.line else finding.file
+    return f"- {_SIGNS[finding.severity]} `{location}` **{finding.kind}**: {_inline(finding.message)}"
 
 
 def _inline(text: str) -> str:

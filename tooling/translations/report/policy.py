@@ -1,4 +1,4 @@
-"""When a report fails: which findings count, and what a change is answerable for."""
+"""When a report fails: which findings count, and for which pages of a change."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _DAY = 86_400
 
 
 class FailOnError(ToolingError):
-    """--fail-on names something that no finding is called."""
+    """--fail-on names an unknown kind of finding."""
 
 
 class Policy(Struct, frozen=True):
-    """When to fail.
+    """The conditions under which a report fails.
 
     Attributes:
-        check: findings decide the exit status; without it a report is only a report.
+        check: findings determine the exit status; without it a report never fails because of them.
         fail_on: severities (`error`, `warning`), families and kinds that fail.
         max_stale: tolerated share of stale pages in percent, None for none tolerated.
         max_age: tolerated age of a stale page in days, None for none tolerated.
@@ -59,8 +59,8 @@ class Policy(Struct, frozen=True):
         for word in words:
             if word not in ("error", "warning", "info") and word.partition(":")[0] not in FAMILIES:
                 raise FailOnError(
-                    f"--fail-on {word}: no finding is called that",
-                    why="a misspelt name would never fail",
+                    f"--fail-on {word}: unknown kind of finding",
+                    why="a misspelled kind would never fail",
                     hint=f"use error, warning, or any of {', '.join(FAMILIES)}, as in stale:prose",
                 )
         implied = fail_on is not None or max_stale is not None or max_age is not None
@@ -78,7 +78,7 @@ class Policy(Struct, frozen=True):
         stale = [finding for finding in counted if finding.family == "stale"]
         if self.max_age is not None:
             since = {page.key: page.outdated_since for page in pages}
-            # A page of unknown age may be of any age: it counts.
+            # A page of unknown age counts.
             stale = [
                 finding
                 for finding in stale
@@ -98,7 +98,7 @@ def _matches(word: str, finding: TranslationFinding) -> bool:
         return True
     if finding.family != word:
         return False
-    # Naming a whole family of graded findings means its errors; naming one kind means every one of it.
+    # The name of a family selects its errors; the name of one kind selects all its findings.
     return finding.severity is FreshnessSeverity.ERROR or word not in _GRADED
 
 
@@ -107,7 +107,7 @@ class Scope(Struct, frozen=True):
 
     Attributes:
         since: the reference it was measured from.
-        targets: keys of translated pages it touches: these must end accurate.
+        targets: keys of translated pages it touches: these must be accurate.
         sources: keys of source pages it touches: their translations are only warned about.
     """
 
@@ -133,10 +133,10 @@ class Verdict(Struct, frozen=True):
     """The outcome of a report.
 
     Attributes:
-        exit_code: 0 pass, 1 findings that count, 2 something could not be told.
+        exit_code: 0 pass, 1 findings that count, 2 something could not be determined.
         failing: the findings that count.
-        unclear: why something could not be told.
-        reported: the findings that would count if this were more than a report.
+        unclear: what could not be determined, and why.
+        reported: the findings that would count with `--check`.
     """
 
     exit_code: ExitCode
@@ -154,7 +154,7 @@ def judge(
     now: int,
     scope: Scope | None = None,
 ) -> Verdict:
-    """The outcome for these findings; what could not be found out never passes, with or without `check`."""
+    """The outcome for these findings; what could not be determined never passes, with or without `check`."""
     unclear = [problem.what for problem in problems]
     unclear += [f"{page.key}: {page.reason}" for page in pages if page.freshness is Freshness.UNKNOWN]
     if policy.check:

@@ -1,4 +1,4 @@
-"""A whole run in one value: what every format renders."""
+"""The result of a run, which every format renders."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class Report(Struct, frozen=True):
-    """The pages, what there is to complain about, and the verdict.
+    """The pages, the findings and the verdict.
 
     Attributes:
         pages: the pages in scope.
-        fidelity: the second axis, by page key.
-        findings: what remains after the ignores, gravest first.
-        ignored: what was set aside, with the reason given.
-        problems: why a part of the answer is missing.
+        fidelity: by page key.
+        findings: those that are not ignored, most severe first.
+        ignored: those that are, with the reason given.
+        problems: why the result is incomplete.
         git_processes: how many git processes the run took.
     """
 
@@ -54,7 +54,7 @@ class Report(Struct, frozen=True):
         return datetime.datetime.fromtimestamp(self.time, datetime.UTC).date()
 
     def by_page(self) -> dict[str, list[TranslationFinding]]:
-        """The findings of each page, gravest first; those about no page are under the empty key."""
+        """The findings of each page, most severe first; those about no page are under the empty key."""
         grouped: dict[str, list[TranslationFinding]] = {}
         for finding in self.findings:
             grouped.setdefault(finding.page, []).append(finding)
@@ -64,7 +64,7 @@ class Report(Struct, frozen=True):
         return self.fidelity.get(page.key, Fidelity.NOT_CHECKED)
 
     def age_in_days(self, page: PageStatus) -> int | None:
-        """How long the translation has been behind, None where history does not tell."""
+        """How long the translation has been stale, None where history does not show it."""
         if page.outdated_since is None:
             return None
         return max(0, (self.time - page.outdated_since) // 86_400)
@@ -79,10 +79,10 @@ def make_report(
     scope: Scope | None = None,
     only: Collection[str] | None = None,
 ) -> Report:
-    """Joins both axes, applies scope and ignores, and judges.
+    """Combines freshness and fidelity, applies scope and ignores, and judges.
 
     Raises:
-        IgnoreFileError: the ignore file is broken.
+        IgnoreFileError: the ignore file is malformed.
     """
     pages = survey.pages if scope is None else tuple(one for one in survey.pages if scope.covers(one.key))
     found = [finding for page in pages for finding in freshness_findings(page)]
@@ -100,7 +100,7 @@ def make_report(
             read_ignores(ignore_file),
             file=survey.roots.name(ignore_file),
             today=datetime.datetime.fromtimestamp(survey.time, datetime.UTC).date(),
-            # Without the second axis, entries about it cannot match.
+            # Without the comparison, entries about fidelity cannot match.
             whole=scope is None and only is None and fidelity is not None,
         )
         softened, ignored = sorted_out.kept, sorted_out.ignored
@@ -123,5 +123,5 @@ def make_report(
 
 
 def worst(findings: Collection[TranslationFinding]) -> FreshnessSeverity | None:
-    """The gravest severity among them."""
+    """The highest severity among them."""
     return max((finding.severity for finding in findings), default=None)

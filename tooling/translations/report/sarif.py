@@ -20,13 +20,13 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
     "stale": "The source has changed since the page was translated.",
     "missing": "A source page has no translation.",
-    "orphaned": "A translation has lost its source page.",
-    "untracked": "A translation carries no marker.",
+    "orphaned": "A translation has no source page.",
+    "untracked": "A translation has no marker.",
     "bad-pin": "A marker names a text that cannot be the page's source.",
     "unknown": "The freshness of a page could not be determined.",
     "parity": "A translation differs from its source at the pin.",
     "include": "An include cannot be resolved, or its code has changed since the pin.",
-    "glossary": "A translation leaves the glossary.",
+    "glossary": "A translation deviates from the glossary.",
     "ignore": "An ignored finding is out of date.",
 }
 
@@ -60,17 +60,17 @@ def render(report: Report) -> str:
 
 
 def _result(finding: TranslationFinding, rule: int | None = None) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.file)}}
+    location: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.file)}}
     if finding.line:
-        place["region"] = {"startLine": finding.line}
+        location["region"] = {"startLine": finding.line}
         if finding.last_line:
-            place["region"]["endLine"] = finding.last_line
+            location["region"]["endLine"] = finding.last_line
     text = f"{finding.message}. Try: {finding.hint}" if finding.hint else finding.message
     result: dict[str, Any] = {
         "ruleId": finding.kind,
         "level": _LEVELS[finding.severity],
         "message": {"text": text},
-        "locations": [{"physicalLocation": place}],
+        "locations": [{"physicalLocation": location}],
         "partialFingerprints": {"checkTranslations/v1": hashlib.sha256(finding.key.encode()).hexdigest()},
     }
     if rule is not None:

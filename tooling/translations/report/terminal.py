@@ -1,4 +1,4 @@
-"""A report for a terminal: a table of what needs a look, then where to look."""
+"""A report for a terminal: a table of the pages that need attention, then details."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _title(report: Report, style: Style) -> str:
 
 
 def _needs_a_look(report: Report, page: PageStatus, findings: Sequence[TranslationFinding]) -> bool:
-    # Findings of the mildest kind too, such as included code that changed: the prose around it may be wrong.
+    # Findings of the lowest severity too, such as changed included code: the prose around it may be wrong.
     unclear = report.fidelity_of(page) is Fidelity.UNKNOWN
     return page.freshness is not Freshness.CURRENT or unclear or bool(findings)
 
@@ -134,9 +134,9 @@ def _details(page: PageStatus, findings: Sequence[TranslationFinding], style: St
 
 
 def _finding(finding: TranslationFinding, style: Style) -> Iterator[str]:
-    place = f"{finding.file}:{finding.line}" if finding.line else finding.file
+    location = f"{finding.file}:{finding.line}" if finding.line else finding.file
     label = style(f"{finding.severity.word}[{finding.kind}]", _SEVERITY_COLOURS[finding.severity])
-    yield f"  {place}: {label} {finding.message}"
+    yield f"  {location}: {label} {finding.message}"
     if finding.hint:
         yield style(f"    try: {finding.hint}", "dim")
 
@@ -158,8 +158,8 @@ def _summary(report: Report, style: Style) -> Iterator[str]:
     verdict = report.verdict
     if verdict.unclear:
         more = f" and {len(verdict.unclear) - 1} more" if len(verdict.unclear) > 1 else ""
-        yield style(f"could not tell: {verdict.unclear[0]}{more}", "red", "bold")
+        yield style(f"could not be determined: {verdict.unclear[0]}{more}", "red", "bold")
     elif verdict.failing:
         yield style(f"failed: {_counting(verdict.failing)}", "red", "bold")
     elif verdict.reported:
-        yield f"only reported; with --check this fails: {_counting(verdict.reported)}"
+        yield f"reported only; with --check this fails: {_counting(verdict.reported)}"

@@ -12,7 +12,7 @@ ABSENT = 0xFFFFFFFF
 """Table entry of a thread that takes no part."""
 
 WINDOW = 32768
-"""Bytes of the memory that global and shared offsets lie in; local memory has `LOCAL_WINDOW` per thread."""
+"""Bytes of the memory that global and shared offsets are in; local memory has `LOCAL_WINDOW` per thread."""
 LOCAL_WINDOW = 256
 
 _MAGIC = 0x5EED1E55  # no loaded word has this value, so nothing is stored; ptxas cannot know

@@ -1,12 +1,12 @@
-"""What is ordered before what: the clocks of the race check.
+"""The happens-before relation between threads: the clocks of the race check.
 
-Time is the stamp of the next access. A barrier of a block or whole warp is one number: everything its
-threads did before that stamp is ordered before everything they do from now on. Barriers of some of the
-threads need vectors: `_pairs` for lanes of a warp, `_vectors` for the threads of a block, made only where
-such barriers occur. Where threads arrive at one time and wait at another, what they did in between is not
-ordered: clusters have `cluster_order`, mbarriers keep what was announced until their phase is complete.
+Time is the stamp of the next access. A barrier of a block or a whole warp is one number: everything its
+threads did before that stamp happens before everything they do afterwards. Barriers of some of the threads
+need vectors: `_pairs` for the lanes of a warp, `_vectors` for the threads of a block, allocated only if such
+barriers occur. Where arrival and wait are separate, accesses between them are not ordered: clusters have
+`cluster_order`, and mbarriers keep what was released until their phase is complete.
 
-Between blocks only fences and strong operations on one address order anything: see `block_order`. Models:
+Blocks are ordered only by fences and strong operations on one address: see `block_order`. Models:
 FastTrack (Flanagan and Freund 2009) for the clocks, the PTX memory model (PTX ISA 8.5, section 8) for what
 synchronises.
 """
@@ -20,14 +20,14 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from tooling.simulator.checks.base import WARP, by_block
-from tooling.simulator.checks.happens_before.block_order import MOST_PAIRS, BlockOrder
-from tooling.simulator.checks.happens_before.cluster_order import ClusterOrder, announces
+from tooling.simulator.checks.happens_before.block_order import MAX_PAIRS, BlockOrder
+from tooling.simulator.checks.happens_before.cluster_order import ClusterOrder, releases_memory
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Ints, LaunchContext
 
 
-class _Told(Struct):
-    """What arrivals at one place told: until when threads of the block, and other blocks, are known."""
+class _Released(Struct):
+    """What arrivals at one address released: a stamp for each thread of the block, and for other blocks."""
 
     threads: Ints | None = None
     blocks: dict[int, int] = field(default_factory=dict)
@@ -58,18 +58,19 @@ class Clocks:
         self._warp: Ints | None = None
         self._pairs: dict[int, NDArray[np.int64]] = {}
         self._vectors: dict[int, NDArray[np.int64]] = {}
-        self._told: dict[tuple[int, int], _Told] = {}
-        self._announced: dict[tuple[int, int], _Told] = {}
-        self._told_anywhere: dict[bool, int] = {}  # by too many threads for places; True: in shared memory
-        self._all_told = np.full(context.blocks, now, dtype=np.int64)
+        self._released: dict[tuple[int, int], _Released] = {}
+        self._arrived: dict[tuple[int, int], _Released] = {}
+        # Released by too many threads to keep addresses apart; the key is True for shared memory.
+        self._released_anywhere: dict[bool, int] = {}
+        self._acquired_by_all = np.full(context.blocks, now, dtype=np.int64)
         self._block_order = BlockOrder(context.blocks, now)
 
     def oldest_block_barrier(self, first_block: int, blocks: int) -> int:
-        """The stamp since which some block of these has had no barrier."""
+        """The stamp of the oldest latest barrier of these blocks."""
         return int(self._block[first_block : first_block + blocks].min())
 
     def block_barrier(self, blocks: Ints, now: int) -> None:
-        """All threads of these blocks met."""
+        """All threads of these blocks passed a barrier."""
         self._block[blocks] = now
         if self._vectors:
             for block in blocks:
@@ -77,25 +78,25 @@ class Clocks:
 
     def cluster_arrive(self, threads: Ints, instruction: Instruction, now: int) -> None:
         """These threads arrived at the barrier of their cluster."""
-        self._cluster_order().arrive(threads, instruction, partial(self._announce, now))
+        self._cluster_order().arrive(threads, instruction, partial(self._release_into, now))
 
     def cluster_barrier(self, clusters: Ints, now: int) -> None:
-        """All threads of these clusters have arrived: what they did before is known there."""
-        blocks, least = self._cluster_order().meet(clusters, now)
+        """All threads of these clusters have arrived."""
+        blocks, least = self._cluster_order().complete(clusters, now)
         even = least == now
         self.block_barrier(blocks[even], now)
         self._block[blocks] = np.maximum(self._block[blocks], least)
         self._uneven |= not even.all()
         for members in np.split(blocks, len(clusters)):
-            self._block_order.meet(members)
+            self._block_order.join(members)
 
     def fence(self, threads: Ints, instruction: Instruction, now: int) -> None:
         """These threads executed a fence."""
-        if self._context.blocks_per_cluster > 1 and announces(instruction):
-            self._cluster_order().fence(threads, partial(self._announce, now))
+        if self._context.blocks_per_cluster > 1 and releases_memory(instruction):
+            self._cluster_order().fence(threads, partial(self._release_into, now))
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], now: int) -> None:
-        """These threads met, each with the lanes of its mask."""
+        """These threads synchronised, each with the lanes of its mask."""
         block, inside = np.divmod(threads, self._threads)
         warp = block * self._warps + inside // WARP
         lanes = np.minimum(self._threads - inside // WARP * WARP, WARP)
@@ -114,123 +115,124 @@ class Clocks:
             self._partial_warp(one, mask, now)
 
     def named_barrier(self, threads: Ints, now: int) -> None:
-        """These threads met; threads of different blocks met apart."""
+        """These threads passed a barrier, those of each block separately."""
         for block, members in by_block(threads, self._threads):
             vector = self._vector(block)
             vector[members] = np.maximum(vector[members], self._joint(block, members, now))
 
-    def arrive(self, threads: Ints, places: Ints, now: int) -> None:
-        """These threads told at places of their block what they did: who passes there knows it."""
-        for block, members, place in self._by_meeting(threads, places):
-            told = self._told.setdefault((block, place), _Told())
-            told.add(self._joint(block, members, now), {})
+    def arrive(self, threads: Ints, addresses: Ints, now: int) -> None:
+        """These threads release their accesses at addresses of their block."""
+        for block, members, address in self._by_address(threads, addresses):
+            released = self._released.setdefault((block, address), _Released())
+            released.add(self._joint(block, members, now), {})
 
     def arrive_at(self, threads: Ints, homes: Ints, offsets: Ints, now: int) -> None:
         """These threads, or their copies, arrived at mbarriers in the blocks `homes`.
 
-        What they did is known to who sees the phase complete; nothing is learnt from a phase under way.
+        A thread that sees the phase complete acquires them; the phase in progress gives nothing.
         """
         near = threads // self._threads == homes
-        for block, members, offset in self._by_meeting(threads[near], offsets[near]):
-            told = self._announced.setdefault((block, offset), _Told())
-            told.add(self._joint(block, members, now), {})
+        for block, members, offset in self._by_address(threads[near], offsets[near]):
+            released = self._arrived.setdefault((block, offset), _Released())
+            released.add(self._joint(block, members, now), {})
         far = zip(threads[~near].tolist(), homes[~near].tolist(), offsets[~near].tolist(), strict=True)
         for thread, home, offset in far:
-            self._announced.setdefault((home, offset), _Told()).add(None, {thread // self._threads: now})
+            self._arrived.setdefault((home, offset), _Released()).add(None, {thread // self._threads: now})
 
     def complete(self, homes: Ints, offsets: Ints) -> None:
         """A phase of each of these mbarriers is complete."""
-        for place in zip(homes.tolist(), offsets.tolist(), strict=True):
-            announced = self._announced.pop(place, None)
-            if announced is not None:
-                self._told.setdefault(place, _Told()).add(announced.threads, announced.blocks)
+        for address in zip(homes.tolist(), offsets.tolist(), strict=True):
+            arrived = self._arrived.pop(address, None)
+            if arrived is not None:
+                self._released.setdefault(address, _Released()).add(arrived.threads, arrived.blocks)
 
-    def passed(self, threads: Ints, places: Ints) -> None:
-        """These threads learn what was told at places of their block, such as mbarriers."""
-        for block, members, place in self._by_meeting(threads, places):
-            self._learn_told(block, members, self._told.get((block, place)))
+    def passed(self, threads: Ints, addresses: Ints) -> None:
+        """These threads acquire what was released at addresses of their block, such as mbarriers."""
+        for block, members, address in self._by_address(threads, addresses):
+            self._acquire(block, members, self._released.get((block, address)))
 
-    def _learn_told(self, block: int, members: Ints, told: _Told | None) -> None:
-        if told is None:
+    def _acquire(self, block: int, members: Ints, released: _Released | None) -> None:
+        if released is None:
             return
-        for visitor, stamp in told.blocks.items():
-            self._block_order.learn_of(block, visitor, stamp)
-        if told.threads is not None:
+        for other, stamp in released.blocks.items():
+            self._block_order.acquire_from(block, other, stamp)
+        if released.threads is not None:
             vector = self._vector(block)
-            vector[members] = np.maximum(vector[members], told.threads)
+            vector[members] = np.maximum(vector[members], released.threads)
 
     def synchronise(
-        self, threads: Ints, places: Ints, now: int, *, shared: bool, learns: bool, tells: bool
+        self, threads: Ints, addresses: Ints, now: int, *, shared: bool, acquires: bool, releases: bool
     ) -> None:
         """Lanes perform a strong access, in the order of their numbers.
 
         Args:
-            threads: (n,) of the lanes; `places`: (n,) what they access, in shared memory if `shared`.
+            threads: (n,) of the lanes; `addresses`: (n,) what they access, in shared memory if `shared`.
             now: the stamp after the access.
-            learns: they see what is there, and so know what those did who put it there; `tells`: they
-                change it, and who reads it knows what they did.
+            acquires: they use the value they read; `releases`: they change the value.
         """
         blocks = threads // self._threads
         if not shared and self._blocks > 1:
-            self._block_order.access(blocks, places, now, learns=learns, publishes=tells)
-        if not tells:
-            self._learn_where_told(threads, places)
-        elif len(threads) <= MOST_PAIRS or len(np.unique(places)) * len(np.unique(blocks)) <= MOST_PAIRS:
-            self._tell(threads, places, now, learns=learns)
-        elif learns:
-            self._learn_where_told(threads, places)
+            self._block_order.access(blocks, addresses, now, acquires=acquires, releases=releases)
+        if not releases:
+            self._acquire_at(threads, addresses)
+        elif len(threads) <= MAX_PAIRS or len(np.unique(addresses)) * len(np.unique(blocks)) <= MAX_PAIRS:
+            self._release(threads, addresses, now, acquires=acquires)
+        elif acquires:
+            self._acquire_at(threads, addresses)
         else:
-            self._told_anywhere[shared] = now
-        if learns and shared in self._told_anywhere:
-            self._all_told[blocks] = np.maximum(self._all_told[blocks], self._told_anywhere[shared])
+            self._released_anywhere[shared] = now
+        if acquires and shared in self._released_anywhere:
+            self._acquired_by_all[blocks] = np.maximum(
+                self._acquired_by_all[blocks], self._released_anywhere[shared]
+            )
 
-    def _tell(self, threads: Ints, places: Ints, now: int, *, learns: bool) -> None:
-        for block, members, place in self._by_meeting(threads, places):
-            if learns and len(members) == 1:  # what others told, not what it is about to tell
-                self._learn_told(block, members, self._told.get((block, place)))
-            told = self._told.setdefault((block, place), _Told())
-            told.add(self._joint(block, members, now), {})
-            if learns and len(members) > 1:
-                self._learn_told(block, members, told)
+    def _release(self, threads: Ints, addresses: Ints, now: int, *, acquires: bool) -> None:
+        for block, members, address in self._by_address(threads, addresses):
+            if acquires and len(members) == 1:  # what others released before
+                self._acquire(block, members, self._released.get((block, address)))
+            released = self._released.setdefault((block, address), _Released())
+            released.add(self._joint(block, members, now), {})
+            if acquires and len(members) > 1:
+                self._acquire(block, members, released)
 
     def batch_ends(self) -> None:
-        """The blocks that ran have ended: what their threads know is of use to nobody."""
+        """The blocks that ran have ended, and so the clocks of their threads."""
         self._vectors.clear()
         self._pairs.clear()
-        self._told.clear()
-        self._told_anywhere.clear()
+        self._released.clear()
+        self._released_anywhere.clear()
         self._block_order.batch_ends()
 
-    def _learn_where_told(self, threads: Ints, places: Ints) -> None:
-        """Lanes learn what was told where they read; mostly nothing was told there yet."""
-        some = np.isin(places, np.array([place for _, place in self._told]))
-        for block, members, place in self._by_meeting(threads[some], places[some]) if some.any() else ():
-            self._learn_told(block, members, self._told.get((block, place)))
+    def _acquire_at(self, threads: Ints, addresses: Ints) -> None:
+        """Lanes acquire what was released where they read; usually nothing was."""
+        some = np.isin(addresses, np.array([address for _, address in self._released]))
+        for block, members, address in self._by_address(threads[some], addresses[some]) if some.any() else ():
+            self._acquire(block, members, self._released.get((block, address)))
 
     def known_until(self, threads: Ints, now: int) -> Ints:
-        """(n,) stamps before which each of these threads surely knows all accesses of its block.
+        """(n,) stamps before which all accesses of its block happen before each of these threads.
 
-        Where barriers of some of the threads occur, or arrivals before the end of a block's accesses, it is
-        taken to know everything.
+        If barriers of some of the threads occur, or arrivals before the end of a block's accesses, all
+        accesses are assumed to be ordered.
         """
         if self._vectors or self._pairs or self._warp is not None or self._uneven:
             return np.full(len(threads), now, np.int64)
         return np.asarray(self._block[threads // self._threads])
 
     def unordered(self, earlier: Ints, stamps: Ints, later: Ints) -> NDArray[np.bool_]:
-        """Which pairs of accesses nothing has ordered.
+        """Which pairs of accesses are not ordered.
 
         Args:
             earlier: (n,) threads of the earlier accesses; `stamps`: when they happened.
             later: (n,) threads that access now.
 
         Returns:
-            (n,) true where the earlier access is not known to be over.
+            (n,) true if the earlier access does not happen before the later one.
         """
         block, other = later // self._threads, earlier // self._threads
         result = (stamps >= self.launch) & (earlier != later)
         same = block == other
-        result &= ~(same & (stamps < np.maximum(self._block[block], self._all_told[block])))
+        result &= ~(same & (stamps < np.maximum(self._block[block], self._acquired_by_all[block])))
         if self._cluster is not None:
             result &= ~self._cluster.ordered(earlier, stamps, later)
         if self._warp is not None and result.any():
@@ -281,7 +283,7 @@ class Clocks:
         pairs[lanes] = np.maximum(pairs[lanes], joint)
 
     def _vector(self, block: int) -> NDArray[np.int64]:
-        """(threads, threads): up to which stamp each thread (row) knows each other thread's accesses."""
+        """(threads, threads): the stamp up to which a thread (column) is ordered before a thread (row)."""
         vector = self._vectors.get(block)
         if vector is None:
             shape = (self._threads, self._threads)
@@ -289,7 +291,7 @@ class Clocks:
         return vector
 
     def _joint(self, block: int, members: Ints, now: int) -> NDArray[np.int64]:
-        """(threads,) up to which stamp these threads of a block, all together, know each thread of it."""
+        """(threads,) the maximum of the vectors of these threads of a block."""
         vector = self._vectors.get(block)
         joint = np.full(self._threads, self._block[block], dtype=np.int64)
         if vector is not None:
@@ -299,7 +301,7 @@ class Clocks:
         return joint
 
     def _add_warps(self, joint: NDArray[np.int64], block: int, members: Ints) -> None:
-        """What a warp's lanes told one another, its members take along."""
+        """Include what the lanes of each warp acquired from one another."""
         if self._warp is None:
             return
         for warp in np.unique(members // WARP).tolist():
@@ -311,8 +313,8 @@ class Clocks:
                 lanes = members[members // WARP == warp] % WARP
                 np.maximum(known, pairs[lanes, : len(known)].max(axis=0), out=known)
 
-    def _announce(self, now: int, table: NDArray[np.int64], threads: Ints) -> None:
-        """See `cluster_order.Announce`."""
+    def _release_into(self, now: int, table: NDArray[np.int64], threads: Ints) -> None:
+        """See `cluster_order.Release`."""
         blocks = np.unique(threads // self._threads)
         table[blocks] = np.maximum(table[blocks], self._block[blocks, None])
         if self._vectors or self._warp is not None:
@@ -326,14 +328,14 @@ class Clocks:
         return self._cluster
 
     def _share_in_warps(self, block: int, members: Ints) -> None:
-        """What a lane learnt at a barrier of some threads, it passes on to the lanes it meets."""
+        """Lanes of a warp that synchronise share what each acquired at barriers of some threads."""
         vector = self._vectors.get(block)
         if vector is not None:
             for warp in np.unique(members // WARP):
                 lanes = members[members // WARP == warp]
                 vector[lanes] = vector[lanes].max(axis=0)
 
-    def _by_meeting(self, threads: Ints, addresses: Ints) -> list[tuple[int, Ints, int]]:
+    def _by_address(self, threads: Ints, addresses: Ints) -> list[tuple[int, Ints, int]]:
         if not len(threads):
             return []
         blocks = threads // self._threads

@@ -1,11 +1,11 @@
-"""What each block of a launch knows of the others: through strong accesses to global memory.
+"""The happens-before relation between the blocks of a launch, through strong accesses to global memory.
 
-A store or atomic operation publishes, at its address, what its block did before; a load or an atomic
-operation whose result is used learns what was published there. Each address has a log of publications, and
-what a block knows is a position in each log that it has read from. Nothing is kept for pairs of blocks, and
-their number has no limit. Blocks are followed as wholes, which may miss a race but invents none.
+A store or atomic operation releases, at its address, what its block did before; a load, or an atomic
+operation whose result is used, acquires what was released there. Each address has a log of releases, and a
+block's clock is a position in each log that it has read. Nothing is kept for pairs of blocks, so that their
+number is not limited. Blocks are tracked as a whole, which may miss a race but reports no false one.
 
-Model: vector clocks (FastTrack, Flanagan and Freund 2009), worked out only for the pairs that are asked for.
+Model: vector clocks (FastTrack, Flanagan and Freund 2009), computed only for the pairs that are queried.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ from numpy.typing import NDArray
 
 from tooling.simulator.gpu.hooks import Ints
 
-MOST_PAIRS = 1024
-"""An access with more pairs of an address and a block is followed without its addresses."""
+MAX_PAIRS = 1024
+"""An access with more pairs of an address and a block is tracked without its addresses."""
 
-MOST_LOGS = 1 << 16
-"""With more addresses than this, addresses are no longer told apart."""
+MAX_LOGS = 1 << 16
+"""With more addresses than this, addresses are no longer distinguished."""
 
 _ANYWHERE = -1
-"""The log of publications whose address was not followed: who reads any log reads this one too."""
+"""The log of releases whose address was not tracked: an acquire from any log includes this one."""
 
 _EVERYTHING = -2
-"""Stands among what a block knows for all logs; its position is a stamp."""
+"""The key for all logs in a block's clock; its position is a stamp."""
 
 _DIRECT = -3
-"""The logs of what blocks publish to one another directly begin here, and go down."""
+"""The logs of direct releases between blocks are numbered downwards from here."""
 
 Knowledge: TypeAlias = Mapping[int, int]
-"""Position by log: the block knows what was published there before."""
+"""Position by log: the block has acquired what was released there before."""
 
 _NOTHING: Knowledge = {}
 
 
 class _Log:
-    """Publications at one address, in their order.
+    """Releases at one address, in order.
 
-    Old ones are folded together when there are many: a position among them then stands for all of these, so
-    that a block may be taken to know a little more than it does.
+    If there are many, the old ones are folded together: a position among them then means all of them, so
+    that a block may be assumed to have acquired a little more than it has.
     """
 
     __slots__ = ("_blocks", "_count", "_folded", "_knowledge", "_stamps", "start")
 
     def __init__(self) -> None:
-        self.start = 0  # position of the first publication that is not folded
+        self.start = 0  # position of the first release that is not folded
         self._count = 0
         self._blocks = np.empty(4, np.int64)
         self._stamps = np.empty(4, np.int64)
@@ -60,18 +60,18 @@ class _Log:
 
     @property
     def end(self) -> int:
-        """Position after the last publication."""
+        """Position after the last release."""
         return self.start + self._count
 
     @property
     def last_stamp(self) -> int:
-        """The stamp of the last publication, 0 without any."""
+        """The stamp of the last release, 0 if there is none."""
         if self._count:
             return int(self._stamps[self._count - 1])
         return 0 if self._folded is None else int(self._folded[1].max())
 
     def add(self, blocks: Ints, stamp: int) -> None:
-        """These blocks publish what they did before `stamp`, one after the other."""
+        """These blocks release what they did before `stamp`, one after the other."""
         count = self._count + len(blocks)
         if count > len(self._blocks):
             room = max(count, 2 * len(self._blocks))
@@ -82,11 +82,11 @@ class _Log:
         self._count = count
 
     def add_knowledge(self, position: int, knowledge: Knowledge) -> None:
-        """The publication at this position includes what its block had learnt."""
+        """The release at this position includes what its block had acquired."""
         self._knowledge.append((position, knowledge))
 
     def fold(self) -> None:
-        """Fold all publications together."""
+        """Fold all releases together."""
         blocks, stamps, knowledge = self.between(0, self.end)
         latest: dict[int, int] = dict(zip(blocks.tolist(), stamps.tolist(), strict=True))
         merged: dict[int, int] = {}
@@ -97,11 +97,11 @@ class _Log:
         self._blocks, self._stamps, self._knowledge = np.empty(4, np.int64), np.empty(4, np.int64), []
 
     def position_at(self, stamp: int) -> int:
-        """Position after the last publication of what happened before `stamp` or earlier."""
+        """Position after the last release whose stamp is at most `stamp`."""
         return self.start + int(np.searchsorted(self._stamps[: self._count], stamp, side="right"))
 
     def between(self, low: int, high: int) -> tuple[Ints, Ints, list[Knowledge]]:
-        """Blocks, stamps (ascending for each block) and knowledge of the publications at these positions."""
+        """Blocks, stamps (ascending for each block) and knowledge of the releases at these positions."""
         first, last = max(low - self.start, 0), max(high - self.start, 0)
         blocks, stamps = self._blocks[first:last], self._stamps[first:last]
         begin = bisect_right(self._knowledge, first + self.start - 1, key=lambda entry: entry[0])
@@ -115,7 +115,7 @@ class _Log:
 
 
 class BlockOrder:
-    """What the blocks of one launch know of each other.
+    """The clocks of the blocks of one launch.
 
     Args:
         blocks: of the launch.
@@ -129,42 +129,42 @@ class BlockOrder:
         self._names: Ints = np.empty(0, np.int64)
         self._known: dict[int, Knowledge] = {}
 
-    def access(self, blocks: Ints, addresses: Ints, stamp: int, *, learns: bool, publishes: bool) -> None:
+    def access(self, blocks: Ints, addresses: Ints, stamp: int, *, acquires: bool, releases: bool) -> None:
         """Lanes of these blocks perform a strong access, in this order.
 
         Args:
             blocks: (n,) block of each lane; `addresses`: (n,) of what it accesses.
-            stamp: what happened before it is published, the access included.
-            learns: the lanes see the values that are there; `publishes`: they change them.
+            stamp: what happened before it is released, the access included.
+            acquires: the lanes use the values they read; `releases`: they change them.
         """
-        if not publishes:
+        if not releases:
             self._read(blocks, addresses, stamp)
             return
         for address, here in self._by_address(blocks, addresses):
             if address is None:
-                if learns:
+                if acquires:
                     for block in here.tolist():
-                        self._learn(block, _EVERYTHING, stamp)
-                self._publish(_ANYWHERE, here, stamp)
-            elif learns:
+                        self._acquire(block, _EVERYTHING, stamp)
+                self._release(_ANYWHERE, here, stamp)
+            elif acquires:
                 self._update(address, here, stamp)
             else:
-                self._publish(address, here, stamp)
+                self._release(address, here, stamp)
 
-    def learn_of(self, block: int, other: int, stamp: int) -> None:
-        """A block knows what another one did before `stamp`."""
+    def acquire_from(self, block: int, other: int, stamp: int) -> None:
+        """What another block did before `stamp` happens before what this one does from now on."""
         name = _DIRECT - other
         log = self._logs.setdefault(name, _Log())
         if log.last_stamp < stamp:
-            self._publish(name, np.array([other]), stamp)
-        self._learn(block, name, log.position_at(stamp - 1) + 1)
+            self._release(name, np.array([other]), stamp)
+        self._acquire(block, name, log.position_at(stamp - 1) + 1)
 
     def batch_ends(self) -> None:
-        """The blocks that ran have ended: what they know is of use to nobody, what they published is."""
+        """The blocks that ran have ended: their clocks are dropped, what they released is kept."""
         self._known.clear()
 
-    def meet(self, blocks: Ints) -> None:
-        """These blocks know from now on what one of them knows."""
+    def join(self, blocks: Ints) -> None:
+        """Each of these blocks acquires what one of them has acquired."""
         merged: dict[int, int] = {}
         for block in blocks.tolist():
             _merge(merged, self._known.get(block, _NOTHING))
@@ -172,7 +172,7 @@ class BlockOrder:
             self._known.update(dict.fromkeys(blocks.tolist(), merged))
 
     def unordered(self, earlier: Ints, stamps: Ints, later: Ints) -> NDArray[np.bool_]:
-        """Which accesses of other blocks are not known to be over.
+        """Which accesses of other blocks are not ordered before those of now.
 
         Args:
             earlier: (n,) blocks of the earlier accesses; `stamps`: when they happened.
@@ -186,7 +186,7 @@ class BlockOrder:
         return result
 
     def _unknown(self, block: int, others: Ints, stamps: Ints) -> NDArray[np.bool_]:
-        """(n,) which accesses a block does not know of: logs are read until all are found or none is left."""
+        """(n,) which accesses are not ordered before a block; reads logs until all are, or none is left."""
         row = np.full(self._blocks, self._launch, np.int64)
         reached: dict[int, int] = {}
         ahead = deque(self._known[block].items())
@@ -210,64 +210,64 @@ class BlockOrder:
         return missing
 
     def _by_address(self, blocks: Ints, addresses: Ints) -> Iterator[tuple[int | None, Ints]]:
-        """(address, its blocks in the order of their lanes); None for all addresses where they are many."""
+        """(address, its blocks in the order of their lanes); None for all addresses if there are too many."""
         if (addresses == addresses[0]).all():
             yield int(addresses[0]), _in_order(blocks)
             return
         order = np.argsort(addresses, kind="stable")
         ascending = addresses[order]
         starts = np.flatnonzero(np.diff(ascending, prepend=ascending[0] - 1))
-        if len(starts) <= MOST_PAIRS and len(self._logs) <= MOST_LOGS:
+        if len(starts) <= MAX_PAIRS and len(self._logs) <= MAX_LOGS:
             groups = [_in_order(here) for here in np.split(blocks[order], starts[1:])]
-            if sum(map(len, groups)) <= MOST_PAIRS:
+            if sum(map(len, groups)) <= MAX_PAIRS:
                 yield from zip(ascending[starts].tolist(), groups, strict=True)
                 return
         yield None, _in_order(blocks)
 
-    def _publish(self, name: int, blocks: Ints, stamp: int) -> None:
+    def _release(self, name: int, blocks: Ints, stamp: int) -> None:
         log = self._logs.setdefault(name, _Log())
         if self._known:
-            for place, block in enumerate(blocks.tolist(), log.end):
-                self._add_knowledge(log, name, place, block)
+            for position, block in enumerate(blocks.tolist(), log.end):
+                self._add_knowledge(log, name, position, block)
         log.add(blocks, stamp)
         self._fold(log)
 
     def _read(self, blocks: Ints, addresses: Ints, stamp: int) -> None:
-        """Blocks learn what was published where they read; mostly there is nothing yet."""
+        """Blocks acquire what was released where they read; usually there is nothing."""
         anywhere = self._logs.get(_ANYWHERE)
         if anywhere is not None:
             for block in _in_order(blocks).tolist():
-                self._learn(block, _ANYWHERE, anywhere.end)
+                self._acquire(block, _ANYWHERE, anywhere.end)
         if len(self._names) != len(self._logs):
             self._names = np.array(sorted(self._logs), np.int64)
         some = np.isin(addresses, self._names)
         for address, here in self._by_address(blocks[some], addresses[some]) if some.any() else ():
             for block in here.tolist():
                 if address is None:
-                    self._learn(block, _EVERYTHING, stamp)
+                    self._acquire(block, _EVERYTHING, stamp)
                 else:
-                    self._learn(block, address, self._logs[address].end)
+                    self._acquire(block, address, self._logs[address].end)
 
     def _update(self, name: int, blocks: Ints, stamp: int) -> None:
-        """One block after the other learns what is there and publishes on top of it."""
+        """One block after the other acquires what was released there and adds its own release."""
         log = self._logs.setdefault(name, _Log())
         anywhere = self._logs.get(_ANYWHERE)
-        for place, block in enumerate(blocks.tolist(), log.end):
+        for position, block in enumerate(blocks.tolist(), log.end):
             if anywhere is not None:
-                self._learn(block, _ANYWHERE, anywhere.end)
-            self._add_knowledge(log, name, place, block)
-            if place:
-                self._learn(block, name, place)
+                self._acquire(block, _ANYWHERE, anywhere.end)
+            self._add_knowledge(log, name, position, block)
+            if position:
+                self._acquire(block, name, position)
         log.add(blocks, stamp)
         self._fold(log)
 
-    def _add_knowledge(self, log: _Log, name: int, place: int, block: int) -> None:
-        """A block's publication at a place holds what it knows, but for what the same log says before."""
+    def _add_knowledge(self, log: _Log, name: int, position: int, block: int) -> None:
+        """Attach to a block's release what the block has acquired from other logs."""
         known = self._known.get(block)
         if known and not (len(known) == 1 and name in known):
-            log.add_knowledge(place, known)
+            log.add_knowledge(position, known)
 
-    def _learn(self, block: int, name: int, position: int) -> None:
+    def _acquire(self, block: int, name: int, position: int) -> None:
         known = self._known.get(block, _NOTHING)
         if known.get(name, 0) < position:
             self._known[block] = {**known, name: position}

@@ -116,7 +116,7 @@ comptime RETAIN = UInt32(21)
 comptime RETAIN_REQUEST_BYTES = 8
 comptime RETAIN_REPLY_BYTES = 8
 
-# address, bytes, memory -> place in the arena's file
+# address, bytes, memory -> offset in the arena's file
 comptime MAP = UInt32(22)
 comptime MAP_REQUEST_BYTES = 24
 comptime MAP_REPLY_BYTES = 8

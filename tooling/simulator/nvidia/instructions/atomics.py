@@ -198,7 +198,7 @@ def update_at(
     announced = [value.view(unsigned) for value in values] if count > 1 else [values[-1].view(unsigned)]
     if spaces.observers:
         bits = np.stack(announced) if count > 1 else announced[0]
-        left_out = spaces.announce(space, AccessKind.ATOMIC, request, address, bits)
+        left_out = spaces.notify(space, AccessKind.ATOMIC, request, address, bits)
         if left_out is not None:
             kept = np.flatnonzero(~left_out)
             if not len(kept):
@@ -206,7 +206,7 @@ def update_at(
             request = request.only(kept, batch.size)
             values = [value[kept] for value in values]
             address = address[kept]
-    offset, _ = spaces.place(space, request, address, AccessKind.ATOMIC)
+    offset, _ = spaces.offsets(space, request, address, AccessKind.ATOMIC)
     shift = np.uint64(dtype.itemsize.bit_length() - 1)
     index = np.broadcast_to((offset >> shift).view(np.int64), len(address))
     view = spaces.view(space, dtype.itemsize).view(dtype)
@@ -261,7 +261,7 @@ def _atomic(decoder: Decoder, instruction: Instruction, _following: int) -> None
         if not some:
             return
         group.polling = instruction
-        batch.meetings += 1
+        batch.sync_count += 1
         total = group.count if lanes is None else len(lanes)
 
         def spread(values: Array) -> Array:

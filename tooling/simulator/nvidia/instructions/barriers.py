@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.gpu.code_model import Instruction, Negated, Operand
-from tooling.simulator.gpu.hooks import Meeting, Waiter, WaitsFor
+from tooling.simulator.gpu.hooks import PartialBarrier, Waiter, WaitsFor
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.stop_texts import NOT_OF_A_BARRIER
 from tooling.simulator.numerics.rounding import PRED, U32
@@ -153,10 +153,10 @@ class BlockBarriers:
             stay: whether the lanes wait; False for `bar.arrive`.
         """
         batch = self.batch
-        batch.meetings += 1
+        batch.sync_count += 1
         blocks = batch.blocks
-        for hook in batch.hooks.barrier_come:
-            hook.barrier_come(group.pick(batch.spaces.threads), barrier, instruction)
+        for hook in batch.hooks.barrier_reached:
+            hook.barrier_reached(group.pick(batch.spaces.threads), barrier, instruction)
         all_arrive = group.count == batch.alive_count and count is None and not self.arrived
         if all_arrive and stay and not self.parked:
             self._notify_complete(batch.first_block + np.flatnonzero(batch.alive > 0), instruction)
@@ -276,7 +276,7 @@ class BlockBarriers:
         arrived = self._inside(partial, self._arrivals.get(barrier, []))
         blocks = batch.first_block + np.flatnonzero(partial)
         for hook in batch.hooks.named_barrier:
-            hook.named_barrier(Meeting(blocks, waited, arrived, barrier, instruction))
+            hook.named_barrier(PartialBarrier(blocks, waited, arrived, barrier, instruction))
 
     def _notify_mixed(self, barrier: int, released: list[Parked]) -> None:
         """Notify hooks of a warp whose lanes passed the barrier at different instructions.
@@ -355,7 +355,7 @@ class ClusterBarriers:
 
     def arrive(self, group: Group, instruction: Instruction) -> None:
         """Lanes arrive for the phase that their next wait belongs to."""
-        self.batch.meetings += 1
+        self.batch.sync_count += 1
         for hook in self.batch.hooks.cluster_arrive:
             hook.cluster_arrive(group.pick(self.batch.spaces.threads), instruction)
         clusters = group.pick(self.cluster_of_lane)

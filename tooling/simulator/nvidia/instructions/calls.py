@@ -168,7 +168,7 @@ def leave(group: Group, batch: Batch) -> None:
     if landing is not None:
         if all(landing.frames):
             there = here - program.frame_bytes
-            batch.frames.give_back(group, group.stack)
+            batch.frames.restore(group, group.stack)
         batch.spaces.copy_local(group, _moved(landing.results, landing.frames[::-1], (here, there)))
     group.stack = tuple(outer)
     group.pc = number

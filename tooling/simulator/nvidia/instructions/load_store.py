@@ -221,7 +221,7 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
             return
         if polling:
             group.polling = instruction
-            batch.meetings += 1
+            batch.sync_count += 1
         address = at.of(group)
         if mask is not None and len(address) != 1:
             address = address[mask]

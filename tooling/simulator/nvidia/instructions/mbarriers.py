@@ -139,10 +139,10 @@ def _mbarrier(decoder: Decoder, instruction: Instruction, _following: int) -> No
             done = now != asked
             if action == "test_wait" and done.any():
                 done[done] = ~batch.first_answers.denied(
-                    words[done], request.indices(batch.size)[done], batch.meetings
+                    words[done], request.indices(batch.size)[done], batch.sync_count
                 )
             if not tested:  # no instruction reads the result: the lanes have not waited
-                at_barriers.notify(batch, "unheeded")
+                at_barriers.notify(batch, "ignored")
             elif done.any():
                 at_barriers.only(done).notify(batch, "passed")
             batch.transfers.asked(at_barriers.blocks, at_barriers.offsets)
@@ -204,7 +204,7 @@ class Barriers(Struct, frozen=True, eq=False):
             KernelFault: illegal or misaligned address.
         """
         spaces = batch.spaces
-        position, blocks = spaces.place_shared(request, address)
+        position, blocks = spaces.shared_offsets(request, address)
         offsets = position.astype(np.int64) - blocks * (
             0 if len(spaces.shared_bytes) == spaces.shared_stride else spaces.shared_stride
         )
@@ -280,7 +280,7 @@ class Barriers(Struct, frozen=True, eq=False):
             if action in ("init", "inval"):
                 batch.first_answers.forget(word)
             elif contributes:
-                batch.first_answers.contribute(word, lanes[k], batch.meetings, copied=copied)
+                batch.first_answers.contribute(word, lanes[k], batch.sync_count, copied=copied)
                 if (bits ^ after) >> 63:
                     flipped[k] = True
                     batch.first_answers.flip(word)

@@ -76,7 +76,7 @@ def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None
 
     def perform(group: Group, batch: Batch) -> None:
         sources = batch.warps.shuffle(mode, group, group.get(amount).view(U32), group.get(clamp).view(U32))
-        if batch.hooks.shuffle_astray:
+        if batch.hooks.shuffle_from_absent:
             _notify_inactive_sources(group, batch, sources, group.get(mask).view(U32), instruction)
         values = group.get(value)
         assign(
@@ -104,8 +104,10 @@ def _notify_inactive_sources(
     if invalid.any():
         participants = warps.masks(group.indices(batch.size))[warp] & masks
         threads = group.pick(batch.spaces.threads)
-        for hook in batch.hooks.shuffle_astray:
-            hook.shuffle_astray(threads[invalid], sources.lanes[invalid], participants[invalid], instruction)
+        for hook in batch.hooks.shuffle_from_absent:
+            hook.shuffle_from_absent(
+                threads[invalid], sources.lanes[invalid], participants[invalid], instruction
+            )
 
 
 @binds("vote", alone=True)

@@ -1,0 +1,77 @@
+"""Puzzle 18: the numbers of the input, and what softmax makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts
+from tooling.book.figures.figure import Figure
+from tooling.text import Text
+
+
+def draw_bars(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+    """A bar for each number of the input, and below it a bar for its share."""
+    numbers = facts.inputs("default")["input"].tolist()
+    shares = facts.expected("default")["out"].tolist()
+    largest, smallest = numbers.index(max(numbers)), numbers.index(min(numbers))
+    pitch = 2.6 if narrow else 4.4
+    left = 8 if narrow else 114
+    width = pitch * len(numbers)
+    canvas = sheet(round(left + width + 8), 330 if narrow else 316)
+    zero, unit = (92, 22) if narrow else (80, 24)
+
+    def row(base: float, scale: float, values: Sequence[float], name: str, top: float) -> None:
+        if narrow:
+            canvas.label(left, top, name, mono=True, size=12)
+        else:
+            canvas.label(left - 12, base if min(values) < 0 else base - 50, name, "end", mono=True)
+        for index, value in enumerate(values):
+            marked = index in {largest, smallest}
+            ink = Ink.RESULT if marked else Ink.LIVE
+            height = abs(value) * scale
+            _bar(canvas, (left + index * pitch, base - max(value, 0) * scale), pitch, height, ink)
+        canvas.arrow(left, base, left + width, base, head=False)
+
+    row(zero, unit, numbers, "x", 12)
+    base = 300 if narrow else 288
+    row(base, 100 / max(shares), shares, "softmax(x)", base - 122)
+    for index in (largest, smallest):
+        middle = left + (index + 0.5) * pitch
+        anchor = "start" if index < len(numbers) / 2 else "end"
+        shift = 8 if anchor == "start" else -8
+        edge = zero - numbers[index] * unit
+        canvas.label(middle + shift, edge, f"x[{index}] = {numbers[index]:.2f}", anchor, mono=True, size=12)
+        canvas.label(middle, base + 14, f"{shares[index]:.4f}", anchor, mono=True, size=12)
+    return canvas
+
+
+def _bar(canvas: Canvas, corner: tuple[float, float], width: float, height: float, ink: Ink) -> None:
+    """A bar without a rounded corner, which a thin one could not show; the corner is its upper left one."""
+    x, y = corner
+    fill = canvas.shade.marks[ink][1 if ink is Ink.LIVE else 0]
+    shade = ' fill-opacity="0.45"' if ink is Ink.LIVE else ""
+    canvas.embed(
+        f'<rect x="{x + 0.3:.1f}" y="{y:.1f}" width="{width - 0.6:.1f}" height="{max(height, 0.6):.1f}" '
+        f'fill="{fill}"{shade}/>'
+    )
+
+
+FIGURES = (
+    Figure(
+        "p18",
+        Text(
+            "The 128 numbers of the input, and their softmax. All results are positive, their sum is 1, and "
+            "the larger a number, the larger its share.",
+        ),
+        Text(
+            "Above, a bar for each of the 128 elements of x, upwards for positive and downwards for negative "
+            "numbers. Two are marked: the smallest, x[4] = -1.95, and the largest, x[30] = 2.14. Below, a "
+            "bar for the softmax of each element, all of them upwards. The smallest is 0.0009 at index 4, "
+            "the largest 0.0510 at index 30.",
+        ),
+        draw_bars,
+        narrow=partial(draw_bars, narrow=True),
+    ),
+)

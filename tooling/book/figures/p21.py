@@ -1,0 +1,181 @@
+"""Puzzle 21: tokens choose rows of a table; two orders in which warps read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from msgspec import Struct
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts
+from tooling.book.figures.figure import Figure
+from tooling.text import Text
+
+Sheet = Callable[[int, int], Canvas]
+
+_LANES = 32
+_SECTOR = 8  # float32 numbers of a sector, 32 bytes
+
+
+def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The first tokens, the table with the rows that they choose, and the rows of the output."""
+    data = facts.inputs("default")
+    shown = 3 if narrow else 4
+    tokens = [int(token) for token in data["tokens"][:shown]]
+    table, last = data["table"], len(data["table"]) - 1
+    rows: list[int | None] = [0, None]
+    for token in sorted(set(tokens)):
+        rows += [token, None]
+    rows.append(last)
+    side, high, cell, values = (44, 26, 46, 1) if narrow else (64, 32, 52, 3)
+    first, second, third = (2, 70, 258) if narrow else (4, 116, 482)
+    offset = 50 if narrow else 76
+    top, size = 40, 11 if narrow else 13
+    canvas = sheet(third + values * cell + 28, top + len(rows) * (high + 2) + 8)
+
+    def numbers(x: float, y: float, row: int, ink: Ink) -> None:
+        for column in range(values):
+            canvas.cell(x + column * cell, y, cell, high, f"{table[row, column]:.1f}", ink=ink, size=size)
+        canvas.label(x + values * cell + 8, y + high / 2, "…", quiet=True)
+
+    canvas.label(first + side / 2, 18, "tokens", "middle", mono=True, bold=True, size=size)
+    middle_of = {}
+    label_x = second + offset - 8
+    canvas.label(second + offset + values * cell / 2, 18, "table", "middle", mono=True, bold=True, size=size)
+    for place, row in enumerate(rows):
+        y = top + place * (high + 2)
+        if row is None:
+            canvas.label(second + offset + values * cell / 2, y + high / 2, "⋮", "middle", quiet=True)
+            continue
+        canvas.label(label_x, y + high / 2, str(row), "end", mono=True, size=size, quiet=True)
+        numbers(second + offset, y, row, Ink.LIVE if row in tokens else Ink.SPARE)
+        middle_of[row] = y + high / 2
+    canvas.label(third + values * cell / 2, 18, "output", "middle", mono=True, bold=True, size=size)
+    start = top + (len(rows) - 2 * shown) / 2 * (high + 2)
+    for place, token in enumerate(tokens):
+        level = start + 2 * place * (high + 2)
+        canvas.cell(first, level, side, high, str(token), size=size)
+        numbers(third, level, token, Ink.RESULT)
+        edge = second + offset - (40 if narrow else 50)
+        canvas.arrow(first + side + 2, level + high / 2, edge, middle_of[token])
+        canvas.arrow(second + offset + values * cell + 26, middle_of[token], third - 3, level + high / 2)
+    return canvas
+
+
+class Request(Struct, frozen=True):
+    """What the first warp of a kernel reads of the table.
+
+    Attributes:
+        kernel: the operation that launches it.
+        lanes: for each lane, the row of the table and the column.
+    """
+
+    kernel: str
+    lanes: tuple[tuple[int, int], ...]
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The rows of the table, in the order of the lanes."""
+        return tuple(dict.fromkeys(row for row, _ in self.lanes))
+
+    def sectors(self, row: int) -> frozenset[int]:
+        """The sectors of a row that are moved, counted from its start."""
+        return frozenset(column // _SECTOR for each, column in self.lanes if each == row)
+
+    def all_sectors(self) -> int:
+        """How many sectors the whole request moves; rows begin at whole sectors."""
+        return sum(len(self.sectors(row)) for row in self.rows)
+
+
+def first_requests(facts: Facts) -> tuple[Request, Request]:
+    """Those of `embedding` and of `embedding_2d`."""
+    tokens = facts.inputs("default")["tokens"].tolist()
+    width, side = facts.constant("WIDTH"), facts.constant("BLOCK_DIM_XY")
+    return (
+        Request("embedding", tuple((tokens[lane // width], lane % width) for lane in range(_LANES))),
+        Request("embedding_2d", tuple((tokens[lane % side], lane // side) for lane in range(_LANES))),
+    )
+
+
+def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The first 128 bytes of the rows that each warp reads: sectors, words, and the lane of each word."""
+    word, line, left, shown = (15, 16, 70, 4) if narrow else (19, 32, 82, 6)
+    requests = first_requests(facts)
+    high, gap = 22, 6
+    lines = [[(row, 0) for row in request.rows[:shown]] for request in requests]
+    lines[0] = [(row, part) for row, _ in lines[0] for part in range(_LANES // line)]
+    height = sum(38 + len(each) * (high + 5) for each in lines) + 34 + 16
+    canvas = sheet(left + line * word + (line // _SECTOR - 1) * gap + 6, height)
+    y = 12.0
+    for request, each in zip(requests, lines, strict=True):
+        one = Text("{kernel}: 1 row, {sectors} sectors")
+        several = Text("{kernel}: {rows} rows, {sectors} sectors")
+        if not narrow:
+            one = Text("{kernel}: 1 row, {columns} columns, {sectors} sectors")
+            several = Text("{kernel}: {rows} rows, {columns} columns, {sectors} sectors")
+        heading = (one if len(request.rows) == 1 else several).of(
+            kernel=request.kernel,
+            rows=len(request.rows),
+            columns=len({column for _, column in request.lanes}),
+            sectors=request.all_sectors(),
+        )
+        canvas.label(2, y, heading, bold=True, size=13 if narrow else 14)
+        y += 20
+        for row, part in each:
+            if part == 0:
+                canvas.label(left - 8, y + high / 2, Text("row {row}").of(row=row), "end", size=12)
+            moved = request.sectors(row)
+            lane_of = {column: lane for lane, (at, column) in enumerate(request.lanes) if at == row}
+            for column in range(part * line, (part + 1) * line):
+                x = left + column % line * word + column % line // _SECTOR * gap
+                lane = lane_of.get(column)
+                ink = Ink.SPARE if column // _SECTOR not in moved else Ink.LIVE
+                if lane is None:
+                    canvas.cell(x, y, word, high, ink=ink)
+                else:
+                    canvas.cell(x, y, word, high, str(lane), ink=Ink.RESULT, size=10 if narrow else 12)
+            y += high + 5
+        if len(request.rows) > shown:
+            rest = len(request.rows) - shown
+            canvas.label(left, y + 6, Text("… {rest} more rows").of(rest=rest), size=12, quiet=True)
+        y += 18
+    canvas.cell(left, y + 6, 16, 16, ink=Ink.RESULT)
+    canvas.label(left + 22, y + 14, Text("read by thread"), size=12)
+    other = left + (120 if narrow else 140)
+    canvas.cell(other, y + 6, 16, 16, ink=Ink.LIVE)
+    canvas.label(other + 22, y + 14, Text("moved, unused"), size=12)
+    return canvas
+
+
+FIGURES = (
+    Figure(
+        "p21",
+        Text(
+            "A token is the number of a row. The output gets a copy of the row of each token.",
+        ),
+        Text(
+            "On the left the first four tokens: 7270, 860, 5390 and 5191. In the middle the table with rows "
+            "0 to 9999, of which these four are marked. An arrow leads from each token to its row, and from "
+            "there to the row of the output that has the place of the token, and the same numbers.",
+        ),
+        draw_lookup,
+        narrow=partial(draw_lookup, narrow=True),
+    ),
+    Figure(
+        "p21-memory",
+        Text(
+            "What the first warp of each kernel reads of the table. Each line is the beginning of a row, cut "
+            "into sectors of 32 bytes; a number is the thread of the warp that reads there. A sector is "
+            "moved as a whole.",
+        ),
+        Text(
+            "Two maps of the table. In embedding, threads 0 to 31 read 32 neighbouring numbers of row 7270, "
+            "in 4 sectors that are used entirely. In embedding_2d, threads 0 to 15 read the first number of "
+            "16 rows, 7270, 860, 5390 and so on, and threads 16 to 31 the second number of the same rows: 16 "
+            "sectors, of each of which two numbers out of eight are used.",
+        ),
+        draw_memory,
+        narrow=partial(draw_memory, narrow=True),
+    ),
+)
