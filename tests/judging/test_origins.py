@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.judging.test_judge import CASE, MODE, RIGHT, USED, A
+from tooling.catalog.catalogue import every_selection, load_catalogue
 from tooling.catalog.model import LaunchShape, LeastThreads, Mode, Output
 from tooling.catalog.mutants import ORIGINS
 from tooling.execution.channel import Buffer
@@ -17,10 +18,15 @@ from tooling.judging.judge import judge_case
 from tooling.judging.origins import result_sizes
 from tooling.judging.reference import ReferenceCase
 from tooling.judging.texts import EXPLANATIONS
-from tooling.judging.verdict import Problem
+from tooling.judging.verdict import Outcome, Problem, Verdict
+from tooling.project import find_project
 from tooling.simulator.gpu.launch import Dim3
 from tooling.simulator.server.provenance import LaunchFacts, Origin, Provenance
+from tooling.targets.accelerators import target_for
+from tooling.targets.model import Choice, TargetKind
 from tooling.text import LocalText
+from tooling.verify.plan import PlannedTrial, Subject
+from tooling.verify.trying import hidden_from
 
 RAN = Transcript("", "", Ending.EXITED, 0, 0.1)
 BECAUSE = LocalText.of(en="the puzzle is about it", ko="이 퍼즐의 주제입니다")
@@ -201,6 +207,31 @@ def test_a_thread_that_does_everything_is_named_where_work_is_to_be_shared() -> 
         "이 퍼즐의 주제입니다; "
         "각 스레드가 인덱스로 자기 원소를 찾아 처리하게 합니다"
     )
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "expect", "outcome", "hidden"),
+    [
+        ("sm_90a", ("stored-by-host",), Outcome.PASSED, True),
+        ("sm_90a", ("few-threads", "counters"), Outcome.PASSED, True),
+        ("sm_90a", ("few-threads", "memory"), Outcome.PASSED, False),
+        ("sm_90a", (), Outcome.PASSED, False),
+        ("sm_90a", ("stored-by-host",), Outcome.WRONG, False),
+        ("sim", ("stored-by-host",), Outcome.PASSED, False),
+    ],
+)
+def test_a_real_gpu_does_not_show_where_a_result_comes_from(
+    accelerator: str, expect: tuple[str, ...], outcome: Outcome, *, hidden: bool
+) -> None:
+    selection = next(
+        each for each in every_selection(load_catalogue(find_project())) if each.program.name == "p01"
+    )
+    target = target_for("sm_90a")
+    if accelerator == "sim":
+        target = replace(target, kind=TargetKind.SIM)
+    trial = PlannedTrial(Subject.MUTANT, selection, "host_fills_the_result", expect)
+    verdict = Verdict(selection, Choice(target, ""), solution=False, cases=(), outcome=outcome, seconds=0)
+    assert hidden_from(target, trial, verdict) is hidden
 
 
 def test_every_name_has_its_sentences() -> None:

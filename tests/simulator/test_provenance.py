@@ -19,7 +19,8 @@ SIZE = 32  # bytes: eight elements
 INITIAL = np.zeros(8, np.float32)
 RIGHT = np.arange(10, 18, dtype=np.float32)
 
-# Thread i stores i + 10 at index i; `backwards` and `one` (by one thread) store the same, `atomic` adds it.
+# Thread i stores i + 10 at index i. The other kernels store the same: `one` by one thread, `vectors` four
+# elements per thread, `bulk` by a bulk copy from shared memory; `atomic` adds it.
 KERNELS = b"""
 .version 8.5
 .target sm_90a
@@ -90,6 +91,50 @@ END:
     red.global.add.f32 [%rd3], %f2;
     ret;
 }
+.visible .entry vectors(.param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .f32 %f<6>;
+    .reg .b64 %rd<4>;
+    ld.param.b64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    sub.s32 %r2, 1, %r1;
+    shl.b32 %r3, %r2, 2;
+    cvt.rn.f32.u32 %f5, %r3;
+    add.f32 %f1, %f5, 0f41200000;
+    add.f32 %f2, %f1, 0f3F800000;
+    add.f32 %f3, %f2, 0f3F800000;
+    add.f32 %f4, %f3, 0f3F800000;
+    mul.wide.u32 %rd2, %r2, 16;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};
+    ret;
+}
+.visible .entry bulk(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<6>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<4>;
+    .shared .align 16 .b8 cells[32];
+    ld.param.b64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    cvt.rn.f32.u32 %f1, %r1;
+    add.f32 %f2, %f1, 0f41200000;
+    mov.u32 %r2, cells;
+    shl.b32 %r3, %r1, 2;
+    add.s32 %r4, %r2, %r3;
+    st.shared.f32 [%r4], %f2;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    setp.ne.s32 %p1, %r1, 0;
+    @%p1 bra DONE;
+    cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 32;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+DONE:
+    ret;
+}
 .visible .entry empty(.param .u64 out)
 {
     ret;
@@ -158,10 +203,13 @@ def program() -> Iterator[Program]:
     program.context.close()
 
 
-@pytest.mark.parametrize("kernel", ["fill", "backwards", "one", "atomic"])
-def test_what_a_kernel_stored_is_a_kernels(program: Program, kernel: str) -> None:
+@pytest.mark.parametrize(
+    ("kernel", "block"),
+    [("fill", 8), ("backwards", 8), ("one", 8), ("atomic", 8), ("vectors", 2), ("bulk", 8)],
+)
+def test_what_a_kernel_stored_is_a_kernels(program: Program, kernel: str, block: int) -> None:
     out = program.buffer()
-    program.launch(kernel, out)
+    program.launch(kernel, out, block=block)
     content = program.read(out)
     assert content == RIGHT.tobytes()
     assert program.origin(content) == [True] * 8
