@@ -101,6 +101,21 @@ def test_an_element_may_keep_its_initial_value() -> None:
     assert names([True, True, False, True]) == ["stored-by-host"]
 
 
+def test_a_zero_may_come_from_a_fill_before_the_launch() -> None:
+    expected = np.array([0, 3, 0, 5], np.float32)
+    case = ReferenceCase("book", {"a": A, "out": np.full(4, -777.25, np.float32)}, {"out": expected})
+    used = {name: Buffer("float32", array.tobytes()) for name, array in case.inputs.items()}
+    submitted = {"out": Buffer("float32", expected.tobytes())}
+
+    def names(stored: list[bool]) -> list[str]:
+        provenance = copied(expected.tobytes(), stored)
+        verdict = judge_case(MODE, case, RAN, used, submitted, launches=1, provenance=provenance)
+        return [problem.name for problem in verdict.problems]
+
+    assert names([False, True, False, True]) == []
+    assert names([False, True, False, False]) == ["stored-by-host"]
+
+
 @pytest.mark.parametrize("provenance", [Provenance({}, (), (LAUNCH,)), copied(bytes(16), None)])
 def test_bytes_that_were_never_on_the_device_are_named(provenance: Provenance) -> None:
     (problem,) = problems(provenance)

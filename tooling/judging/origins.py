@@ -35,7 +35,8 @@ def judge_origin(
 ) -> Problem | None:
     """What is wrong with the origin of an output whose values are right.
 
-    An element may keep the value that it had before the launch: nothing had to be stored there.
+    An element may keep the value that it had before the launch, and a zero may come from a fill before it, to
+    which a kernel adds: nothing has to be stored there.
 
     Args:
         initial: the content that was staged, if the output was.
@@ -52,8 +53,10 @@ def judge_origin(
     if by_kernel is None:
         return None
     foreign = ~by_kernel
+    got = buffer.array()
+    foreign &= got != 0
     if initial is not None and initial.size == foreign.size:
-        got, before = buffer.array(), initial.ravel()
+        before = initial.ravel()
         foreign &= ~((got == before) | ((got != got) & (before != before)))  # noqa: PLR0124 - a NaN stays one
     count = int(np.count_nonzero(foreign))
     return _problem("stored-by-host", output.name, count=count) if count else None
