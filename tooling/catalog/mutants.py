@@ -22,6 +22,8 @@ DIAGNOSES = (
     "written-beyond-the-end",
     "partly-written",
     "first-block-only",
+    "constant-difference",
+    "reversed-order",
     "shifted",
     "permuted",
     "transposed",

@@ -101,6 +101,28 @@ def transposed(evidence: Evidence) -> Diagnosis | None:
     return Diagnosis("transposed", {}) if evidence.agrees(evidence.got, swapped) else None
 
 
+def constant_difference(evidence: Evidence) -> Diagnosis | None:
+    """Every element is the right one plus the same amount."""
+    got = evidence.got.ravel().astype(np.float64)
+    expected = evidence.expected.ravel().astype(np.float64)
+    if not (np.isfinite(got).all() and np.isfinite(expected).all()) or _constant(expected):
+        return None
+    differences = got - expected
+    difference = float(differences[0])
+    tolerance = 1e-5 * float(np.abs(expected).max())
+    if abs(difference) <= tolerance or not np.allclose(differences, difference, rtol=0.0, atol=tolerance):
+        return None
+    return Diagnosis("constant-difference", {"difference": float(f"{difference:.6g}")})
+
+
+def reversed_order(evidence: Evidence) -> Diagnosis | None:
+    """The right elements from the last to the first."""
+    got, expected = evidence.got.ravel(), evidence.expected.ravel()
+    if expected.size < 2 or evidence.agrees(expected[::-1], expected):
+        return None
+    return Diagnosis("reversed-order", {}) if evidence.agrees(got, expected[::-1]) else None
+
+
 def shifted(evidence: Evidence) -> Diagnosis | None:
     """Every element is at a constant distance from its correct index."""
     got, expected = evidence.got.ravel(), evidence.expected.ravel()
@@ -193,6 +215,8 @@ PATTERNS: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
     missing_last,
     first_block_only,
     transposed,
+    constant_difference,
+    reversed_order,
     tile_repeated,  # explains every element; a shift does not explain those at the edge
     shifted,
     scaled,

@@ -31,7 +31,9 @@ _GPU_FAILURE = re.compile(
     r"CUDA_ERROR_(?:ILLEGAL|LAUNCH|MISALIGNED|INVALID_PC|ASSERT|HARDWARE)\w*|hipErrorIllegal\w*"
 )
 _PRECISION = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
-_ACCIDENTAL = frozenset({"missing-last", "transposed", "scaled", "permuted"})
+_ACCIDENTAL = frozenset(
+    {"missing-last", "transposed", "constant-difference", "reversed-order", "shifted", "scaled", "permuted"}
+)
 _UNWRITTEN = frozenset({"never-written", "first-block-only", "partly-written"})
 _CORRUPTING = ("memory", "initialisation")  # checks whose findings mean that a thread used an invalid value
 _REFUSED = re.compile(r"^simulated GPU: (.+)$", re.MULTILINE)

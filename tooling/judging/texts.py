@@ -52,6 +52,18 @@ EXPLANATIONS: Mapping[str, Explanation] = {
             "with the number of elements in the guard"
         ),
     ),
+    "constant-difference": Explanation(
+        Text(
+            "all elements of `{output}` differ from the expected values by the same amount, {difference:+g}"
+        ),
+        Text("a constant in the expression is wrong, or a term is missing or added twice"),
+        Text("compare the expression in the kernel with the formula of the puzzle, term by term"),
+    ),
+    "reversed-order": Explanation(
+        Text("the elements of `{output}` are in reverse order"),
+        Text("an index of the input or of the output counts from the end"),
+        Text("follow the first thread by hand: which element does it read, and which one does it write?"),
+    ),
     "shifted": Explanation(
         Text("the elements of `{output}` are shifted by {distance:+d} from their correct index"),
         Text("an index is off by a constant, often by one"),
