@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tooling.simulator.counters.profile import KernelProfile
     from tooling.simulator.counters.profiler import Profiler
     from tooling.simulator.engine.executor import Executor
+    from tooling.simulator.server.provenance import Provenance
     from tooling.simulator.server.stopped import StoppedKernel
 
 
@@ -35,6 +36,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         schedule: the order in which the simulated GPU runs threads, see `SimulationOptions`.
         graphs: whether the program compiles MAX graphs; those for the simulated GPU have their own cache.
         count: whether to profile the kernels, if the target can: only the simulated GPU does.
+        result_sizes: of the buffers that are handed in, in bytes: the simulated GPU records where their
+            content came from. None: it is not recorded.
         executor: runs the launches on the simulated GPU; None: its engine, or the profiler with `count`.
     """
 
@@ -49,6 +52,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     schedule: str = "lockstep"
     graphs: bool = False
     count: bool = False
+    result_sizes: frozenset[int] | None = None
     executor: Executor | None = None
 
 
@@ -60,6 +64,7 @@ class TargetRun(Struct, frozen=True):
     launches: int | None = None  # number of launched kernels; None: not counted
     kernels: tuple[KernelProfile, ...] | None = None  # their profiles; None: not counted
     stopped: StoppedKernel | None = None  # the kernel that the simulated GPU stopped
+    provenance: Provenance | None = None  # where results came from; None where it was not recorded
 
 
 def run_on_target(command: Sequence[str | Path], target: Target, options: RunOptions) -> TargetRun:
@@ -88,6 +93,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         language=options.language,
         schedule=options.schedule,
         graph_cache=graph_cache() if options.graphs else None,
+        result_sizes=options.result_sizes,
     )
     with Simulation(simulation_options, executor=options.executor or profiler) as simulation:
         transcript = _run(command, options, simulation.environment)
@@ -101,6 +107,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         len(simulation.records),
         tuple(profiler.profiles.kernels) if profiler else None,
         stopped_kernel(simulation.records),
+        simulation.provenance,
     )
 
 

@@ -153,6 +153,7 @@ def _run_case(
     stream: Callable[[bytes], None] | None,
 ) -> CaseVerdict:
     from tooling.judging.judge import judge_case, judge_unjudged  # noqa: PLC0415 - imports NumPy
+    from tooling.judging.origins import result_sizes  # noqa: PLC0415
 
     mode = trial.selection.mode
     command = [*executable.command, *mode.flags]
@@ -167,11 +168,14 @@ def _run_case(
     )
     if case and dataset != "book":
         lab.stage(case.inputs)
+    # A program in Python leaves it to MAX which memory its data passes through.
+    seen = case is not None and executable.interpreter is None
     options = RunOptions(
         environment=environment,
         time_limit=trial.limit,
         stream=stream,
         count=bool(mode.counters),
+        result_sizes=result_sizes(mode, case) if case and seen else None,
         graphs=executable.interpreter is not None,
         checks=trial.checks,
         language=trial.language,
@@ -195,6 +199,7 @@ def _run_case(
         launches=run.launches,
         kernels=run.kernels,
         stopped=run.stopped,
+        provenance=run.provenance,
     )
 
 

@@ -153,6 +153,8 @@ def test_a_solution_is_undecided_only_where_the_missing_buffer_decides(
         ),
         ("crash", {"out": WRONG_TOTAL, "status": 1}, ("complaint", "rejected, but as")),
         ("time-limit", {"out": LEFT, "ending": "time-limit", "status": 9}, ("", "")),
+        ("stored-by-host", {}, ("undecided", "only the checks of the simulated GPU can decide")),
+        ("counters", {}, ("undecided", "only the checks of the simulated GPU can decide")),
     ],
 )
 def test_a_mutant_is_undecided_only_where_the_missing_buffer_decides(

@@ -67,6 +67,31 @@ def test_counters_and_the_simulated_shape(tmp_path: Path) -> None:
     assert (mode.outputs[0].shape, mode.sized(simulated=True).outputs[0].shape) == ((8,), (4,))
 
 
+SAID = "because: {en: it is the subject, ko: 주제입니다}"
+
+
+def test_launch_shape_shared_work_and_outputs_of_the_cpu(tmp_path: Path) -> None:
+    facts = f"    launch: {{grid: [2], block: [3, 4], {SAID}}}\n    threads: {{at_least: 8, {SAID}}}"
+    text = MANIFEST.replace("    anchors: [add_10]", facts)
+    (mode,) = load(tmp_path, text.replace("shape: [8]", "shape: [8], host: true")).modes
+    assert mode.launch is not None
+    assert (mode.launch.grid, mode.launch.block) == ((2, 1, 1), (3, 4, 1))
+    assert mode.launch.because.render("ko") == "주제입니다"
+    assert mode.threads is not None
+    assert (mode.threads.least, mode.threads.because.render("en")) == (8, "it is the subject")
+    assert mode.outputs[0].host
+    (plain,) = load(tmp_path / "plain", MANIFEST).modes
+    assert (plain.launch, plain.threads, plain.outputs[0].host) == (None, None, False)
+
+
+def test_a_criterion_may_be_for_the_simulated_gpu_alone(tmp_path: Path) -> None:
+    always = counters("metric: tensor_core_instructions, at_least: 1")
+    alone = counters("metric: tensor_core_instructions, at_least: 1, simulated_only: true")
+    for given, needed in ((always, True), (alone, False)):
+        (mode,) = load(tmp_path / str(needed), MANIFEST.replace("    anchors: [add_10]", given)).modes
+        assert mode.needs_counters is needed
+
+
 def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
     (mode,) = load(tmp_path, MANIFEST.replace("shape: [8]", "shape: [3, warp, 32]")).modes
     assert mode.outputs[0].shape == (3, 32, 32)
@@ -108,6 +133,29 @@ def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
             (", shape: [8]", ", shape: [8], simulated: []"),
             (13, 60),
             "simulated: must have at least one extent",
+        ),
+        (
+            (
+                "    anchors: [add_10]",
+                "    launch: {grid: [1, 1, 1, 1], block: [8], because: {en: a, ko: b}}",
+            ),
+            (11, 20),
+            "launch.grid: must have 1 to 3 extents, x first, not 4",
+        ),
+        (
+            ("    anchors: [add_10]", "    launch: {grid: [1], block: [8]}"),
+            (11, 13),
+            "launch: the key `because` is missing",
+        ),
+        (
+            ("    anchors: [add_10]", "    threads: {at_least: 1, because: {en: a, ko: b}}"),
+            (11, 25),
+            "threads.at_least: must be at least 2",
+        ),
+        (
+            ("    anchors: [add_10]", "    kind: demo\n    threads: {at_least: 2, because: {en: a, ko: b}}"),
+            (12, 14),
+            "threads: only a judged mode can have requirements on its launches",
         ),
         (("    anchors: [add_10]", "    counters: {}"), (11, 15), "counters: must be a list"),
         (("    anchors: [add_10]", counters("metric: sectors, at_most: 4")), (11, 41), "value `sectors`"),

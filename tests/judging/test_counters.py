@@ -29,11 +29,14 @@ def criterion(metric: str, bound: str, value: float, kernel: str = "add") -> Cri
     return Criterion(kernel, CounterMetric(metric), Bound(bound), value, BECAUSE)
 
 
-def profile(tmp_path: Path, *, sectors: int = 4, conflicts: int = 0, shared: int = 0) -> KernelProfile:
+def profile(
+    tmp_path: Path, *, sectors: int = 4, conflicts: int = 0, shared: int = 0, tensor: int = 0
+) -> KernelProfile:
     """One request of 32 lanes with 4 bytes each, and one shared-memory access, at line 2 of a file."""
     source = tmp_path / "p99.mojo"
     source.write_text("def add():\n    output[i] = shared[2 * i]\n")
     kernel = KernelProfile("add", "add_0", Dim3(8), Dim3(1024), shared)
+    kernel.counts.tensor = tensor
     line = LineProfile(Line(str(source), 2))
     for counts in (kernel.counts, line.counts):
         counts.routes[Route.GLOBAL_STORE] = Traffic(requests=1, sectors=sectors, lanes=32, used_bytes=128)
@@ -53,6 +56,7 @@ def profile(tmp_path: Path, *, sectors: int = 4, conflicts: int = 0, shared: int
         (("shared_bytes", "at_most", 49152), {"shared": 49152}, {"shared": 49156}),
         (("blocks_by_shared_memory", "at_least", 8), {"shared": 28160}, {"shared": 28164}),
         (("occupancy", "at_least", 1), {"shared": 113 * 1024}, {"shared": 114 * 1024}),
+        (("tensor_core_instructions", "at_least", 1), {"tensor": 1}, {"tensor": 0}),
     ],
 )
 def test_each_metric_is_judged_by_its_bound(
@@ -97,6 +101,21 @@ def test_a_kernel_that_never_ran_or_was_stopped_meets_no_criterion(tmp_path: Pat
     assert "stopped by an error" in problem.what.render("en")
 
 
+def test_a_kernel_whose_name_was_cut_is_found() -> None:
+    required = (criterion("tensor_core_instructions", "at_least", 1, "tensor_core_multiplication"),)
+    kernel = KernelProfile("tensor_core_mult", "p99_tensor_core_mult6A6A_70655", Dim3(1), Dim3(32))
+    (problem,) = judge_counters(required, [kernel])
+    assert problem.what.render("en") == (
+        "the warps of `tensor_core_multiplication` execute 0 tensor-core instructions; required: at least 1"
+    )
+    assert problem.what.render("ko") == (
+        "`tensor_core_multiplication`의 워프가 실행한 텐서 코어 명령어는 0개입니다; 기준: 1 이상"
+    )
+    other = KernelProfile("tensor_core", "p99_tensor_core_70655", Dim3(1), Dim3(32))
+    (problem,) = judge_counters(required, [other])
+    assert "`tensor_core_multiplication` was never launched" in problem.what.render("en")
+
+
 def test_a_kernel_without_requests_uses_no_bytes() -> None:
     idle = KernelProfile("add", "add_0", Dim3(1), Dim3(32))
     assert len(judge_counters((criterion("bytes_used", "at_least", 1),), [idle])) == 1
@@ -124,6 +143,14 @@ def test_counters_are_judged_only_if_the_values_are_right(tmp_path: Path) -> Non
     assert names(RIGHT, [profile(tmp_path)]) == []
     assert names(RIGHT, slow) == ["counters"]
     assert names(wrong, slow) == ["never-written"]
+
+
+def test_what_only_the_simulator_counts_leaves_hardware_to_the_values() -> None:
+    tensor = replace(criterion("tensor_core_instructions", "at_least", 1), simulated_only=True)
+    mode = replace(MODE, counters=(tensor,))
+    assert not judge_case(mode, CASE, RAN, USED, {"out": RIGHT}, launches=1).uncounted
+    both = replace(MODE, counters=(tensor, criterion("occupancy", "at_least", 1)))
+    assert judge_case(both, CASE, RAN, USED, {"out": RIGHT}, launches=1).uncounted
 
 
 def test_a_target_without_counters_never_passes() -> None:

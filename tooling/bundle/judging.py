@@ -14,7 +14,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.catalog.model import Mode, ModeKind, Output, ProgramLanguage, Puzzle
-from tooling.catalog.mutants import DIAGNOSES
+from tooling.catalog.mutants import COUNTERS, DIAGNOSES, ORIGINS, SIMULATOR_CHECKS
 from tooling.errors import Location, ToolingError
 from tooling.execution.channel import Buffer, element_bytes
 from tooling.execution.program import Ending, Transcript
@@ -28,8 +28,8 @@ from tooling.targets.selection import gate
 from tooling.verify.plan import PlannedTrial, Task
 from tooling.verify.trying import complaint_about
 
-SIMULATOR_ONLY = frozenset({"memory", "races", "initialisation", "synchronisation"})
-"""Findings that only the simulated GPU reports: on hardware such a mutant may pass."""
+SIMULATOR_ONLY = frozenset((*SIMULATOR_CHECKS, *COUNTERS, *ORIGINS))
+"""Problems that only the simulated GPU reports: on hardware such a mutant may pass."""
 
 OF_VALUES = frozenset(DIAGNOSES) - {"not-submitted", "input-changed"}
 """The names of problems that only the values of an output can have."""

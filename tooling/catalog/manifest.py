@@ -14,6 +14,8 @@ from tooling.catalog.model import (
     CounterMetric,
     Criterion,
     Extra,
+    LaunchShape,
+    LeastThreads,
     Mode,
     ModeKind,
     Output,
@@ -38,6 +40,7 @@ _DTYPES = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
 )
 _LEAST_HINTS = 3
+_DIMENSIONS = 3  # of a grid or a block
 _FILE = re.compile(r"(?:[a-z_][a-z0-9_]*/)*[a-z_][a-z0-9_]*\.(?:mojo|py)\Z")
 _REST = re.compile(r"_[a-z0-9_]+\Z")  # of a program's name, after the puzzle's id
 _PAGE = re.compile(r"[a-z0-9_-]+\.md\Z")  # of a chapter, after the puzzle's folder
@@ -188,7 +191,10 @@ def _mode(
 ) -> Mode:
     keys = value.mapping(
         ["name", "hints"],
-        ["kind", "flags", "programs", "anchors", "outputs", "datasets", "targets", "time_limit", "counters"],
+        [
+            *("kind", "flags", "programs", "anchors", "outputs", "datasets", "targets", "time_limit"),
+            *("counters", "launch", "threads"),
+        ],
     )
     kind = keys["kind"].member(ModeKind) if "kind" in keys else ModeKind.PUZZLE
     flags = keys["flags"].items() if "flags" in keys else ()
@@ -206,8 +212,12 @@ def _mode(
             "a judged mode must have outputs", hint="add `outputs:`, or `kind: demo` / `kind: benchmark`"
         )
     counters = tuple(_criterion(item) for item in keys["counters"].items()) if "counters" in keys else ()
-    if counters and kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
-        raise keys["counters"].error("only a judged mode can have counters")
+    if kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
+        if counters:
+            raise keys["counters"].error("only a judged mode can have counters")
+        for name in ("launch", "threads"):
+            if name in keys:
+                raise keys[name].error("only a judged mode can have requirements on its launches")
     hints = tuple(_sentence(item) for item in keys["hints"].items())
     if kind is ModeKind.PUZZLE and len(hints) < _LEAST_HINTS:
         raise keys["hints"].error(f"a puzzle must have at least {_LEAST_HINTS} hints, not {len(hints)}")
@@ -230,12 +240,14 @@ def _mode(
         hints=hints,
         time_limit=keys["time_limit"].number() if "time_limit" in keys else time_limit,
         counters=counters,
+        launch=_launch(keys["launch"]) if "launch" in keys else None,
+        threads=_threads(keys["threads"]) if "threads" in keys else None,
     )
 
 
 def _criterion(value: Value) -> Criterion:
     bounds = [bound.value for bound in Bound]
-    keys = value.mapping(["kernel", "metric", "because"], bounds)
+    keys = value.mapping(["kernel", "metric", "because"], [*bounds, "simulated_only"])
     given = [name for name in bounds if name in keys]
     if len(given) != 1:
         raise value.error(
@@ -246,7 +258,32 @@ def _criterion(value: Value) -> Criterion:
     wanted = keys[given[0]].number()
     if metric in (CounterMetric.BYTES_USED, CounterMetric.OCCUPANCY) and wanted > 1:
         raise keys[given[0]].error(f"`{metric.value}` is a fraction: at most 1, not {wanted:g}")
-    return Criterion(keys["kernel"].text(), metric, Bound(given[0]), wanted, _sentence(keys["because"]))
+    return Criterion(
+        keys["kernel"].text(),
+        metric,
+        Bound(given[0]),
+        wanted,
+        _sentence(keys["because"]),
+        simulated_only="simulated_only" in keys and keys["simulated_only"].flag(),
+    )
+
+
+def _launch(value: Value) -> LaunchShape:
+    keys = value.mapping(["grid", "block", "because"])
+    return LaunchShape(_extents(keys["grid"]), _extents(keys["block"]), _sentence(keys["because"]))
+
+
+def _extents(value: Value) -> tuple[int, int, int]:
+    given = [extent.integer(1) for extent in value.items()]
+    if not 1 <= len(given) <= _DIMENSIONS:
+        raise value.error(f"must have 1 to {_DIMENSIONS} extents, x first, not {len(given)}")
+    x, y, z = (*given, 1, 1)[:_DIMENSIONS]
+    return x, y, z
+
+
+def _threads(value: Value) -> LeastThreads:
+    keys = value.mapping(["at_least", "because"])
+    return LeastThreads(keys["at_least"].integer(2), _sentence(keys["because"]))
 
 
 def _anchors(value: Value, programs: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -260,7 +297,7 @@ def _anchors(value: Value, programs: tuple[str, ...]) -> dict[str, tuple[str, ..
 def _outputs(value: Value) -> tuple[Output, ...]:
     found = []
     for item in value.items():
-        keys = item.mapping(["name", "dtype", "shape"], ["rtol", "atol", "simulated"])
+        keys = item.mapping(["name", "dtype", "shape"], ["rtol", "atol", "simulated", "host"])
         found.append(
             Output(
                 name=keys["name"].text(),
@@ -270,6 +307,7 @@ def _outputs(value: Value) -> tuple[Output, ...]:
                 atol=keys["atol"].number() if "atol" in keys else 0.0,
                 simulated=_shape(keys["simulated"]) if "simulated" in keys else None,
                 lane_axes=_lane_axes(keys["shape"]),
+                host="host" in keys and keys["host"].flag(),
             )
         )
     _refuse_twice(value, [output.name for output in found], "output")

@@ -78,6 +78,7 @@ class Output(Struct, frozen=True):
     atol: float = 0.0
     simulated: tuple[int, ...] | None = None  # its shape on the simulated GPU, if different
     lane_axes: tuple[int, ...] = ()  # axes of the shape whose extent is the number of lanes of a warp
+    host: bool = False  # the program computes it on the CPU, so no kernel has to have stored it
 
     def sized(self, *, simulated: bool, lanes: int) -> Output:
         """The output with its shape on one GPU."""
@@ -100,6 +101,7 @@ class CounterMetric(Enum):
     SHARED_BYTES = "shared_bytes"  # shared memory of a block, static and dynamic
     SHARED_BLOCKS = "blocks_by_shared_memory"  # blocks that fit in the shared memory of a multiprocessor
     OCCUPANCY = "occupancy"  # theoretical, 0 to 1, from block size and shared memory
+    TENSOR = "tensor_core_instructions"  # matrix products on tensor cores, once per warp
 
 
 class Bound(Enum):
@@ -118,12 +120,28 @@ class Criterion(Struct, frozen=True):
     bound: Bound
     value: float
     because: LocalText
+    simulated_only: bool = False  # where nothing is counted, the values decide
 
     def met_by(self, counted: float) -> bool:
         """Whether this count is within the bound."""
         if self.bound is Bound.EQUALS:
             return counted == self.value
         return counted >= self.value if self.bound is Bound.AT_LEAST else counted <= self.value
+
+
+class LaunchShape(Struct, frozen=True):
+    """The shape that every launch of a mode must have; judged on the simulated GPU."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    because: LocalText
+
+
+class LeastThreads(Struct, frozen=True):
+    """How many threads of some launch must access global memory; judged on the simulated GPU."""
+
+    least: int
+    because: LocalText
 
 
 class SourceFile(Struct, frozen=True):
@@ -178,9 +196,16 @@ class Mode(Struct, frozen=True):
     hints: tuple[LocalText, ...]
     time_limit: float  # seconds
     counters: tuple[Criterion, ...] = ()  # judged if the target has counters
+    launch: LaunchShape | None = None
+    threads: LeastThreads | None = None
 
     def __hash__(self) -> int:
         return hash((self.name, self.flags, self.programs))  # `anchors` is a mapping, which has no hash
+
+    @property
+    def needs_counters(self) -> bool:
+        """Whether right values alone do not decide, also on a GPU that has no counters."""
+        return any(not criterion.simulated_only for criterion in self.counters)
 
     @property
     def scaled(self) -> bool:

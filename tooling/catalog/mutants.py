@@ -15,6 +15,8 @@ from tooling.project import Project
 SIMULATOR_CHECKS = ("memory", "races", "initialisation", "synchronisation")
 PROGRAM_FAILURES = ("crash", "time-limit", "program-error")
 COUNTERS = ("counters",)  # right values, but a counter does not meet the manifest's criteria
+ORIGINS = ("stored-by-host", "not-from-device", "guard-refilled", "launch-shape", "few-threads")
+"""Right values that the GPU did not compute, or not as the puzzle asks; only the simulated GPU sees it."""
 DIAGNOSES = (
     "never-written",
     "written-beyond-the-end",
@@ -131,7 +133,7 @@ def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
     programs = tuple(program.name for program in puzzle.programs)
     modes = tuple(mode.name for mode in puzzle.modes)
     judged = tuple(mode.name for mode in puzzle.modes if mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN))
-    expectations = (*SIMULATOR_CHECKS, *DIAGNOSES, *PROGRAM_FAILURES, *COUNTERS)
+    expectations = (*SIMULATOR_CHECKS, *DIAGNOSES, *PROGRAM_FAILURES, *COUNTERS, *ORIGINS)
     return Mutant(
         name=keys["name"].text(),
         puzzle=puzzle.id,

@@ -27,6 +27,7 @@ FOUND: Mapping[CounterMetric, Text] = {
         "`{kernel}` reaches an occupancy of at most {counted:.0%}: a multiprocessor holds "
         "{blocks} block(s) of {threads:,} threads, limited by {limit}"
     ),
+    CounterMetric.TENSOR: Text("the warps of `{kernel}` execute {counted:,} tensor-core instructions"),
 }
 """What was counted."""
 
@@ -59,6 +60,9 @@ ADVICE: Mapping[CounterMetric, Text] = {
     CounterMetric.OCCUPANCY: Text(
         "occupancy is the number of resident warps out of 64 (registers are not considered, since PTX does "
         "not specify their number): use less of the limiting resource"
+    ),
+    CounterMetric.TENSOR: Text(
+        "multiply the fragments of a warp with `mma`, and check that the threads of every warp reach it"
     ),
 }
 """What to try."""

@@ -16,6 +16,7 @@ from tooling.judging.verdict import Problem
 from tooling.simulator.counters.occupancy import H200, theoretical_occupancy
 from tooling.simulator.counters.sources import file_and_line, source_text
 from tooling.simulator.gpu.hooks import Space
+from tooling.simulator.gpu.kernel_names import is_beginning_of
 from tooling.text import Text
 
 if TYPE_CHECKING:
@@ -33,12 +34,14 @@ def judge_counters(criteria: Sequence[Criterion], kernels: Sequence[KernelProfil
     """
     problems = []
     for criterion in criteria:
-        own = [kernel for kernel in kernels if kernel.name == criterion.kernel]
+        own = [kernel for kernel in kernels if kernel.name == criterion.kernel] or [
+            kernel for kernel in kernels if is_beginning_of(criterion.kernel, kernel.name, kernel.symbol)
+        ]
         if not own:
             problems.append(_problem(criterion, MISSING.of(kernel=criterion.kernel)))
         for kernel in own:
             if kernel.faults:
-                problems.append(_problem(criterion, STOPPED.of(kernel=kernel.name)))
+                problems.append(_problem(criterion, STOPPED.of(kernel=criterion.kernel)))
             elif not criterion.met_by(COUNTS[criterion.metric](kernel)):
                 problems.append(_problem(criterion, _sentence(criterion, kernel)))
                 break  # other launches of the same kernel would give the same message
@@ -67,6 +70,7 @@ COUNTS: Mapping[CounterMetric, Callable[[KernelProfile], float]] = {
     CounterMetric.OCCUPANCY: lambda kernel: (
         theoretical_occupancy(kernel.block.count, kernel.shared_bytes).fraction
     ),
+    CounterMetric.TENSOR: lambda kernel: kernel.counts.tensor,
 }
 """How each metric is computed from a kernel's profile."""
 
@@ -76,7 +80,7 @@ def _sentence(criterion: Criterion, kernel: KernelProfile) -> Text:
     share = criterion.metric in (CounterMetric.BYTES_USED, CounterMetric.OCCUPANCY)
     occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
     figures: dict[str, object] = {
-        "kernel": kernel.name,
+        "kernel": criterion.kernel,
         "counted": COUNTS[criterion.metric](kernel),
         "sectors": _sectors(kernel),
         "ways": kernel.counts.space(Space.SHARED).ways,

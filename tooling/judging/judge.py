@@ -15,6 +15,7 @@ from tooling.execution.listing import Elision, Listing, parse_listings
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD, Evidence, diagnose
+from tooling.judging.origins import judge_launches, judge_origin
 from tooling.judging.reference import Array, ReferenceCase
 from tooling.judging.texts import EXPLANATIONS
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem
@@ -23,6 +24,7 @@ from tooling.text import Text
 if TYPE_CHECKING:
     from tooling.simulator.checks.findings import Finding
     from tooling.simulator.counters.profile import KernelProfile
+    from tooling.simulator.server.provenance import Provenance
     from tooling.simulator.server.stopped import StoppedKernel
 
 _GPU_FAILURE = re.compile(
@@ -54,10 +56,11 @@ def judge_case(
     launches: int | None = None,
     kernels: Sequence[KernelProfile] | None = None,
     stopped: StoppedKernel | None = None,
+    provenance: Provenance | None = None,
 ) -> CaseVerdict:
     """The verdict on one data set of a judged mode.
 
-    Counters are judged only if the values are right.
+    Where the result came from, the launches and the counters are judged only if the values are right.
 
     Args:
         case: the reference's inputs and outputs.
@@ -66,6 +69,7 @@ def judge_case(
         launches: how many kernels were launched, where that is known.
         kernels: their profiles; None where nothing was counted.
         stopped: the kernel that the simulated GPU stopped.
+        provenance: where the results came from, and the launches; None where that is not known.
     """
     problems = [*_ending_problems(transcript, launches, stopped)]
     stopped_early = bool(problems)
@@ -86,12 +90,25 @@ def judge_case(
             problems.append(_problem("program-error", detail=_failure(transcript)))
     if launches == 0 and not problems:
         problems.append(_problem("not-launched"))
-    uncounted = bool(mode.counters) and kernels is None
+    if provenance is not None and not problems:
+        problems += _origin_problems(mode, case, submitted, provenance)
+    uncounted = mode.needs_counters and kernels is None
     if mode.counters and kernels is not None and not problems:
         from tooling.judging.counters import judge_counters  # noqa: PLC0415 - imports the simulator
 
         problems += judge_counters(mode.counters, kernels)
     return CaseVerdict(case.dataset, transcript, tuple(problems), tuple(findings), uncounted)
+
+
+def _origin_problems(
+    mode: Mode, case: ReferenceCase, submitted: Mapping[str, Buffer], provenance: Provenance
+) -> list[Problem]:
+    origins = [
+        judge_origin(output, submitted[output.name], case.inputs.get(output.name), provenance)
+        for output in mode.outputs
+    ]
+    found = [problem for problem in origins if problem is not None]
+    return found or judge_launches(mode, provenance.launches)
 
 
 def judge_unjudged(

@@ -208,6 +208,46 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("the result is right, but it was not computed on the GPU"),
         Text("restore the launch in `main` (`git diff` shows what you changed)"),
     ),
+    "stored-by-host": Explanation(
+        Text("{count} element(s) of `{output}` are right, but no kernel stored them"),
+        Text("the host wrote them last: by a fill, a copy, or at the end of a `map_to_host` block"),
+        Text(
+            "compute the whole output in the kernel, and restore the lines of `main` (`git diff` shows what "
+            "you changed)"
+        ),
+    ),
+    "not-from-device": Explanation(
+        Text("what the program handed in as `{output}` was never copied from the GPU's memory"),
+        Text("a result is the content of a buffer that a kernel stored to; these bytes come from the host"),
+        Text(
+            'keep the line `submit("{output}", …)` of the problem file as it was, and write nothing to the '
+            "folder PUZZLE_LAB_DIR yourself"
+        ),
+    ),
+    "guard-refilled": Explanation(
+        Text("a kernel wrote past the end of its output, and the host then restored `{output}`"),
+        Text("these elements show whether a thread wrote past the end; refilling them only hides it"),
+        Text(
+            "put the store under a condition that the extra threads do not meet, and restore the lines of "
+            "`main` (`git diff` shows what you changed)"
+        ),
+    ),
+    "launch-shape": Explanation(
+        Text(
+            "`{output}` was launched with a grid of {grid} and blocks of {block}, not with a grid of "
+            "{wanted_grid} and blocks of {wanted_block}"
+        ),
+        Text("{because}"),
+        Text("restore the launch in `main` (`git diff` shows what you changed)"),
+    ),
+    "few-threads": Explanation(
+        Text(
+            "only {threads} thread(s) of `{output}` accessed global memory; at least {least} have to share "
+            "the work"
+        ),
+        Text("{because}"),
+        Text("let each thread work on elements of its own, found from its index"),
+    ),
     "program-ended-early": Explanation(
         Text("the program failed: {detail}"),
         Text("it ended with an error before it had handed in a result"),

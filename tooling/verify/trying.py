@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from tooling.catalog.model import ModeKind
+from tooling.catalog.mutants import COUNTERS, ORIGINS
 from tooling.errors import Location, ToolingError
 from tooling.execution.program import Ending
 from tooling.judging.verdict import Outcome, Verdict
 from tooling.project import Project
 from tooling.reports.records import ReportRecord, error_record, verdict_record
-from tooling.targets.model import Choice, TargetKind
+from tooling.targets.model import Choice, Target, TargetKind
 from tooling.targets.selection import ModeGated, TargetAbsent, choose
 from tooling.toolchain import BuildCache, Toolchain
 from tooling.toolchain.extras import ExtraMissing
@@ -76,6 +77,9 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
     if verdict.outcome is Outcome.UNDECIDED:
         reason = "the values are right; its counters need --target sim"
         return _skipped(trial, reason, time.monotonic() - start)
+    if hidden_from(choice.target, trial, verdict):
+        reason = "where a result comes from needs --target sim"
+        return _skipped(trial, reason, time.monotonic() - start)
     complaint = complaint_about(trial, verdict)
     judged = verdict_record(verdict)
     data = {**(judged.data or {}), **_identity(trial), "seconds_run": round(verdict.seconds, 3)}
@@ -107,6 +111,12 @@ def _verdict(  # noqa: PLR0917
         solution=trial.subject is Subject.SOLUTION,
     )
     return run_trial(run, build_trial(project, run, toolchain, cache))
+
+
+def hidden_from(target: Target, trial: PlannedTrial, verdict: Verdict) -> bool:
+    """Whether what is wrong with a mutant, whose values are right, does not show on this target."""
+    shown_elsewhere = bool(trial.expect) and {*ORIGINS, *COUNTERS}.issuperset(trial.expect)
+    return not target.simulated and verdict.outcome is Outcome.PASSED and shown_elsewhere
 
 
 def complaint_about(trial: PlannedTrial, verdict: Verdict) -> str:

@@ -107,6 +107,16 @@ def test_barriers_count_the_warps_that_arrive() -> None:
     assert profile.counts.barriers == 2 * 3 * 3
 
 
+def test_tensor_core_instructions_count_once_per_warp() -> None:
+    registers = "{%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4}"
+    product = f"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {registers};"
+    start = "".join(f"mov.b32 %r{n}, 0;\n" for n in range(1, 7))
+    start += ".reg .f32 %f<5>;\n" + "".join(f"mov.f32 %f{n}, 0f00000000;\n" for n in range(1, 5))
+    profile = count_kernel(kernel(start + product + product, parameters=2), grid=3, block=64)
+    assert profile.counts.tensor == 2 * 2 * 3
+    assert count_kernel(kernel(start, parameters=2), grid=3, block=64).counts.tensor == 0
+
+
 def test_lanes_that_a_check_took_out_are_not_counted() -> None:
     class Censor(Hook):
         def access(self, access: Access) -> None:

@@ -74,6 +74,8 @@ class CounterHook(Hook):
             counts.lanes += lanes
             if is_barrier(instruction):
                 counts.barriers += warps
+            if is_tensor(instruction):
+                counts.tensor += warps
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
         self._issue.batch(blocks)
@@ -84,7 +86,10 @@ class CounterHook(Hook):
     def warp_sync(self, threads: Ints, masks: np.ndarray, instruction: Instruction) -> None:
         warps, _ = warps_and_lanes(threads, self._threads_per_block)
         counts = self._tally(instruction).counts
-        counts.instructions += 1 + int(np.count_nonzero(np.diff(warps)))
+        issued = 1 + int(np.count_nonzero(np.diff(warps)))
+        counts.instructions += issued
+        if is_tensor(instruction):
+            counts.tensor += issued
         counts.lanes += len(threads)
 
     def access(self, access: Access) -> None:
@@ -156,6 +161,16 @@ def is_barrier(instruction: Instruction) -> bool:
     if instruction.opcode not in ("bar", "barrier") or instruction.modifiers[:1] == ("warp",):
         return False
     return "arrive" not in instruction.modifiers
+
+
+def is_tensor(instruction: Instruction) -> bool:
+    """Whether tensor cores multiply matrices here."""
+    opcode, modifiers = instruction.opcode, instruction.modifiers
+    return (
+        opcode == "mma"
+        or (opcode == "wmma" and "mma" in modifiers)
+        or (opcode == "wgmma" and "mma_async" in modifiers)
+    )
 
 
 def _returns(instruction: Instruction, read: frozenset[str]) -> bool:

@@ -91,6 +91,7 @@ OWN: tuple[Metric, ...] = (
     Metric("ptx.thread_instructions", "thread instructions", lambda counts: counts.lanes),
     Metric("ptx.lanes_per_instruction", "lanes", lambda counts: round(counts.lanes_per_instruction, 4)),
     Metric("ptx.barriers", "warps", lambda counts: counts.barriers),
+    Metric("ptx.tensor_core_instructions", "warp instructions", lambda counts: counts.tensor),
     *(_requested(space) for space in Space),
     Metric("moved_bytes.global", "bytes", lambda counts: counts.space(Space.GLOBAL).moved_bytes),
     Metric("moved_bytes.local", "bytes", lambda counts: counts.space(Space.LOCAL).moved_bytes),

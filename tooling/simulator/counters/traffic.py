@@ -86,11 +86,13 @@ class Counts(Struct):
         instructions: PTX instructions issued, once per warp.
         lanes: the same, once per thread.
         barriers: warps that arrived at a barrier of their block or cluster.
+        tensor: matrix products on tensor cores (mma, wmma.mma, wgmma.mma_async), once per warp.
     """
 
     instructions: int = 0
     lanes: int = 0
     barriers: int = 0
+    tensor: int = 0
     routes: dict[Route, Traffic] = field(default_factory=lambda: defaultdict(Traffic))
 
     def add(self, other: Counts) -> None:
@@ -98,6 +100,7 @@ class Counts(Struct):
         self.instructions += other.instructions
         self.lanes += other.lanes
         self.barriers += other.barriers
+        self.tensor += other.tensor
         for route, traffic in other.routes.items():
             self.routes[route].add(traffic)
 

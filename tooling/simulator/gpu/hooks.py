@@ -292,7 +292,10 @@ class Hook:
         """The host copied to, or filled, `size` bytes of device memory."""
 
     def host_read(self, memory: DeviceMemory, address: int, size: int) -> None:
-        """The host copied `size` bytes back from device memory."""
+        """The host copied `size` bytes back from device memory that a launch may have written."""
+
+    def host_copy(self, memory: DeviceMemory, address: int, size: int) -> None:
+        """The host copies `size` bytes back from device memory, also from memory that no launch has seen."""
 
     def device_copy(self, memory: DeviceMemory, address: int, source: int, size: int) -> None:
         """The host copied `size` bytes inside device memory."""

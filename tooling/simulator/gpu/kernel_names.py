@@ -11,6 +11,14 @@ _PACKAGED = re.compile(r"(mojo_pkg)_[0-9a-f]+_([0-9a-f]{8})[0-9a-f]{8}$")
 _CUT = re.compile(r"([a-z][a-z0-9]*?)6A")
 
 
+def is_beginning_of(wanted: str, shown: str, symbol: str) -> bool:
+    """Whether Mojo kept `shown`, the beginning of the name `wanted`, in the name of a kernel in the PTX.
+
+    `tensor_core_matrix_multiplication` became `p33_tensor_core_matrix_multipli6A6A_7065569a3426d333`.
+    """
+    return wanted.startswith(shown) and f"{shown}6A" in symbol
+
+
 def readable_kernel(name: str, files: Iterable[str]) -> str:
     """`axis_sum` for `p15_axis_sum_LayoutTensor_True6A6A_568de488e22ada17` of p15.mojo.
 

@@ -131,6 +131,8 @@ class Buffers:
         if not self._holds(address, size):
             return INVALID
         self._notify_read(address, size)
+        for hook in self._hooks:
+            hook.host_copy(self._memory, address, size)
         return OK
 
     def _notify_read(self, address: int, size: int) -> None:

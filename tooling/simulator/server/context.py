@@ -22,6 +22,7 @@ from tooling.simulator.checks.findings import Finding
 from tooling.simulator.engine.executor import Executor, Job
 from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.gpu.hooks import Hook
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3, FaultKind, Launch, LaunchResult
 from tooling.simulator.gpu.stop_texts import (
@@ -47,6 +48,7 @@ from tooling.simulator.server.protocol import (
     Opcode,
     ProtocolError,
 )
+from tooling.simulator.server.provenance import ProvenanceHook
 from tooling.simulator.server.virtual_memory import VirtualMemory
 from tooling.text import Text
 
@@ -77,6 +79,7 @@ class Gpu(Struct):
         lock: held while a request is answered; the engine is not thread-safe.
         errors: why a program could not be simulated (unknown PTX), for the tool to show.
         failures: errors in the simulator itself, raised again when the simulation ends.
+        result_sizes: of the results whose origin is recorded, in bytes; None: nothing is recorded.
     """
 
     executor: Executor
@@ -88,6 +91,7 @@ class Gpu(Struct):
     errors: list[ToolingError] = field(default_factory=list)
     failures: list[Exception] = field(default_factory=list)
     modules: dict[bytes, Module] = field(default_factory=dict)
+    result_sizes: frozenset[int] | None = None
 
     def parse(self, text: bytes) -> Module:
         """The module of a PTX text, parsed once.
@@ -123,6 +127,8 @@ class Context:
         self.gpu = gpu
         self._gone = gone
         self.checks = tuple(gpu.make_checks())
+        self.provenance = None if gpu.result_sizes is None else ProvenanceHook(gpu.result_sizes)
+        self._hooks: tuple[Hook, ...] = (*self.checks, *([self.provenance] if self.provenance else []))
         self.fault = int(CudaResult.SUCCESS)
         self._arena: Arena | None = None
         self._memory: DeviceMemory | None = None
@@ -164,8 +170,8 @@ class Context:
     def close(self) -> None:
         """The process ended: finish the checks and free its memory."""
         if self._arena is not None:
-            for check in self.checks:
-                check.end(self.memory)
+            for hook in self._hooks:
+                hook.end(self.memory)
             self._arena.close()
 
     @property
@@ -188,8 +194,8 @@ class Context:
             raise ProtocolError("a second HELLO, or an arena that is not page-aligned")
         self._arena = Arena(base)
         self._memory = DeviceMemory(self._arena.buffer, base)
-        self._buffers = Buffers(self._arena, self._memory, self.checks)
-        virtual = VirtualMemory(self._arena, self._memory, self._buffers, self.checks)
+        self._buffers = Buffers(self._arena, self._memory, self._hooks)
+        virtual = VirtualMemory(self._arena, self._memory, self._buffers, self._hooks)
         self._answers |= self._buffers.answers | virtual.answers
         pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.ATTRIBUTES.items())
         file = (os.getpid(), self._arena.descriptor)
@@ -309,7 +315,7 @@ class Context:
         self._buffers.launched()
         try:
             result = gpu.executor.run(
-                Job(launch, module, self.memory, self.checks, self._output.add, self._gone)
+                Job(launch, module, self.memory, self._hooks, self._output.add, self._gone)
             )
         except ToolingError as error:
             gpu.errors.append(error)

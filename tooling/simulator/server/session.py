@@ -22,6 +22,7 @@ from tooling.simulator.engine.executor import Engine, Executor
 from tooling.simulator.gpu.launch import LaunchResult
 from tooling.simulator.server.context import Gpu, LaunchRecord
 from tooling.simulator.server.libraries import Libraries, find_libraries
+from tooling.simulator.server.provenance import Provenance, merged
 from tooling.simulator.server.server import Server
 
 ALL_CHECKS = frozenset(Check)
@@ -36,6 +37,7 @@ class SimulationOptions(Struct, frozen=True):
         schedule: the order in which threads run: `lockstep`, `random:SEED` or `adversarial`.
         time_limit: seconds of wall time that one kernel may take, or None.
         graph_cache: folder for graphs that MAX compiles for the simulated GPU; None if none are used.
+        result_sizes: in bytes; the origin of what the programs copy to the host in these sizes is recorded.
     """
 
     checks: frozenset[Check] = ALL_CHECKS
@@ -43,6 +45,7 @@ class SimulationOptions(Struct, frozen=True):
     schedule: str = "lockstep"
     time_limit: float | None = None
     graph_cache: Path | None = None
+    result_sizes: frozenset[int] | None = None
 
 
 class Simulation:
@@ -75,7 +78,7 @@ class Simulation:
         libraries = self._libraries or _default_libraries()
         executor = self._executor or Engine(self.options.schedule, self.options.time_limit)
         checks = functools.partial(make_checks, sorted(self.options.checks))
-        self._gpu = Gpu(executor, checks, self.options.language)
+        self._gpu = Gpu(executor, checks, self.options.language, result_sizes=self.options.result_sizes)
         self._server = Server(self._gpu)
         self._environment = _environment(libraries, self._server, self.options)
         return self
@@ -114,6 +117,13 @@ class Simulation:
     def launches(self) -> list[LaunchResult]:
         """The results of the launches alone."""
         return [record.result for record in self.gpu.records]
+
+    @property
+    def provenance(self) -> Provenance | None:
+        """Where the programs' results came from; None unless `SimulationOptions.result_sizes` is given."""
+        if self.options.result_sizes is None:
+            return None
+        return merged(each.provenance for each in self.gpu.contexts if each.provenance)
 
     @property
     def errors(self) -> list[ToolingError]:

@@ -1,0 +1,361 @@
+"""Where a result came from: what a kernel stored, what the host wrote, and what copies make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tests.simulator.asking import ask, launch
+from tooling.simulator.checks.suite import make_checks
+from tooling.simulator.engine.executor import Engine
+from tooling.simulator.gpu.launch import Dim3
+from tooling.simulator.server.context import Context, Gpu
+from tooling.simulator.server.protocol import ARENA_BASE, MAGIC, VERSION, DriverRequest, MemoryKind, Opcode
+from tooling.simulator.server.provenance import LaunchFacts, Provenance, merged
+
+SIZE = 32  # bytes: eight elements
+INITIAL = np.zeros(8, np.float32)
+RIGHT = np.arange(10, 18, dtype=np.float32)
+
+# Thread i stores i + 10 at index i. The other kernels store the same: `one` by one thread, `vectors` four
+# elements per thread, `bulk` by a bulk copy from shared memory; `atomic` adds it.
+KERNELS = b"""
+.version 8.5
+.target sm_90a
+.address_size 64
+.visible .entry fill(.param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<4>;
+    ld.param.b64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    cvt.rn.f32.u32 %f1, %r1;
+    add.f32 %f2, %f1, 0f41200000;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.f32 [%rd3], %f2;
+    ret;
+}
+.visible .entry backwards(.param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<4>;
+    ld.param.b64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    sub.s32 %r2, 7, %r1;
+    cvt.rn.f32.u32 %f1, %r2;
+    add.f32 %f2, %f1, 0f41200000;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.f32 [%rd3], %f2;
+    ret;
+}
+.visible .entry one(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    setp.ne.s32 %p1, %r1, 0;
+    @%p1 bra END;
+    ld.param.b64 %rd1, [out];
+    mov.u32 %r2, 0;
+LOOP:
+    cvt.rn.f32.u32 %f1, %r2;
+    add.f32 %f2, %f1, 0f41200000;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.f32 [%rd3], %f2;
+    add.s32 %r2, %r2, 1;
+    setp.lt.s32 %p1, %r2, 8;
+    @%p1 bra LOOP;
+END:
+    ret;
+}
+.visible .entry atomic(.param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<4>;
+    ld.param.b64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    cvt.rn.f32.u32 %f1, %r1;
+    add.f32 %f2, %f1, 0f41200000;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    red.global.add.f32 [%rd3], %f2;
+    ret;
+}
+.visible .entry vectors(.param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .f32 %f<6>;
+    .reg .b64 %rd<4>;
+    ld.param.b64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    sub.s32 %r2, 1, %r1;
+    shl.b32 %r3, %r2, 2;
+    cvt.rn.f32.u32 %f5, %r3;
+    add.f32 %f1, %f5, 0f41200000;
+    add.f32 %f2, %f1, 0f3F800000;
+    add.f32 %f3, %f2, 0f3F800000;
+    add.f32 %f4, %f3, 0f3F800000;
+    mul.wide.u32 %rd2, %r2, 16;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};
+    ret;
+}
+.visible .entry bulk(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<6>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<4>;
+    .shared .align 16 .b8 cells[32];
+    ld.param.b64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    cvt.rn.f32.u32 %f1, %r1;
+    add.f32 %f2, %f1, 0f41200000;
+    mov.u32 %r2, cells;
+    shl.b32 %r3, %r1, 2;
+    add.s32 %r4, %r2, %r3;
+    st.shared.f32 [%r4], %f2;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    setp.ne.s32 %p1, %r1, 0;
+    @%p1 bra DONE;
+    cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 32;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+DONE:
+    ret;
+}
+.visible .entry empty(.param .u64 out)
+{
+    ret;
+}
+"""
+
+
+class Program:
+    """A program that asks the driver as Mojo does, and moves the bytes itself once it may."""
+
+    def __init__(self) -> None:
+        gpu = Gpu(Engine("lockstep", None), make_checks, result_sizes=frozenset({SIZE}))
+        self.context = Context(gpu, lambda: False)
+        self.context.answer(DriverRequest(Opcode.HELLO, (MAGIC, VERSION, 1, ARENA_BASE), b""))
+
+    def buffer(self, content: np.ndarray | None = INITIAL, *, pinned: bool = False, size: int = SIZE) -> int:
+        kind = MemoryKind.PINNED if pinned else MemoryKind.DEVICE
+        status, address = ask(self.context, Opcode.ALLOCATE, size, kind)
+        assert status == 0
+        if content is not None:
+            self.write(address, content)
+        return address
+
+    def write(self, address: int, content: np.ndarray) -> None:
+        """A copy from the host, or a fill."""
+        size = content.nbytes
+        assert ask(self.context, Opcode.WRITE, address, size, 1, size)[0] == 0
+        self.context.memory.view(address, size)[:] = content.view(np.uint8)
+
+    def read(self, address: int, size: int = SIZE) -> bytes:
+        assert ask(self.context, Opcode.READ, address, size)[0] == 0
+        return self.context.memory.view(address, size).tobytes()
+
+    def mapped(self, address: int, content: np.ndarray | None = None) -> bytes:
+        """`map_to_host`: a copy to the host, which is written back at the end of the block."""
+        read = self.read(address)
+        self.write(address, np.frombuffer(read, np.uint8) if content is None else content)
+        return read
+
+    def copy(self, destination: int, source: int) -> None:
+        assert ask(self.context, Opcode.COPY, destination, source, SIZE)[0] == 0
+        view = self.context.memory.view
+        view(destination, SIZE)[:] = view(source, SIZE)
+
+    def launch(self, name: str, *pointers: int, block: int = 8) -> None:
+        launch(self.context, KERNELS, name, 1, block, *pointers)
+
+    @property
+    def provenance(self) -> Provenance:
+        assert self.context.provenance is not None
+        return merged([self.context.provenance])
+
+    def origin(self, content: bytes) -> list[bool] | str:
+        """For each element whether a kernel stored it; `never read` where the content was never read."""
+        origin = self.provenance.of(content)
+        if origin is None:
+            return "never read"
+        elements = origin.elements(4)
+        return [True] * 8 if elements is None else [bool(each) for each in elements]
+
+
+@pytest.fixture
+def program() -> Iterator[Program]:
+    program = Program()
+    yield program
+    program.context.close()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "block"),
+    [("fill", 8), ("backwards", 8), ("one", 8), ("atomic", 8), ("vectors", 2), ("bulk", 8)],
+)
+def test_what_a_kernel_stored_is_a_kernels(program: Program, kernel: str, block: int) -> None:
+    out = program.buffer()
+    program.launch(kernel, out, block=block)
+    content = program.read(out)
+    assert content == RIGHT.tobytes()
+    assert program.origin(content) == [True] * 8
+
+
+def test_mapping_a_result_to_the_host_changes_nothing(program: Program) -> None:
+    out = program.buffer()
+    program.launch("fill", out)
+    for _ in range(3):
+        content = program.mapped(out)
+    assert program.origin(content) == [True] * 8
+
+
+def test_what_the_host_filled_in_after_an_empty_kernel_is_the_hosts(program: Program) -> None:
+    out = program.buffer()
+    program.launch("empty", out)
+    program.mapped(out, RIGHT)
+    assert program.origin(program.mapped(out)) == [False] * 8
+
+
+def test_what_the_host_copied_there_before_the_launch_is_the_hosts(program: Program) -> None:
+    out = program.buffer()
+    program.write(out, RIGHT)
+    program.launch("empty", out)
+    assert program.origin(program.read(out)) == [False] * 8
+
+
+def test_elements_that_the_host_corrected_are_the_hosts(program: Program) -> None:
+    out = program.buffer()
+    program.launch("fill", out, block=5)
+    program.mapped(out, RIGHT)
+    assert program.origin(program.read(out)) == [True] * 5 + [False] * 3
+
+
+def test_a_later_launch_stores_over_the_hosts_values(program: Program) -> None:
+    out = program.buffer()
+    program.launch("fill", out)
+    program.write(out, INITIAL)
+    program.launch("fill", out, block=4)
+    content = program.read(out)
+    assert program.origin(content) == [True] * 4 + [False] * 4
+
+
+def test_what_was_never_in_a_buffer_is_not_known(program: Program) -> None:
+    out = program.buffer()
+    program.launch("empty", out)
+    program.read(out)
+    assert program.origin(RIGHT.tobytes()) == "never read"
+
+
+def test_a_right_buffer_that_was_never_copied_to_the_host_was_not_handed_in(program: Program) -> None:
+    out = program.buffer()
+    program.launch("fill", out)
+    assert program.origin(RIGHT.tobytes()) == "never read"
+    program.read(out)
+    assert program.origin(RIGHT.tobytes()) == [True] * 8
+
+
+def test_a_copy_between_buffers_keeps_the_origin(program: Program) -> None:
+    work, out = program.buffer(), program.buffer()
+    program.launch("fill", work)
+    program.copy(out, work)
+    assert program.origin(program.read(out)) == [True] * 8
+
+
+def test_a_copy_of_the_hosts_values_stays_the_hosts(program: Program) -> None:
+    expected, out = program.buffer(RIGHT), program.buffer()
+    program.launch("empty", out)
+    program.copy(out, expected)
+    assert program.origin(program.read(out)) == [False] * 8
+
+
+def test_a_copy_of_pinned_memory_over_a_result_is_the_hosts(program: Program) -> None:
+    expected, out = program.buffer(RIGHT, pinned=True), program.buffer()
+    program.launch("fill", out, block=2)
+    program.copy(out, expected)
+    assert program.origin(program.read(out)) == [True] * 2 + [False] * 6
+
+
+def test_a_result_may_go_to_another_buffer_by_way_of_the_host(program: Program) -> None:
+    work, out = program.buffer(), program.buffer()
+    program.launch("fill", work)
+    program.write(out, np.frombuffer(program.read(work), np.uint8))
+    assert program.origin(program.read(out)) == [True] * 8
+
+
+def test_a_buffer_that_is_allocated_after_the_launch_is_read_too(program: Program) -> None:
+    work = program.buffer()
+    program.launch("fill", work)
+    out = program.buffer(None)
+    program.copy(out, work)
+    assert program.origin(program.read(out)) == [True] * 8
+
+
+def test_freed_memory_takes_its_origin_with_it(program: Program) -> None:
+    work = program.buffer()
+    program.launch("fill", work)
+    assert ask(program.context, Opcode.FREE, work, MemoryKind.DEVICE)[0] == 0
+    out = program.buffer(RIGHT)
+    assert program.origin(program.read(out)) == [False] * 8
+
+
+def test_a_kernel_may_store_its_result_in_pinned_memory(program: Program) -> None:
+    out = program.buffer(pinned=True, size=2 * SIZE)
+    program.launch("fill", out)
+    assert program.origin(RIGHT.tobytes()) == [True] * 8
+
+
+def test_a_guard_that_was_refilled_was_stored_to(program: Program) -> None:
+    memory = program.buffer(np.full(16, -777.25, np.float32), size=2 * SIZE)
+    guard = memory + SIZE
+    program.launch("fill", memory)
+    content = program.read(guard)
+    origin = program.provenance.of(content)
+    assert origin is not None
+    assert not origin.ever_by_kernel
+    program.launch("fill", memory, block=9)
+    program.write(guard, np.full(8, -777.25, np.float32))
+    content = program.read(guard)
+    origin = program.provenance.of(content)
+    assert origin is not None
+    assert origin.ever_by_kernel
+    elements = origin.elements(4)
+    assert elements is not None
+    assert not elements.any()
+
+
+def test_reads_of_other_sizes_are_not_recorded(program: Program) -> None:
+    out = program.buffer()
+    program.launch("fill", out)
+    program.read(out, SIZE // 2)
+    assert program.provenance.of(RIGHT[:4].tobytes()) is None
+
+
+def test_launches_are_recorded_with_the_threads_that_accessed_memory(program: Program) -> None:
+    out = program.buffer()
+    program.launch("fill", out, block=7)
+    program.launch("one", out)
+    program.launch("empty", out, block=2)
+    assert program.provenance.launches == (
+        LaunchFacts("fill", Dim3(1), Dim3(7), 7),
+        LaunchFacts("one", Dim3(1), Dim3(8), 1),
+        LaunchFacts("empty", Dim3(1), Dim3(2), 0),
+    )
+
+
+def test_nothing_is_recorded_unless_results_are_judged() -> None:
+    context = Context(Gpu(Engine("lockstep", None), make_checks), lambda: False)
+    assert context.provenance is None

@@ -1,0 +1,100 @@
+"""Judges whether the GPU did the work: where a right result came from, and how its kernels were launched.
+
+Only the simulated GPU sees this. On hardware the two data sets and the guard stay the check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tooling.catalog.model import LaunchShape, LeastThreads, Mode, Output
+from tooling.execution.channel import Buffer, element_bytes
+from tooling.judging.diagnosis import GUARD
+from tooling.judging.reference import ReferenceCase
+from tooling.judging.texts import EXPLANATIONS
+from tooling.judging.verdict import Problem
+
+if TYPE_CHECKING:
+    from tooling.simulator.server.provenance import LaunchFacts, Provenance
+
+
+def result_sizes(mode: Mode, case: ReferenceCase) -> frozenset[int]:
+    """The sizes, in bytes, of the results whose origin is judged."""
+    return frozenset(
+        case.expected[output.name].size * element_bytes(output.dtype)
+        for output in mode.outputs
+        if not output.host
+    )
+
+
+def judge_origin(
+    output: Output, buffer: Buffer, initial: np.ndarray | None, provenance: Provenance
+) -> Problem | None:
+    """What is wrong with the origin of an output whose values are right.
+
+    An element may keep the value that it had before the launch, and a zero may come from a fill before it, to
+    which a kernel adds: nothing has to be stored there.
+
+    Args:
+        initial: the content that was staged, if the output was.
+        provenance: what the simulated GPU recorded.
+    """
+    if output.host:
+        return None
+    origin = provenance.of(buffer.content)
+    if origin is None:
+        return _problem("not-from-device", output.name)
+    if output.name == GUARD:
+        return _problem("guard-refilled", output.name) if origin.ever_by_kernel else None
+    by_kernel = origin.elements(element_bytes(output.dtype))
+    if by_kernel is None:
+        return None
+    foreign = ~by_kernel
+    got = buffer.array()
+    foreign &= got != 0
+    if initial is not None and initial.size == foreign.size:
+        before = initial.ravel()
+        foreign &= ~((got == before) | ((got != got) & (before != before)))  # noqa: PLR0124 - a NaN stays one
+    count = int(np.count_nonzero(foreign))
+    return _problem("stored-by-host", output.name, count=count) if count else None
+
+
+def judge_launches(mode: Mode, launches: Sequence[LaunchFacts]) -> list[Problem]:
+    """What is wrong with the launches of a run whose values are right."""
+    found = []
+    if mode.launch is not None:
+        found += _other_shape(mode.launch, launches)
+    if mode.threads is not None:
+        found += _few_threads(mode.threads, launches)
+    return found
+
+
+def _other_shape(wanted: LaunchShape, launches: Sequence[LaunchFacts]) -> list[Problem]:
+    for launch in launches:
+        if (tuple(launch.grid), tuple(launch.block)) != (wanted.grid, wanted.block):
+            facts = {"grid": _shown(launch.grid), "block": _shown(launch.block)}
+            facts |= {"wanted_grid": _shown(wanted.grid), "wanted_block": _shown(wanted.block)}
+            return [_problem("launch-shape", launch.kernel, because=wanted.because, **facts)]
+    return []
+
+
+def _few_threads(wanted: LeastThreads, launches: Sequence[LaunchFacts]) -> list[Problem]:
+    if not launches:
+        return []
+    largest = max(launches, key=lambda launch: launch.threads)
+    if largest.threads >= wanted.least:
+        return []
+    facts = {"threads": largest.threads, "least": wanted.least}
+    return [_problem("few-threads", largest.kernel, because=wanted.because, **facts)]
+
+
+def _shown(extents: Sequence[int]) -> str:
+    return f"({', '.join(map(str, extents))})"
+
+
+def _problem(name: str, output: str, **facts: Any) -> Problem:
+    what, cause, advice = EXPLANATIONS[name].of({"output": output, **facts})
+    return Problem(name, what, cause, advice, output)

@@ -1,0 +1,288 @@
+"""Which bytes of a program's results a kernel stored last: the evidence that the GPU computed them.
+
+One shadow byte per byte of memory that a kernel stored to says whether a kernel's store is the latest one.
+A result is identified by its content: a program hands in bytes that it has copied from the device, so every
+copy to the host of a result's size is recorded with its digest. What the host writes counts only where it
+changes a byte: leaving `map_to_host` writes the same bytes back. Copies between buffers keep the origin of
+the bytes, and so does a copy to the host that is written back as it is.
+
+What is not seen: whether a kernel computed a value or copied one that the host had computed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from msgspec import Struct, field
+from numpy.typing import NDArray
+
+from tooling.simulator.checks.base import survivors
+from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
+from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
+from tooling.simulator.gpu.kernel_names import readable_kernel
+from tooling.simulator.gpu.launch import Dim3
+
+MOST_KEPT = 64 << 20
+"""Bytes of pinned memory that a launch stored to and that are kept."""
+MOST_COUNTED_THREADS = 1 << 26
+
+Flags = NDArray[np.uint8]
+_LAST = 1  # the latest store is a kernel's
+_EVER = 2  # a kernel stored here since the memory was allocated
+_STORED = _LAST | _EVER
+
+
+class Origin(Struct, frozen=True, eq=False):
+    """Where the bytes of a copy to the host came from.
+
+    Attributes:
+        by_kernel: (bytes,) whether a kernel's store was the latest; None: of every byte.
+        ever_by_kernel: whether a kernel stored to any of them at some time.
+    """
+
+    by_kernel: NDArray[np.bool_] | None
+    ever_by_kernel: bool
+
+    def elements(self, width: int) -> NDArray[np.bool_] | None:
+        """(elements,) those that a kernel stored wholly; None: all of them."""
+        if self.by_kernel is None:
+            return None
+        return np.asarray(self.by_kernel.reshape(-1, width).all(axis=1))
+
+
+class LaunchFacts(Struct, frozen=True):
+    """A launch: its kernel as the author wrote it, its shape, and how many threads accessed global memory."""
+
+    kernel: str
+    grid: Dim3
+    block: Dim3
+    threads: int
+
+
+class Provenance(Struct, frozen=True, eq=False):
+    """What is known of a run's results and launches.
+
+    Attributes:
+        copied: by content, what was copied to the host.
+        pinned: host memory as kernels left it that stored to it directly.
+    """
+
+    copied: Mapping[tuple[int, bytes], Origin]
+    pinned: tuple[bytes, ...]
+    launches: tuple[LaunchFacts, ...]
+
+    def of(self, content: bytes) -> Origin | None:
+        """The origin of a result, or None if it was never copied from the device."""
+        origin = self.copied.get(_key(content))
+        if (origin is None or origin.by_kernel is not None) and any(content in each for each in self.pinned):
+            return Origin(None, ever_by_kernel=True)
+        return origin
+
+
+def merged(recorders: Iterable[ProvenanceHook]) -> Provenance:
+    """What the hooks of all programs of a run recorded."""
+    every = list(recorders)
+    copied: dict[tuple[int, bytes], Origin] = {}
+    for each in every:
+        for key, origin in each.copied.items():
+            _enter(copied, key, origin)
+    return Provenance(
+        copied,
+        tuple(content for each in every for content in each.pinned),
+        tuple(launch for each in every for launch in each.launches),
+    )
+
+
+class _HostWrite(Struct, frozen=True, eq=False):
+    """A write by the host that the program performs once its request is answered."""
+
+    allocation: Allocation
+    low: int
+    before: Flags
+
+
+class _Running(Struct):
+    """The launch under way: which threads accessed global memory, and which pinned bytes were stored to."""
+
+    threads: NDArray[np.bool_] | None
+    pinned: dict[int, tuple[Allocation, int, int]] = field(default_factory=dict)
+
+
+class ProvenanceHook(Hook):
+    """Records where a program's results come from. Put it after the memory check.
+
+    Args:
+        sizes: of the results, in bytes; copies to the host of other sizes are not recorded.
+    """
+
+    def __init__(self, sizes: frozenset[int]) -> None:
+        self.copied: dict[tuple[int, bytes], Origin] = {}
+        self.pinned: list[bytes] = []
+        self.launches: list[LaunchFacts] = []
+        self._sizes = sizes
+        self._footprints = Footprints()
+        self._stored: dict[int, Flags] = {}
+        self._pending: list[tuple[DeviceMemory, _HostWrite]] = []
+        self._context: LaunchContext | None = None
+        self._running = _Running(None)
+
+    # -- what kernels do -----------------------------------------------------------------------------
+
+    def launch_begin(self, context: LaunchContext) -> None:
+        self._settle()
+        self._context = context
+        threads = context.blocks * context.threads_per_block
+        self._running = _Running(np.zeros(threads, np.bool_) if threads <= MOST_COUNTED_THREADS else None)
+
+    def access(self, access: Access) -> None:
+        """Mark what is stored, and who accesses global memory."""
+        if access.space is not Space.GLOBAL or self._context is None:
+            return
+        access = survivors(access)
+        if self._running.threads is not None:
+            self._running.threads[access.threads] = True
+        if access.kind is AccessKind.LOAD:
+            return
+        for piece in self._footprints.of(access, self._context.memory).pieces:
+            home = piece.allocation
+            flags = self._flags(home)
+            if piece.access.contiguous or piece.access.uniform:
+                flags[piece.low : piece.high] = _STORED
+            else:
+                _scatter(flags, piece.offsets(), piece.access.bytes)
+            if home.host:
+                _, low, high = self._running.pinned.get(home.physical_address, (home, piece.low, piece.high))
+                self._running.pinned[home.physical_address] = (
+                    home,
+                    min(low, piece.low),
+                    max(high, piece.high),
+                )
+
+    def launch_end(self, context: LaunchContext) -> None:
+        running, launch = self._running, context.launch
+        threads = context.blocks * context.threads_per_block
+        self.launches.append(
+            LaunchFacts(
+                readable_kernel(launch.function.name, context.module.files.values()),
+                launch.grid,
+                launch.block,
+                threads if running.threads is None else int(np.count_nonzero(running.threads)),
+            )
+        )
+        for home, low, high in running.pinned.values():
+            if high - low <= MOST_KEPT:
+                self.pinned.append(context.memory.view(home.base + low, high - low).tobytes())
+        self._running = _Running(None)
+
+    # -- what the host does --------------------------------------------------------------------------
+
+    def free(self, allocation: Allocation) -> None:
+        self._settle()
+        if not allocation.mapped:  # else it is still there, and may be mapped again
+            self.drop(allocation.physical_address)
+
+    def drop(self, physical_address: int) -> None:
+        self._settle()
+        self._stored.pop(physical_address, None)
+
+    def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
+        """Remember the bytes: the program changes them after this."""
+        self._settle()
+        home = memory.containing(address)
+        if home is None:
+            return
+        low = address - home.base
+        flags = self._stored.get(home.physical_address)
+        returned = size in self._sizes and bool(self.copied)
+        if returned or (flags is not None and flags[low : low + size].any()):
+            before = memory.view(address, size).copy()
+            self._pending.append((memory, _HostWrite(home, low, before)))
+
+    def device_copy(self, memory: DeviceMemory, address: int, source: int, size: int) -> None:
+        """The copy has the origin of what it was copied from."""
+        self._settle()
+        here, there = memory.containing(source), memory.containing(address)
+        if here is None or there is None:
+            return
+        if here.host:  # the program writes to pinned memory without a request
+            self.host_write(memory, address, size)
+            return
+        if there.host:
+            self.host_copy(memory, source, size)
+        known = self._stored.get(here.physical_address)
+        if known is None and there.physical_address not in self._stored:
+            return
+        low, start = address - there.base, source - here.base
+        copied = np.zeros(size, np.uint8) if known is None else known[start : start + size].copy()
+        flags = self._flags(there)
+        flags[low : low + size] = copied | flags[low : low + size] & _EVER
+
+    def host_copy(self, memory: DeviceMemory, address: int, size: int) -> None:
+        """Record where the bytes of a result come from."""
+        self._settle()
+        if size not in self._sizes:
+            return
+        flags = np.zeros(size, np.uint8)
+        done = 0
+        while done < size and (home := memory.containing(address + done)) is not None:
+            low = address + done - home.base  # mappings may lie side by side
+            known, length = self._stored.get(home.physical_address), min(size - done, home.size - low)
+            if known is not None:
+                flags[done : done + length] = known[low : low + length]
+            done += length
+        by_kernel = (flags & _LAST).astype(np.bool_)
+        origin = Origin(None if by_kernel.all() else by_kernel, bool(flags.any()))
+        _enter(self.copied, _key(memory.view(address, size).tobytes()), origin)
+
+    def end(self, memory: DeviceMemory) -> None:
+        self._pending.clear()
+
+    def _settle(self) -> None:
+        """Compare what the host has written by now with what was there before."""
+        while self._pending:
+            memory, write = self._pending.pop()
+            size = len(write.before)
+            now = memory.view(write.allocation.base + write.low, size)
+            changed = now != write.before
+            if not changed.any():
+                continue
+            flags = self._flags(write.allocation)[write.low : write.low + size]
+            returned = self.copied.get(_key(now.tobytes())) if size in self._sizes else None
+            if returned is not None and returned.by_kernel is None:
+                flags[:] = _STORED
+            else:
+                flags[changed] &= np.uint8(_EVER)
+
+    def _flags(self, home: Allocation) -> Flags:
+        flags = self._stored.get(home.physical_address)
+        if flags is None:
+            flags = self._stored[home.physical_address] = np.zeros(home.size + -home.size % 16, np.uint8)
+        return flags
+
+
+def _scatter(flags: Flags, offsets: Ints, width: int) -> None:
+    """Mark `width` bytes (a power of two) at each offset, a multiple of it."""
+    step = min(width, 8)
+    words, first = flags.view(f"u{step}"), offsets >> step.bit_length() - 1
+    for word in range(max(1, width // 8)):
+        words[first + word] = int.from_bytes(bytes([_STORED] * step), "little")
+
+
+def _key(content: bytes) -> tuple[int, bytes]:
+    return len(content), hashlib.blake2b(content, digest_size=16).digest()
+
+
+def _enter(copied: dict[tuple[int, bytes], Origin], key: tuple[int, bytes], origin: Origin) -> None:
+    """Of two copies with the same content, keep the one of which a kernel stored more."""
+    known = copied.get(key)
+    if known is not None:
+        best = max(known, origin, key=_amount)
+        origin = Origin(best.by_kernel, known.ever_by_kernel or origin.ever_by_kernel)
+    copied[key] = origin
+
+
+def _amount(origin: Origin) -> float:
+    return np.inf if origin.by_kernel is None else float(np.count_nonzero(origin.by_kernel))
