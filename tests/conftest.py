@@ -1,8 +1,7 @@
 """Fixtures of all tests, and the report of a run on GitHub.
 
 Hypothesis examples do not depend on the load of the machine. Commands under test do not see that they run in
-a workflow, since they would annotate its run; only failed tests are annotated. Nor do they see that uv, poe or
-pixi started the tests, since hints show a command in the form that its reader used.
+a workflow, since they would annotate its run; only failed tests are annotated.
 """
 
 from __future__ import annotations
@@ -24,8 +23,6 @@ settings.load_profile("project")
 _OF_WORKFLOW = {
     name: os.environ.pop(name) for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY") if name in os.environ
 }
-for _name in ("UV", "POE_ACTIVE", "PIXI_ENVIRONMENT_NAME"):
-    os.environ.pop(_name, None)
 _STATUSES = {
     "passed": "passed",
     "failed": "failed",

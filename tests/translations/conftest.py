@@ -31,7 +31,9 @@ Tool = Callable[..., Result]
 def tool(book: Book, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tool:
     """Runs `tooling check-translations` in the book."""
     monkeypatch.chdir(book.root)
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    # Hints show a command in the form that its reader used: here, called directly.
+    for name in ("GITHUB_ACTIONS", "UV", "POE_ACTIVE", "PIXI_ENVIRONMENT_NAME"):
+        monkeypatch.delenv(name, raising=False)
 
     def run(*arguments: str) -> Result:
         status = main(["check-translations", *arguments])
