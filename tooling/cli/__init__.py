@@ -29,9 +29,11 @@ _BROKEN_PIPE = 141  # 128 + SIGPIPE
 _FIRST_STEPS = """\
 GPU puzzles in Mojo: run them, judge them, keep the book in step.
 
-  {tool} run p01          build your program of puzzle 1, run it and judge it
-  {tool} run p01 --hint   show a hint
-  {tool} list             show all puzzles
+  {tool} start      show where you are and what to type
+  {tool} watch      build, run and judge the next puzzle at every save
+  {tool} run p01    build your program of puzzle 1, run it and judge it
+  {tool} hint p01   show a hint
+  {tool} list       show all puzzles
 
 `{tool} --help` shows all commands."""
 
@@ -147,6 +149,11 @@ def _command_named(words: list[str]) -> Command:
 def _without_command(before: list[str], words: list[str]) -> int:
     """What there is without a command: the help, the versions, and a first orientation."""
     if not before:
+        if sys.stdout.isatty():
+            from tooling.cli.learner.journey import start_command
+            from tooling.cli.learner_options import StartOptions
+
+            return start_command(StartOptions())
         from tooling.reports.invocation import tool_prefix
 
         print(_FIRST_STEPS.format(tool=tool_prefix(os.environ)))
