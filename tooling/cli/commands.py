@@ -87,6 +87,15 @@ COMMANDS: tuple[Command, ...] = (
         room="learner.journey",
     ),
     Command(
+        "watch",
+        "build, run and judge a puzzle at every save",
+        learner_options.WatchOptions,
+        "Builds, runs and judges the puzzle whenever you save it, and keeps the last verdict on the screen. "
+        "A newer save ends an older build. Keys show hints, the solution and the profile, and switch to the "
+        "next puzzle.",
+        room="learner.watch",
+    ),
+    Command(
         "hint",
         "show a hint",
         learner_options.HintOptions,

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from tooling.cli.fields import Flags, Option, Positional
-from tooling.cli.options import JsonFile, Language, preset_language
+from tooling.cli.options import JsonFile, Language, Target, preset_language, seconds
 
 _PUZZLE = (
     "p15, or a variant such as p15_tile_tensor; a flag such as --tiled names a mode (default: the next one)"
@@ -52,6 +52,13 @@ class SolutionOptions(ChosenOptions, frozen=True, kw_only=True):
     """Of `tooling solution` and `tooling diff`."""
 
     yes: Yes = False
+
+
+class WatchOptions(ChosenOptions, frozen=True, kw_only=True):
+    """Of `tooling watch`."""
+
+    target: Target = None
+    timeout: Annotated[float | None, Option("time limit in seconds", "S", read=seconds)] = None
 
 
 class ResetOptions(Struct, frozen=True, kw_only=True):
