@@ -60,8 +60,9 @@ def require_extra(program: str, extra: Extra) -> None:
                 hint=hint,
             ) from None
         if package.pinned and version != package.pinned:
+            wanted = f"{package.name} {package.pinned}"
             raise ExtraMissing(
-                f"{package.name} {version} found, but `{program}` is written for {package.name} {package.pinned}",
+                f"{package.name} {version} found, but `{program}` is written for {wanted}",
                 why="each MAX release requires one Mojo release",
                 hint=hint,
             )
