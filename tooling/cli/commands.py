@@ -156,6 +156,30 @@ COMMANDS: tuple[Command, ...] = (
         "Shows every target, whether it is there, and why not.",
     ),
     Command(
+        "cache",
+        "show or empty the build cache",
+        description="The cache of built programs: its folder and size.",
+        epilog="PUZZLE_CACHE_DIR names another folder.",
+        default="show",
+        actions=(
+            Command(
+                "show",
+                "show its folder and size (the default)",
+                learner_options.CacheOptions,
+                parent="cache",
+                room="learner.machine",
+            ),
+            Command(
+                "empty",
+                "remove all built programs",
+                learner_options.CacheOptions,
+                parent="cache",
+                room="learner.machine",
+            ),
+        ),
+        room="learner.machine",
+    ),
+    Command(
         "verify",
         "judge every solution, skeleton and mutant",
         options.VerifyOptions,

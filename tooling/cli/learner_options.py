@@ -66,3 +66,9 @@ class ResetOptions(Struct, frozen=True, kw_only=True):
 
     puzzle: Annotated[str, Positional("p15, or a variant such as p15_tile_tensor")]
     lang: Language = field(default_factory=preset_language)
+
+
+class CacheOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling cache`."""
+
+    lang: Language = field(default_factory=preset_language)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tooling.cli.options import PuzzleRunOptions
 from tooling.exit_codes import ExitCode
+from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.catalog.catalogue import Selection
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from tooling.project import Project
     from tooling.reports.records import ReportRecord
     from tooling.reports.terminal import Terminal
+
+_BUILDING = Text("building {file}")
+_RUNNING = Text("running and judging {command}, for at most {limit:g} s (--timeout)")
 
 
 def command(options: PuzzleRunOptions) -> int:
@@ -62,6 +66,7 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
     from tooling.cli.parser import UsageError
     from tooling.generate.skeletons import FILL_MARK
     from tooling.reports.console import headline
+    from tooling.reports.status_line import StatusLine
     from tooling.targets.selection import choose
     from tooling.toolchain import find_toolchain, open_cache
     from tooling.toolchain.diagnostics import render_warnings
@@ -83,19 +88,22 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
         language=options.lang,
         checks=options.checks,
     )
-    line = headline(selection.command, choice, options.checks, options.lang)
-    terminal.line(terminal.paint(line, "dim"))
+    terminal.wrapped(headline(selection.command, choice, options.checks, options.lang), "dim")
     terminal.stream.flush()
-    executable = build_trial(project, trial, find_toolchain(), open_cache())
+    with StatusLine(terminal, options.lang) as status:
+        status.say(_BUILDING.of(file=trial.source.name))
+        executable = build_trial(project, trial, find_toolchain(), open_cache())
     folder = selection.program.folder_of(trial.source)
     unfinished = any(
         FILL_MARK in (folder / source.name).read_text("utf-8", "replace")
         for source in selection.program.sources
     )
     warnings = render_warnings(executable.diagnostics, unfinished=unfinished, language=options.lang)
-    if warnings:
-        terminal.line(terminal.paint(warnings, "dim"))
-    return run_trial(trial, executable, terminal.streamer())
+    for line in warnings.splitlines():
+        terminal.message(line, "dim")
+    with StatusLine(terminal, options.lang) as status:
+        status.say(_RUNNING.of(command=selection.command, limit=trial.limit))
+        return run_trial(trial, executable, status.stream)
 
 
 def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal, language: str) -> None:

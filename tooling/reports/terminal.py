@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ _PLAIN_SIGNS = {
     "→": "->",
     "—": "-",
 }
+_SENTENCE = re.compile(r"\s*(\S+:\d+:\d+: )?(error|warning|note|try): |\.\.\. and ")
 _NARROWEST, _WIDEST = 30, 110  # columns that texts are wrapped at
 
 
@@ -47,11 +49,25 @@ class Terminal(Struct, frozen=True):
             indent = line[: len(line) - len(words)]
             self.line(indent + (self.paint(words, style) if style else words))
 
+    def message(self, line: str, style: str | None = None) -> None:
+        """Writes a line of the compiler: its sentences are wrapped, lines of source and markers are not."""
+        if _SENTENCE.match(line):
+            self.wrapped(line, style)
+        else:
+            self.line(self.paint(line, style) if style else line)
+
     def labelled(self, label: str, text: str, style: str = "dim", indent: str = "  ") -> None:
         """Writes `  label: text`, wrapped."""
         first, *others = self._wrap(f"{indent}{label}: {text}")
         painted = first.replace(f"{label}:", self.paint(f"{label}:", style), 1)
         for line in (painted, *others):
+            self.line(line)
+
+    def headed(self, head: str, rest: str, style: str) -> None:
+        """Writes a line that begins with a painted head, wrapped."""
+        first, *others = self._wrap(head + rest)
+        self.line(first.replace(head, self.paint(head, style), 1))
+        for line in others:
             self.line(line)
 
     def _wrap(self, text: str) -> Iterator[str]:
