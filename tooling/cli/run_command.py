@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tooling.reports.terminal import Terminal
 
 _BUILDING = Text("building {file}")
+_PREPARING = Text("building the driver of the simulated GPU, once")
 _RUNNING = Text("running and judging {command}, for at most {limit:g} s (--timeout)")
 
 
@@ -92,7 +93,13 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
     terminal.stream.flush()
     with StatusLine(terminal, options.lang) as status:
         status.say(_BUILDING.of(file=trial.source.name))
-        executable = build_trial(project, trial, find_toolchain(), open_cache())
+        toolchain, cache = find_toolchain(), open_cache()
+        executable = build_trial(project, trial, toolchain, cache)
+        if choice.target.simulated:
+            from tooling.simulator.server.libraries import find_libraries
+
+            status.say(_PREPARING)
+            find_libraries(toolchain, cache)
     folder = selection.program.folder_of(trial.source)
     unfinished = any(
         FILL_MARK in (folder / source.name).read_text("utf-8", "replace")
