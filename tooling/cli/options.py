@@ -53,7 +53,8 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _preset_language() -> LanguageCode:
+def preset_language() -> LanguageCode:
+    """The language of the environment."""
     return "ko" if os.environ.get("PUZZLE_LANG") == "ko" else "en"
 
 
@@ -100,7 +101,7 @@ class PuzzleRunOptions(Struct, frozen=True, kw_only=True):
     hint: Annotated[int | None, Option("show a hint (the first, or number N)", "N", bare="1")] = None
     json: JsonFile = None
     junit: JunitFile = None
-    lang: Language = field(default_factory=_preset_language)
+    lang: Language = field(default_factory=preset_language)
     flags: Annotated[tuple[str, ...], Flags()] = ()
 
     @property
@@ -114,7 +115,7 @@ class ListOptions(Struct, frozen=True, kw_only=True):
 
     part: Annotated[str | None, Option("only the puzzles of one part of the book, such as VI")] = None
     json: Annotated[str | None, Option("write the list as JSON (`-`: to stdout)", "FILE")] = None
-    lang: Language = field(default_factory=_preset_language)
+    lang: Language = field(default_factory=preset_language)
 
 
 class TargetsOptions(Struct, frozen=True):
@@ -162,7 +163,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     )
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, Option("write the findings as JSON", "FILE")] = None
-    lang: Language = field(default_factory=_preset_language)
+    lang: Language = field(default_factory=preset_language)
     program: Annotated[tuple[str, ...], Positional("what to run", "-- COMMAND …", remainder=True)] = ()
 
     @property
@@ -181,7 +182,7 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, Option("write the counters as JSON (`-`: to stdout)", "FILE")] = None
     html: Annotated[str | None, Option("write a page with pictures of the accesses", "FILE")] = None
-    lang: Language = field(default_factory=_preset_language)
+    lang: Language = field(default_factory=preset_language)
     flags: Annotated[tuple[str, ...], Flags()] = ()
 
 

@@ -8,7 +8,7 @@ from html import escape
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import pick, say
-from tooling.catalog.model import ProgramLanguage, Puzzle, Requirement, Vendor
+from tooling.catalog.model import PartNumber, ProgramLanguage, Puzzle, Requirement, Vendor
 from tooling.catalog.needs import ModeNeeds, Needs
 
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
@@ -24,7 +24,7 @@ def puzzle(page: PageContext, words: Words) -> str:
     facts = " · ".join(
         (
             say("puzzle", language, number=found.number),
-            say("part", language, number=_PartNumber(found.part)),
+            say("part", language, number=PartNumber(found.part)),
             say("minutes", language, minutes=reading_minutes(page.text)),
         )
     )
@@ -89,25 +89,6 @@ def reading_minutes(text: str) -> int:
     syllables = sum(map(len, re.findall(r"[가-힣]+", prose)))
     words = len(re.findall(r"[A-Za-z0-9_]+", prose))
     return max(1, round(syllables / _SYLLABLES_A_MINUTE + words / _WORDS_A_MINUTE))
-
-
-class _PartNumber(int):
-    """The number of a part, made from the Roman numeral of a manifest.
-
-    Formatted as `{number:roman}` it is that numeral, otherwise the Arabic number, as in Korean.
-    """
-
-    def __new__(cls, numeral: str) -> _PartNumber:
-        values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in numeral]
-        signed = (-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
-        number = super().__new__(cls, sum(signed))
-        number._numeral = numeral
-        return number
-
-    def __format__(self, form: str) -> str:
-        return self._numeral if form == "roman" else super().__format__(form)
-
-    _numeral: str
 
 
 def _rows(found: Needs, language: str) -> list[str]:
