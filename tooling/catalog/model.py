@@ -241,6 +241,7 @@ class Puzzle(Struct, frozen=True):
     programs: tuple[Program, ...]
     modes: tuple[Mode, ...]
     manifest: Path
+    summary: LocalText | None = None  # one sentence: what it computes
 
     def program(self, name: str) -> Program:
         """The program of this name.
