@@ -213,7 +213,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "check-translations",
         "compare the translations with their source",
-        description="Lists the translated pages that are older than their source or differ from it, and where.",
+        description="Lists the translated pages that are older than their source or differ from it.",
         epilog=_FRESHNESS,
         laid_out=True,
         default="status",

@@ -17,6 +17,17 @@ function select(group, index, focus = false) {
   if (focus) tabs[index].focus();
 }
 
+// Commands and outputs exist in one version for each tab of a group; those of the open tab are shown.
+function showVersions(name, label) {
+  document.querySelectorAll(`.variants[data-tab-group="${name}"]`).forEach((box) => {
+    const versions = [...box.children];
+    const chosen = versions.find((version) => version.dataset.tab === label) || versions[0];
+    versions.forEach((version) => { version.hidden = version !== chosen; });
+  });
+}
+new Set([...document.querySelectorAll(".variants")].map((box) => box.dataset.tabGroup))
+  .forEach((name) => showVersions(name, recall(`tab:${name}`)));
+
 function choose(group, label) {
   const tabs = [...group.querySelectorAll(":scope > .tab-labels > [role=tab]")];
   const index = tabs.findIndex((tab) => tab.dataset.tab === label);
@@ -30,6 +41,7 @@ function follow(tab, group) {
   document.querySelectorAll(`.code-tabs[data-tab-group="${name}"]`).forEach((other) => {
     if (other !== group) choose(other, tab.dataset.tab);
   });
+  showVersions(name, tab.dataset.tab);
   scrollBy({ top: tab.getBoundingClientRect().top - top, behavior: "instant" }); // groups above may have changed height
 }
 

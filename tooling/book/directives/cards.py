@@ -10,8 +10,11 @@ from tooling.book.page import PageContext, Words
 from tooling.book.phrases import pick, say
 from tooling.catalog.model import PartNumber, ProgramLanguage, Puzzle, Requirement, Vendor
 from tooling.catalog.needs import ModeNeeds, Needs
+from tooling.text import ENGLISH
 
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
+_LINK = re.compile(r"`[^`]*`|\]\(")
+"""Code, which stays as it is, or what would be a link in Markdown, as in `tile[4](i)` without the marks."""
 _WORDS_A_MINUTE = 180  # English technical prose, read carefully
 _SYLLABLES_A_MINUTE = 420  # Korean
 
@@ -51,16 +54,16 @@ def puzzle(page: PageContext, words: Words) -> str:
 
 
 def compatibility(page: PageContext, words: Words) -> str:
-    """`{{#compatibility pNN …|all}}`: a table of modes and vendors."""
+    """`{{#compatibility pNN …|all}}`: a table of modes and vendors; of all puzzles only the exceptions."""
     if words == ["all"]:
-        puzzles = page.puzzle_index.needs()
+        puzzles = tuple(found for found in page.puzzle_index.needs() if _limited(found))
     else:
         puzzles = tuple(Needs.of(page.puzzle_index.program(name)[0]) for name in words)
     if not puzzles:
         raise BookError("there is no puzzle to show in a table")
     language = page.language
     head = "".join(f'<th scope="col">{name}</th>' for name in VENDOR_NAMES.values())
-    rows = [row for found in puzzles for row in _rows(found, language)]
+    rows = [row for found in puzzles for row in _rows(found, page.up, language)]
     return (
         '<div class="table-wrapper">\n<table class="matrix">\n<thead><tr>'
         f'<th scope="col">{escape(say("mode", language))}</th>{head}'
@@ -74,13 +77,17 @@ def hints(page: PageContext, words: Words) -> str:
     name, *flags = words
     selection = page.puzzle_index.selection(name, flags)
     items = "\n".join(
-        f"{number}. {pick(hint, page.language).strip()}"
+        f"{number}. {_LINK.sub(_no_link, pick(hint, page.language).strip())}"
         for number, hint in enumerate(selection.mode.hints, 1)
     )
     return (
         f"<details>\n<summary>{say('tips', page.language)}</summary>\n"
         f'<div class="solution-tips">\n\n{items}\n\n</div>\n</details>\n'
     )
+
+
+def _no_link(found: re.Match[str]) -> str:
+    return found[0] if found[0].startswith("`") else "]\\("
 
 
 def reading_minutes(text: str) -> int:
@@ -91,11 +98,18 @@ def reading_minutes(text: str) -> int:
     return max(1, round(syllables / _SYLLABLES_A_MINUTE + words / _WORDS_A_MINUTE))
 
 
-def _rows(found: Needs, language: str) -> list[str]:
+def _limited(found: Needs) -> bool:
+    """Whether some GPU cannot run a mode of this puzzle."""
+    return any(_verdict(each, ENGLISH)[0] != "yes" for mode in found.modes for each in mode.requirements)
+
+
+def _rows(found: Needs, up: str, language: str) -> list[str]:
     groups: dict[tuple[Requirement, ...], list[ModeNeeds]] = {}
     for mode in found.modes:
         groups.setdefault(mode.requirements, []).append(mode)
-    title = escape(f"{found.id} {pick(found.title, language)}")
+    address = f"{up}{found.chapter.removesuffix('.md')}.html"
+    name = escape(f"{found.number} {pick(found.title, language)}")
+    title = f'<a href="{escape(address)}">{name}</a>'
     yes = escape(say("yes", language))
     rows = []
     for requirements, modes in groups.items():

@@ -18,8 +18,9 @@ from tooling.book.site.highlight import highlight_page
 from tooling.book.site.inputs import digest
 from tooling.book.site.line_breaks import keep_together
 from tooling.book.site.sitemap import sitemap
+from tooling.book.site.staging import Contents
 from tooling.book.site.stamps import Stamp
-from tooling.book.summary import read_summary
+from tooling.book.summary import Entry
 
 _NOT_PAGES = {"toc.html"}
 _SEARCH = "search.js"
@@ -34,11 +35,13 @@ class Rendered(Struct, frozen=True):
         edition: the language.
         folder: mdBook's output.
         key: a digest of all inputs.
+        contents: the pages in reading order.
     """
 
     edition: Edition
     folder: Path
     key: str
+    contents: Contents
 
     def pages(self) -> tuple[str, ...]:
         """The pages, relative to the folder, with forward slashes."""
@@ -52,11 +55,13 @@ def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[SiteContext
         each.edition: frozenset(page for page in each.pages() if page not in (NOT_FOUND, "index.html"))
         for each in rendered
     }
+    contents = {each.edition: each.contents for each in rendered}
     repository = repository_address(rendered[0].edition)
     return tuple(
         SiteContext(
             edition,
-            read_summary(edition.source),
+            contents[edition].entries,
+            {Entry("", path, 0, "", 0).page: puzzle for path, puzzle in contents[edition].stubs.items()},
             {other: pages for other, pages in real.items() if other is not edition},
             real[edition],
             repository,
@@ -126,7 +131,15 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     """Fills in the frames of an edition's pages, unless the same inputs were finished before."""
     edition, pages = rendered.edition, rendered.pages()
     others = (str(each) for other, there in around.others.items() for each in (other, *sorted(there)))
-    key = digest(rendered.key, str(edition), str(around.entries), around.repository, around.site, *others)
+    key = digest(
+        rendered.key,
+        str(edition),
+        str(around.entries),
+        str(around.stubs),
+        around.repository,
+        around.site,
+        *others,
+    )
     made = Stamp(rendered.folder.with_name(f"{edition.language}-site"), key)
     finished = _Finished(edition, made.folder, pages)
     if made.holds():

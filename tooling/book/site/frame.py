@@ -18,6 +18,7 @@ from tooling.book.summary import Entry
 NOT_FOUND = "404.html"
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 _TOKEN = re.compile(r"@(assets|home|repository)\b|@text:([\w-]+)|<!-- @icon:(\w+) -->|<!-- @(\w+) -->")
+_EDIT = re.compile(r'<a class="edit-link"[^>]*>[^<]*</a>')
 _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
 
 
@@ -27,6 +28,7 @@ class SiteContext(Struct, frozen=True):
     Attributes:
         edition: the language.
         entries: its contents.
+        stubs: the pages that are not written yet, and the puzzle of each.
         others: the other editions, with the pages that exist in each.
         pages: the pages that exist in this one.
         repository: the address of the source code.
@@ -35,6 +37,7 @@ class SiteContext(Struct, frozen=True):
 
     edition: Edition
     entries: tuple[Entry, ...]
+    stubs: Mapping[str, str]
     others: Mapping[Edition, frozenset[str]]
     pages: frozenset[str]
     repository: str
@@ -65,13 +68,17 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
                 asset
             ]
         return {
-            "sidebar": lambda: sidebar(around.entries, page, up),
+            "sidebar": lambda: sidebar(around, page, up),
             "switcher": lambda: switcher(page, to_site, around),
             "outline": lambda: outline(article, around.edition.language),
             "alternates": lambda: alternates(page, around),
         }[part]()
 
     head, tail = _TOKEN.sub(fill, head), _TOKEN.sub(fill, tail)
+    if page in around.stubs:  # there is no chapter to edit
+        manifest = f"{around.repository}/blob/main/problems/{around.stubs[page]}/puzzle.yaml"
+        name = escape(say("manifest", around.edition.language))
+        tail = _EDIT.sub(f'<a class="edit-link" href="{manifest}">{name}</a>', tail)
     title = re.search(r"<h1[^>]*>(.*?)</h1>", article, re.DOTALL)
     if title:
         name = re.sub(r"<[^>]+>", "", title[1]).strip()
@@ -85,24 +92,27 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
     return head + opening + article + closing + tail
 
 
-def sidebar(entries: tuple[Entry, ...], page: str, up: str) -> str:
+def sidebar(around: SiteContext, page: str, up: str) -> str:
     """The contents of the edition as nested lists, one for each part; the current page is marked."""
-    if page == "index.html" and entries:
-        page = entries[0].page
+    if page == "index.html" and around.entries:
+        page = around.entries[0].page
     link = f'<a href="{up}{escape(page)}"'
-    return _contents(entries, up).replace(link, f'{link} aria-current="page"', 1)
+    return _contents(around.entries, frozenset(around.stubs), up, around.edition.language).replace(
+        link, f'{link} aria-current="page"', 1
+    )
 
 
 @lru_cache(maxsize=64)  # the same for all pages of one depth
-def _contents(entries: tuple[Entry, ...], up: str) -> str:
+def _contents(entries: tuple[Entry, ...], stubs: frozenset[str], up: str, language: str) -> str:
     blocks = []
     for part, members in groupby(entries, key=lambda entry: entry.part):
         heading = f"<h2>{escape(part)}</h2>\n" if part else ""
-        blocks.append(f"{heading}<ol>\n{_items(list(members), up)}</ol>")
+        blocks.append(f"{heading}<ol>\n{_items(list(members), stubs, up, language)}</ol>")
     return "\n".join(blocks)
 
 
-def _items(entries: Sequence[Entry], up: str) -> str:
+def _items(entries: Sequence[Entry], stubs: frozenset[str], up: str, language: str) -> str:
+    unwritten = escape(say("stub", language))
     pieces: list[str] = []
     level = 0
     for index, entry in enumerate(entries):
@@ -115,7 +125,8 @@ def _items(entries: Sequence[Entry], up: str) -> str:
         numbered = _NUMBERED.match(entry.title)
         number = f'<span class="number">{numbered[1]}</span>' if numbered else ""
         title = escape(numbered[2] if numbered else entry.title)
-        pieces.append(f'<li><a href="{up}{escape(entry.page)}">{number}<span>{title}</span></a>')
+        stub = f' class="unwritten" title="{unwritten}"' if entry.page in stubs else ""
+        pieces.append(f'<li><a href="{up}{escape(entry.page)}"{stub}>{number}<span>{title}</span></a>')
     pieces.append("</li>\n" + "</ol>\n</li>\n" * level)
     return "".join(pieces)
 
