@@ -59,9 +59,12 @@ def command(options: PuzzleRunOptions) -> int:
 
 
 def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, terminal: Terminal) -> Verdict:
+    from tooling.catalog.model import ModeKind
     from tooling.cli.parser import UsageError
     from tooling.generate.skeletons import FILL_MARK
+    from tooling.judging.verdict import Outcome
     from tooling.reports.console import headline
+    from tooling.reports.terminal import ProgramOutput
     from tooling.targets.selection import choose
     from tooling.toolchain import find_toolchain, open_cache
     from tooling.toolchain.diagnostics import render_warnings
@@ -95,7 +98,14 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
     warnings = render_warnings(executable.diagnostics, unfinished=unfinished, language=options.lang)
     if warnings:
         terminal.line(terminal.paint(warnings, "dim"))
-    return run_trial(trial, executable, terminal.streamer())
+    output = ProgramOutput(terminal, judged=selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN))
+    passed = False
+    try:
+        verdict = run_trial(trial, executable, output.show)
+        passed = verdict.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
+    finally:
+        output.end(passed=passed)
+    return verdict
 
 
 def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal, language: str) -> None:
