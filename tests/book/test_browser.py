@@ -39,6 +39,11 @@ FLAGS = [
 ]
 # A telephone, and widths below and above each breakpoint of the layout.
 WIDTHS = (360, 767, 768, 900, 991, 992, 1024, 1247, 1248, 1280, 1312, 1440)
+_SMALLEST_LETTER = """svg => {
+    const sizes = [...svg.querySelectorAll('text')].map(text => parseFloat(getComputedStyle(text).fontSize));
+    return svg.getBoundingClientRect().width / svg.viewBox.baseVal.width * Math.min(...sizes);
+}"""
+"""The size of a drawing's smallest label on the screen, in pixels."""
 TAB = "[data-tab-group=package-manager] [role=tab]"
 
 
@@ -116,10 +121,7 @@ def test_labels_of_figures_are_large_enough_to_read(page: Any, address: str, pat
         page.goto(address + path, wait_until="load")  # with the pictures of this width
         page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
         for drawing in page.locator("figure svg:visible").all():
-            smallest = drawing.evaluate(
-                "svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width"
-                " * Math.min(...[...svg.querySelectorAll('text')].map(text => parseFloat(getComputedStyle(text).fontSize)))"
-            )
+            smallest = drawing.evaluate(_SMALLEST_LETTER)
             assert smallest >= 11, drawing.get_attribute("id")
 
 
