@@ -150,8 +150,8 @@ def test_nothing_serious_for_axe_and_no_sideways_scroll(
 def test_tabs_by_mouse_and_memory(page: Any, address: str) -> None:
     page.goto(f"{address}puzzle_15/puzzle_15.html")
     page.locator(TAB, has_text="uv").click()
-    shown = page.locator("[role=tabpanel] code:visible", has_text="uv run poe p15")
-    assert shown.all_inner_texts() == ["uv run poe p15_tile_tensor\n"]
+    shown = page.locator("[role=tabpanel] code:visible", has_text="uv run tooling run p15")
+    assert shown.all_inner_texts() == ["uv run tooling run p15_tile_tensor\n"]
     page.goto(f"{address}puzzle_23/tile.html")
     assert page.locator(f"{TAB}[aria-selected=true]").inner_text() == "uv"
     page.goto(f"{address}ko/puzzle_12/raw.html")
@@ -358,7 +358,11 @@ def test_without_scripts_every_way_to_run_is_shown(browser: Any, address: str) -
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{address}puzzle_15/puzzle_15.html")
-    for command in ("pixi run p15", "pixi run -e amd p15", "uv run poe p15 --target sim"):
+    for command in (
+        "pixi run tooling run p15",
+        "pixi run -e amd tooling run p15",
+        "uv run tooling run p15 --target sim",
+    ):
         assert page.get_by_text(command, exact=True).first.is_visible()
     context.close()
 
@@ -366,11 +370,11 @@ def test_without_scripts_every_way_to_run_is_shown(browser: Any, address: str) -
 def test_print_shows_every_tab_and_no_frame(page: Any, address: str) -> None:
     page.emulate_media(media="print", color_scheme="dark")
     page.goto(f"{address}puzzle_15/puzzle_15.html")
-    assert page.locator(".light-mode-img").first.is_visible()
-    assert not page.locator(".dark-mode-img").first.is_visible()
+    colour = "getComputedStyle(document.querySelector('figure svg text')).fill"
+    assert page.evaluate(colour) == "rgb(28, 35, 43)"
     assert not page.locator(".bar").is_visible()
     assert not page.locator(".sidebar").is_visible()
-    assert page.get_by_text("pixi run -e amd p15", exact=True).is_visible()
+    assert page.get_by_text("pixi run -e amd tooling run p15", exact=True).is_visible()
 
 
 def test_the_page_for_wrong_addresses_is_in_both_languages(page: Any, site: Path) -> None:

@@ -101,6 +101,8 @@ DEFECTS = [
     Defect("command-unknown-group", "command", HOWTO, "cd gpu-puzzle-lab", "uv run --group books tooling list"),
     Defect("command-unknown-extra", "command", HOWTO, "cd gpu-puzzle-lab", "uv run --extra maxx tooling list"),
     Defect("command-without-its-extra", "command", HOWTO, "cd gpu-puzzle-lab", "uv run poe p17"),
+    Defect("tooling-without-its-extra", "command", HOWTO, "cd gpu-puzzle-lab", "uv run tooling run p17"),
+    Defect("tooling-on-wrong-gpu", "vendor", HOWTO, "cd gpu-puzzle-lab", "pixi run -e amd tooling run p34 --reduction"),
     Defect("command-in-an-environment-without-its-extra", "command", HOWTO, "cd gpu-puzzle-lab", "pixi run -e amd p17"),
     Defect("command-unknown-target", "command", HOWTO, "cd gpu-puzzle-lab", "uv run poe p15 --target simulator"),
     Defect("command-unknown-subcommand", "command", HOWTO, "cd gpu-puzzle-lab", "uv run tooling tidy"),

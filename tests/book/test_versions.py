@@ -42,8 +42,8 @@ def versions(html: str) -> list[tuple[str, str]]:
 def test_a_command_has_a_version_for_each_tab(real: Project) -> None:
     page, problems = render(real, TABS + "{{#run p15}}\n")
     assert problems == []
-    assert ("TileTensor", "uv run poe p15_tile_tensor") in versions(page)
-    assert ("raw", "uv run poe p15_raw --target sim") in versions(page)
+    assert ("TileTensor", "uv run tooling run p15_tile_tensor") in versions(page)
+    assert ("raw", "uv run tooling run p15_raw --target sim") in versions(page)
     assert not re.search(r"poe p15$", page, re.MULTILINE)
 
 
@@ -59,13 +59,13 @@ def test_a_page_with_one_version_has_no_labels(real: Project) -> None:
     page, problems = render(real, "{{#include ../../../problems/p15/p15.mojo:axis_sum}}\n\n{{#run p15}}\n")
     assert problems == []
     assert "variants" not in page
-    assert "uv run poe p15\n" in page
+    assert "uv run tooling run p15\n" in page
 
 
 def test_a_page_without_code_has_every_version(real: Project) -> None:
     page, _ = render(real, "{{#run p23 --tiled}}\n", "howto.md")
-    assert ("TileTensor", "uv run poe p23_tile_tensor --tiled") in versions(page)
-    assert ("LayoutTensor", "uv run poe p23 --tiled") in versions(page)
+    assert ("TileTensor", "uv run tooling run p23_tile_tensor --tiled") in versions(page)
+    assert ("LayoutTensor", "uv run tooling run p23 --tiled") in versions(page)
 
 
 def test_a_tab_without_a_program_is_an_error(real: Project) -> None:

@@ -57,7 +57,7 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
     top = read_document(path)
     keys = top.mapping(
         ["id", "number", "title", "part", "chapters", "programs", "modes"],
-        ["summary", "time_limit", "targets"],
+        ["summary", "learnt", "time_limit", "targets"],
     )
     identity = keys["id"].text()
     if identity != path.parent.name:
@@ -85,6 +85,7 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
         programs=programs,
         modes=modes,
         manifest=path,
+        learnt=_sentence(keys["learnt"]) if "learnt" in keys else None,
         summary=_sentence(keys["summary"]) if "summary" in keys else None,
     )
 

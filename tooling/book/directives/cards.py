@@ -12,7 +12,7 @@ from tooling.book.page import PageContext, Words
 from tooling.book.phrases import pick, say
 from tooling.book.stubs import complete_contents, missing
 from tooling.book.summary import read_summary
-from tooling.catalog.model import ProgramLanguage, Puzzle, Requirement, Vendor
+from tooling.catalog.model import PartNumber, ProgramLanguage, Puzzle, Requirement, Vendor
 from tooling.catalog.needs import ModeNeeds, Needs
 from tooling.text import ENGLISH
 
@@ -28,7 +28,7 @@ def puzzle(page: PageContext, words: Words) -> str:
     (name,) = words
     found, main = page.puzzle_index.program(name)
     language = page.language
-    part = say("part", language, number=_PartNumber(found.part))
+    part = say("part", language, number=PartNumber(found.part))
     minutes = say("minutes", language, minutes=reading_minutes(page.text))
     facts = f"{part[:1].upper()}{part[1:]} · {minutes}"
     chips = []
@@ -131,25 +131,6 @@ def reading_minutes(text: str) -> int:
     syllables = sum(map(len, re.findall(r"[가-힣]+", prose)))
     words = len(re.findall(r"[A-Za-z0-9_]+", prose))
     return max(1, round(syllables / _SYLLABLES_A_MINUTE + words / _WORDS_A_MINUTE))
-
-
-class _PartNumber(int):
-    """The number of a part, made from the Roman numeral of a manifest.
-
-    Formatted as `{number:roman}` it is that numeral, otherwise the Arabic number, as in Korean.
-    """
-
-    def __new__(cls, numeral: str) -> _PartNumber:
-        values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in numeral]
-        signed = (-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
-        number = super().__new__(cls, sum(signed))
-        number._numeral = numeral
-        return number
-
-    def __format__(self, form: str) -> str:
-        return self._numeral if form == "roman" else super().__format__(form)
-
-    _numeral: str
 
 
 def _limited(found: Needs) -> bool:

@@ -27,13 +27,13 @@ class Way(Struct, frozen=True):
 
 
 _BY_VENDOR = (
-    (Vendor.NVIDIA, "pixi NVIDIA (default)", "pixi run {command}", "pixi run -e {extra} {command}"),
-    (Vendor.AMD, "pixi AMD", "pixi run -e amd {command}", "pixi run -e {extra} {command} --target amd"),
+    (Vendor.NVIDIA, "pixi NVIDIA (default)", "pixi run {tool}", "pixi run -e {extra} {tool}"),
+    (Vendor.AMD, "pixi AMD", "pixi run -e amd {tool}", "pixi run -e {extra} {tool} --target amd"),
     (
         Vendor.APPLE,
         "pixi Apple",
-        "pixi run -e apple {command}",
-        "pixi run -e {extra} {command} --target apple",
+        "pixi run -e apple {tool}",
+        "pixi run -e {extra} {tool} --target apple",
     ),
 )
 
@@ -47,17 +47,17 @@ def ways_to_run(selection: Selection, solution: bool = False) -> tuple[Way, ...]
         selection: program and mode.
         solution: run the solution file instead of the problem file.
     """
-    command = selection.command + (" --solution" if solution else "")
+    tool = f"tooling run {selection.command}" + (" --solution" if solution else "")
     program = selection.program
     extra = program.extra.value if program.language is ProgramLanguage.PYTHON else ""
     ways = [
-        Way(key, (with_extra if extra else pattern).format(command=command, extra=extra))
+        Way(key, (with_extra if extra else pattern).format(tool=tool, extra=extra))
         for vendor, key, pattern, with_extra in _BY_VENDOR
         if not selection.mode.requirement(vendor).unsupported
     ]
-    uv = f"uv run --extra {extra} poe" if extra else "uv run poe"
-    ways.append(Way("uv", f"{uv} {command}"))
-    ways.append(Way("no GPU", f"{uv} {command} {SIMULATED}"))
+    uv = f"uv run --extra {extra}" if extra else "uv run"
+    ways.append(Way("uv", f"{uv} {tool}"))
+    ways.append(Way("no GPU", f"{uv} {tool} {SIMULATED}"))
     return tuple(ways)
 
 
