@@ -55,12 +55,15 @@ def cut(source: Path, characters: Iterable[int], name: str) -> None:
     options = subset.Options()
     options.flavor, options.hinting = "woff2", False
     options.layout_features = ["kern", "liga", "ccmp", "mark", "locl", "tnum", "zero"]
-    options.name_IDs = [0, 1, 2, 13, 14]  # with copyright and licence
+    options.name_IDs = [0, 1, 2, 4, 6, 13, 14]  # with copyright and licence
     font = subset.load_font(source, options)
     cutter = subset.Subsetter(options)
     cutter.populate(unicodes=characters)
     cutter.subset(font)
-    target = TARGET / f"plex-{name}.woff2"
+    for record in font["name"].names:
+        if record.nameID in (1, 4, 6):  # the licence reserves the name Plex for the whole font
+            record.string = f"Book {name}"
+    target = TARGET / f"{name}.woff2"
     subset.save_font(font, target, options)
     sys.stderr.write(f"{target.stat().st_size:7} {target.name}\n")
 

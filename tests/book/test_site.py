@@ -63,7 +63,8 @@ def test_every_switcher_links_to_an_existing_page(built: Path) -> None:
     for file in built.rglob("*.html"):
         found = re.search(r'switcher" href="([^"]+)"', file.read_text(encoding="utf-8"))
         assert found, file
-        assert (file.parent / found[1]).resolve().is_file(), file
+        address = found[1].replace("/lab/", f"{built}/")  # the page for wrong addresses
+        assert (file.parent / address).resolve().is_file(), file
 
 
 def test_a_newly_added_language_has_a_site(checkout: Project, tmp_path: Path) -> None:
@@ -207,7 +208,8 @@ def test_mdbook_by_hand_shows_what_a_build_shows(checkout: Project, tmp_path: Pa
             capture_output=True,
         )
         built = checkout.root / "build" / "book" / edition.language
-        pages = sorted(page.relative_to(built) for page in built.rglob("*.html"))
+        # Only a build makes the pages of puzzles without a chapter.
+        pages = sorted(page.relative_to(by_hand) for page in by_hand.rglob("*.html"))
         assert Path("puzzle_01/raw.html") in pages
         for page in pages:
             one, other = ((folder / page).read_text(encoding="utf-8") for folder in (built, by_hand))

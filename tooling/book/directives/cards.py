@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from html import escape
+from itertools import groupby
 
+from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import pick, say
+from tooling.book.stubs import complete_contents, missing
+from tooling.book.summary import read_summary
 from tooling.catalog.model import PartNumber, ProgramLanguage, Puzzle, Requirement, Vendor
 from tooling.catalog.needs import ModeNeeds, Needs
 from tooling.text import ENGLISH
@@ -20,36 +24,32 @@ _SYLLABLES_A_MINUTE = 420  # Korean
 
 
 def puzzle(page: PageContext, words: Words) -> str:
-    """`{{#puzzle pNN}}`: number, part, reading time, the GPUs that can run it, the extra it needs."""
+    """`{{#puzzle pNN}}`: part, reading time, the GPUs that cannot run every mode, the extra it needs."""
     (name,) = words
     found, main = page.puzzle_index.program(name)
     language = page.language
-    facts = " · ".join(
-        (
-            say("puzzle", language, number=found.number),
-            say("part", language, number=PartNumber(found.part)),
-            say("minutes", language, minutes=reading_minutes(page.text)),
-        )
-    )
+    part = say("part", language, number=PartNumber(found.part))
+    minutes = say("minutes", language, minutes=reading_minutes(page.text))
+    facts = f"{part[:1].upper()}{part[1:]} · {minutes}"
     chips = []
     reasons: dict[str, list[str]] = {}
     for vendor, label in VENDOR_NAMES.items():
         requirement = _common(found, vendor)
         kind, text = _verdict(requirement, language)
-        chips.append(f'<li class="chip-{kind}">{label}{f": {text}" if kind != "yes" else ""}</li>')
+        if kind != "yes":
+            chips.append(f'<li class="chip-{kind}">{label}: {text}</li>')
         if requirement.because:
             reasons.setdefault(pick(requirement.because, language), []).append(label)
-    chips.append(f'<li class="chip-yes">{escape(say("simulated", language))}</li>')
-    runs_on = escape(say("runs-on", language))
     below = "".join(
         f'<p class="chip-why">{escape(", ".join(vendors))}: {escape(text)}</p>\n'
         for text, vendors in reasons.items()
     )
     if main.language is ProgramLanguage.PYTHON:
         below += f'<p class="chip-why">{say(f"extra-{main.extra.value}", language)}</p>\n'
+    listed = f'<ul class="chips">{"".join(chips)}</ul>\n' if chips else ""
     return (
         f'<div class="puzzle-card" data-puzzle="{found.id}">\n<p class="puzzle-facts">{escape(facts)}</p>\n'
-        f'<p class="visually-hidden">{runs_on}</p>\n<ul class="chips">{"".join(chips)}</ul>\n{below}</div>\n'
+        f"{listed}{below}</div>\n"
     )
 
 
@@ -69,6 +69,41 @@ def compatibility(page: PageContext, words: Words) -> str:
         f'<th scope="col">{escape(say("mode", language))}</th>{head}'
         f'<th scope="col">{escape(say("simulated", language))}</th></tr></thead>\n'
         f"<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
+    )
+
+
+def puzzle_map(page: PageContext, words: Words) -> str:
+    """`{{#map all}}`: every puzzle of the book, part by part, with a link and what it computes."""
+    if words != ["all"]:
+        raise ValueError("write `all`")
+    language, index = page.language, page.puzzle_index
+    source = editions(index.project)[0]
+    unwritten = missing(read_summary(source.source), index.needs())
+    entries = complete_contents(read_summary(page.edition.source), unwritten, index.needs(), language)
+    parts = {entry.path: entry.part for entry in entries}
+    blocks = []
+    for part, members in groupby(index.needs(), key=lambda each: parts.get(each.chapter, "")):
+        number, _, name = part.partition(": ")
+        items = "".join(_station(each, page, each in unwritten) for each in members)
+        blocks.append(
+            f'<section class="map-part">\n<h3><span>{escape(number)}</span> {escape(name)}</h3>\n'
+            f"<ol>\n{items}</ol>\n</section>\n"
+        )
+    return f'<div class="map">\n{"".join(blocks)}</div>\n'
+
+
+def _station(found: Needs, page: PageContext, unwritten: bool) -> str:
+    """The line of a puzzle in the map."""
+    language = page.language
+    address = f"{page.up}{found.chapter.removesuffix('.md')}.html"
+    note = f' class="unwritten" title="{escape(say("stub", language))}"' if unwritten else ""
+    summary = (
+        f'<span class="map-summary">{escape(pick(found.summary, language))}</span>' if found.summary else ""
+    )
+    return (
+        f'<li data-puzzle="{found.id}"><a href="{escape(address)}"{note}>'
+        f'<span class="map-number">{found.number}</span>'
+        f'<span class="map-title">{escape(pick(found.title, language))}</span>{summary}</a></li>\n'
     )
 
 

@@ -38,6 +38,7 @@ def constant(page: PageContext, words: Words) -> str:
 DIRECTIVES: dict[str, Renderer] = {
     "puzzle": cards.puzzle,
     "compatibility": cards.compatibility,
+    "map": cards.puzzle_map,
     "hints": cards.hints,
     "run": commands.run,
     "output": recordings.output,
