@@ -184,7 +184,7 @@ def test_marks_for_generating_skeletons_are_not_shown(real: Project) -> None:
 
 
 def test_an_empty_summary_of_a_solution_gets_its_name(real: Project) -> None:
-    assert "<summary>풀이</summary>" in renderer(real, "ko").render(
+    assert "<summary>풀이 보기</summary>" in renderer(real, "ko").render(
         PAGE, "<details><summary></summary></details>"
     )
 

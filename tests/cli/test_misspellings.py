@@ -68,7 +68,7 @@ MISSPELLED = {
     "verify --only solutions": "--only does not take `solutions`\n"
     "  why: it takes solution, skeleton or mutant\n  try: did you mean `solution`?",
     "check-translations --format htm": "--format does not take `htm`\n"
-    "  why: it takes text, json, md, github, sarif or html\n  try: did you mean `html`?",
+    "  why: it takes text, json, md, github, sarif, html or todo\n  try: did you mean `html`?",
     "run p15 --check race": "argument --check: there is no check `race`: memory, races, initialisation, "
     "synchronisation or none\n  try: did you mean `races`?",
     "simulate --schedule advers -- x": "argument --schedule: `advers` is not a schedule: lockstep, "

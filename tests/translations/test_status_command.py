@@ -486,3 +486,22 @@ def test_included_code_that_a_shallow_clone_cannot_compare_is_a_problem(
     assert "could not be checked: included code was not compared with that at the pin\n" in out
     assert "why: the history of this clone is cut off before 1 pinned commit\n" in out
     assert "try: git fetch --unshallow (CI: fetch-depth: 0)\n" in out
+
+
+def test_the_work_is_listed_page_by_page(book: Book, run: Run) -> None:
+    book.translated()
+    book.edit("first item", "item one")
+    book.english(page="new.md")
+    book.commit("write new.md")
+    assert run("--format", "todo")[1].splitlines() == [
+        "# To translate (ko): 2 items, 2 pages",
+        "",
+        "## `i18n/ko/book/src/page.md`: stale (prose), stale for 11 days",
+        "",
+        '- [ ] §2 "Shared memory" (prose, 1 block) → line 12',
+        "- [ ] `tooling check-translations stamp i18n/ko/book/src/page.md`",
+        "",
+        "## `book/src/new.md`: missing",
+        "",
+        "- [ ] the page has no translation yet: translate it to i18n/ko/book/src/new.md, then stamp it",
+    ]

@@ -261,6 +261,7 @@ class Puzzle(Struct, frozen=True):
     modes: tuple[Mode, ...]
     manifest: Path
     learnt: LocalText | None = None  # one sentence for a reader who has solved it
+    summary: LocalText | None = None  # one sentence: what it computes
 
     def program(self, name: str) -> Program:
         """The program of this name.

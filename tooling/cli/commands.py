@@ -61,13 +61,15 @@ _FRESHNESS = """\
 Every translated page begins with the marker
     <!-- i18n-source-commit: COMMIT -->
     <!-- i18n-source-blob: BLOB -->
-which names the source text it was translated from. A page is current while that text is today's, whatever
-commits lie between. `stamp` writes the marker; pages with the first line alone are understood too.
+which names the version of the source that was translated. A page is current while the blob is that of
+today's source, whatever commits are in between. `stamp` writes the marker; pages with the first line alone
+are accepted.
 
-A commit asks to be skipped with the trailer `I18n-Skip: GLOB` (a glob over source paths), or afterwards by
-its id in .i18n-ignore-revs. Findings to live with go to i18n/LANG/ignore.toml as [[ignore]] entries.
+Translations need not follow a commit with the trailer `I18n-Skip: GLOB` (a glob over source paths), or one
+whose id is listed in .i18n-ignore-revs. Accepted findings are listed in i18n/LANG/ignore.toml, as [[ignore]]
+entries.
 
-Exit status: 0 pass; 1 findings that count (with --check); 2 something could not be told.
+Exit status: 0 pass; 1 findings that count (with --check); 2 something could not be determined.
 """
 
 COMMANDS: tuple[Command, ...] = (
@@ -260,7 +262,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "check-translations",
         "compare the translations with their source",
-        description="Says which translated pages lag behind their source or disagree with it, and where.",
+        description="Lists the translated pages that are older than their source or differ from it.",
         epilog=_FRESHNESS,
         laid_out=True,
         default="status",

@@ -301,7 +301,7 @@ class StatusOptions(RootOptions, frozen=True, kw_only=True):
 
     pages: Pages = ()
     format: Annotated[
-        Literal["text", "json", "md", "github", "sarif", "html"], Option(None, group=_OUTPUT)
+        Literal["text", "json", "md", "github", "sarif", "html", "todo"], Option(None, group=_OUTPUT)
     ] = "text"
     output: Annotated[str | None, Option("write there instead of to standard output", "FILE", _OUTPUT)] = None
     all: Annotated[bool, Option("list pages in order too (text)", group=_OUTPUT)] = False
@@ -341,6 +341,10 @@ class DiffOptions(RootOptions, frozen=True, kw_only=True):
 
     pages: Pages
     words: Annotated[bool, Option("mark changed words inside a block")] = False
+    net: Annotated[bool, Option("all changes since the pin at once, not commit by commit")] = False
+    html: Annotated[
+        str | None, Option("write them with the translation beside them, as a page of HTML", "FILE")
+    ] = None
     fetch: Fetch = False
 
 
@@ -360,6 +364,12 @@ class StampOptions(RootOptions, frozen=True, kw_only=True):
         ),
     ] = ()
     all: Annotated[bool, Option("every page")] = False
+    uncommitted: Annotated[
+        bool,
+        Option(
+            "the text of source pages that will be committed with their translation; `repair` adds the commit"
+        ),
+    ] = False
     force: Annotated[bool, Option("in spite of parity errors")] = False
     base: Annotated[str, Option("history that must hold the commit", "REF")] = "HEAD"
     fetch: Fetch = False

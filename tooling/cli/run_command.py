@@ -64,10 +64,13 @@ def command(options: PuzzleRunOptions) -> int:
 
 
 def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, terminal: Terminal) -> Verdict:
+    from tooling.catalog.model import ModeKind
     from tooling.cli.parser import UsageError
     from tooling.generate.skeletons import FILL_MARK
+    from tooling.judging.verdict import Outcome
     from tooling.reports.console import headline
     from tooling.reports.status_line import StatusLine
+    from tooling.reports.terminal import ProgramOutput
     from tooling.targets.selection import choose
     from tooling.toolchain import find_toolchain, open_cache
     from tooling.toolchain.diagnostics import render_warnings
@@ -110,7 +113,15 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
         terminal.message(line, "dim")
     with StatusLine(terminal, options.lang) as status:
         status.say(_RUNNING.of(command=selection.command, limit=trial.limit))
-        return run_trial(trial, executable, status.stream)
+        judged = selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
+        output = ProgramOutput(terminal, judged=judged, write=status.write)
+        passed = False
+        try:
+            verdict = run_trial(trial, executable, output.show)
+            passed = verdict.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
+        finally:
+            output.end(passed=passed)
+        return verdict
 
 
 def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal, language: str) -> None:

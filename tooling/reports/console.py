@@ -10,7 +10,6 @@ from tooling.catalog.model import ModeKind
 from tooling.execution.program import Ending
 from tooling.judging.comparison import Comparison
 from tooling.judging.diagnosis import GUARD
-from tooling.judging.judge import confirmed_problem
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.reports.invocation import tool_prefix
 from tooling.reports.terminal import Terminal
@@ -31,6 +30,11 @@ _WORDS: dict[str, Text] = {
     "book": Text("the book's data"),
     "probe": Text("other data"),
     "with": Text("with {dataset}"),
+    "note": Text("note"),
+    "right-with-book": Text(
+        "the result is right with the book's data, which the program prints, and wrong with other data. The "
+        "inputs there begin:"
+    ),
     "differ": Text("{differing} of {total} elements differ:"),
     "beyond": Text("{differing} of {total} elements after the end changed:"),
     "before": Text("before"),
@@ -54,6 +58,8 @@ _STDERR_NOISE = (
     "Failed to initialize Crashpad",
 )
 _MOST_FINDINGS = 6
+BOOK = "book"
+"""The data set that a program itself has."""
 
 
 def _say(key: str, language: str, **facts: object) -> str:
@@ -125,11 +131,22 @@ def _show_case(case: CaseVerdict, cases: Sequence[CaseVerdict], terminal: Termin
     dataset = _say("with", language, dataset=_dataset(case.dataset, language))
     if case.errors:
         _show_findings(case, terminal, language)
+    right_before = any(other.right and other.dataset == BOOK for other in cases)
     for problem in case.problems:
-        _show_problem(confirmed_problem(problem, case, cases), dataset, terminal, language)
+        _show_problem(problem, dataset, terminal, language)
+        if problem.comparison and right_before and not case.errors:
+            _show_inputs(case, terminal, language)
+            right_before = False  # once is enough
     explained = any(problem.comparison for problem in case.problems)
     if case.transcript.ending is Ending.EXITED and case.transcript.status != 0 and not explained:
         _show_stderr(case.transcript.stderr, terminal, language)
+
+
+def _show_inputs(case: CaseVerdict, terminal: Terminal, language: str) -> None:
+    """Says that other data shows the mistake, and what that data is."""
+    terminal.labelled(_say("note", language), _say("right-with-book", language))
+    for name, elements in case.inputs.items():
+        terminal.wrapped(f"    {name}: {elements}")
 
 
 def _show_problem(problem: Problem, dataset: str, terminal: Terminal, language: str) -> None:
@@ -177,10 +194,12 @@ def _show_findings(case: CaseVerdict, terminal: Terminal, language: str) -> None
 
     head = _say("simulator" if case.problems else "by-luck", language)
     terminal.line("  " + terminal.paint(head, "bold"))
-    for finding in case.errors[:_MOST_FINDINGS]:
+    # A barrier that some threads miss is the cause of races, not their effect.
+    errors = sorted(case.errors, key=lambda finding: finding.check.value != "synchronisation")
+    for finding in errors[:_MOST_FINDINGS]:
         for line in render(finding, language).splitlines():
             terminal.wrapped("    " + line)
-    rest = len(case.errors) - _MOST_FINDINGS
+    rest = len(errors) - _MOST_FINDINGS
     if rest > 0:
         terminal.line("    " + _say("more", language, count=rest))
 

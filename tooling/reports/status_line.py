@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import threading
 import time
@@ -31,7 +30,6 @@ class StatusLine:
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._draw_again_and_again, daemon=True)
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._text = ""
         self._since = self._quiet_since = time.monotonic()
         self._drawn = False
@@ -62,9 +60,8 @@ class StatusLine:
             self._text = sentence.render(self._language)
             self._since = self._quiet_since = time.monotonic()
 
-    def stream(self, data: bytes) -> None:
+    def write(self, text: str) -> None:
         """Shows a program's output; in a terminal only the beginning and the end of a long one."""
-        text = self._terminal.showable(self._decoder.decode(data))
         with self._lock:
             self._clear()
             self._quiet_since = time.monotonic()

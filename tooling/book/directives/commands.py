@@ -7,6 +7,7 @@ from msgspec import Struct
 from tooling.book.directives.tabs import Tab, render_tabs
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import say
+from tooling.book.variants import render_versions, versions
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ProgramLanguage, Vendor
 
@@ -61,13 +62,18 @@ def ways_to_run(selection: Selection, solution: bool = False) -> tuple[Way, ...]
 
 
 def run(page: PageContext, words: Words) -> str:
-    """`{{#run PROGRAM [FLAGS] [solution]}}`: tabs with one command each."""
+    """`{{#run PROGRAM [FLAGS] [solution]}}`: tabs with one command each, for every version of the page."""
     solution = words[-1] == "solution"
     name, *flags = words[:-1] if solution else words
-    selection = page.puzzle_index.selection(name, flags)
+    found = versions(page, page.puzzle_index.selection(name, flags))
+    ways = {label: ways_to_run(version, solution) for label, version in found.items()}
     tabs = [
-        Tab(way.key, _label(way.key, page.language), f"```bash\n{way.command}\n```")
-        for way in ways_to_run(selection, solution)
+        Tab(
+            way.key,
+            _label(way.key, page.language),
+            render_versions({label: f"```bash\n{each[index].command}\n```" for label, each in ways.items()}),
+        )
+        for index, way in enumerate(next(iter(ways.values())))
     ]
     return render_tabs(page, "package-manager", tabs)
 
