@@ -158,6 +158,14 @@ COMMANDS: tuple[Command, ...] = (
         "Shows every target, whether it is there, and why not.",
     ),
     Command(
+        "update",
+        "bring the clone up to date and keep your answers",
+        learner_options.UpdateOptions,
+        "Runs `git pull` and carries your answers over into the new problem files. Every edited file is "
+        "copied first. Exit status: 0 if all answers were carried over, 1 if one was not, with the reason.",
+        room="learner.folder",
+    ),
+    Command(
         "doctor",
         "check this machine for what the puzzles need",
         learner_options.DoctorOptions,

@@ -92,3 +92,9 @@ class CompletionOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling completion`."""
 
     shell: Annotated[str, Positional("bash, zsh or fish")]
+
+
+class UpdateOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling update`."""
+
+    lang: Language = field(default_factory=preset_language)
