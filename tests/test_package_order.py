@@ -32,6 +32,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.simulator.nvidia.semantics",),
     ("tooling.simulator.nvidia.lowering",),
     ("tooling.simulator.nvidia.instructions",),
+    ("tooling.simulator.nvidia.backend",),
+    ("tooling.simulator.backends",),
     ("tooling.simulator.engine",),
     ("tooling.simulator.checks",),
     ("tooling.simulator.counters",),

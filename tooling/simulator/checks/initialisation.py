@@ -261,7 +261,7 @@ class InitialisationCheck(CheckHook):
             address=int(access.addresses[first]),
             count=int(unwritten.sum()),
         )
-        self.note((self.context.launch.function.name, access.instruction.ptx_line, buffer.number), finding)
+        self.note((self.context.launch.function.name, access.instruction.code_line, buffer.number), finding)
 
 
 def _is_call_parameter(access: Access) -> bool:

@@ -96,29 +96,38 @@ class Predicate(Struct, frozen=True):
     negated: bool = False
 
 
+STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"})
+"""Modifiers of a strong access: it may race with other threads' strong accesses (PTX ISA 8.7.1)."""
+
+
 class Instruction(Struct, frozen=True):
     """One instruction.
 
     Attributes:
         opcode: `ld` of `ld.global.nc.v4.b32`.
         modifiers: `("global", "nc", "v4", "b32")`.
-        ptx_line: line in the PTX text, from 1.
+        code_line: line in the text of the code, from 1; without text, a number that identifies it.
         source: the Mojo source position, if the PTX has line tables.
-        ptx_column: column of the mnemonic in that line, from 1.
+        code_column: column of the mnemonic in that line, from 1.
     """
 
     opcode: str
     modifiers: tuple[str, ...]
     predicate: Predicate | None
     operands: tuple[Operand, ...]
-    ptx_line: int
+    code_line: int
     source: SourceLocation | None = None
-    ptx_column: int = 1
+    code_column: int = 1
 
     @property
     def form(self) -> str:
         """The mnemonic with all its modifiers: `ld.global.nc.v4.b32`."""
         return ".".join((self.opcode, *self.modifiers))
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether two of these do not race: atomic operations, and accesses with a modifier of `STRONG`."""
+        return self.opcode in ("atom", "red") or not STRONG.isdisjoint(self.modifiers)
 
 
 class Label(Struct, frozen=True):
@@ -223,6 +232,7 @@ class Module(Struct, frozen=True):
         files: `.file` table, number to path.
         digest: SHA-256 of the text, as hex: the cache key of decoded programs.
         text: the PTX itself, for errors.
+        instruction_set: selects the back end (`simulator.backends`).
     """
 
     version: tuple[int, int]
@@ -235,6 +245,7 @@ class Module(Struct, frozen=True):
     files: dict[int, str] = field(default_factory=dict)
     digest: str = ""
     text: str = ""
+    instruction_set: str = "ptx"
 
     def constant_addresses(self) -> dict[str, int]:
         """The address of each `.const` variable in constant memory, from 0 (PTX ISA 5.1.3).

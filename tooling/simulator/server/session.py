@@ -16,6 +16,7 @@ from typing import Self
 from msgspec import Struct
 
 from tooling.errors import ToolingError
+from tooling.simulator.backends import DEFAULT, backend_for
 from tooling.simulator.checks.findings import Check, Finding
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.engine.executor import Engine, Executor
@@ -35,6 +36,7 @@ class SimulationOptions(Struct, frozen=True):
         checks: the enabled checks.
         language: of messages to programs (`en` or `ko`).
         schedule: the order in which threads run: `lockstep`, `random:SEED` or `adversarial`.
+        instruction_set: of the simulated GPU, see `backends`.
         time_limit: seconds of wall time that one kernel may take, or None.
         graph_cache: folder for graphs that MAX compiles for the simulated GPU; None if none are used.
         result_sizes: in bytes; the origin of what the programs copy to the host in these sizes is recorded.
@@ -43,6 +45,7 @@ class SimulationOptions(Struct, frozen=True):
     checks: frozenset[Check] = ALL_CHECKS
     language: str = "en"
     schedule: str = "lockstep"
+    instruction_set: str = DEFAULT
     time_limit: float | None = None
     graph_cache: Path | None = None
     result_sizes: frozenset[int] | None = None
@@ -78,7 +81,13 @@ class Simulation:
         libraries = self._libraries or _default_libraries()
         executor = self._executor or Engine(self.options.schedule, self.options.time_limit)
         checks = functools.partial(make_checks, sorted(self.options.checks))
-        self._gpu = Gpu(executor, checks, self.options.language, result_sizes=self.options.result_sizes)
+        self._gpu = Gpu(
+            executor,
+            checks,
+            self.options.language,
+            result_sizes=self.options.result_sizes,
+            backend=backend_for(self.options.instruction_set),
+        )
         self._server = Server(self._gpu)
         self._environment = _environment(libraries, self._server, self.options)
         return self

@@ -289,7 +289,7 @@ class BlockBarriers:
         by_line: dict[int, list[Parked]] = {}
         for parked in released:
             if _aligned(parked.instruction):
-                by_line.setdefault(parked.instruction.ptx_line, []).append(parked)
+                by_line.setdefault(parked.instruction.code_line, []).append(parked)
         if len(by_line) < 2:
             return
         threads = [
