@@ -32,4 +32,7 @@ def backend_for(instruction_set: str) -> Backend:
         from tooling.simulator.nvidia.backend.backend import NvidiaBackend  # noqa: PLC0415 - one is loaded
 
         return NvidiaBackend()
-    raise KeyError(instruction_set)
+    from tooling.simulator.amd.architectures import ARCHITECTURES  # noqa: PLC0415
+    from tooling.simulator.amd.backend.backend import AmdBackend  # noqa: PLC0415
+
+    return AmdBackend(ARCHITECTURES[instruction_set])

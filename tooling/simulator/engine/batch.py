@@ -50,7 +50,7 @@ class RunningBatch:
         self.symbols = state.symbols
         self.first_block = first_block
         self.blocks = blocks
-        threads = self.context.threads_per_block
+        threads = self.context.lanes_per_block
         self.size = blocks * threads
         self.spaces = Spaces(self.context, first_block, state.shape(blocks), self.hooks.access)
         self.alive: NDArray[np.int64] = np.full(blocks, threads, np.int64)
@@ -181,7 +181,7 @@ class RunningBatch:
             raise KernelFault(
                 FaultKind.TIME_LIMIT,
                 NO_END,
-                thread=int(group.pick(self.spaces.threads)[0]) if group.count else -1,
+                thread=int(self.spaces.threads_of(group)[0]) if group.count else -1,
                 instruction=next(iter(self.program.blocks[group.pc].instructions), None),
             )
 
@@ -201,7 +201,7 @@ class RunningBatch:
             *loops,
             *(
                 Waiter(
-                    parked.group.pick(self.spaces.threads),
+                    self.spaces.threads_of(parked.group),
                     parked.instruction,
                     WaitsFor.BLOCK_BARRIER,
                     parked.barrier,
@@ -210,12 +210,12 @@ class RunningBatch:
             ),
         ]
         waiters += [
-            Waiter(group.pick(self.spaces.threads), instruction, WaitsFor.WARP)
+            Waiter(self.spaces.threads_of(group), instruction, WaitsFor.WARP)
             for group, instruction in self.parked_warps
         ]
         if self._cluster_barriers is not None:
             waiters += [
-                Waiter(parked.group.pick(self.spaces.threads), parked.instruction, WaitsFor.CLUSTER_BARRIER)
+                Waiter(self.spaces.threads_of(parked.group), parked.instruction, WaitsFor.CLUSTER_BARRIER)
                 for parked in self._cluster_barriers.parked
             ]
         for hook in self.hooks.stuck:
@@ -279,7 +279,7 @@ class RunningBatch:
         """Lanes exit, by `ret` or `exit`, or at the end of the text (None)."""
         self.alive_count -= group.count
         for hook in self.hooks.threads_exit:
-            hook.threads_exit(group.pick(self.spaces.threads), instruction)
+            hook.threads_exit(self.spaces.threads_of(group), instruction)
         if group.lanes is None:
             self.alive[:] = 0
             return
@@ -338,14 +338,14 @@ class RunningBatch:
         if self.hooks.warp_sync:
             wanted = np.broadcast_to(masks, group.count)
             for hook in self.hooks.warp_sync:
-                hook.warp_sync(group.pick(self.spaces.threads), wanted, instruction)
+                hook.warp_sync(self.spaces.threads_of(group), wanted, instruction)
         if self.hooks.warp_missing and self.alive_count != self.size:
             warps = self.warps
             absent = np.broadcast_to(masks, group.count) & ~warps.alive[group.pick(warps.warp_of_lane)]
             if absent.any():
                 chosen = absent != 0
                 for hook in self.hooks.warp_missing:
-                    hook.warp_missing(group.pick(self.spaces.threads)[chosen], absent[chosen], instruction)
+                    hook.warp_missing(self.spaces.threads_of(group)[chosen], absent[chosen], instruction)
 
 
 def run_batch(state: LaunchState, first: int, most: int) -> None:

@@ -84,13 +84,17 @@ def run(  # noqa: PLR0917 - a launch needs them all
         program.shared_bytes + launch.shared_bytes,
         program.local_bytes,
         lambda: program.arrays_meant,
+        backend.device.warp_size,
+        backend.device.lockstep,
+        backend.device.lockstep,
     )
     error: KernelFault | None = None
     with ExitStack() as cleanup:
         symbols = backend.symbols(program, context)
-        name = backend.parameter_symbol(program)
-        if name is not None:
-            block = _parameter_block(program, launch, memory)
+        parameters = backend.parameter_block(program, launch)
+        if parameters is not None:
+            name, content = parameters
+            block = _allocate_parameters(program, content, memory)
             cleanup.callback(memory.free, block)
             symbols = {**symbols, name: block}
         state = LaunchState(
@@ -122,12 +126,12 @@ def run(  # noqa: PLR0917 - a launch needs them all
     )
 
 
-def _parameter_block(program: Program, launch: Launch, memory: DeviceMemory) -> int:
-    """The device address of a copy of the launch's parameters."""
+def _allocate_parameters(program: Program, parameters: bytes, memory: DeviceMemory) -> int:
+    """The device address of a copy of a launch's parameters."""
     address = memory.allocate(
-        len(launch.parameters), f"parameters of {program.name}", poison=False, internal=True
+        max(1, len(parameters)), f"parameters of {program.name}", poison=False, internal=True
     )
-    memory.view(address, len(launch.parameters))[:] = np.frombuffer(launch.parameters, np.uint8)
+    memory.view(address, len(parameters))[:] = np.frombuffer(parameters, np.uint8)
     return address
 
 
@@ -158,8 +162,8 @@ def _run_blocks(state: LaunchState) -> None:
     context = state.context
     unit = blocks_together(context.launch)
     lanes = RECURSIVE_LANES if state.program.frame_bytes else BATCH_LANES
-    together = lanes // context.threads_per_block
-    local = context.local_bytes * context.threads_per_block
+    together = lanes // context.lanes_per_block
+    local = context.local_bytes * context.lanes_per_block
     cost = SHARED_COST * context.shared_bytes + LOCAL_COST * local
     if cost:
         together = min(together, BATCH_BYTES // cost)

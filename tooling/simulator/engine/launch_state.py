@@ -75,5 +75,7 @@ class LaunchState:
         """The arrays that batches of `blocks` blocks share."""
         known = self.shapes.get(blocks)
         if known is None:
-            known = self.shapes[blocks] = Shape(blocks, self.context.threads_per_block)
+            known = self.shapes[blocks] = Shape(
+                blocks, self.context.threads_per_block, self.context.lanes_per_block
+            )
         return known

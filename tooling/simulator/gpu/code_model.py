@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
+import numpy as np
 from msgspec import Struct, field
+from numpy.typing import NDArray
 
 CODE_WINDOW = 1 << 62
 """Addresses of functions start here, outside every memory."""
@@ -220,6 +222,20 @@ class Function(Struct, frozen=True):
         return tuple(p.size for p in self.parameters), tuple(r.size for r in self.results)
 
 
+class Loader(Protocol):
+    """Device memory, as a module needs it to load itself."""
+
+    def allocate(
+        self, size: int, label: str = "", *, host: bool = False, poison: bool = True, internal: bool = False
+    ) -> int:
+        """The address of new memory."""
+        ...
+
+    def view(self, address: int, size: int) -> NDArray[np.uint8]:
+        """The bytes at an address."""
+        ...
+
+
 class Module(Struct, frozen=True):
     """A parsed PTX module.
 
@@ -246,6 +262,10 @@ class Module(Struct, frozen=True):
     digest: str = ""
     text: str = ""
     instruction_set: str = "ptx"
+
+    def load(self, memory: Loader) -> dict[str, int] | None:
+        """Load code that is in device memory; returns the addresses of its symbols. PTX is not."""
+        return None
 
     def constant_addresses(self) -> dict[str, int]:
         """The address of each `.const` variable in constant memory, from 0 (PTX ISA 5.1.3).

@@ -7,6 +7,7 @@ selects the back end of a module by `Module.instruction_set`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -18,7 +19,7 @@ from tooling.simulator.gpu.code_model import Function, Instruction, Module
 from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.gpu.hooks import LaunchContext, Space
 from tooling.simulator.gpu.lanes import Group
-from tooling.simulator.gpu.launch import Dim3
+from tooling.simulator.gpu.launch import Dim3, Launch
 from tooling.simulator.program.barrier_contract import BlockBarrierState, ClusterBarrierState
 from tooling.simulator.program.program import Batch, Origin, Program
 from tooling.text import Text
@@ -39,6 +40,7 @@ class Device(Struct, frozen=True):
         attributes: value by the number of the driver's enumeration of device attributes.
         warp_size: lanes of a warp.
         max_threads_per_block, max_shared_bytes: limits of a launch.
+        lockstep: blocks consist of whole warps, whose lanes execute each instruction together.
     """
 
     name: str
@@ -47,6 +49,22 @@ class Device(Struct, frozen=True):
     warp_size: int
     max_threads_per_block: int
     max_shared_bytes: int
+    lockstep: bool = False
+
+
+class StandIns(Struct, frozen=True):
+    """The library that replaces the vendor's driver libraries.
+
+    Attributes:
+        source: its Mojo source; includes: folders of modules that it shares with others.
+        names: the libraries that it replaces.
+        path_variables: environment variables that name one of them by its path.
+    """
+
+    source: Path
+    names: tuple[str, ...]
+    includes: tuple[Path, ...] = ()
+    path_variables: Mapping[str, str] = {}
 
 
 class Kernel(Struct):
@@ -90,6 +108,7 @@ class Backend(Protocol):
 
     instruction_set: str
     device: Device
+    stand_ins: StandIns
 
     def parse(self, image: bytes) -> Module:
         """The module of an image that a program loads.
@@ -125,8 +144,9 @@ class Backend(Protocol):
         """The device addresses that the slots of a launch name (`Origin.name`)."""
         ...
 
-    def parameter_symbol(self, program: Program) -> str | None:
-        """The name of the address of the launch's parameter block, if the kernel needs it in memory."""
+    def parameter_block(self, program: Program, launch: Launch) -> tuple[str, bytes] | None:
+        """The launch's parameters as the kernel finds them in memory, and the name of their address; None if
+        it does not need them there."""
         ...
 
     def group(self, program: Program, batch: Batch, missing: Callable[[int], NDArray[Any]]) -> Group:

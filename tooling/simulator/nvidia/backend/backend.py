@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -11,10 +12,10 @@ from tooling.simulator.gpu.code_model import Function, Module
 from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.gpu.hooks import LaunchContext
 from tooling.simulator.gpu.lanes import Group
-from tooling.simulator.gpu.launch import Dim3
+from tooling.simulator.gpu.launch import Dim3, Launch
 from tooling.simulator.nvidia import device, launch_rules
 from tooling.simulator.nvidia.backend.lower import decode
-from tooling.simulator.nvidia.instructions.barriers import BlockBarriers, ClusterBarriers
+from tooling.simulator.nvidia.instructions.barriers import ClusterBarriers
 from tooling.simulator.nvidia.instructions.calls import leave
 from tooling.simulator.nvidia.lowering.accesses import accesses_of
 from tooling.simulator.nvidia.lowering.register_reads import registers_read
@@ -22,10 +23,13 @@ from tooling.simulator.nvidia.lowering.slots import CONSTANT_WINDOW, PARAMETER_B
 from tooling.simulator.nvidia.lowering.special_registers import differs_by_batch, initial_value
 from tooling.simulator.nvidia.lowering.written_buffers import written_allocations
 from tooling.simulator.nvidia.ptx.reader import parse_module
-from tooling.simulator.program.backend import Accesses, Device, Kernel, Refusal
+from tooling.simulator.program.backend import Accesses, Device, Kernel, Refusal, StandIns
 from tooling.simulator.program.barrier_contract import BlockBarrierState, ClusterBarrierState
+from tooling.simulator.program.block_barriers import BlockBarriers
 from tooling.simulator.program.module_cache import ModuleCache
 from tooling.simulator.program.program import Batch, Origin, Program
+
+_NVPTX = "libNVPTX.so"
 
 _READ: ModuleCache[frozenset[str]] = ModuleCache()
 
@@ -41,6 +45,12 @@ class NvidiaBackend:
         device.WARP_SIZE,
         device.MAX_THREADS_PER_BLOCK,
         device.MAX_SHARED_PER_BLOCK_OPT_IN,
+    )
+
+    stand_ins = StandIns(
+        Path(__file__).parents[1] / "driver" / "library.mojo",
+        ("libcuda.so.1", "libnvidia-ml.so.1", _NVPTX),
+        path_variables={"MODULAR_NVPTX_LIBRARY_PATH": _NVPTX},
     )
 
     def parse(self, image: bytes) -> Module:
@@ -70,10 +80,10 @@ class NvidiaBackend:
         memory, module = context.memory, context.module
         return {**memory.symbols(module), CONSTANT_WINDOW: memory.constant_window(module)}
 
-    def parameter_symbol(self, program: Program) -> str | None:
-        """See `Backend.parameter_symbol`."""
+    def parameter_block(self, program: Program, launch: Launch) -> tuple[str, bytes] | None:
+        """See `Backend.parameter_block`: some kernels take the address of a parameter."""
         named = any(origin.name == PARAMETER_BLOCK for origin in program.origins)
-        return PARAMETER_BLOCK if named else None
+        return (PARAMETER_BLOCK, launch.parameters) if named else None
 
     def group(self, program: Program, batch: Batch, missing: Callable[[int], NDArray[Any]]) -> Group:
         """See `Backend.group`."""
