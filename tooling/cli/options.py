@@ -12,7 +12,8 @@ from msgspec import Struct, field
 from tooling.cli.fields import BadValue, Flags, Option, Positional
 from tooling.suggestions import nearest, proposal
 
-TargetName = Literal["auto", "nvidia", "amd", "apple", "sim"]
+TargetName = Literal["auto", "nvidia", "amd", "apple", "sim", "sim-amd"]
+SimulatedGpu = Literal["nvidia", "gfx942"]
 LanguageCode = Literal["en", "ko"]
 SubjectName = Literal["solution", "skeleton", "mutant"]
 CHECKS = ("memory", "races", "initialisation", "synchronisation")
@@ -161,6 +162,9 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     schedule: Annotated[str, Option("lockstep (default), random:SEED or adversarial", read=schedule_name)] = (
         "lockstep"
     )
+    gpu: Annotated[
+        SimulatedGpu, Option("the GPU that the program was built for: nvidia (default) or gfx942 (AMD)")
+    ] = "nvidia"
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, Option("write the findings as JSON", "FILE")] = None
     lang: Language = field(default_factory=preset_language)

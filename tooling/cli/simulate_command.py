@@ -21,7 +21,7 @@ def command(options: SimulateOptions) -> int:
     program = list(options.program[1:] if options.program[:1] == ("--",) else options.program)
     if not program:
         raise UsageError("no program to simulate", hint="tooling simulate -- ./my_program")
-    simulated = probe(TargetKind.SIM)
+    simulated = probe(TargetKind.SIM if options.gpu == "nvidia" else TargetKind.SIM_AMD)
     if isinstance(simulated, Absence):
         raise TargetAbsent("there is no simulated GPU here", why=simulated.reason, hint=simulated.hint)
 
@@ -40,6 +40,7 @@ def command(options: SimulateOptions) -> int:
         language=options.lang,
         checks=options.checks,
         schedule=options.schedule,
+        instruction_set=simulated.instruction_set,
     )
     run = simulated_run(program, settings)
     transcript, findings, stopped = run.transcript, run.findings, run.stopped

@@ -1,16 +1,19 @@
-"""CUresult: the codes of the CUDA driver API that the simulator returns."""
+"""The result codes of driver calls that the simulator returns.
+
+CUresult and hipError_t give them the same numbers.
+"""
 
 from enum import IntEnum
 from typing import TypeAlias
 
 
-class CudaResult(IntEnum):
-    """Result codes of driver calls (CUDA driver API, "Data types used by CUDA driver": CUresult)."""
+class DriverResult(IntEnum):
+    """Result codes of driver calls (CUDA driver API: CUresult; HIP: hipError_t)."""
 
     SUCCESS = 0
     INVALID_VALUE = 1
     OUT_OF_MEMORY = 2
-    INVALID_PTX = 218
+    INVALID_CODE = 218
     INVALID_HANDLE = 400
     NOT_FOUND = 500
     LAUNCH_FAILED = 719
@@ -23,5 +26,5 @@ class CudaResult(IntEnum):
 Reply: TypeAlias = tuple[int, bytes]
 """The reply to a request: a CUresult, and the bytes that `protocol.REQUESTS` specifies."""
 
-OK: Reply = (CudaResult.SUCCESS, b"")
-INVALID: Reply = (CudaResult.INVALID_VALUE, b"")
+OK: Reply = (DriverResult.SUCCESS, b"")
+INVALID: Reply = (DriverResult.INVALID_VALUE, b"")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from tooling.gc_pause import paused_gc
-from tooling.simulator.engine.module_cache import ModuleCache
 from tooling.simulator.gpu.code_model import Function, Label, Module
 from tooling.simulator.gpu.lanes import Group
+from tooling.simulator.gpu.shared_arrays import SharedArray
 from tooling.simulator.gpu.stop_texts import TOO_MUCH_LOCAL
 from tooling.simulator.nvidia.instructions import (
     addresses,
@@ -28,9 +28,11 @@ from tooling.simulator.nvidia.instructions import (
 from tooling.simulator.nvidia.instructions.calls import STACK_BYTES, reached, recursive
 from tooling.simulator.nvidia.lowering.binders import bind, ends_block, stands_alone
 from tooling.simulator.nvidia.lowering.decoder import Decoder
+from tooling.simulator.nvidia.lowering.followed_addresses import arrays_meant
 from tooling.simulator.nvidia.lowering.quirks import as_assembled
 from tooling.simulator.nvidia.ptx.errors import PtxError
 from tooling.simulator.program.dead_values import forget_dead
+from tooling.simulator.program.module_cache import ModuleCache
 from tooling.simulator.program.program import Batch, End, Program, find_live_slots, order_blocks
 
 MAX_LOCAL_BYTES = 512 * 1024
@@ -150,9 +152,18 @@ def _assemble(decoder: Decoder) -> Program:
         layout.frame_start,
         decoder.frame() if framed else -1,
         decoder.registers_of(framed),
-        decoder.functions,
-        layout.arrays,
+        lambda: _arrays_meant(decoder.functions, layout.arrays),
     )
+
+
+def _arrays_meant(functions: tuple[Function, ...], arrays: dict[str, SharedArray]) -> dict[int, SharedArray]:
+    """By PTX line, the shared array that an access must stay in, if known."""
+    return {
+        line: arrays[name]
+        for function in functions
+        if arrays
+        for line, name in arrays_meant(function, arrays).items()
+    }
 
 
 def _fall_through(following: int) -> End:

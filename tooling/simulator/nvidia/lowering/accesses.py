@@ -6,14 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from msgspec import Struct
-from msgspec.structs import replace
-
-from tooling.simulator.checks.base import is_strong
-from tooling.simulator.engine.module_cache import ModuleCache
 from tooling.simulator.gpu.code_model import Instruction, Register, Vector
 from tooling.simulator.gpu.hooks import LaunchContext, Space
 from tooling.simulator.nvidia.lowering.register_reads import registers_read
+from tooling.simulator.program.backend import Accesses
+from tooling.simulator.program.module_cache import ModuleCache
 
 _ACCESSES = frozenset({"ld", "st", "atom", "red", "cp"})
 _SPACES = frozenset(
@@ -26,33 +23,6 @@ _MEANT = {
 }
 _SYNCHRONISING = frozenset({"acquire", "release", "acq_rel", "sc"})
 _TYPE = re.compile(r"^(?:[bsuf]|bf)(8|16|32|64|128)(x2)?$")
-
-
-class Accesses(Struct, frozen=True):
-    """Properties of the accesses of a kernel and of all functions that it may call.
-
-    Attributes:
-        granules: bytes of a granule of each memory's shadow.
-        synchronise: some of them may order accesses of threads of different blocks.
-        read: registers that some instruction reads.
-        acquiring: memories in which some strong access uses the value it reads (`acquires`).
-    """
-
-    granules: dict[Space, int]
-    synchronise: bool
-    read: frozenset[str]
-    acquiring: frozenset[Space]
-
-    def acquires(self, instruction: Instruction) -> bool:
-        """Whether a strong access reads a value that is used: false for a store, and for an atomic operation
-        whose result is unused."""
-        if instruction.opcode == "ld":
-            return True
-        if instruction.opcode != "atom":
-            return False
-        result = instruction.operands[0]
-        elements = result.elements if isinstance(result, Vector) else (result,)
-        return any(isinstance(element, Register) and element.name in self.read for element in elements)
 
 
 _FOUND: ModuleCache[Accesses] = ModuleCache()
@@ -70,10 +40,21 @@ def _accesses(context: LaunchContext) -> Accesses:
     synchronise = any(
         item.opcode in ("fence", "membar") or not _SYNCHRONISING.isdisjoint(item.modifiers) for item in body
     )
-    found = Accesses(granules, synchronise, registers_read(functions), frozenset())
-    acquiring = [item for item in body if is_strong(item) and found.acquires(item)]
+    read = registers_read(functions)
+    acquiring = [item for item in body if item.is_strong and _acquires(item, read)]
     spaces = (space for space in granules if any(_width(item, space) is not None for item in acquiring))
-    return replace(found, acquiring=frozenset(spaces))
+    return Accesses(granules, synchronise, frozenset(spaces), lambda item: _acquires(item, read))
+
+
+def _acquires(instruction: Instruction, read: frozenset[str]) -> bool:
+    """Whether a strong access reads a value into one of the registers `read`."""
+    if instruction.opcode == "ld":
+        return True
+    if instruction.opcode != "atom":
+        return False
+    result = instruction.operands[0]
+    elements = result.elements if isinstance(result, Vector) else (result,)
+    return any(isinstance(element, Register) and element.name in read for element in elements)
 
 
 def granule_of(body: Iterable[Instruction], space: Space) -> int:

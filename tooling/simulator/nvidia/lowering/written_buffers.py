@@ -7,10 +7,10 @@ function, a bulk copy), every buffer counts as written.
 
 from __future__ import annotations
 
-from tooling.simulator.engine.module_cache import ModuleCache
 from tooling.simulator.gpu.code_model import Address, Function, Instruction, Symbol
 from tooling.simulator.gpu.hooks import LaunchContext
-from tooling.simulator.gpu.shared_arrays import ANY, follow, value_of
+from tooling.simulator.nvidia.lowering.followed_addresses import ANY, follow, value_of
+from tooling.simulator.program.module_cache import ModuleCache
 
 _WRITERS = frozenset({"st", "atom", "red"})
 
