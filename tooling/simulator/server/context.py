@@ -25,7 +25,9 @@ from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
 from tooling.simulator.gpu.hooks import Hook
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3, FaultKind, Launch, LaunchResult
+from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.simulator.gpu.stop_texts import (
+    ATTRIBUTE_TOO_LARGE,
     NOT_SIMULATED,
     ON_A_REAL_GPU,
     REFUSED,
@@ -34,7 +36,13 @@ from tooling.simulator.gpu.stop_texts import (
 )
 from tooling.simulator.nvidia import device
 from tooling.simulator.nvidia.cuda_results import INVALID, OK, CudaResult, Reply
-from tooling.simulator.nvidia.launch_rules import Kernel, describe_kernel, judge_launch, set_attribute
+from tooling.simulator.nvidia.launch_rules import (
+    MAX_DYNAMIC_SHARED,
+    Kernel,
+    describe_kernel,
+    judge_launch,
+    set_attribute,
+)
 from tooling.simulator.nvidia.ptx.errors import PtxError
 from tooling.simulator.nvidia.ptx.reader import parse_module
 from tooling.simulator.server.arena import Arena
@@ -79,6 +87,7 @@ class Gpu(Struct):
         lock: held while a request is answered; the engine is not thread-safe.
         errors: why a program could not be simulated (unknown PTX), for the tool to show.
         failures: errors in the simulator itself, raised again when the simulation ends.
+        selection: the launches whose findings are recorded.
         result_sizes: of the results whose origin is recorded, in bytes; None: nothing is recorded.
     """
 
@@ -92,6 +101,7 @@ class Gpu(Struct):
     failures: list[Exception] = field(default_factory=list)
     modules: dict[bytes, Module] = field(default_factory=dict)
     result_sizes: frozenset[int] | None = None
+    selection: LaunchSelection = LaunchSelection()
 
     def parse(self, text: bytes) -> Module:
         """The module of a PTX text, parsed once.
@@ -127,6 +137,7 @@ class Context:
         self.gpu = gpu
         self._gone = gone
         self.checks = tuple(gpu.make_checks())
+        self._named = 0  # launches so far of kernels with the selected name
         self.provenance = None if gpu.result_sizes is None else ProvenanceHook(gpu.result_sizes)
         self._hooks: tuple[Hook, ...] = (*self.checks, *([self.provenance] if self.provenance else []))
         self.fault = int(CudaResult.SUCCESS)
@@ -262,7 +273,13 @@ class Context:
         kernel = self._kernels.get(handle)
         if kernel is None:
             return CudaResult.INVALID_HANDLE, b""
-        return set_attribute(kernel, attribute, value), b""
+        result = set_attribute(kernel, attribute, value)
+        if result is CudaResult.SUCCESS or attribute != MAX_DYNAMIC_SHARED:
+            return result, b""
+        name = readable_kernel(kernel.function.name, kernel.module.files.values())
+        most = device.MAX_SHARED_PER_BLOCK_OPT_IN - kernel.static_shared
+        why = ATTRIBUTE_TOO_LARGE.of(kernel=name, value=value, most=most, static=kernel.static_shared)
+        return result, why.render(self.gpu.language).encode()
 
     def _occupancy(self, request: DriverRequest) -> Reply:
         """Ignores registers, whose number PTX does not specify: hardware may run fewer blocks."""
@@ -313,6 +330,7 @@ class Context:
         gpu = self.gpu
         assert self._buffers is not None
         self._buffers.launched()
+        self._select(launch, module)
         try:
             result = gpu.executor.run(
                 Job(launch, module, self.memory, self._hooks, self._output.add, self._gone)
@@ -328,6 +346,15 @@ class Context:
             return self._not_simulated(launch, module, result.error.reason, ON_A_REAL_GPU)
         self.fault = result.error.kind.cuda_result
         return OK
+
+    def _select(self, launch: Launch, module: Module) -> None:
+        selection = self.gpu.selection
+        if selection.everything:
+            return
+        name = readable_kernel(launch.function.name, module.files.values())
+        for check in self.checks:
+            check.recording = selection.wants(name, self._named)
+        self._named += selection.kernel in name
 
     def _not_simulated(self, launch: Launch, module: Module, why: Text, hint: Text) -> Reply:
         name = readable_kernel(launch.function.name, module.files.values())

@@ -20,6 +20,7 @@ from tooling.simulator.checks.findings import Check, Finding
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.engine.executor import Engine, Executor
 from tooling.simulator.gpu.launch import LaunchResult
+from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.simulator.server.context import Gpu, LaunchRecord
 from tooling.simulator.server.libraries import Libraries, find_libraries
 from tooling.simulator.server.provenance import Provenance, merged
@@ -37,6 +38,7 @@ class SimulationOptions(Struct, frozen=True):
         schedule: the order in which threads run: `lockstep`, `random:SEED` or `adversarial`.
         time_limit: seconds of wall time that one kernel may take, or None.
         graph_cache: folder for graphs that MAX compiles for the simulated GPU; None if none are used.
+        selection: the launches whose findings are recorded.
         result_sizes: in bytes; the origin of what the programs copy to the host in these sizes is recorded.
     """
 
@@ -46,6 +48,7 @@ class SimulationOptions(Struct, frozen=True):
     time_limit: float | None = None
     graph_cache: Path | None = None
     result_sizes: frozenset[int] | None = None
+    selection: LaunchSelection = LaunchSelection()
 
 
 class Simulation:
@@ -78,7 +81,13 @@ class Simulation:
         libraries = self._libraries or _default_libraries()
         executor = self._executor or Engine(self.options.schedule, self.options.time_limit)
         checks = functools.partial(make_checks, sorted(self.options.checks))
-        self._gpu = Gpu(executor, checks, self.options.language, result_sizes=self.options.result_sizes)
+        self._gpu = Gpu(
+            executor,
+            checks,
+            self.options.language,
+            result_sizes=self.options.result_sizes,
+            selection=self.options.selection,
+        )
         self._server = Server(self._gpu)
         self._environment = _environment(libraries, self._server, self.options)
         return self
