@@ -134,7 +134,9 @@ def test_without_max_the_command_that_installs_it_is_named(monkeypatch: pytest.M
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "version", missing)
-    with pytest.raises(ExtraMissing, match=r"uv run --extra max poe p17, or: pixi run -e max p17") as caught:
+    with pytest.raises(
+        ExtraMissing, match=r"uv run --extra max tooling run p17, or: pixi run -e max tooling run p17"
+    ) as caught:
         require_extra("p17", Extra.MAX)
     assert caught.value.exit_code == 4
     monkeypatch.setattr(importlib.metadata, "version", lambda _: "25.1.0")
@@ -154,7 +156,7 @@ def test_without_torch_the_command_that_installs_both_is_named(monkeypatch: pyte
 
     monkeypatch.setattr(importlib.metadata, "version", version)
     with pytest.raises(
-        ExtraMissing, match=r"uv run --extra torch poe p20, or: pixi run -e torch p20"
+        ExtraMissing, match=r"uv run --extra torch tooling run p20, or: pixi run -e torch tooling run p20"
     ) as caught:
         require_extra("p20", Extra.TORCH)
     assert caught.value.exit_code == 4

@@ -78,6 +78,7 @@ def _text(project: Project, selection: Selection, mistake: Mistake, source: Path
 
 
 def _normal(text: str, folder: Path) -> str:
-    """The text without what differs from machine to machine."""
+    """The text without what differs from machine to machine, and without the offer of hints at the end."""
     text = text.replace(f"{folder}/", "")
+    text = re.sub(r"^  (hint|힌트): .*\n", "", text, flags=re.MULTILINE)
     return re.sub(r"0x[0-9a-f]{8,}", "0x…", text)

@@ -56,7 +56,8 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
     """
     top = read_document(path)
     keys = top.mapping(
-        ["id", "number", "title", "part", "chapters", "programs", "modes"], ["time_limit", "targets"]
+        ["id", "number", "title", "part", "chapters", "programs", "modes"],
+        ["summary", "learnt", "time_limit", "targets"],
     )
     identity = keys["id"].text()
     if identity != path.parent.name:
@@ -84,6 +85,8 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
         programs=programs,
         modes=modes,
         manifest=path,
+        learnt=local_text(keys["learnt"]) if "learnt" in keys else None,
+        summary=local_text(keys["summary"]) if "summary" in keys else None,
     )
 
 

@@ -21,7 +21,7 @@ from tooling.judging.diagnosis import GUARD, Evidence, diagnose
 from tooling.judging.origins import judge_launches, judge_origin
 from tooling.judging.reference import Array, ReferenceCase
 from tooling.judging.texts import EXPLANATIONS
-from tooling.judging.verdict import CaseVerdict, Outcome, Problem
+from tooling.judging.verdict import CaseVerdict, Outcome, Problem, explained
 from tooling.text import Text
 
 if TYPE_CHECKING:
@@ -112,9 +112,9 @@ def judge_case(
         if never_submitted:
             problems = [_early(transcript)]
         elif len(problems) == wrong_before:
-            problems.append(_problem("program-error", detail=_failure(transcript)))
+            problems.append(explained("program-error", detail=_failure(transcript)))
     if launches == 0 and not problems:
-        problems.append(_problem("not-launched"))
+        problems.append(explained("not-launched"))
     if provenance is not None and not problems:
         problems += _origin_problems(mode, case, submitted, provenance)
     uncounted = mode.needs_counters and kernels is None
@@ -242,13 +242,13 @@ def _same_facts(problem: Problem, other: Problem, name: str) -> bool:
 
 def _instead(problem: Problem, name: str, text: str = "", **facts: Any) -> Problem:
     """The same mismatch with other sentences; what it was is kept among `also`."""
-    other = _problem(name, text=text, output=problem.output, **facts)
+    other = explained(name, text=text, output=problem.output, **facts)
     also = tuple(each for each in dict.fromkeys((problem.name, *problem.also)) if each != name)
     return replace(other, comparison=problem.comparison, also=also, facts=problem.facts)
 
 
 def _early(transcript: Transcript) -> Problem:
-    return _problem("program-error", text="program-ended-early", detail=_failure(transcript))
+    return explained("program-error", text="program-ended-early", detail=_failure(transcript))
 
 
 def _ending_problems(
@@ -258,10 +258,10 @@ def _ending_problems(
         detail = _STOPPED_AFTER.of(seconds=transcript.seconds)
         if stopped and stopped.kind.name == "TIME_LIMIT":
             facts = _facts(stopped, detail)
-            return [_problem("time-limit", text="kernel-endless", **facts)]
-        return [_problem("time-limit", detail=detail)]
+            return [explained("time-limit", text="kernel-endless", **facts)]
+        return [explained("time-limit", detail=detail)]
     if transcript.ending is Ending.OUTPUT_LIMIT:
-        return [_problem("time-limit", detail=_ENDLESS_OUTPUT)]
+        return [explained("time-limit", detail=_ENDLESS_OUTPUT)]
     gpu_failure = _GPU_FAILURE.search(transcript.stderr)
     if transcript.ending is Ending.SIGNALLED:
         detail_of_crash = transcript.signal_name
@@ -271,9 +271,9 @@ def _ending_problems(
         return []
     if stopped:
         facts = _facts(stopped, stopped.why)
-        return [_problem("crash", text="kernel-stopped", **facts)]
+        return [explained("crash", text="kernel-stopped", **facts)]
     on_host = launches is not None  # the simulated GPU reports the kernel that it stopped
-    return [_problem("crash", text="crash-on-host" if on_host else "", detail=detail_of_crash)]
+    return [explained("crash", text="crash-on-host" if on_host else "", detail=detail_of_crash)]
 
 
 def _facts(stopped: StoppedKernel, detail: Text) -> dict[str, Any]:
@@ -288,21 +288,21 @@ def _input_problems(case: ReferenceCase, used: Mapping[str, Buffer], *, complete
         buffer = used.get(name)
         if buffer is None:
             if complete:
-                return [_problem("input-changed", output=name, detail=_NEVER_STAGED)]
+                return [explained("input-changed", output=name, detail=_NEVER_STAGED)]
             continue
         if buffer.fault is Fault.IRREGULAR:
-            return [_problem("input-changed", output=name, detail=_NOT_REGULAR)]
+            return [explained("input-changed", output=name, detail=_NOT_REGULAR)]
         if buffer.dtype not in (wanted.dtype.name, "bfloat16"):
             types = {"got": buffer.dtype, "wanted": wanted.dtype.name}
-            return [_problem("input-changed", text="other-type", output=name, **types)]
+            return [explained("input-changed", text="other-type", output=name, **types)]
         if buffer.fault is Fault.TOO_LARGE:
-            return [_problem("input-changed", text="too-large", output=name, wanted=wanted.nbytes)]
+            return [explained("input-changed", text="too-large", output=name, wanted=wanted.nbytes)]
         got_elements = len(buffer.content) // element_bytes(buffer.dtype)
         if got_elements != wanted.size:
             sizes = {"got": got_elements, "wanted": wanted.size}
-            return [_problem("input-changed", text="other-size", output=name, **sizes)]
+            return [explained("input-changed", text="other-size", output=name, **sizes)]
         if buffer.content != np.ascontiguousarray(wanted).tobytes():
-            return [_problem("input-changed", output=name, detail=_OTHER_VALUES)]
+            return [explained("input-changed", output=name, detail=_OTHER_VALUES)]
     return []
 
 
@@ -316,23 +316,23 @@ def _output_problems(
     expected = case.expected[output.name]
     buffer = submitted.get(output.name)
     if buffer is None:
-        return [_problem("not-submitted", output=output.name)]
+        return [explained("not-submitted", output=output.name)]
     if buffer.fault is Fault.IRREGULAR:
-        return [_problem("not-submitted", text="irregular-file", output=output.name)]
+        return [explained("not-submitted", text="irregular-file", output=output.name)]
     if buffer.dtype != output.dtype:
         types = {"got": buffer.dtype, "wanted": output.dtype}
-        return [_problem("not-submitted", text="other-type", output=output.name, **types)]
+        return [explained("not-submitted", text="other-type", output=output.name, **types)]
     width = element_bytes(output.dtype)
     got_elements, rest = divmod(len(buffer.content), width)
     if buffer.fault is Fault.TOO_LARGE:
         most = {"wanted": expected.size * width}
-        return [_problem("not-submitted", text="too-large", output=output.name, **most)]
+        return [explained("not-submitted", text="too-large", output=output.name, **most)]
     if rest:
         sizes = {"got": len(buffer.content), "wanted": expected.size * width, "width": width}
-        return [_problem("not-submitted", text="broken-element", output=output.name, **sizes)]
+        return [explained("not-submitted", text="broken-element", output=output.name, **sizes)]
     if got_elements != expected.size:
         sizes = {"got": got_elements, "wanted": expected.size}
-        return [_problem("not-submitted", text="other-size", output=output.name, **sizes)]
+        return [explained("not-submitted", text="other-size", output=output.name, **sizes)]
     got = buffer.array().reshape(output.shape)
     comparison = compare(got, expected, output.rtol, output.atol)
     if not comparison.equal:
@@ -357,7 +357,7 @@ def _output_problems(
         return [Problem(name, what, cause, advice, output.name, comparison, also, facts)]
     printed = [listing for listing in listings if listing.label == output.name]
     if printed and not _agrees(printed[-1].items, got):
-        return [_problem("text-disagrees", output=output.name, line=printed[-1].line)]
+        return [explained("text-disagrees", output=output.name, line=printed[-1].line)]
     return []
 
 
@@ -405,9 +405,3 @@ def _failure(transcript: Transcript) -> str:
         return uncaught.group(1).strip()
     lines = [line for line in transcript.stderr.splitlines() if line.strip()]
     return f"exit status {transcript.status}" + (f": {lines[-1].strip()}" if lines else "")
-
-
-def _problem(name: str, *, text: str = "", output: str = "", **facts: Any) -> Problem:
-    """A problem with the sentences of `name`, or with those of `text`."""
-    what, cause, advice = EXPLANATIONS[text or name].of({"output": output, **facts})
-    return Problem(name, what, cause, advice, output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ from tooling.catalog.catalogue import Selection
 from tooling.execution.program import Transcript
 from tooling.exit_codes import ExitCode
 from tooling.judging.comparison import Comparison
+from tooling.judging.texts import EXPLANATIONS
 from tooling.targets.model import Choice
 from tooling.text import Sentence
 
@@ -48,6 +49,12 @@ class Problem(Struct, frozen=True):
     comparison: Comparison | None = None
     also: tuple[str, ...] = ()  # further diagnoses that fit
     facts: Mapping[str, Mapping[str, object]] = {}  # of each diagnosis, by its name
+
+
+def explained(name: str, *, text: str = "", output: str = "", **facts: Any) -> Problem:
+    """A problem with the sentences of `name`, or with those of `text`."""
+    what, cause, advice = EXPLANATIONS[text or name].of({"output": output, **facts})
+    return Problem(name, what, cause, advice, output)
 
 
 class CaseVerdict(Struct, frozen=True):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from tooling.catalog.model import Mode, ModeKind
+from tooling.catalog.model import ModeKind
 from tooling.execution.program import Ending
 from tooling.judging.comparison import Comparison
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
-from tooling.reports.invocation import run_prefix
+from tooling.reports.invocation import tool_prefix
 from tooling.reports.terminal import Terminal
 from tooling.targets.model import Choice
 from tooling.text import ENGLISH, Text
@@ -44,10 +44,7 @@ _WORDS: dict[str, Text] = {
     "why": Text("why"),
     "try": Text("try"),
     "hint": Text("hint"),
-    "hints": Text("{count} hints are available: `{run} {command} --hint 1`"),
-    "hint-of": Text("hint {number} of {count}"),
-    "next-hint": Text("the next one: `{run} {command} --hint {number}`"),
-    "last-hint": Text("that was the last one; the solution: `{run} {command} --solution`"),
+    "hints": Text("{count} hints are available: `{tool} hint {command}`"),
     "stderr": Text("what it wrote to stderr"),
     "simulator": Text("the simulated GPU found:"),
     "by-luck": Text("the values are right this time, but by luck; the simulated GPU found:"),
@@ -100,7 +97,7 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
     _show_warnings(verdict, terminal, language)
     if verdict.selection.mode.kind is ModeKind.PUZZLE and not verdict.solution:
         count = len(verdict.selection.mode.hints)
-        text = _say("hints", language, count=count, command=command, run=run_prefix(os.environ))
+        text = _say("hints", language, count=count, command=command, tool=tool_prefix(os.environ))
         terminal.labelled(_say("hint", language), text, "cyan")
 
 
@@ -110,21 +107,8 @@ def _show_undecided(verdict: Verdict, headline: str, terminal: Terminal, languag
     terminal.line(terminal.paint(headline, "yellow") + f"  ({_circumstances(verdict, language)})")
     text = NOT_JUDGED.of(device=verdict.choice.target.device).render(language)
     terminal.labelled(_say("why", language), text)
-    again = f"`{run_prefix(os.environ)} {verdict.selection.command} --target sim`"
+    again = f"`{tool_prefix(os.environ)} run {verdict.selection.command} --target sim`"
     terminal.labelled(_say("try", language), again)
-
-
-def show_hint(mode: Mode, command: str, number: int, terminal: Terminal, language: str = "en") -> None:
-    """Writes the hint with this number (from 1), and the command that shows the next one."""
-    count = len(mode.hints)
-    terminal.line(
-        terminal.paint(_say("hint-of", language, number=number, count=count), "cyan")
-        + ": "
-        + mode.hints[number - 1].render(language)
-    )
-    key = "next-hint" if number < count else "last-hint"
-    text = _say(key, language, command=command, number=number + 1, run=run_prefix(os.environ))
-    terminal.line(terminal.paint(f"  {text}", "dim"))
 
 
 def _circumstances(verdict: Verdict, language: str) -> str:

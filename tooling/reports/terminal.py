@@ -48,9 +48,9 @@ class Terminal(Struct, frozen=True):
             indent = line[: len(line) - len(words)]
             self.line(indent + (self.paint(words, style) if style else words))
 
-    def labelled(self, label: str, text: str, style: str = "dim") -> None:
+    def labelled(self, label: str, text: str, style: str = "dim", indent: str = "  ") -> None:
         """Writes `  label: text`, wrapped."""
-        first, *others = self._wrap(f"  {label}: {text}")
+        first, *others = self._wrap(f"{indent}{label}: {text}")
         painted = first.replace(f"{label}:", self.paint(f"{label}:", style), 1)
         for line in (painted, *others):
             self.line(line)

@@ -56,7 +56,7 @@ def require_code_for(program: Path, accelerator: str) -> None:
 
 
 def _runs(name: str) -> bool:
-    """Whether PTX for this target runs at compute capability 9.0: that of `sm_90a` and `sm_80`, not `sm_80a`."""
+    """Whether PTX for this target runs at compute capability 9.0: that for `sm_80` does, for `sm_80a` not."""
     match = _PTX_NAME.fullmatch(name)
     if not match:
         return False
