@@ -7,8 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.exit_codes import ExitCode
-from tooling.text import ENGLISH, Sentence
-from tooling.text.sentences import in_language
+from tooling.text import ENGLISH, Sentence, in_language
 
 
 class Location(Struct, frozen=True, array_like=True):

@@ -18,7 +18,7 @@ from tooling.judging.diagnosis import GUARD, Evidence, diagnose
 from tooling.judging.origins import judge_launches, judge_origin
 from tooling.judging.reference import Array, ReferenceCase
 from tooling.judging.texts import EXPLANATIONS
-from tooling.judging.verdict import CaseVerdict, Outcome, Problem
+from tooling.judging.verdict import CaseVerdict, Outcome, Problem, explained
 from tooling.text import Text
 
 if TYPE_CHECKING:
@@ -89,9 +89,9 @@ def judge_case(
         if never_submitted:
             problems = [_early(transcript)]
         elif len(problems) == wrong_before:
-            problems.append(_problem("program-error", detail=_failure(transcript)))
+            problems.append(explained("program-error", detail=_failure(transcript)))
     if launches == 0 and not problems:
-        problems.append(_problem("not-launched"))
+        problems.append(explained("not-launched"))
     if provenance is not None and not problems:
         problems += _origin_problems(mode, case, submitted, provenance)
     uncounted = mode.needs_counters and kernels is None
@@ -161,12 +161,12 @@ def confirmed_problem(problem: Problem, case: CaseVerdict, cases: Sequence[CaseV
 
 
 def _plain(problem: Problem, text: str) -> Problem:
-    plain = _problem("mismatch", text=text, output=problem.output)
+    plain = explained("mismatch", text=text, output=problem.output)
     return replace(plain, comparison=problem.comparison)
 
 
 def _early(transcript: Transcript) -> Problem:
-    return _problem("program-error", text="program-ended-early", detail=_failure(transcript))
+    return explained("program-error", text="program-ended-early", detail=_failure(transcript))
 
 
 def _ending_problems(
@@ -176,10 +176,10 @@ def _ending_problems(
         detail = _STOPPED_AFTER.of(seconds=transcript.seconds)
         if stopped and stopped.kind.name == "TIME_LIMIT":
             facts = _facts(stopped, detail)
-            return [_problem("time-limit", text="kernel-endless", **facts)]
-        return [_problem("time-limit", detail=detail)]
+            return [explained("time-limit", text="kernel-endless", **facts)]
+        return [explained("time-limit", detail=detail)]
     if transcript.ending is Ending.OUTPUT_LIMIT:
-        return [_problem("time-limit", detail=_ENDLESS_OUTPUT)]
+        return [explained("time-limit", detail=_ENDLESS_OUTPUT)]
     gpu_failure = _GPU_FAILURE.search(transcript.stderr)
     if transcript.ending is Ending.SIGNALLED:
         detail_of_crash = transcript.signal_name
@@ -189,9 +189,9 @@ def _ending_problems(
         return []
     if stopped:
         facts = _facts(stopped, stopped.why)
-        return [_problem("crash", text="kernel-stopped", **facts)]
+        return [explained("crash", text="kernel-stopped", **facts)]
     on_host = launches is not None  # the simulated GPU reports the kernel that it stopped
-    return [_problem("crash", text="crash-on-host" if on_host else "", detail=detail_of_crash)]
+    return [explained("crash", text="crash-on-host" if on_host else "", detail=detail_of_crash)]
 
 
 def _facts(stopped: StoppedKernel, detail: Text) -> dict[str, Any]:
@@ -206,15 +206,15 @@ def _input_problems(case: ReferenceCase, used: Mapping[str, Buffer], *, complete
         buffer = used.get(name)
         if buffer is None:
             if complete:
-                return [_problem("input-changed", output=name, detail=_NEVER_STAGED)]
+                return [explained("input-changed", output=name, detail=_NEVER_STAGED)]
             continue
         if buffer.fault is Fault.IRREGULAR:
-            return [_problem("input-changed", output=name, detail=_NOT_REGULAR)]
+            return [explained("input-changed", output=name, detail=_NOT_REGULAR)]
         if buffer.dtype not in (wanted.dtype.name, "bfloat16"):
             types = {"got": buffer.dtype, "wanted": wanted.dtype.name}
-            return [_problem("input-changed", text="other-type", output=name, **types)]
+            return [explained("input-changed", text="other-type", output=name, **types)]
         if buffer.content != np.ascontiguousarray(wanted).tobytes():
-            return [_problem("input-changed", output=name, detail=_OTHER_VALUES)]
+            return [explained("input-changed", output=name, detail=_OTHER_VALUES)]
     return []
 
 
@@ -227,23 +227,23 @@ def _output_problems(
     expected = case.expected[output.name]
     buffer = submitted.get(output.name)
     if buffer is None:
-        return [_problem("not-submitted", output=output.name)]
+        return [explained("not-submitted", output=output.name)]
     if buffer.fault is Fault.IRREGULAR:
-        return [_problem("not-submitted", text="irregular-file", output=output.name)]
+        return [explained("not-submitted", text="irregular-file", output=output.name)]
     if buffer.dtype != output.dtype:
         types = {"got": buffer.dtype, "wanted": output.dtype}
-        return [_problem("not-submitted", text="other-type", output=output.name, **types)]
+        return [explained("not-submitted", text="other-type", output=output.name, **types)]
     width = element_bytes(output.dtype)
     got_elements, rest = divmod(len(buffer.content), width)
     if buffer.fault is Fault.TOO_LARGE:
         most = {"wanted": expected.size * width}
-        return [_problem("not-submitted", text="too-large", output=output.name, **most)]
+        return [explained("not-submitted", text="too-large", output=output.name, **most)]
     if rest:
         sizes = {"got": len(buffer.content), "wanted": expected.size * width, "width": width}
-        return [_problem("not-submitted", text="broken-element", output=output.name, **sizes)]
+        return [explained("not-submitted", text="broken-element", output=output.name, **sizes)]
     if got_elements != expected.size:
         sizes = {"got": got_elements, "wanted": expected.size}
-        return [_problem("not-submitted", text="other-size", output=output.name, **sizes)]
+        return [explained("not-submitted", text="other-size", output=output.name, **sizes)]
     got = buffer.array().reshape(output.shape)
     comparison = compare(got, expected, output.rtol, output.atol)
     if not comparison.equal:
@@ -267,7 +267,7 @@ def _output_problems(
         return [Problem(name, what, cause, advice, output.name, comparison, also)]
     printed = [listing for listing in listings if listing.label == output.name]
     if printed and not _agrees(printed[-1].items, got):
-        return [_problem("text-disagrees", output=output.name, line=printed[-1].line)]
+        return [explained("text-disagrees", output=output.name, line=printed[-1].line)]
     return []
 
 
@@ -315,9 +315,3 @@ def _failure(transcript: Transcript) -> str:
         return uncaught.group(1).strip()
     lines = [line for line in transcript.stderr.splitlines() if line.strip()]
     return f"exit status {transcript.status}" + (f": {lines[-1].strip()}" if lines else "")
-
-
-def _problem(name: str, *, text: str = "", output: str = "", **facts: Any) -> Problem:
-    """A problem with the sentences of `name`, or with those of `text`."""
-    what, cause, advice = EXPLANATIONS[text or name].of({"output": output, **facts})
-    return Problem(name, what, cause, advice, output)

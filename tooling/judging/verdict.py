@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -11,6 +11,7 @@ from tooling.catalog.catalogue import Selection
 from tooling.execution.program import Transcript
 from tooling.exit_codes import ExitCode
 from tooling.judging.comparison import Comparison
+from tooling.judging.texts import EXPLANATIONS
 from tooling.targets.model import Choice
 from tooling.text import Sentence
 
@@ -46,6 +47,12 @@ class Problem(Struct, frozen=True):
     output: str = ""  # of `counters`: the kernel
     comparison: Comparison | None = None
     also: tuple[str, ...] = ()  # further diagnoses that fit
+
+
+def explained(name: str, *, text: str = "", output: str = "", **facts: Any) -> Problem:
+    """A problem with the sentences of `name`, or with those of `text`."""
+    what, cause, advice = EXPLANATIONS[text or name].of({"output": output, **facts})
+    return Problem(name, what, cause, advice, output)
 
 
 class CaseVerdict(Struct, frozen=True):
