@@ -62,9 +62,12 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.book.figures",),
     ("tooling.book.directives",),
     ("tooling.book.site",),
+    # A reader's way through the puzzles; it names the pages of the book.
+    ("tooling.learning",),
     # The command line; `book check` compares the commands that pages show with its parser.
     ("tooling.repository_checks",),
-    ("tooling.cli.commands", "tooling.cli.parser", "tooling.cli.options", "tooling.cli.fields"),
+    ("tooling.cli.commands", "tooling.cli.parser", "tooling.cli.options", "tooling.cli.fields",
+     "tooling.cli.learner_options"),
     ("tooling.book.checks",),
     ("tooling.cli", "tooling.__main__", "tooling.translations.__main__"),
 )  # fmt: skip

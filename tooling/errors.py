@@ -7,8 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.exit_codes import ExitCode
-from tooling.text import ENGLISH, Sentence
-from tooling.text.sentences import in_language
+from tooling.text import ENGLISH, Sentence, in_language
 
 
 class Location(Struct, frozen=True, array_like=True):
@@ -38,6 +37,7 @@ class ToolingError(Exception):
 
     Attributes:
         what, why, hint: in English, or in the language set by `speak`.
+        language: that language.
     """
 
     exit_code: ExitCode = ExitCode.USAGE
@@ -58,6 +58,7 @@ class ToolingError(Exception):
     def speak(self, language: str) -> None:
         """Sets the language of its sentences; plain strings are not translated."""
         rendered = (in_language(sentence, language) for sentence in self._sentences)
+        self.language = language
         self.what: str
         self.why: str | None
         self.hint: str | None

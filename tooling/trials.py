@@ -9,6 +9,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from msgspec import Struct
 
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, ProgramLanguage
+from tooling.catalog.mutants import known_mistakes
 from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.project import Project
 from tooling.target_run import RunOptions, run_on_target
@@ -108,7 +110,7 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
         ReferenceUnusable: the puzzle's reference has a mistake.
         ProgramNotStarted: the program cannot be started on this machine.
     """
-    from tooling.judging.judge import outcome_of  # noqa: PLC0415 - imports NumPy
+    from tooling.judging.judge import confirmed, outcome_of  # noqa: PLC0415 - imports NumPy
     from tooling.judging.reference import load_reference  # noqa: PLC0415
     from tooling.judging.verdict import Verdict  # noqa: PLC0415
 
@@ -131,7 +133,8 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
             )
             for index, dataset in enumerate(datasets)
         ]
-        cases = tuple(future.result() for future in futures)
+        mistakes = partial(known_mistakes, trial.selection.puzzle, mode.name)
+        cases = confirmed([future.result() for future in futures], mistakes)
     return Verdict(
         selection=trial.selection,
         choice=trial.choice,

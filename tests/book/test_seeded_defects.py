@@ -61,7 +61,7 @@ DEFECTS = [
     Defect("directive-unknown-constant", "directive", P15, "{{#constant p15 BATCH}} rows", "{{#constant p15 BATCHES}} rows"),
     Defect("directive-unknown-figure", "directive", P15, "{{#figure p15-steps}}", "{{#figure p15-stairs}}"),
     Defect("directive-output-without-state", "directive", P15, "{{#output p15 unsolved}}", "{{#output p15}}"),
-    Defect("output-never-recorded", "directive", P15, "{{#output p15 unsolved}}", "{{#output p15_raw unsolved}}"),
+    Defect("output-never-recorded", "directive", P15, "{{#output p15 unsolved}}", "{{#output p15_raw solved}}"),
     Defect("tabs-never-closed", "directive", P15, "{{#end tabs}}\n\n<div", "\n\n<div"),
     Defect("tab-outside-of-tabs", "directive", P15, "## Overview", "## Overview\n\n{{#tab lost}}"),
     Defect("formula-unreadable", "directive", P15, "\\sum_{c=0}", "\\summe_{c=0}"),
@@ -89,6 +89,10 @@ DEFECTS = [
            'main/problems/p15/p15.mojo">View full file: problems/p15/p15.mojo'),
     Defect("repository-written-out", "repository", P15, 'href="{{#include ../_includes/repo_url.md}}/blob/main/problems/p15/p15.mojo', 'href="https://github.com/somebody/fork/blob/main/problems/p15/p15.mojo'),
     Defect("repository-differs", "repository", "i18n/ko/book/src/_includes/repo_url.md", None, "-fork"),
+    # versions
+    Defect("version-of-another-api", "version", P15, "problems/p15/p15_tile_tensor.mojo:axis_sum_tile_tensor}}", "problems/p15/p15.mojo:axis_sum}}"),
+    Defect("version-named-in-the-text", "version", P15, "{{#run p15}}", "For LayoutTensor, put `p15` in place of the name.\n\n{{#run p15}}"),
+    Defect("version-of-the-command", "version", "book/src/puzzle_12/raw.md", "{{#run p12}}", "{{#run p12_tile_tensor}}"),
     # commands
     Defect("command-unknown-task", "command", HOWTO, "cd gpu-puzzle-lab", "uv run poe p99"),
     Defect("command-unknown-flag", "command", HOWTO, "cd gpu-puzzle-lab", "pixi run p23 --tild"),
@@ -97,6 +101,8 @@ DEFECTS = [
     Defect("command-unknown-group", "command", HOWTO, "cd gpu-puzzle-lab", "uv run --group books tooling list"),
     Defect("command-unknown-extra", "command", HOWTO, "cd gpu-puzzle-lab", "uv run --extra maxx tooling list"),
     Defect("command-without-its-extra", "command", HOWTO, "cd gpu-puzzle-lab", "uv run poe p17"),
+    Defect("tooling-without-its-extra", "command", HOWTO, "cd gpu-puzzle-lab", "uv run tooling run p17"),
+    Defect("tooling-on-wrong-gpu", "vendor", HOWTO, "cd gpu-puzzle-lab", "pixi run -e amd tooling run p34 --reduction"),
     Defect("command-in-an-environment-without-its-extra", "command", HOWTO, "cd gpu-puzzle-lab", "pixi run -e amd p17"),
     Defect("command-unknown-target", "command", HOWTO, "cd gpu-puzzle-lab", "uv run poe p15 --target simulator"),
     Defect("command-unknown-subcommand", "command", HOWTO, "cd gpu-puzzle-lab", "uv run tooling tidy"),

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import MANIFEST, MANY_MODES
-from tooling.catalog.catalogue import find_mode
+from tooling.catalog.catalogue import find_mode, load_catalogue
 from tooling.catalog.manifest import load_puzzle
-from tooling.catalog.model import Bound, CounterMetric, Requirement, Vendor
+from tooling.catalog.model import Bound, CounterMetric, Puzzle, Requirement, Vendor
 from tooling.catalog.nodes import ManifestError
 from tooling.project import Project
+
+ROOT = Path(__file__).parents[2]
 
 
 def load(tmp_path: Path, text: str, identity: str = "p01"):  # type: ignore[no-untyped-def]
@@ -220,3 +222,11 @@ def test_the_only_mode_that_is_judged_needs_no_flag_beside_a_benchmark(tmp_path:
 def test_a_mode_cannot_be_listed_twice(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="--coordination` is listed 2 times"):
         load(tmp_path, MANY_MODES.replace("[--demo]", "[--coordination]"), "p34")
+
+
+@pytest.mark.parametrize("puzzle", load_catalogue(Project(ROOT)), ids=lambda puzzle: puzzle.id)
+def test_every_puzzle_says_in_both_languages_what_it_teaches(puzzle: Puzzle) -> None:
+    assert puzzle.learnt
+    versions = dict(puzzle.learnt.versions)
+    assert versions.keys() == {"en", "ko"}
+    assert all(text.endswith(".") and len(text) <= 170 for text in versions.values())

@@ -54,7 +54,7 @@ def test_a_wrong_answer_says_what_its_pattern_means(workbench: Workbench, kernel
     result = workbench.run("run", "p01")
     assert result.status == ExitCode.WRONG, result.stderr
     assert says in result.stdout
-    assert "tooling run p01 --hint 1" in result.stdout
+    assert "tooling hint p01`" in result.stdout
 
 
 def test_a_mismatch_names_the_first_five_elements(workbench: Workbench) -> None:
@@ -250,7 +250,7 @@ def test_a_demo_is_run_but_not_judged(workbench: Workbench) -> None:
 def test_hints_come_one_at_a_time_in_both_languages(workbench: Workbench) -> None:
     first = workbench.run("run", "p01", "--hint")
     assert "hint 1 of 3: Which element is yours?" in first.stdout
-    assert "--hint 2" in first.stdout
+    assert "the next one: `tooling hint p01 2`" in first.stdout
     last = workbench.run("run", "--hint", "3", "p01", "--lang", "ko")
     assert "힌트 3/3: `out[i] = a[i] + 10`" in last.stdout
     assert not workbench.builds
@@ -472,7 +472,7 @@ def test_a_solved_puzzle_is_remembered_and_nothing_else(workbench: Workbench) ->
     assert not kept.exists()
     workbench.answer("for i in range(8):\n    out[i] = a[i] + 10\n")
     assert workbench.run("run", "p01").status == ExitCode.PASSED
-    assert next(iter(json.loads(kept.read_text())["checkouts"].values())).keys() == {"p01"}
+    assert next(iter(json.loads(kept.read_text())["projects"].values()))["solved"].keys() == {"p01"}
 
 
 def test_progress_that_cannot_be_kept_is_told_and_changes_no_verdict(workbench: Workbench) -> None:

@@ -82,13 +82,13 @@ def test_pictures(target: str, root: Path) -> None:
 
 def test_unused_anchors(tmp_path: Path) -> None:
     code = tmp_path / "code.mojo"
-    code.write_text("ANCHOR: a\nANCHOR_END: a\n\nANCHOR: b\nANCHOR_END: b\n")
+    code.write_text("ANCHOR: a\n1\nANCHOR_END: a\n\nANCHOR: b\n2\nANCHOR_END: b\n")
     files = Files()
     text = "{{#include code.mojo:a}} \\{{#include code.mojo:b}}"
     problems, uses = expansion.check(text, tmp_path / "page.md", files)
     assert problems == ()
     unused = expansion.unused_anchors(uses, [code], files)
-    assert [(path, region.name, region.opening) for path, region in unused] == [(code, "b", 4)]
+    assert [(path, region.name, region.opening) for path, region in unused] == [(code, "b", 5)]
 
 
 def test_check_finds_what_expansion_finds(tmp_path: Path) -> None:

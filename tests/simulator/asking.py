@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
+from functools import partial
 
-from tooling.simulator.checks.findings import Kind
+from tooling.simulator.checks.findings import Check, Kind
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.engine.executor import Engine
 from tooling.simulator.server.context import Context, Gpu
@@ -30,7 +31,7 @@ READER = b"""
 
 def introduced(*, checked: bool = True, language: str = "en") -> Context:
     """A program that has said hello; close it at the end."""
-    make = make_checks if checked else lambda: ()
+    make = partial(make_checks, tuple(Check) if checked else ())
     context = Context(Gpu(Engine("lockstep", None), make, language), lambda: False)
     context.answer(DriverRequest(Opcode.HELLO, (MAGIC, VERSION, 1, ARENA_BASE), b""))
     return context

@@ -11,6 +11,7 @@ import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -19,7 +20,7 @@ import pytest
 
 from tests.simulator.helpers import RecordOnly, findings_of
 from tooling.simulator.checks.base import CheckHook
-from tooling.simulator.checks.findings import render
+from tooling.simulator.checks.findings import Check, render
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.counters.profiler import ProfilingHook
 from tooling.simulator.engine import engine
@@ -224,7 +225,7 @@ def send_damaged(seeds: range) -> None:
     """Twenty requests for each seed, to a fresh program each."""
     for seed in seeds:
         chance = random.Random(seed)
-        gpu = Gpu(RecordOnly(), make_checks)
+        gpu = Gpu(RecordOnly(), partial(make_checks, tuple(Check)))
         context = Context(gpu, lambda: False)
         known: list[int] = []
         try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
 
 from tests.simulator.asking import ask, launch
+from tooling.simulator.checks.findings import Check
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.engine.executor import Engine
 from tooling.simulator.gpu.launch import Dim3
@@ -146,7 +148,9 @@ class Program:
     """A program that asks the driver as Mojo does, and moves the bytes itself once it may."""
 
     def __init__(self) -> None:
-        gpu = Gpu(Engine("lockstep", None), make_checks, result_sizes=frozenset({SIZE}))
+        gpu = Gpu(
+            Engine("lockstep", None), partial(make_checks, tuple(Check)), result_sizes=frozenset({SIZE})
+        )
         self.context = Context(gpu, lambda: False)
         self.context.answer(DriverRequest(Opcode.HELLO, (MAGIC, VERSION, 1, ARENA_BASE), b""))
 
@@ -357,5 +361,5 @@ def test_launches_are_recorded_with_the_threads_that_accessed_memory(program: Pr
 
 
 def test_nothing_is_recorded_unless_results_are_judged() -> None:
-    context = Context(Gpu(Engine("lockstep", None), make_checks), lambda: False)
+    context = Context(Gpu(Engine("lockstep", None), partial(make_checks, tuple(Check))), lambda: False)
     assert context.provenance is None

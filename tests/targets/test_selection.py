@@ -12,8 +12,7 @@ from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program, Puzzle, Requirement, TensorApi, Vendor
 from tooling.targets.model import Absence, Target, TargetKind
 from tooling.targets.selection import ModeGated, choose, gate
-from tooling.text import LocalText
-from tooling.text.sentences import in_language
+from tooling.text import LocalText, in_language
 
 
 def needing(compute: tuple[int, int]) -> Selection:

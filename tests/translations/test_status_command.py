@@ -422,3 +422,86 @@ def test_the_cache_never_outlives_the_texts(mixed: Book, run: Run) -> None:
     run()
     mixed.edit("a[i]", "b[i]", page="stale.md")
     assert "(code, 1 block)" in run()[1]
+
+
+def test_a_marker_whose_lines_contradict_each_other_is_reported(book: Book, run: Run) -> None:
+    commit = book.translated()
+    before = book.blob()
+    book.edit("meet at", "gather at")
+    book.korean(f"{KOREAN}\n이 글은 `page.md`입니다.\n", commit=commit, blob=book.blob())
+    book.commit("edit the marker by hand")
+    status, out = run("status", "--check", "--fail-on", "warning")
+    assert status == 1
+    assert (
+        f"page.md:1: warning[parity:marker] the lines of the marker contradict each other: the page is "
+        f"{before[:12]} at commit {commit[:12]}, and the blob line names {book.blob()[:12]}"
+    ) in out
+
+
+def test_a_skip_trailer_that_matches_nothing_is_reported(book: Book, run: Run) -> None:
+    book.translated()
+    commit = book.edit("meet at", "gather at", message="fix\n\nI18n-Skip: book/src/other-*.md")
+    _, out = run("status")
+    assert (
+        f"note: commit {commit[:12]}: `I18n-Skip: book/src/other-*.md` matches no source page that it changed"
+    ) in out
+
+
+def test_a_moved_page_is_found_when_it_alone_is_named(book: Book, run: Run) -> None:
+    book.translated()
+    book.git("mv", "book/src/page.md", "book/src/other.md")
+    book.commit("rename")
+    _, out = run("status", "page.md")
+    assert "orphaned: its source page moved to other.md" in out
+    assert "try: git mv i18n/ko/book/src/page.md i18n/ko/book/src/other.md" in out
+    assert "1 orphaned\n" in out  # the other page was not asked for
+
+
+def test_control_characters_of_a_file_name_are_shown_as_escapes(book: Book, run: Run) -> None:
+    book.translated("a\n\x1b[31mb.md")
+    status, out = run("status", "--check", "--all")
+    assert status == 0
+    assert "a\\x0a\\x1b[31mb.md  current" in out
+    assert "\x1b" not in out
+
+
+def test_files_that_are_not_pages_are_listed_with_all(book: Book, run: Run) -> None:
+    book.translated()
+    for name in ("_draft.md", "_includes/a.md", "_includes/b.md", "_includes/c.md"):
+        book.english(page=name)
+    _, out = run("status", "--all")
+    names = "_draft.md, _includes/a.md, _includes/b.md and 1 more"
+    assert f"not pages, because a name begins with `_`: {names}\n" in out
+    assert "not pages" not in run("status")[1]
+
+
+def test_included_code_that_a_shallow_clone_cannot_compare_is_a_problem(
+    book: Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    book.including("# ANCHOR: a\nvar x = 1\n# ANCHOR_END: a\n")
+    assert run("status")[0] == 0
+    monkeypatch.chdir(book.clone(tmp_path / "clone", "--depth=1").root)
+    status, out = run("status")
+    assert status == 2
+    assert "could not be checked: included code was not compared with that at the pin\n" in out
+    assert "why: the history of this clone is cut off before 1 pinned commit\n" in out
+    assert "try: git fetch --unshallow (CI: fetch-depth: 0)\n" in out
+
+
+def test_the_work_is_listed_page_by_page(book: Book, run: Run) -> None:
+    book.translated()
+    book.edit("first item", "item one")
+    book.english(page="new.md")
+    book.commit("write new.md")
+    assert run("--format", "todo")[1].splitlines() == [
+        "# To translate (ko): 2 items, 2 pages",
+        "",
+        "## `i18n/ko/book/src/page.md`: stale (prose), stale for 11 days",
+        "",
+        '- [ ] §2 "Shared memory" (prose, 1 block) → line 12',
+        "- [ ] `tooling check-translations stamp i18n/ko/book/src/page.md`",
+        "",
+        "## `book/src/new.md`: missing",
+        "",
+        "- [ ] the page has no translation yet: translate it to i18n/ko/book/src/new.md, then stamp it",
+    ]

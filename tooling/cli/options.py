@@ -53,7 +53,8 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _preset_language() -> LanguageCode:
+def preset_language() -> LanguageCode:
+    """The language of the environment."""
     return "ko" if os.environ.get("PUZZLE_LANG") == "ko" else "en"
 
 
@@ -100,7 +101,7 @@ class PuzzleRunOptions(Struct, frozen=True, kw_only=True):
     hint: Annotated[int | None, Option("show a hint (the first, or number N)", "N", bare="1")] = None
     json: JsonFile = None
     junit: JunitFile = None
-    lang: Language = field(default_factory=_preset_language)
+    lang: Language = field(default_factory=preset_language)
     flags: Annotated[tuple[str, ...], Flags()] = ()
 
     @property
@@ -114,7 +115,7 @@ class ListOptions(Struct, frozen=True, kw_only=True):
 
     part: Annotated[str | None, Option("only the puzzles of one part of the book, such as VI")] = None
     json: Annotated[str | None, Option("write the list as JSON (`-`: to stdout)", "FILE")] = None
-    lang: Language = field(default_factory=_preset_language)
+    lang: Language = field(default_factory=preset_language)
 
 
 class TargetsOptions(Struct, frozen=True):
@@ -162,7 +163,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     )
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, Option("write the findings as JSON", "FILE")] = None
-    lang: Language = field(default_factory=_preset_language)
+    lang: Language = field(default_factory=preset_language)
     program: Annotated[tuple[str, ...], Positional("what to run", "-- COMMAND …", remainder=True)] = ()
 
     @property
@@ -181,7 +182,7 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, Option("write the counters as JSON (`-`: to stdout)", "FILE")] = None
     html: Annotated[str | None, Option("write a page with pictures of the accesses", "FILE")] = None
-    lang: Language = field(default_factory=_preset_language)
+    lang: Language = field(default_factory=preset_language)
     flags: Annotated[tuple[str, ...], Flags()] = ()
 
 
@@ -300,7 +301,7 @@ class StatusOptions(RootOptions, frozen=True, kw_only=True):
 
     pages: Pages = ()
     format: Annotated[
-        Literal["text", "json", "md", "github", "sarif", "html"], Option(None, group=_OUTPUT)
+        Literal["text", "json", "md", "github", "sarif", "html", "todo"], Option(None, group=_OUTPUT)
     ] = "text"
     output: Annotated[str | None, Option("write there instead of to standard output", "FILE", _OUTPUT)] = None
     all: Annotated[bool, Option("list pages in order too (text)", group=_OUTPUT)] = False
@@ -340,6 +341,10 @@ class DiffOptions(RootOptions, frozen=True, kw_only=True):
 
     pages: Pages
     words: Annotated[bool, Option("mark changed words inside a block")] = False
+    net: Annotated[bool, Option("all changes since the pin at once, not commit by commit")] = False
+    html: Annotated[
+        str | None, Option("write them with the translation beside them, as a page of HTML", "FILE")
+    ] = None
     fetch: Fetch = False
 
 
@@ -359,6 +364,12 @@ class StampOptions(RootOptions, frozen=True, kw_only=True):
         ),
     ] = ()
     all: Annotated[bool, Option("every page")] = False
+    uncommitted: Annotated[
+        bool,
+        Option(
+            "the text of source pages that will be committed with their translation; `repair` adds the commit"
+        ),
+    ] = False
     force: Annotated[bool, Option("in spite of parity errors")] = False
     base: Annotated[str, Option("history that must hold the commit", "REF")] = "HEAD"
     fetch: Fetch = False

@@ -11,8 +11,7 @@ def command(_options: TargetsOptions) -> int:
     from tooling.targets.model import Absence, TargetKind
     from tooling.targets.probing import probe
     from tooling.targets.selection import choose
-    from tooling.text import ENGLISH
-    from tooling.text.sentences import in_language
+    from tooling.text import ENGLISH, in_language
 
     terminal = open_terminal()
     for kind in TargetKind:

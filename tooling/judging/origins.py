@@ -14,8 +14,7 @@ from tooling.catalog.model import LaunchShape, LeastThreads, Mode, Output
 from tooling.execution.channel import Buffer, element_bytes
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.reference import ReferenceCase
-from tooling.judging.texts import EXPLANATIONS
-from tooling.judging.verdict import Problem
+from tooling.judging.verdict import Problem, explained
 
 if TYPE_CHECKING:
     from tooling.simulator.server.provenance import LaunchFacts, Provenance
@@ -46,9 +45,9 @@ def judge_origin(
         return None
     origin = provenance.of(buffer.content)
     if origin is None:
-        return _problem("not-from-device", output.name)
+        return explained("not-from-device", output=output.name)
     if output.name == GUARD:
-        return _problem("guard-refilled", output.name) if origin.ever_by_kernel else None
+        return explained("guard-refilled", output=output.name) if origin.ever_by_kernel else None
     by_kernel = origin.elements(element_bytes(output.dtype))
     if by_kernel is None:
         return None
@@ -59,7 +58,7 @@ def judge_origin(
         before = initial.ravel()
         foreign &= ~((got == before) | ((got != got) & (before != before)))  # noqa: PLR0124 - a NaN stays one
     count = int(np.count_nonzero(foreign))
-    return _problem("stored-by-host", output.name, count=count) if count else None
+    return explained("stored-by-host", output=output.name, count=count) if count else None
 
 
 def judge_launches(mode: Mode, launches: Sequence[LaunchFacts]) -> list[Problem]:
@@ -77,7 +76,7 @@ def _other_shape(wanted: LaunchShape, launches: Sequence[LaunchFacts]) -> list[P
         if (tuple(launch.grid), tuple(launch.block)) != (wanted.grid, wanted.block):
             facts = {"grid": _shown(launch.grid), "block": _shown(launch.block)}
             facts |= {"wanted_grid": _shown(wanted.grid), "wanted_block": _shown(wanted.block)}
-            return [_problem("launch-shape", launch.kernel, because=wanted.because, **facts)]
+            return [explained("launch-shape", output=launch.kernel, because=wanted.because, **facts)]
     return []
 
 
@@ -87,14 +86,9 @@ def _few_threads(wanted: LeastThreads, launches: Sequence[LaunchFacts]) -> list[
     largest = max(launches, key=lambda launch: launch.threads)
     if largest.threads >= wanted.least:
         return []
-    facts = {"threads": largest.threads, "least": wanted.least}
-    return [_problem("few-threads", largest.kernel, because=wanted.because, **facts)]
+    facts: dict[str, Any] = {"threads": largest.threads, "least": wanted.least, "because": wanted.because}
+    return [explained("few-threads", output=largest.kernel, **facts)]
 
 
 def _shown(extents: Sequence[int]) -> str:
     return f"({', '.join(map(str, extents))})"
-
-
-def _problem(name: str, output: str, **facts: Any) -> Problem:
-    what, cause, advice = EXPLANATIONS[name].of({"output": output, **facts})
-    return Problem(name, what, cause, advice, output)

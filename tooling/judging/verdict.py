@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -11,6 +12,7 @@ from tooling.catalog.catalogue import Selection
 from tooling.execution.program import Transcript
 from tooling.exit_codes import ExitCode
 from tooling.judging.comparison import Comparison
+from tooling.judging.texts import EXPLANATIONS
 from tooling.targets.model import Choice
 from tooling.text import Sentence
 
@@ -46,6 +48,13 @@ class Problem(Struct, frozen=True):
     output: str = ""  # of `counters`: the kernel
     comparison: Comparison | None = None
     also: tuple[str, ...] = ()  # further diagnoses that fit
+    facts: Mapping[str, Mapping[str, object]] = {}  # of each diagnosis, by its name
+
+
+def explained(name: str, *, text: str = "", output: str = "", **facts: Any) -> Problem:
+    """A problem with the sentences of `name`, or with those of `text`."""
+    what, cause, advice = EXPLANATIONS[text or name].of({"output": output, **facts})
+    return Problem(name, what, cause, advice, output)
 
 
 class CaseVerdict(Struct, frozen=True):
@@ -56,6 +65,8 @@ class CaseVerdict(Struct, frozen=True):
     problems: tuple[Problem, ...]
     findings: tuple[Finding, ...] = ()  # of the simulated GPU
     uncounted: bool = False  # the mode requires counters, and the target has none
+    digests: Mapping[str, str] = {}  # of the submitted outputs, by name
+    inputs: Mapping[str, str] = {}  # the first elements of each input, as text
 
     @property
     def errors(self) -> tuple[Finding, ...]:

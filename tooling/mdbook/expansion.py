@@ -220,6 +220,11 @@ class _Expander(Struct):
                 "would show everything to the end of the file",
                 f"add a line `ANCHOR_END: {selector}`",
             )
+        elif directive.kind is Kind.INCLUDE and not take(directive.kind, selector, content).text.strip():
+            where = f"{directive.path}:{found[0].opening}"
+            message = f"the anchor `{selector}` of {where} encloses no text, so the page shows nothing"
+            hint = f"move `ANCHOR_END: {selector}` below the lines to show, or remove the directive"
+            self._report(Fault.EMPTY_RANGE, directive, frame, message, hint, fatal=False)
 
     def _report_unreadable(
         self, directive: Directive, frame: _Frame, target: str, error: OSError | UnicodeDecodeError
@@ -241,8 +246,17 @@ class _Expander(Struct):
                 hint += "; a path ends at its first space"
         self._report(Fault.MISSING_FILE, directive, frame, message, hint)
 
-    def _report(self, fault: Fault, directive: Directive, frame: _Frame, message: str, hint: str) -> None:
-        self.problems.append(IncludeProblem(fault, frame.location(directive.start), message, hint))
+    def _report(
+        self,
+        fault: Fault,
+        directive: Directive,
+        frame: _Frame,
+        message: str,
+        hint: str,
+        *,
+        fatal: bool = True,
+    ) -> None:
+        self.problems.append(IncludeProblem(fault, frame.location(directive.start), message, hint, fatal))
 
     def _look_for_slips(self, frame: _Frame) -> None:
         """Reports text that mdBook shows as it is although it was probably meant as a directive."""

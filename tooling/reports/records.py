@@ -10,8 +10,7 @@ from msgspec import Struct
 from tooling.errors import Location, ToolingError
 from tooling.judging.comparison import Comparison
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
-from tooling.text import ENGLISH
-from tooling.text.sentences import in_language
+from tooling.text import ENGLISH, in_language
 
 VERSION = 1
 """Version of the JSON report, incremented when a field changes its meaning or is removed."""

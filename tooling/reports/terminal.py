@@ -23,6 +23,7 @@ _PLAIN_SIGNS = {
     "→": "->",
     "—": "-",
 }
+SUCCESS = "✅"
 _NARROWEST, _WIDEST = 30, 110  # columns that texts are wrapped at
 
 
@@ -47,9 +48,9 @@ class Terminal(Struct, frozen=True):
             indent = line[: len(line) - len(words)]
             self.line(indent + (self.paint(words, style) if style else words))
 
-    def labelled(self, label: str, text: str, style: str = "dim") -> None:
+    def labelled(self, label: str, text: str, style: str = "dim", indent: str = "  ") -> None:
         """Writes `  label: text`, wrapped."""
-        first, *others = self._wrap(f"  {label}: {text}")
+        first, *others = self._wrap(f"{indent}{label}: {text}")
         painted = first.replace(f"{label}:", self.paint(f"{label}:", style), 1)
         for line in (painted, *others):
             self.line(line)
@@ -69,13 +70,41 @@ class Terminal(Struct, frozen=True):
 
     def streamer(self) -> Callable[[bytes], None]:
         """A function that shows a program's output as it arrives."""
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        return ProgramOutput(self).show
 
-        def show(data: bytes) -> None:
-            self.stream.write(self.showable(decoder.decode(data)))
-            self.stream.flush()
 
-        return show
+class ProgramOutput:
+    """Shows a program's output as it arrives; what follows a ✅ of its own waits for the verdict."""
+
+    def __init__(self, terminal: Terminal, *, judged: bool = False) -> None:
+        self._terminal = terminal
+        self._judged = judged
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._line = ""  # the beginning of a line that is not complete
+        self._held: list[str] = []
+
+    def show(self, data: bytes) -> None:
+        text = self._decoder.decode(data)
+        if self._judged:
+            *lines, self._line = (self._line + text).split("\n")
+            text = ""
+            for line in lines:
+                if self._held or SUCCESS in line:
+                    self._held.append(line + "\n")
+                else:
+                    text += line + "\n"
+        self._write(text)
+
+    def end(self, *, passed: bool) -> None:
+        """Shows the rest; a line with the program's own ✅ only if it passed."""
+        held, self._held = [*self._held, self._line], []
+        self._line = ""
+        self._write("".join(line for line in held if passed or SUCCESS not in line))
+
+    def _write(self, text: str) -> None:
+        if text:
+            self._terminal.stream.write(self._terminal.showable(text))
+            self._terminal.stream.flush()
 
 
 def broken(line: str, width: int) -> Iterator[str]:

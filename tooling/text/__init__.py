@@ -12,6 +12,6 @@ Modules, in the order in which they may import one another: `width`, `catalogues
 from __future__ import annotations
 
 from tooling.text.catalogues import ENGLISH, languages
-from tooling.text.sentences import LocalText, Sentence, Text
+from tooling.text.sentences import LocalText, Sentence, Text, in_language
 
-__all__ = ["ENGLISH", "LocalText", "Sentence", "Text", "languages"]
+__all__ = ["ENGLISH", "LocalText", "Sentence", "Text", "in_language", "languages"]

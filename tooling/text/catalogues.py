@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import os
 from functools import cache
-from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gettext import GNUTranslations
+
     from polib import POFile
 
 ENGLISH = "en"
@@ -20,10 +20,7 @@ FOLDER_VARIABLE = "PUZZLE_CATALOGUES"
 
 def catalogue_files() -> dict[str, Path]:
     """The catalogues by language; those of the folder in the environment take precedence."""
-    folders = [FOLDER]
-    if os.environ.get(FOLDER_VARIABLE):
-        folders.append(Path(os.environ[FOLDER_VARIABLE]))
-    return {file.stem: file for folder in folders for file in sorted(folder.glob("*.po"))}
+    return _catalogue_files(os.environ.get(FOLDER_VARIABLE))
 
 
 def languages() -> tuple[str, ...]:
@@ -39,7 +36,9 @@ def translated(language: str, english: str, plural: str, count: int, context: st
         plural: the sentence for another count; empty if there is no count.
         context: distinguishes sentences that are equal in English.
     """
-    catalogue = _catalogue(catalogue_files()[language]) if language != ENGLISH else NullTranslations()
+    if language == ENGLISH:
+        return plural if plural and count != 1 else english
+    catalogue = _catalogue(catalogue_files()[language])
     match bool(plural), bool(context):
         case False, False:
             return catalogue.gettext(english)
@@ -58,10 +57,20 @@ def translations(language: str) -> tuple[str, ...]:
 
 
 @cache
+def _catalogue_files(further: str | None) -> dict[str, Path]:
+    folders = [FOLDER, *([Path(further)] if further else [])]
+    return {file.stem: file for folder in folders for file in sorted(folder.glob("*.po"))}
+
+
+@cache
 def _catalogue(file: Path) -> GNUTranslations:
+    import io  # noqa: PLC0415 - English runs do not need it
+    from gettext import GNUTranslations  # noqa: PLC0415 - English runs do not need it
+
     return GNUTranslations(io.BytesIO(_entries(file).to_binary()))
 
 
+@cache
 def _entries(file: Path) -> POFile:
     import polib  # noqa: PLC0415 - English runs do not need it
 

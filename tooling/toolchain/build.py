@@ -52,7 +52,7 @@ class BuildFailed(ToolingError):
     @property
     def details(self) -> str:
         """The compiler's messages with source lines, carets and hints."""
-        return render_errors(self.diagnostics)
+        return render_errors(self.diagnostics, language=self.language)
 
 
 class BuildTimeout(ToolingError):

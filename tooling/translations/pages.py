@@ -80,6 +80,12 @@ def find_pages(root: Path, what: str) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
+def snippets(root: Path) -> list[str]:
+    """Markdown files below `root` that are not pages because of a name that begins with `_`, sorted."""
+    files = (path.relative_to(root) for path in root.rglob("*.md"))
+    return sorted(path.as_posix() for path in files if any(part.startswith("_") for part in path.parts))
+
+
 def read_source(key: str, path: Path, object_format: str) -> TreePage:
     """A page of the source with the ids of its text."""
     return TreePage(key, path, blob_ids(path.read_bytes(), object_format))

@@ -15,6 +15,14 @@ IGNORES = "i18n/{lang}/ignore.toml"
 GLOSSARY = "i18n/{lang}/glossary.yaml"
 
 
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+
+
+def visible(name: str) -> str:
+    """A file name as it is shown: control characters are written as escapes, such as `a\\x0ab.md`."""
+    return name if name.isprintable() else name.translate(_CONTROLS)
+
+
 @lru_cache(maxsize=64)
 def _relative(path: Path, base: Path) -> str:
     return Path(os.path.relpath(path, base)).as_posix()
@@ -50,10 +58,10 @@ class Roots(Struct, frozen=True):
         return _relative(path, self.base)
 
     def source_name(self, key: str) -> str:
-        return f"{self.name(self.source)}/{key}"
+        return f"{self.name(self.source)}/{visible(key)}"
 
     def target_name(self, key: str) -> str:
-        return f"{self.name(self.target)}/{key}"
+        return f"{self.name(self.target)}/{visible(key)}"
 
     def target_argument(self, key: str) -> str:
         """The translated page as an argument of a shell command, for hints."""

@@ -20,6 +20,7 @@ RULES = {
     "figure": "every figure is what `tooling figure` would draw now",
     "formula": "every formula is recorded as it would be drawn now",
     "full-file": "every `View full file` names, in link and label, the file of the code above it",
+    "version": "commands and outputs are those of the program whose code is shown",
     "repository": "the repository's address is written in one file and nowhere else",
     "command": "every command names a task, an environment and flags that exist",
     "vendor": "no page offers a command for a GPU that cannot run it",

@@ -28,8 +28,7 @@ def check_outputs(context: CheckContext) -> Iterator[BookFinding]:
         try:
             recording = recordings.load(shown.path)
         except BookError as error:
-            if error.where is not None:  # a missing one is reported at its directive
-                yield BookFinding(path, 0, "output", f"{error.what} ({error.why})", _update(shown))
+            yield BookFinding(path, 0, "output", f"{error.what} ({error.why})", _update(shown))
             continue
         if recording.program != shown.program(context.project):
             yield BookFinding(

@@ -64,7 +64,16 @@ class Access(Struct, frozen=True):
     value: float
 
 
-class Trace(Struct, frozen=True):
+class _Launch(Struct, frozen=True):
+    program: str
+    mojo: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    cluster: tuple[int, ...]
+    element_bytes: int
+
+
+class Trace(_Launch, frozen=True):
     """The first launch of a program.
 
     Attributes:
@@ -75,12 +84,6 @@ class Trace(Struct, frozen=True):
         events: in the order of the simulator, which runs threads in step.
     """
 
-    program: str
-    mojo: str
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    cluster: tuple[int, ...]
-    element_bytes: int
     events: tuple[Event, ...]
 
     def of_block(self, block: int) -> Iterator[Event]:
@@ -187,15 +190,9 @@ class _Row(Struct, frozen=True, array_like=True):
         return Event(self.action, self.block, self.buffer, threads, elements, self.values, self.line)
 
 
-class _TraceFile(Struct, frozen=True):
+class _TraceFile(_Launch, frozen=True):
     """A trace's file."""
 
-    program: str
-    mojo: str
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    cluster: tuple[int, ...]
-    element_bytes: int
     events: tuple[_Row, ...]
 
 
@@ -237,11 +234,7 @@ def save(path: Path, trace: Trace) -> None:
 
 def as_text(trace: Trace) -> str:
     """The contents of a trace's file: an event a line."""
-    head = {
-        name: getattr(trace, name)
-        for name in ("program", "mojo", "grid", "block", "cluster", "element_bytes")
-    }
-    fields = [f'"{name}": {json.dumps(value)}' for name, value in head.items()]
+    fields = [f'"{name}": {json.dumps(getattr(trace, name))}' for name in _Launch.__struct_fields__]
     rows = ",\n".join(f"  {json.dumps(_row(event))}" for event in trace.events)
     return "{\n" + ",\n".join(fields) + f',\n"events": [\n{rows}\n]\n}}\n'
 

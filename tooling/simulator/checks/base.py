@@ -103,10 +103,14 @@ class CheckHook(Hook):
         )
 
     def window(self, space: Space, element: int, array: SharedArray | None = None) -> Buffer:
-        """A block's shared memory, or one array in it, or a thread's local memory."""
+        """A block's shared memory, or one array in it, or a thread's local memory.
+
+        An array has its number only if the kernel has several.
+        """
         if array is not None:
             size = array.size if array.size is not None else self.context.shared_bytes - array.offset
-            return Buffer(Memory.SHARED, size, number=array.number, element=element)
+            several = any(other.number > 1 for other in self.context.arrays_meant().values())
+            return Buffer(Memory.SHARED, size, number=array.number if several else 0, element=element)
         size = self.context.shared_bytes if space is Space.SHARED else self.context.local_bytes
         return Buffer(_MEMORIES[space], size, element=element)
 

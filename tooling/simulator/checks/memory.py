@@ -38,12 +38,10 @@ class MemoryCheck(CheckHook):
         self._footprints = footprints
         self._owned: dict[int, Allocation] = {}
         self._arrays: dict[int, SharedArray] = {}
-        self._several = False
 
     def launch_begin(self, context: LaunchContext) -> None:
         super().launch_begin(context)
         self._arrays = context.arrays_meant()
-        self._several = any(array.number > 1 for array in self._arrays.values())
 
     def access(self, access: Access) -> None:
         """Check one access of many lanes: two reductions in the common case, none if the lanes are
@@ -144,7 +142,7 @@ class MemoryCheck(CheckHook):
         kind = Kind.OUTSIDE_LOCAL
         if shared:
             kind = Kind.BEFORE_SHARED if distance < 0 else Kind.OUTSIDE_SHARED
-        buffer = self.window(access.space, access.element_bytes, array if self._several else None)
+        buffer = self.window(access.space, access.element_bytes, array)
         self._report(kind, access, outside, buffer, offset=offset, distance=distance)
 
     def _check_alignment(self, access: Access) -> None:

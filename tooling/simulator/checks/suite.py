@@ -14,16 +14,21 @@ from tooling.simulator.checks.races import RaceCheck
 from tooling.simulator.checks.synchronisation import SynchronisationCheck
 
 
-def make_checks(names: Iterable[str] = tuple(Check)) -> tuple[CheckHook, ...]:
+def make_checks(
+    names: Iterable[str] = tuple(Check), footprints: Footprints | None = None
+) -> tuple[CheckHook, ...]:
     """Fresh checks for one program, in the order in which the engine must call them.
 
     The memory check comes first: it suppresses faulty lanes before the other checks see them.
+
+    Args:
+        footprints: shared with other hooks of the program; by default, the checks have their own.
 
     Raises:
         ValueError: an unknown name.
     """
     wanted = {Check(name) for name in names}
-    footprints = Footprints()
+    footprints = footprints or Footprints()
     checks: list[CheckHook] = []
     if Check.MEMORY in wanted:
         checks.append(MemoryCheck(footprints))

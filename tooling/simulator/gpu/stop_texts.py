@@ -93,6 +93,7 @@ NEVER_GUESSES = Text(
 )
 UNKNOWN_FORM = Text("the simulator does not know this form")
 WRONG_VECTOR = Text("its vector has the wrong number of elements")
+NARROW_REGISTER = Text("its register is narrower than its type")
 WRONG_RESULT = Text("its result has the wrong number of registers")
 OTHER_OPERANDS = Text("it does not take these operands or types")
 OPERAND_COUNT = Text("it has {given} operands; {known} are supported")

@@ -145,17 +145,18 @@ def _fma_chunk(result: Array, a: Array, b: Array, c: Array) -> None:
             result[np.isnan(result)] = NAN32
 
 
-def directed32(nearest: Array, exact: Array, mode: str) -> Array:
-    """Turn a float32 rounded to nearest into one rounded by `mode`.
+def directed(nearest: Array, exact: Array, mode: str) -> Array:
+    """Turn a value rounded to nearest into one rounded by `mode`, of the same type.
 
     Args:
-        nearest: the nearest float32 of the true value.
-        exact: a double on the same side of every float32 as the true value (rounded to odd, or exact).
+        nearest: the nearest float32 or float16 of the true value.
+        exact: a double on the same side of every such number as the true value (rounded to odd, or exact).
         mode: `rz`, `rm` or `rp`.
     """
     if mode == "rn":
         return nearest
     wide = nearest.astype(F64)
+    infinity = nearest.dtype.type(np.inf)
     down = exact < wide
     up = exact > wide
     if mode == "rz":
@@ -164,8 +165,8 @@ def directed32(nearest: Array, exact: Array, mode: str) -> Array:
         up = np.zeros_like(up)
     else:
         down = np.zeros_like(down)
-    result = np.where(down, np.nextafter(nearest, np.float32(-np.inf)), nearest)
-    return np.where(up, np.nextafter(result, np.float32(np.inf)), result)
+    result = np.where(down, np.nextafter(nearest, -infinity), nearest)
+    return np.where(up, np.nextafter(result, infinity), result)
 
 
 def bf16_to_f32(bits: Array) -> Array:

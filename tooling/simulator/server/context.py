@@ -19,6 +19,7 @@ from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.findings import Finding
+from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.engine.executor import Executor, Job
 from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
@@ -83,7 +84,7 @@ class Gpu(Struct):
     """
 
     executor: Executor
-    make_checks: Callable[[], Sequence[CheckHook]]
+    make_checks: Callable[[Footprints], Sequence[CheckHook]]
     language: str = "en"
     lock: threading.Lock = field(default_factory=threading.Lock)
     records: list[LaunchRecord] = field(default_factory=list)
@@ -126,8 +127,9 @@ class Context:
     def __init__(self, gpu: Gpu, gone: Callable[[], bool]) -> None:
         self.gpu = gpu
         self._gone = gone
-        self.checks = tuple(gpu.make_checks())
-        self.provenance = None if gpu.result_sizes is None else ProvenanceHook(gpu.result_sizes)
+        footprints = Footprints()
+        self.checks = tuple(gpu.make_checks(footprints))
+        self.provenance = None if gpu.result_sizes is None else ProvenanceHook(gpu.result_sizes, footprints)
         self._hooks: tuple[Hook, ...] = (*self.checks, *([self.provenance] if self.provenance else []))
         self.fault = int(CudaResult.SUCCESS)
         self._arena: Arena | None = None

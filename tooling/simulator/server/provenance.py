@@ -116,14 +116,15 @@ class ProvenanceHook(Hook):
 
     Args:
         sizes: of the results, in bytes; copies to the host of other sizes are not recorded.
+        footprints: shared with the checks.
     """
 
-    def __init__(self, sizes: frozenset[int]) -> None:
+    def __init__(self, sizes: frozenset[int], footprints: Footprints) -> None:
         self.copied: dict[tuple[int, bytes], Origin] = {}
         self.pinned: list[bytes] = []
         self.launches: list[LaunchFacts] = []
         self._sizes = sizes
-        self._footprints = Footprints()
+        self._footprints = footprints
         self._stored: dict[int, Flags] = {}
         self._pending: list[tuple[DeviceMemory, _HostWrite]] = []
         self._context: LaunchContext | None = None

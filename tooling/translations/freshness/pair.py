@@ -104,8 +104,14 @@ class PagePair(Struct):
         chain = history.chain(self.old, self.at_head)
         if chain is None:
             return status
+        unmatched = [
+            f"commit {one.commit.id[:12]}: `I18n-Skip: {glob}` matches no source page that it changed"
+            for one in chain.revisions
+            for glob in one.commit.unmatched_skips
+        ]
         return replace(
             status,
+            notes=(*status.notes, *unmatched),
             behind=len(chain.revisions),
             outdated_since=chain.since,
             skipped=not status.dirty and history.is_skipped(self.old, self.at_head, ignored),

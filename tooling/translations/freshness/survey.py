@@ -21,6 +21,7 @@ from tooling.translations.git.history import Log, read_ignored_revisions, read_l
 from tooling.translations.git.pins import Answer, PinReader, Question
 from tooling.translations.git.repository import (
     GIVE_IT_TREES,
+    UNSHALLOW,
     BareRepository,
     GitError,
     History,
@@ -39,8 +40,6 @@ from tooling.translations.pages import (
     read_translated,
 )
 from tooling.translations.roots import Roots
-
-_UNSHALLOW = "git fetch --unshallow (CI: fetch-depth: 0)"
 
 
 class Survey(Struct, frozen=True):
@@ -133,7 +132,7 @@ class _Surveyor(Struct):
         self.cache.save(whole=self.only is None)
         return Survey(
             self.roots,
-            tuple(self.found[key] for key in sorted(self.found)),
+            tuple(self.found[key] for key in sorted(self.found) if self.only is None or key in self.only),
             tuple(self.problems),
             self.repository.head if self.repository else None,
             self.repository,
@@ -157,9 +156,13 @@ class _Surveyor(Struct):
         """Reads the pages; git is started as soon as a page needs it."""
         object_format = self.repository.object_format if self.repository else "sha1"
         pages: list[tuple[TreePage, TranslatedPage]] = []
-        for key in sources.keys() | targets.keys():
-            if self.only is not None and key not in self.only:
-                continue
+        keys = sources.keys() | targets.keys()
+        single = sources.keys() ^ targets.keys()
+        if self.only is not None:
+            asked = frozenset(self.only)
+            # A page of one tree alone may have moved; then all of these are needed to find its counterpart.
+            keys = keys & asked | (single if single & asked else set())
+        for key in keys:
             if key not in targets:
                 self.alone[key] = read_source(key, sources[key], object_format)
             elif key not in sources:
@@ -258,7 +261,7 @@ class _Surveyor(Struct):
                 pair,
                 Freshness.UNKNOWN,
                 reason=f"the history of this clone is cut off before {commit[:12]}",
-                hint=_UNSHALLOW,
+                hint=UNSHALLOW,
             )
             return
         self._settle(
@@ -326,7 +329,7 @@ class _Surveyor(Struct):
                 continue
             if log is None or (self.repository is not None and self.repository.is_shallow):
                 reason = "the page had another path at the pin, and this clone lacks the history that has it"
-                self._settle(pair, Freshness.UNKNOWN, reason=reason, hint=_UNSHALLOW)
+                self._settle(pair, Freshness.UNKNOWN, reason=reason, hint=UNSHALLOW)
             else:
                 first = log.pages[pair.path].revisions[-1:]
                 born = f"; the page first appears in {first[0].commit.id[:12]}" if first else ""

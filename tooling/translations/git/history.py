@@ -55,12 +55,18 @@ def read_ignored_revisions(top: Path) -> frozenset[str]:
 
 
 class Commit(Struct, frozen=True):
-    """A commit that touched source pages; `skips` are the globs of its `I18n-Skip` trailers."""
+    """A commit that touched source pages.
+
+    Attributes:
+        skips: the globs of its `I18n-Skip` trailers.
+        unmatched_skips: those that match no source page which the commit changed.
+    """
 
     id: str
     time: int
     is_merge: bool
     skips: tuple[str, ...]
+    unmatched_skips: tuple[str, ...]
     subject: str
 
 
@@ -110,7 +116,7 @@ class PageHistory(Struct):
         skipped = [
             one
             for one in self.revisions
-            if one.commit.id in ignored or any(_covers(glob, one) for glob in one.commit.skips)
+            if one.commit.id in ignored or any(_covers(glob, one.path) for glob in one.commit.skips)
         ]
         return bool(skipped) and _shortest(skipped, old, new) is not None
 
@@ -120,8 +126,8 @@ class PageHistory(Struct):
         return next((one for one in made if not one.commit.is_merge), made[0] if made else None)
 
 
-def _covers(glob: str, revision: Revision) -> bool:
-    return any(fnmatchcase(name, glob) for name in (revision.path, revision.path.rpartition("/")[2]))
+def _covers(glob: str, path: str) -> bool:
+    return any(fnmatchcase(name, glob) for name in (path, path.rpartition("/")[2]))
 
 
 def _shortest(revisions: Iterable[Revision], old: str, new: str) -> Chain | None:
@@ -197,7 +203,7 @@ def read_log(running: RunningGit | None, boundary: frozenset[str], paths: Iterab
                 continue
             old_path, path = os.fsdecode(raw_old), os.fsdecode(raw)
             if page is not None:
-                commit = commit or _commit(head)
+                commit = commit or _commit(head, records)
                 _, _, old, new, _ = meta.decode("ascii").split(" ")
                 page.revisions.append(Revision(commit, old, new, old_path, path))
             if old_path != path:
@@ -207,11 +213,14 @@ def read_log(running: RunningGit | None, boundary: frozenset[str], paths: Iterab
     return Log(pages, renamed)
 
 
-def _commit(fields: Sequence[bytes]) -> Commit:
+def _commit(fields: Sequence[bytes], records: bytes) -> Commit:
     name, parents, time, trailers, subject = fields
     values = trailers.decode("utf-8", "replace").split("\x02") if trailers else ()
     skips = tuple(value.strip() for value in values if value.strip())
-    return Commit(name.decode("ascii"), int(time), b" " in parents, skips, subject.decode("utf-8", "replace"))
+    changed = [os.fsdecode(path) for _, _, path in _records(records)] if skips else []
+    unmatched = tuple(glob for glob in skips if not any(_covers(glob, path) for path in changed))
+    title = subject.decode("utf-8", "replace")
+    return Commit(name.decode("ascii"), int(time), b" " in parents, skips, unmatched, title)
 
 
 def _records(records: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:

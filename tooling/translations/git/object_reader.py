@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from types import TracebackType
@@ -12,6 +13,7 @@ from msgspec import Struct
 
 from tooling.translations.git.repository import GitError, Repository, explain, start_process
 
+_FOUND = re.compile(rb"[0-9a-f]{40,64} [a-z]+ \d+\n")
 _BATCH = 500  # requests per flush of `cat-file`; git reads them all before it answers
 
 
@@ -88,8 +90,9 @@ class ObjectReader:
             raise self._failure() from error
 
     def _answer(self, name: str, *, with_data: bool) -> GitObject | None:
-        # A name with a line break would be echoed over two lines; no other reply has one.
-        line = b"".join(self._output.readline() for _ in range(name.count("\n") + 1))
+        line = self._output.readline()
+        if not _FOUND.fullmatch(line):  # a missing name is echoed, with its line breaks
+            line += b"".join(self._output.readline() for _ in range(name.count("\n")))
         if not line.endswith(b"\n"):
             raise self._failure()
         if line.endswith((b" missing\n", b" ambiguous\n")):

@@ -57,6 +57,7 @@ class History(StrEnum):
 
 
 # What to do about a treeless clone, which fetches the folders of every former commit one by one.
+UNSHALLOW = "git fetch --unshallow (CI: fetch-depth: 0)"
 GIVE_IT_TREES = "git fetch --refetch --filter=blob:none, or clone again with --filter=blob:none"
 
 

@@ -19,12 +19,13 @@ from tooling.translations.findings import TranslationFinding
 from tooling.translations.freshness.survey import Survey
 from tooling.translations.freshness.workers import map_pages
 from tooling.translations.git.pins import PinReader
-from tooling.translations.git.repository import GIVE_IT_TREES, GitError, History
+from tooling.translations.git.repository import GIVE_IT_TREES, UNSHALLOW, GitError, History
 from tooling.translations.model import Fidelity, Freshness, FreshnessSeverity, PageStatus, Problem
 from tooling.translations.parity import comparison
 from tooling.translations.parity.fidelity_result import FidelityResult
 from tooling.translations.parity.findings import ParityFinding
 from tooling.translations.parity.include_drift import IncludeUse, find_drift, uses_of
+from tooling.translations.parity.marker import find_contradictions
 from tooling.translations.roots import Roots
 
 _BATCH = 2_000  # pages whose pinned texts are held in memory at a time
@@ -83,9 +84,13 @@ def check_fidelity(survey: Survey, glossary_file: Path | None) -> FidelityResult
             what = "included code was not compared with that at the pin: this is a treeless clone"
             why = "it would fetch the folders of every pinned commit one by one"
             problems.append(Problem(what, why, GIVE_IT_TREES))
-        elif repository is not None:
+        elif repository is not None and repository.history is not History.TREELESS:
             try:
-                findings.extend(find_drift(reader, repository.root, survey.roots, uses))
+                drift, lost = find_drift(reader, repository.root, survey.roots, uses)
+                findings.extend(drift)
+                findings.extend(find_contradictions(reader, repository.root, survey))
+                if lost and repository.is_shallow:
+                    problems.append(_cut_off(len(lost)))
             except GitError as error:
                 why = f"{error.what}: {error.why}"
                 what = "included code could not be compared with that at the pin"
@@ -94,6 +99,12 @@ def check_fidelity(survey: Survey, glossary_file: Path | None) -> FidelityResult
         if key in pages and pages[key] is Fidelity.FAITHFUL and worst > FreshnessSeverity.INFO:
             pages[key] = Fidelity.MISMATCH if worst is FreshnessSeverity.ERROR else Fidelity.WARNINGS
     return FidelityResult(pages, tuple(findings), tuple(problems))
+
+
+def _cut_off(commits: int) -> Problem:
+    pins = "1 pinned commit" if commits == 1 else f"{commits} pinned commits"
+    what = "included code was not compared with that at the pin"
+    return Problem(what, f"the history of this clone is cut off before {pins}", UNSHALLOW)
 
 
 def _glossary_problem(path: Path, language: str) -> Problem | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from tooling.mdbook.includes import Directive, LineRange, find_directives, take
 from tooling.mdbook.pages import Page
 from tooling.regular_files import read_regular
 from tooling.translations.findings import TranslationFinding
-from tooling.translations.git.pins import PinReader, Question
+from tooling.translations.git.pins import Answer, PinReader, Question
 from tooling.translations.model import FreshnessSeverity, PageStatus
 from tooling.translations.pages import blob_ids
 from tooling.translations.roots import Roots
@@ -62,10 +62,10 @@ def included_paths(page: Page, files: Files, top: Path) -> frozenset[str]:
 
 def find_drift(
     reader: PinReader, top: Path, roots: Roots, uses: Sequence[IncludeUse]
-) -> Iterable[TranslationFinding]:
-    """The uses whose included lines have changed since the pin.
+) -> tuple[list[TranslationFinding], frozenset[str]]:
+    """The uses whose included lines have changed since the pin, and the pinned commits not in this clone.
 
-    Files outside the checkout, and pins whose commit is not in this clone, are skipped.
+    Files outside the checkout are skipped.
 
     Raises:
         GitError: git ended without answering.
@@ -90,7 +90,11 @@ def find_drift(
         now, then = today[use.file], texts.get(blob)
         if now is not None and then is not None and _shown(use.directive, then) != _shown(use.directive, now):
             findings.append(_finding(use, roots))
-    return findings
+    return findings, frozenset(
+        question.commit
+        for question, answer in zip(questions.values(), answers.values(), strict=True)
+        if answer.answer is Answer.NO_COMMIT
+    )
 
 
 def _read(file: str) -> bytes | None:

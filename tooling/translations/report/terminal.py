@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from tooling.translations.findings import TranslationFinding, describe_section
 from tooling.translations.model import ChangeClass, Fidelity, Freshness, FreshnessSeverity, PageStatus
+from tooling.translations.pages import snippets
 from tooling.translations.report.display import Style, table
 from tooling.translations.report.report import Report
+from tooling.translations.roots import visible
 
 _COLOURS: dict[Freshness, tuple[str, ...]] = {
     Freshness.CURRENT: ("green",),
@@ -52,6 +54,12 @@ def render(report: Report, style: Style, *, every_page: bool = False) -> str:
     for problem in report.problems:
         lines.append(style(f"could not be checked: {problem.what}", "red", "bold"))
         lines += [f"  why: {problem.why}", f"  try: {problem.hint}"]
+    if every_page and (names := snippets(report.roots.source)):
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        lines += [
+            f"not pages, because a name begins with `_`: {', '.join(map(visible, names[:3]))}{more}",
+            "",
+        ]
     lines += _summary(report, style)
     return "\n".join(lines)
 
@@ -73,7 +81,7 @@ def _table(report: Report, pages: list[PageStatus], style: Style) -> Iterator[st
     heads = ("page", "freshness", "behind", "fidelity")
     cells = [
         heads,
-        *((page.key, page.label, _behind(report, page), _fidelity(report, page)) for page in pages),
+        *((visible(page.key), page.label, _behind(report, page), _fidelity(report, page)) for page in pages),
     ]
     rows = table(cells)
     yield style("  ".join(rows[0]), "dim")

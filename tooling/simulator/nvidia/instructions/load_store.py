@@ -17,6 +17,7 @@ from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.requests import MemoryRequest, Width
 from tooling.simulator.gpu.stop_texts import (
     NARROW_ADDRESS,
+    NARROW_REGISTER,
     NO_ADDRESS,
     OTHER_SPACE,
     OUTSIDE_PARAMETERS,
@@ -198,6 +199,8 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
     widths = [
         memory if not isinstance(e, Register) or e.name == "_" else decoder.width(e.name) for e in elements
     ]
+    if any(width.itemsize < memory.itemsize for width in widths):
+        raise decoder.unknown(instruction, NARROW_REGISTER)
     extend = [_extension(memory, width) for width in widths]
     if name == "param":
         if not isinstance(source, Address):
@@ -243,7 +246,7 @@ def _load(decoder: Decoder, instruction: Instruction, _following: int) -> None:
 
 def _extension(memory: np.dtype[Any], register: np.dtype[Any]) -> Callable[[Array], Array] | None:
     """The conversion of a loaded value to the width of its register: sign-extension for signed types."""
-    if memory.itemsize >= register.itemsize:
+    if memory.itemsize == register.itemsize:
         return None
     signed = memory.kind == "i"
     wide = np.dtype(f"{'i' if signed else 'u'}{register.itemsize}")
@@ -349,6 +352,9 @@ def _store(decoder: Decoder, instruction: Instruction, _following: int) -> None:
         raise decoder.unknown(instruction, WRONG_VECTOR)
     at = pointer(decoder, destination, instruction, name)
     sources = [decoder.value(element, memory, instruction, any_width=True) for element in elements]
+    registers = (element for element in elements if isinstance(element, Register))
+    if any(decoder.width(register.name).itemsize < memory.itemsize for register in registers):
+        raise decoder.unknown(instruction, NARROW_REGISTER)
     guarding = guard(decoder, instruction)
     width = Width(memory.itemsize, len(elements))
 

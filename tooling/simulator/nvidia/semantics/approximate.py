@@ -16,7 +16,7 @@ from tooling.simulator.numerics.rounding import (
     bf16_to_f32,
     canonical16,
     canonical32,
-    directed32,
+    directed,
     f64_to_bf16,
     flush32,
 )
@@ -40,7 +40,7 @@ def _in_turns(function: Function) -> Function:
 
     def of_turns(a: Array) -> Array:
         exact = a * float(_TURN)
-        turns = directed32(exact.astype(F32), exact, "rz").astype(F64)
+        turns = directed(exact.astype(F32), exact, "rz").astype(F64)
         return function(2 * np.pi * np.copysign(np.abs(turns) % 1.0, turns))
 
     return of_turns

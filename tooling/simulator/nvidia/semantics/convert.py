@@ -18,7 +18,7 @@ from tooling.simulator.numerics.rounding import (
     bf16_to_f32,
     canonical16,
     canonical32,
-    directed32,
+    directed,
     f32_to_bf16,
     f32_to_tf32,
     f64_to_bf16,
@@ -101,7 +101,7 @@ def _integer_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation
         # A long double represents every 64-bit integer exactly: compare there, then adjust by one step.
         exact, wide = a.astype(np.longdouble), nearest.astype(np.longdouble)
         side = np.sign(exact - wide).astype(F64)
-        return directed32(nearest, nearest.astype(F64) * (1 + side * np.sign(nearest) * 2.0**-40), mode)
+        return directed(nearest, nearest.astype(F64) * (1 + side * np.sign(nearest) * 2.0**-40), mode)
 
     def to_f64(a: Array) -> Array:
         nearest = a.astype(F64)
@@ -190,7 +190,7 @@ def _float_to_float(to: str, source: str, flags: tuple[str, ...]) -> Operation |
     elif not mode and result.itemsize > argument.itemsize:
         change = lambda a: a.astype(result)  # noqa: E731
     elif mode in ("rn", "rz", "rm", "rp") and to == "f32" and source == "f64":
-        change = lambda a: directed32(a.astype(F32), a, mode)  # noqa: E731
+        change = lambda a: directed(a.astype(F32), a, mode)  # noqa: E731
     elif mode in ("rn", "rz") and to == "f16":
         change = lambda a: _to_f16(a, mode)  # noqa: E731
     elif mode in ("rn", "rz") and to == "bf16" and source == "f32":
@@ -242,19 +242,7 @@ def _half_nan(source: Array, value: Array) -> Array:
 
 
 def _to_f16(a: Array, mode: str) -> Array:
-    nearest = a.astype(F16)
-    if mode == "rn":
-        return nearest
-    wide, true = nearest.astype(F64), a.astype(F64)
-    down, up = wide > true, wide < true
-    if mode == "rz":
-        down, up = down & (true > 0), up & (true < 0)
-    elif mode == "rm":
-        up = np.zeros_like(up)
-    else:
-        down = np.zeros_like(down)
-    nearest = np.where(down, np.nextafter(nearest, np.float16(-np.inf)), nearest)
-    return np.where(up, np.nextafter(nearest, np.float16(np.inf)), nearest)
+    return directed(a.astype(F16), a.astype(F64), mode)
 
 
 def _pack(to: str, flags: tuple[str, ...]) -> Operation | None:

@@ -15,7 +15,7 @@ from tooling.simulator.numerics.rounding import (
     U32,
     canonical16,
     canonical32,
-    directed32,
+    directed,
     exact_sum,
     flush32,
     fma32,
@@ -31,7 +31,7 @@ def add32(a: Array, b: Array, mode: str) -> Array:
     total = a + b
     if mode != "rn":
         exact = exact_sum(a.astype(F64), b.astype(F64))
-        total = directed32(total, exact, mode)
+        total = directed(total, exact, mode)
         if mode == "rm":
             # An exact zero sum of opposite signs is -0 when rounding down (IEEE 754, 6.3).
             total = np.where((exact == 0) & (np.signbit(a) | np.signbit(b)), np.float32(-0.0), total)
@@ -40,7 +40,7 @@ def add32(a: Array, b: Array, mode: str) -> Array:
 
 def multiply32(a: Array, b: Array, mode: str) -> Array:
     """a * b of f32 in any rounding mode."""
-    return canonical32(directed32(a * b, a.astype(F64) * b.astype(F64), mode))
+    return canonical32(directed(a * b, a.astype(F64) * b.astype(F64), mode))
 
 
 def divide32(a: Array, b: Array, mode: str) -> Array:
@@ -55,7 +55,7 @@ def divide32(a: Array, b: Array, mode: str) -> Array:
         true = np.where(
             np.isinf(wide), a.astype(F64) / b, wide + side * (np.abs(wide) * 2.0**-40 + 2.0**-200)
         )
-        quotient = directed32(quotient, np.where(finite | np.isinf(wide) & (b != 0), true, wide), mode)
+        quotient = directed(quotient, np.where(finite | np.isinf(wide) & (b != 0), true, wide), mode)
     return canonical32(quotient)
 
 
@@ -66,7 +66,7 @@ def root32(a: Array, mode: str) -> Array:
         wide = root.astype(F64)
         rest = a.astype(F64) - wide * wide
         exact = np.where(np.isfinite(wide), wide * (1 + np.sign(rest) * 2.0**-40), wide)
-        root = directed32(root, exact, mode)
+        root = directed(root, exact, mode)
     return canonical32(root)
 
 
@@ -75,7 +75,7 @@ def fused32(a: Array, b: Array, c: Array, mode: str) -> Array:
     result = fma32(a, b, c)
     if mode != "rn":
         exact = exact_sum(a.astype(F64) * b.astype(F64), c.astype(F64))
-        result = canonical32(directed32(result, exact, mode))
+        result = canonical32(directed(result, exact, mode))
         if mode == "rm":
             product = a.astype(F64) * b
             opposite = np.signbit(product) | np.signbit(c)

@@ -1,0 +1,86 @@
+"""What a learner reads after a typical mistake, in every language."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import yaml
+from msgspec import Struct, convert
+
+from tests.cli.conftest import REPOSITORY
+from tooling.catalog.catalogue import Selection, select
+from tooling.catalog.model import Program
+from tooling.project import Project
+from tooling.reports.console import show_verdict
+from tooling.reports.terminal import ProgramOutput, Terminal
+from tooling.targets.model import Choice
+from tooling.targets.probing import SIMULATED
+from tooling.toolchain import BuildFailed, find_toolchain, open_cache
+from tooling.trials import Trial, build_trial, run_trial
+
+FOLDER = Path(__file__).parent
+GOLDEN = FOLDER / "golden"
+LANGUAGES = ("en", "ko")
+_WIDTH = 100
+
+
+class Mistake(Struct, frozen=True):
+    """A mistake, as edits of a solution: what to replace, and with what."""
+
+    name: str
+    puzzle: str
+    edits: dict[str, str]
+    flags: tuple[str, ...] = ()
+    count: int = 1  # how often the first text occurs
+    skeleton: bool = False  # of the problem file instead
+    time_limit: float | None = None
+
+
+def mistakes() -> list[Mistake]:
+    return convert(yaml.safe_load((FOLDER / "mistakes.yaml").read_text("utf-8")), list[Mistake])
+
+
+def messages(mistake: Mistake, folder: Path) -> dict[str, str]:
+    """The text of a run by language; `folder` receives the program."""
+    project = Project(REPOSITORY)
+    selection = select(project, mistake.puzzle, mistake.flags, ())
+    source = folder / selection.program.problem.name
+    source.write_text(_with_mistake(mistake, selection.program), "utf-8")
+    return {
+        language: _normal(_text(project, selection, mistake, source, language), folder)
+        for language in LANGUAGES
+    }
+
+
+def _with_mistake(mistake: Mistake, program: Program) -> str:
+    text = (program.problem if mistake.skeleton else program.solution).read_text("utf-8")
+    for index, (old, new) in enumerate(mistake.edits.items()):
+        times = text.count(old)
+        assert times == (1 if index else mistake.count), f"{mistake.name}: {old!r} occurs {times} times"
+        text = text.replace(old, new)
+    return text
+
+
+def _text(project: Project, selection: Selection, mistake: Mistake, source: Path, language: str) -> str:
+    stream = io.StringIO()
+    terminal = Terminal(stream, colour=False, width=_WIDTH)
+    limit = mistake.time_limit
+    trial = Trial(selection, Choice(SIMULATED, "a test"), source, time_limit=limit, language=language)
+    try:
+        executable = build_trial(project, trial, find_toolchain(), open_cache())
+    except BuildFailed as error:
+        error.speak(language)
+        return f"{error}\n{error.details}\n"
+    output = ProgramOutput(terminal, judged=True)
+    verdict = run_trial(trial, executable, output.show)
+    output.end(passed=False)
+    show_verdict(verdict, terminal, language)
+    return stream.getvalue()
+
+
+def _normal(text: str, folder: Path) -> str:
+    """The text without what differs from machine to machine."""
+    text = text.replace(f"{folder}/", "")
+    return re.sub(r"0x[0-9a-f]{8,}", "0x…", text)
