@@ -62,7 +62,8 @@ def test_children_in_sessions_of_their_own_end_with_the_program(seconds: float, 
 def test_a_program_ends_when_the_tool_is_killed(number: signal.Signals) -> None:
     code = (
         "import os, sys; from tooling.execution.program import run_program\n"
-        "run_program([sys.executable, '-c', 'import os, time; print(os.getpid(), flush=True); time.sleep(60)'],"
+        "program = 'import os, time; print(os.getpid(), flush=True); time.sleep(60)'\n"
+        "run_program([sys.executable, '-c', program],"
         " environment=os.environ, time_limit=60, stream=lambda data: os.write(1, data))"
     )
     tool = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)

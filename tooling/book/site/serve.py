@@ -56,8 +56,8 @@ _RELOAD = f"""<script>
 }})();
 </script>
 """.encode()
-# Pages ask every second: a browser opens six connections to a server at most, and one that stays open for each
-# page would let the seventh page wait forever.
+# Pages ask every second: a browser opens at most six connections to a server, and one that stays open for
+# each page would let the seventh page wait forever.
 
 
 class PortTaken(BookError):
