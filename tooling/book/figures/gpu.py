@@ -9,7 +9,6 @@ from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
 
-_LANES = 8  # drawn for a warp of 32
 _GAP = 14
 
 
@@ -59,9 +58,10 @@ def _multiprocessor(canvas: Canvas, x: float, width: float, name: str) -> None:
         left = x + _GAP + column * (block + _GAP)
         canvas.frame(left, 34, block, 108, dashed=True)
         canvas.label(left + block / 2, 48, Text("block"), "middle", size=12, quiet=True)
-        lane = (block - 16) / _LANES
+        lanes = 8 if block > 90 else 4  # drawn for a warp of 32
+        lane = (block - 16) / lanes
         for warp in range(3):
-            for index in range(_LANES):
+            for index in range(lanes):
                 canvas.cell(left + 8 + index * lane, 62 + warp * 25, lane, 18, ink=Ink.LIVE)
     for row, text in enumerate((Text("registers"), Text("shared memory, L1"))):
         y = 154 + row * 42
@@ -73,14 +73,14 @@ FIGURES = (
     Figure(
         name="gpu",
         caption=Text(
-            "A GPU. Each multiprocessor (SM) runs the warps of its blocks, here a row of cells for each warp, "
-            "and has registers and shared memory of its own. All multiprocessors share the L2 cache and the "
-            "global memory."
+            "A GPU. Each multiprocessor (SM) runs the warps of its blocks, here a row of cells for each "
+            "warp, and has registers and shared memory of its own. All multiprocessors share the L2 cache "
+            "and the global memory."
         ),
         description=Text(
-            "Multiprocessors from SM 0 to SM 131 side by side. Each contains two blocks with three warps, a bar "
-            "of registers, and a bar of shared memory with the L1 cache. Arrows lead from each to a wide bar, "
-            "the L2 cache, and from there to another one, the global memory."
+            "Multiprocessors from SM 0 to SM 131 side by side. Each contains two blocks with three warps, a "
+            "bar of registers, and a bar of shared memory with the L1 cache. Arrows lead from each to a wide "
+            "bar, the L2 cache, and from there to another one, the global memory."
         ),
         draw=draw_wide,
         narrow=draw_narrow,
