@@ -12,7 +12,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 RECORDINGS = ROOT / "tests" / "data" / "h200"
 RUNS = {"p09-first-case.txt": ("p09 --first-case skeleton", "book")}
-BENCHMARKS = {"p21-benchmark.txt": "p21 --benchmark", "p22-benchmark.txt": "p22 --benchmark"}
+BENCHMARKS = {
+    "p21-benchmark.txt": ("graphs", "p21 --benchmark"),
+    "p22-benchmark.txt": ("graphs", "p22 --benchmark"),
+    "p24-benchmark.txt": ("programs", "p24_tile_tensor --benchmark"),
+}
 EXCERPTS = {"gpu-latency.txt": "p24 --benchmark", "gpu-coalescing.txt": "p30 --benchmark, unsolved"}
 SESSIONS = {
     "p09-first-case-cuda-gdb.txt": "gdb-first-dbg",
@@ -169,7 +173,8 @@ def test_where_the_reads_past_the_buffer_go() -> None:
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_is_shown_as_it_was_recorded(name: str) -> None:
-    recorded = json.loads((RECORDINGS / "benchmarks.json").read_text("utf-8"))["graphs"][BENCHMARKS[name]]
+    kind, run = BENCHMARKS[name]
+    recorded = json.loads((RECORDINGS / "benchmarks.json").read_text("utf-8"))[kind][run]
     assert (RECORDINGS / "shown" / name).read_text("utf-8").splitlines() == recorded
 
 

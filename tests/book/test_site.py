@@ -191,7 +191,10 @@ def test_both_versions_of_the_protocol(real: Project, name: str) -> None:
 
 
 def test_mdbook_by_hand_shows_what_a_build_shows(checkout: Project, tmp_path: Path) -> None:
-    """A build renders the pages itself; `mdbook build` starts the preprocessor. The results must be equal."""
+    """A build renders the pages itself; `mdbook build` starts the preprocessor. The results must be equal.
+
+    The pages of puzzles without a chapter are made by a build alone.
+    """
     build(checkout, tmp_path / "site")
     command = f'"{sys.executable}" -m tooling.book.directives.preprocessor'
     environment = {
@@ -212,6 +215,9 @@ def test_mdbook_by_hand_shows_what_a_build_shows(checkout: Project, tmp_path: Pa
         pages = sorted(page.relative_to(by_hand) for page in by_hand.rglob("*.html"))
         assert Path("puzzle_01/raw.html") in pages
         for page in pages:
+            if not (by_hand / page).exists():
+                assert "banner-stub" in (built / page).read_text(encoding="utf-8"), page
+                continue
             one, other = ((folder / page).read_text(encoding="utf-8") for folder in (built, by_hand))
             assert (
                 one.partition("<article>")[2].partition("</article>")[0]
