@@ -66,3 +66,35 @@ class ResetOptions(Struct, frozen=True, kw_only=True):
 
     puzzle: Annotated[str, Positional("p15, or a variant such as p15_tile_tensor")]
     lang: Language = field(default_factory=preset_language)
+
+
+class CacheOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling cache`."""
+
+    lang: Language = field(default_factory=preset_language)
+
+
+class DoctorOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling doctor`."""
+
+    json: JsonFile = None
+    lang: Language = field(default_factory=preset_language)
+
+
+class EditorOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling editor`."""
+
+    editor: Annotated[str, Positional("vscode, neovim, zed or helix")]
+    lang: Language = field(default_factory=preset_language)
+
+
+class CompletionOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling completion`."""
+
+    shell: Annotated[str, Positional("bash, zsh or fish")]
+
+
+class UpdateOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling update`."""
+
+    lang: Language = field(default_factory=preset_language)

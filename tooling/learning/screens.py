@@ -30,6 +30,7 @@ _TYPE = Text("type")
 _BUILD_AT_SAVE = Text("build, run and judge at every save")
 _BUILD_ONCE = Text("build, run and judge once")
 _SHOW_HINT = Text("show a hint")
+_CHECK_MACHINE = Text("check this machine and your editor")
 _SHOW_PROGRESS = Text("show what you have solved")
 _FIRST = Text("Open the file in your editor, complete the region marked `FILL ME IN`, and save it.")
 _NEXT_AFTER = Text("puzzle {number}, {title}: `{command}`")
@@ -48,6 +49,8 @@ def show_start(journey: Journey, terminal: Terminal, language: str) -> None:
     )
     terminal.line()
     commands = [("progress", _SHOW_PROGRESS)]
+    if not journey.progress.solved:
+        commands.append(("doctor", _CHECK_MACHINE))
     show_next_with_commands(journey, terminal, language, commands)
 
 

@@ -69,6 +69,9 @@ document.querySelectorAll(".code-tabs").forEach((group) => {
   });
 });
 
+// Paper has no folds.
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
+
 // A fragment may point into a folded part or into a hidden tab: open the way to it.
 function reveal() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
