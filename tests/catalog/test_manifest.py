@@ -37,6 +37,12 @@ def test_defaults_are_filled_in(tmp_path: Path) -> None:
     assert mode.requirement(Vendor.AMD) == Requirement(Vendor.AMD)
 
 
+def test_given_code_is_not_to_be_completed(tmp_path: Path) -> None:
+    assert load(tmp_path, MANIFEST).regions_to_complete == {"add_10"}
+    given = MANIFEST.replace("    anchors: [add_10]", "    anchors: [add_10]\n    kind: given")
+    assert load(tmp_path / "given", given).regions_to_complete == frozenset()
+
+
 def test_requirements_are_inherited_and_overridden(tmp_path: Path) -> None:
     text = MANY_MODES + "    targets: {nvidia: {compute: '8.0', because: {en: copies, ko: 복사}}}\n"
     coordination, demo = load(tmp_path, text, "p34").modes
