@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tooling.catalog.catalogue import load_catalogue
-from tooling.progress import progress_path, read_progress, record_solved
+from tooling.progress import progress_path, read_progress, record_shown, record_solved
 from tooling.project import Project
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,9 +39,9 @@ def test_nothing_is_solved_at_first(tmp_path: Path) -> None:
 
 def test_the_first_success_counts_and_checkouts_are_apart(tmp_path: Path) -> None:
     assert record_solved(tmp_path / "a", "p23", "tiled") == ""
-    moment = read_progress(tmp_path / "a").solved["p23"]["tiled"]
-    assert record_solved(tmp_path / "a", "p23", "tiled") == ""
-    assert read_progress(tmp_path / "a").solved == {"p23": {"tiled": moment}}
+    first = read_progress(tmp_path / "a").solved["p23"]["tiled"]
+    assert record_solved(tmp_path / "a", "p23", "tiled", device="another GPU") == ""
+    assert read_progress(tmp_path / "a").solved == {"p23": {"tiled": first}}
     assert read_progress(tmp_path / "b").solved == {}
 
 
@@ -56,7 +56,16 @@ def test_a_puzzle_is_solved_when_all_that_it_asks_for_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [b"{", b"[]", b'{"version": 0}', b'{"version": 1, "checkouts": 3}', b"\xff\xfe", b"null"]
+    "damage",
+    [
+        b"{",
+        b"[]",
+        b'{"version": 0}',
+        b'{"version": 1, "checkouts": 3}',
+        b'{"version": 2, "projects": 3}',
+        b"\xff\xfe",
+        b"null",
+    ],
 )
 def test_a_damaged_file_is_put_aside_and_told(tmp_path: Path, damage: bytes) -> None:
     path = progress_path()
@@ -73,7 +82,7 @@ def test_a_damaged_file_is_put_aside_and_told(tmp_path: Path, damage: bytes) -> 
 def test_a_file_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
     path = progress_path()
     path.parent.mkdir(parents=True)
-    newer = b'{"version": 2, "solved": [["p01", "default"]]}'
+    newer = b'{"version": 3, "solved": [["p01", "default"]]}'
     path.write_bytes(newer)
     progress = read_progress(tmp_path)
     for note in (record_solved(tmp_path, "p01", "default"), progress.note):
@@ -116,5 +125,34 @@ def test_runs_that_end_together_keep_both_entries(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(read_progress(tmp_path).solved) == 12
-    assert json.loads(progress_path().read_text(encoding="utf-8"))["version"] == 1
+    assert json.loads(progress_path().read_text(encoding="utf-8"))["version"] == 2
     assert {path.name for path in progress_path().parent.iterdir()} == {"progress.json", "progress.json.lock"}
+
+
+def test_clones_of_one_project_share_their_progress(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pyproject.toml").write_text('[project]\nname = "puzzles"\n')
+    record_solved(tmp_path / "first", "p01", "default", device="NVIDIA H200", seconds=8.04)
+    solved = read_progress(tmp_path / "second").solved["p01"]["default"]
+    assert (solved.device, solved.seconds) == ("NVIDIA H200", 8.0)
+
+
+def test_progress_of_version_1_is_kept(tmp_path: Path) -> None:
+    path = progress_path()
+    path.parent.mkdir(parents=True)
+    checkouts = {
+        "/home/me/old": {
+            "p01": {"default": "2026-01-01T00:00:00Z"},
+            "p23": {"tiled": "2026-02-01T00:00:00Z"},
+        },
+        "/home/me/new": {"p01": {"default": "2026-03-01T00:00:00Z"}},
+    }
+    path.write_text(json.dumps({"version": 1, "checkouts": checkouts}))
+    assert record_shown(ROOT, "p02") == ""
+    progress = read_progress(ROOT)
+    assert progress.note == ""
+    assert progress.solved["p01"]["default"].at == "2026-01-01T00:00:00Z"
+    assert progress.solved["p23"]["tiled"].at == "2026-02-01T00:00:00Z"
+    assert progress.shown == {"p02"}
+    assert json.loads(path.read_text())["version"] == 2

@@ -17,7 +17,7 @@ def commands() -> list[str]:
 
 def test_there_are_exactly_two_commands_to_start_with() -> None:
     first, second = commands()
-    assert first.endswith("uv run poe p01")
+    assert first.endswith("uv run tooling start")
     assert second.endswith("poe check")
 
 

@@ -37,6 +37,7 @@ class ToolingError(Exception):
 
     Attributes:
         what, why, hint: in English, or in the language set by `speak`.
+        language: that language.
     """
 
     exit_code: ExitCode = ExitCode.USAGE
@@ -57,6 +58,7 @@ class ToolingError(Exception):
     def speak(self, language: str) -> None:
         """Sets the language of its sentences; plain strings are not translated."""
         rendered = (in_language(sentence, language) for sentence in self._sentences)
+        self.language = language
         self.what: str
         self.why: str | None
         self.hint: str | None

@@ -1,11 +1,13 @@
-"""Which puzzles were solved in this checkout: a file that `tooling run` keeps and `tooling book serve` shows.
+"""Which puzzles a reader has solved: a file that `tooling run` keeps.
 
     ~/.local/state/gpu-puzzle-lab/progress.json        (XDG_STATE_HOME, or PUZZLE_STATE_DIR, say otherwise)
 
-    {"version": 1, "checkouts": {"/home/me/gpu-puzzle-lab": {"p23": {"tiled": "2026-11-21T07:00:00Z"}}}}
+    {"version": 2, "projects": {"gpu-puzzle-lab": {"solved": {"p23": {"tiled":
+        {"at": "2026-11-21T07:00:00Z", "device": "NVIDIA H200", "seconds": 8.5}}}, "shown": ["p24"]}}}
 
-What it holds is worth keeping and nothing depends on it: where it cannot be read or written, a note says so
-and everything else goes on.
+Clones of one project share an entry, so progress survives a moved or renewed clone. Version 1 had an entry
+for each clone; its entries are merged. Where the file cannot be read or written, a note says so and
+everything else goes on.
 """
 
 from __future__ import annotations
@@ -13,28 +15,46 @@ from __future__ import annotations
 import datetime
 import fcntl
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
 
 from tooling.catalog.model import ModeKind, Puzzle
-from tooling.state_file import StateDamaged, StateError, StateFile
+from tooling.project import Project
+from tooling.state_file import StateDamaged, StateError, StateFile, decoded
 
-VERSION = 1
+VERSION = 2
 _NAME = "progress.json"
+_PROJECT_OF_VERSION_1 = "gpu-puzzle-lab"
+
+
+class Solved(Struct, frozen=True, omit_defaults=True):
+    """The first success with one mode.
+
+    Attributes:
+        at: the moment, ISO 8601 in UTC.
+        device: the name of the GPU; empty if it was not recorded (version 1).
+        seconds: what the run took, without the build.
+    """
+
+    at: str
+    device: str = ""
+    seconds: float = 0.0
 
 
 class Progress(Struct, frozen=True):
-    """What was solved in one checkout.
+    """What was solved in one project.
 
     Attributes:
-        solved: by puzzle and mode, the moment of its first success (ISO 8601, UTC).
+        solved: by puzzle and mode.
         note: what was wrong with the file, for the reader; empty where nothing was.
+        shown: the puzzles whose solution the reader has asked for.
     """
 
-    solved: Mapping[str, Mapping[str, str]]
+    solved: Mapping[str, Mapping[str, Solved]]
     note: str = ""
+    shown: frozenset[str] = frozenset()
 
     def is_solved(self, puzzle: Puzzle) -> bool:
         """Whether every mode of a puzzle that asks for something has been solved."""
@@ -52,21 +72,71 @@ def progress_path() -> Path:
     return home / "gpu-puzzle-lab" / _NAME
 
 
-def read_progress(checkout: Path) -> Progress:
-    """What is known of a checkout, with a note where the file cannot be used."""
+def read_progress(root: Path) -> Progress:
+    """What is known of the project in a folder, with a note where the file cannot be used."""
     try:
         saved = _file().load()
     except StateError as error:
         return Progress({}, str(error))
-    return Progress(saved.checkouts.get(str(checkout.resolve()), {}) if saved else {})
+    project = saved.projects.get(Project(root).identity) if saved else None
+    return Progress(project.solved, "", frozenset(project.shown)) if project else Progress({})
 
 
-def record_solved(checkout: Path, puzzle: str, mode: str) -> str:
-    """Keeps that a mode was solved.
+def record_solved(root: Path, puzzle: str, mode: str, *, device: str = "", seconds: float = 0.0) -> str:
+    """Keeps that a mode was solved; the first success counts.
 
     Returns:
         A note for the reader where that did not work out; empty where it did.
     """
+    moment = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def change(project: _Project) -> bool:
+        modes = project.solved.setdefault(puzzle, {})
+        return modes.setdefault(mode, new := Solved(moment, device, round(seconds, 1))) is new
+
+    return _changed(root, change)
+
+
+def record_shown(root: Path, puzzle: str) -> str:
+    """Keeps that the reader has asked for a solution; returns a note as `record_solved` does."""
+
+    def change(project: _Project) -> bool:
+        if puzzle in project.shown:
+            return False
+        project.shown.append(puzzle)
+        return True
+
+    return _changed(root, change)
+
+
+class _Project(Struct):
+    solved: dict[str, dict[str, Solved]] = field(default_factory=dict)
+    shown: list[str] = field(default_factory=list)
+
+
+class _Saved(Struct):
+    version: int = VERSION
+    projects: dict[str, _Project] = field(default_factory=dict)
+
+
+class _Version1(Struct):
+    """For each clone, puzzle and mode the moment of its first success."""
+
+    checkouts: dict[str, dict[str, dict[str, str]]]
+
+
+def _from_version_1(data: bytes) -> _Saved:
+    merged = _Project()
+    for puzzles in decoded(data, _Version1).checkouts.values():
+        for puzzle, modes in puzzles.items():
+            kept = merged.solved.setdefault(puzzle, {})
+            for mode, moment in modes.items():
+                if mode not in kept or moment < kept[mode].at:
+                    kept[mode] = Solved(moment)
+    return _Saved(projects={_PROJECT_OF_VERSION_1: merged})
+
+
+def _changed(root: Path, change: Callable[[_Project], bool]) -> str:
     file, note = _file(), ""
     try:
         file.path.parent.mkdir(parents=True, exist_ok=True)
@@ -78,9 +148,7 @@ def record_solved(checkout: Path, puzzle: str, mode: str) -> str:
             except StateDamaged as error:
                 saved, note = None, f"{error}\n  a new file is begun"
             saved = saved or _Saved()
-            solved = saved.checkouts.setdefault(str(checkout.resolve()), {}).setdefault(puzzle, {})
-            if mode not in solved:
-                solved[mode] = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            if change(saved.projects.setdefault(Project(root).identity, _Project())):
                 file.save(saved)
     except StateError as error:
         return str(error)
@@ -89,12 +157,7 @@ def record_solved(checkout: Path, puzzle: str, mode: str) -> str:
     return note
 
 
-class _Saved(Struct):
-    """The file: for each checkout, puzzle and mode the moment of its first success."""
-
-    version: int = VERSION
-    checkouts: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
-
-
 def _file() -> StateFile[_Saved]:
-    return StateFile(progress_path(), _Saved, VERSION, "the record of your progress")
+    return StateFile(
+        progress_path(), _Saved, VERSION, "the record of your progress", older={1: _from_version_1}
+    )

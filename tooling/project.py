@@ -25,6 +25,23 @@ class Project(Struct, frozen=True):
     root: Path
 
     @property
+    def identity(self) -> str:
+        """The name of the project, the same in every clone.
+
+        In pyproject.toml, `book` of `[tool.puzzles]` or `name` of `[project]`; without them, the path.
+        """
+        import tomllib  # noqa: PLC0415 - only where progress is read or kept
+
+        try:
+            content = tomllib.loads((self.root / "pyproject.toml").read_text("utf-8"))
+        except (OSError, ValueError):
+            content = {}
+        named = content.get("tool", {}).get("puzzles", {}).get("book") or content.get("project", {}).get(
+            "name"
+        )
+        return str(named or self.root.resolve())
+
+    @property
     def problems(self) -> Path:
         return self.root / "problems"
 

@@ -6,6 +6,7 @@ run: it is written whole or not at all, and a damaged one is moved aside, never 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -45,12 +46,14 @@ class StateFile(Struct, Generic[Content], frozen=True):
         schema: what it holds; one of the fields is `version: int`.
         version: the only one that is read; the one of the content that is written.
         what: the file's name in messages, such as `the record of the last run`.
+        older: for earlier versions, what converts the bytes of the file; raises ValueError for damaged ones.
     """
 
     path: Path
     schema: type[Content]
     version: int
     what: str
+    older: Mapping[int, Callable[[bytes], Content]] = {}
 
     def load(self) -> Content | None:
         """What the file holds; None where there is none.
@@ -70,6 +73,8 @@ class StateFile(Struct, Generic[Content], frozen=True):
             version = decoded(data, _Versioned).version
             if version == self.version:
                 return decoded(data, self.schema)
+            if version in self.older:
+                return self.older[version](data)
         except ValueError as error:
             raise self._moved_aside(str(error)) from error
         if version < self.version:

@@ -206,7 +206,7 @@ def test_a_picture_that_was_not_drawn_is_an_error(checkout: Project) -> None:
     edition = editions(checkout)[1]
     page = PageContext(edition, "puzzle_15/puzzle_15.md", "", PuzzleIndex(checkout))
     shown = show_figure(page, ["p15"])
-    assert 'alt="4행 6열 행렬.' in shown and "<figcaption>행마다 블록이 하나씩 있습니다." in shown
+    assert 'aria-label="4행 6열 행렬.' in shown and "<figcaption>행마다 블록이 하나씩 있습니다." in shown
     edition.page("puzzle_15/media/15-w.svg").write_text("<svg></svg>\n", encoding="utf-8")
     with pytest.raises(BookError, match=r"15-w\.svg .* not as it was drawn") as refusal:
         show_figure(page, ["p15"])

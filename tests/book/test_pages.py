@@ -33,9 +33,9 @@ def test_run_tabs_follow_the_manifest(real: Project) -> None:
     text = at_work.render("puzzle_34/puzzle_34.md", "# x\n\n{{#run p34 --coordination}}\n")
     assert at_work.problems == []
     for command in (
-        "pixi run p34 --coordination",
-        "uv run poe p34 --coordination",
-        "uv run poe p34 --coordination --target sim",
+        "pixi run tooling run p34 --coordination",
+        "uv run tooling run p34 --coordination",
+        "uv run tooling run p34 --coordination --target sim",
     ):
         assert f"```bash\n{command}\n```" in text
     assert "amd" not in text
@@ -54,11 +54,11 @@ def test_run_tabs_of_a_graph_bring_its_extra(real: Project) -> None:
     text = at_work.render("puzzle_15/puzzle_15.md", "# x\n\n{{#run p17 solution}}\n")
     assert at_work.problems == []
     assert re.findall(r"```bash\n(.*)\n```", text) == [
-        "pixi run -e max p17 --solution",
-        "pixi run -e max p17 --solution --target amd",
-        "pixi run -e max p17 --solution --target apple",
-        "uv run --extra max poe p17 --solution",
-        "uv run --extra max poe p17 --solution --target sim",
+        "pixi run -e max tooling run p17 --solution",
+        "pixi run -e max tooling run p17 --solution --target amd",
+        "pixi run -e max tooling run p17 --solution --target apple",
+        "uv run --extra max tooling run p17 --solution",
+        "uv run --extra max tooling run p17 --solution --target sim",
     ]
 
 
@@ -184,7 +184,7 @@ def test_marks_for_generating_skeletons_are_not_shown(real: Project) -> None:
 
 
 def test_an_empty_summary_of_a_solution_gets_its_name(real: Project) -> None:
-    assert "<summary>풀이</summary>" in renderer(real, "ko").render(
+    assert "<summary>풀이 보기</summary>" in renderer(real, "ko").render(
         PAGE, "<details><summary></summary></details>"
     )
 

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import MANIFEST, MANY_MODES
-from tooling.catalog.catalogue import find_mode
+from tooling.catalog.catalogue import find_mode, load_catalogue
 from tooling.catalog.manifest import load_puzzle
-from tooling.catalog.model import Bound, CounterMetric, Requirement, Vendor
+from tooling.catalog.model import Bound, CounterMetric, Puzzle, Requirement, Vendor
 from tooling.catalog.nodes import ManifestError
 from tooling.project import Project
+
+ROOT = Path(__file__).parents[2]
 
 
 def load(tmp_path: Path, text: str, identity: str = "p01"):  # type: ignore[no-untyped-def]
@@ -41,6 +43,19 @@ def test_given_code_is_not_to_be_completed(tmp_path: Path) -> None:
     assert load(tmp_path, MANIFEST).regions_to_complete == {"add_10"}
     given = MANIFEST.replace("    anchors: [add_10]", "    anchors: [add_10]\n    kind: given")
     assert load(tmp_path / "given", given).regions_to_complete == frozenset()
+
+
+def test_a_chapter_that_does_not_exist_beside_one_that_is_not_listed_is_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "book" / "src" / "puzzle_01"
+    folder.mkdir(parents=True)
+    assert load(tmp_path, MANIFEST).chapters == ("puzzle_01/puzzle_01.md",)  # not written yet
+    (folder / "puzzle_1.md").write_text("# Map\n")
+    with pytest.raises(ManifestError) as caught:
+        load_puzzle(tmp_path / "problems" / "p01" / "puzzle.yaml", Project(tmp_path))
+    assert caught.value.what == "chapters[0]: there is no page `book/src/puzzle_01/puzzle_01.md`"
+    assert caught.value.hint == "did you mean `puzzle_01/puzzle_1.md`?"
+    (folder / "puzzle_1.md").rename(folder / "puzzle_01.md")
+    assert load_puzzle(tmp_path / "problems" / "p01" / "puzzle.yaml", Project(tmp_path)).chapters
 
 
 def test_requirements_are_inherited_and_overridden(tmp_path: Path) -> None:
@@ -226,3 +241,11 @@ def test_the_only_mode_that_is_judged_needs_no_flag_beside_a_benchmark(tmp_path:
 def test_a_mode_cannot_be_listed_twice(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="--coordination` is listed 2 times"):
         load(tmp_path, MANY_MODES.replace("[--demo]", "[--coordination]"), "p34")
+
+
+@pytest.mark.parametrize("puzzle", load_catalogue(Project(ROOT)), ids=lambda puzzle: puzzle.id)
+def test_every_puzzle_says_in_both_languages_what_it_teaches(puzzle: Puzzle) -> None:
+    assert puzzle.learnt
+    versions = dict(puzzle.learnt.versions)
+    assert versions.keys() == {"en", "ko"}
+    assert all(text.endswith(".") and len(text) <= 170 for text in versions.values())

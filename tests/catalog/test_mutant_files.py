@@ -13,12 +13,14 @@ from tooling.errors import Location
 from tooling.judging.diagnosis import PATTERNS
 from tooling.judging.texts import EXPLANATIONS
 from tooling.project import Project
+from tooling.text import LocalText
 
 
 def mutant(*edits: tuple[str, str, int]) -> Mutant:
     where = Location(Path("p01.yaml"), 1, 1)
     made = tuple(Edit(replace, with_, count, where) for replace, with_, count in edits)
-    return Mutant("m", "p01", ("p01",), ("default",), "why", made, ("shifted",), where)
+    because = LocalText.of(en="why")
+    return Mutant("m", "p01", ("p01",), ("default",), because, made, ("shifted",), where)
 
 
 def test_edits_apply_in_order() -> None:

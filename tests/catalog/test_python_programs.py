@@ -32,6 +32,7 @@ from tooling.pins import MAX_VERSION
 from tooling.project import Project
 from tooling.targets.accelerators import target_for
 from tooling.targets.model import Choice, Target, TargetKind
+from tooling.text import LocalText
 from tooling.toolchain import BuildCache, BuildFailed, Toolchain
 from tooling.toolchain.extras import ExtraMissing, require_extra
 from tooling.toolchain.scripts import prepare_script
@@ -121,7 +122,8 @@ def test_every_file_gets_a_skeleton(tmp_path: Path) -> None:
 def test_a_mutant_edits_the_file_that_it_names() -> None:
     where = Location(Path("p01.yaml"), 1, 1)
     edits = (Edit("a", "b", 1, where, "op/add.mojo"), Edit("x", "y", 1, where))
-    mutant = Mutant("m", "p01", ("p01",), ("default",), "why", edits, ("shifted",), where)
+    because = LocalText.of(en="why")
+    mutant = Mutant("m", "p01", ("p01",), ("default",), because, edits, ("shifted",), where)
     assert mutant.apply_to({"": "x a", "op/add.mojo": "a"}) == {"": "y a", "op/add.mojo": "b"}
     with pytest.raises(MutantError, match="has no file `op/add"):
         mutant.apply_to({"": "x"})
@@ -132,7 +134,9 @@ def test_without_max_the_command_that_installs_it_is_named(monkeypatch: pytest.M
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "version", missing)
-    with pytest.raises(ExtraMissing, match=r"uv run --extra max poe p17, or: pixi run -e max p17") as caught:
+    with pytest.raises(
+        ExtraMissing, match=r"uv run --extra max tooling run p17, or: pixi run -e max tooling run p17"
+    ) as caught:
         require_extra("p17", Extra.MAX)
     assert caught.value.exit_code == 4
     monkeypatch.setattr(importlib.metadata, "version", lambda _: "25.1.0")
@@ -152,7 +156,7 @@ def test_without_torch_the_command_that_installs_both_is_named(monkeypatch: pyte
 
     monkeypatch.setattr(importlib.metadata, "version", version)
     with pytest.raises(
-        ExtraMissing, match=r"uv run --extra torch poe p20, or: pixi run -e torch p20"
+        ExtraMissing, match=r"uv run --extra torch tooling run p20, or: pixi run -e torch tooling run p20"
     ) as caught:
         require_extra("p20", Extra.TORCH)
     assert caught.value.exit_code == 4

@@ -68,7 +68,7 @@ MISSPELLED = {
     "verify --only solutions": "--only does not take `solutions`\n"
     "  why: it takes solution, skeleton or mutant\n  try: did you mean `solution`?",
     "check-translations --format htm": "--format does not take `htm`\n"
-    "  why: it takes text, json, md, github, sarif or html\n  try: did you mean `html`?",
+    "  why: it takes text, json, md, github, sarif, html or todo\n  try: did you mean `html`?",
     "run p15 --check race": "argument --check: there is no check `race`: memory, races, initialisation, "
     "synchronisation or none\n  try: did you mean `races`?",
     "simulate --schedule advers -- x": "argument --schedule: `advers` is not a schedule: lockstep, "
@@ -114,17 +114,19 @@ def test_a_puzzle_is_found_by_its_number(name: str, capsys: pytest.CaptureFixtur
     assert main(["run", name, "--hint", "2"]) == ExitCode.PASSED
     said = capsys.readouterr().out
     assert said.startswith("hint 2 of 3: ")
-    assert said.endswith("`tooling run p05 --hint 3`\n")
+    assert said.endswith("`tooling hint p05 3`\n")
 
 
-def test_without_a_command_a_newcomer_sees_three(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_command_a_newcomer_sees_the_first_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == ExitCode.USAGE
     assert capsys.readouterr().out == (
         "GPU puzzles in Mojo: run them, judge them, keep the book in step.\n"
         "\n"
-        "  tooling run p01          build your program of puzzle 1, run it and judge it\n"
-        "  tooling run p01 --hint   show a hint\n"
-        "  tooling list             show all puzzles\n"
+        "  tooling start      show where you are and what to type\n"
+        "  tooling watch      build, run and judge the next puzzle at every save\n"
+        "  tooling run p01    build your program of puzzle 1, run it and judge it\n"
+        "  tooling hint p01   show a hint\n"
+        "  tooling list       show all puzzles\n"
         "\n"
         "`tooling --help` shows all commands.\n"
     )

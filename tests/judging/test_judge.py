@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tooling.catalog.model import Mode, ModeKind, Output
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
-from tooling.judging.judge import confirmed_problem, judge_case, judge_unjudged
+from tooling.judging.judge import confirmed, judge_case, judge_unjudged
 from tooling.judging.reference import ReferenceCase
 from tooling.judging.verdict import CaseVerdict, Problem
 from tooling.simulator.checks.findings import SourcePosition
@@ -246,7 +246,7 @@ def test_a_missing_last_element_is_reported_only_if_no_data_set_contradicts_it(
     book: list[int], probe: list[int], reported: list[tuple[str, str]]
 ) -> None:
     cases = [judged(RIGHT_EIGHT, book), judged(RIGHT_EIGHT, probe, dataset="probe")]
-    shown = [confirmed_problem(problem, case, cases) for case in cases for problem in case.problems]
+    shown = [problem for case in confirmed(cases) for problem in case.problems]
     assert [(problem.name, problem.what.render("en")) for problem in shown] == reported
     differing = [problem.comparison.differing for problem in shown if problem.comparison]
     counts = {tuple(LAST_WRONG): 1, tuple(SEVERAL_WRONG): 3}
@@ -262,4 +262,4 @@ def test_another_output_or_an_output_without_values_does_not_contradict_a_missin
     used = {"out": Buffer("float32", reference.inputs["out"].tobytes())}
     absent = judge_case(mode, reference, ENDED, used, {})
     for other in (elsewhere, absent):
-        assert confirmed_problem(case.problems[0], case, [case, other]) == case.problems[0]
+        assert confirmed([case, other])[0] == case

@@ -15,6 +15,7 @@ from tooling.catalog.model import Program, Puzzle, TensorApi
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.comparison import compare
 from tooling.judging.diagnosis import GUARD
+from tooling.judging.judge import confirmed
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.reports.console import headline, mismatch_table, show_verdict
 from tooling.reports.terminal import Terminal
@@ -59,7 +60,7 @@ def shown(*cases: CaseVerdict, language: str = "en", width: int | None = None) -
         Selection(puzzle, program, MODE),
         Choice(SIMULATED, "the test's"),
         solution=False,
-        cases=cases,
+        cases=confirmed(cases),
         outcome=Outcome.WRONG,
         seconds=0.1,
     )
@@ -139,21 +140,28 @@ BEYOND = Finding(
 )
 
 
-@pytest.mark.parametrize(
-    ("finding", "name", "shown_pattern"),
-    [
-        (BEYOND, "partial-sum", False),
-        (BEYOND, "shifted", True),  # the position of values is evidence in any case
-        (RACE, "partial-sum", True),  # a race may omit terms
-    ],
-)
-def test_invalid_accesses_replace_the_diagnosis_of_a_partial_sum(
-    finding: Finding, name: str, shown_pattern: bool
-) -> None:
+@pytest.mark.parametrize("finding", [BEYOND, RACE])
+@pytest.mark.parametrize("name", ["partial-sum", "shifted", "never-written"])
+def test_beside_a_finding_the_values_are_not_explained(finding: Finding, name: str) -> None:
     text = shown(case(wrong(name), findings=(finding,)))
-    assert (f"it looks {name}" in text) is shown_pattern
-    assert ("fix the line reported above first" in text) is not shown_pattern
+    assert f"it looks {name}" not in text
+    assert "fix the first finding above" in text
     assert "1 of 4 elements differ:" in text
+
+
+def test_a_barrier_that_threads_miss_is_shown_before_its_effects() -> None:
+    missed = replace(RACE, check=Check.SYNCHRONISATION, kind=Kind.DIVERGENT_BARRIER)
+    text = shown(case(findings=(RACE, missed)))
+    assert text.index("[synchronisation]") < text.index("[races]")
+
+
+def test_a_mistake_that_the_books_data_hides_is_shown_with_the_other_data() -> None:
+    right = case()
+    other = replace(case(wrong("mismatch")), dataset="probe", inputs={"a": "[2.5, -12.0]"})
+    text = shown(right, other)
+    assert "note: the result is right with the book's data" in text
+    assert "    a: [2.5, -12.0]\n" in text
+    assert "note:" not in shown(replace(other, dataset="book"))
 
 
 @pytest.mark.parametrize(

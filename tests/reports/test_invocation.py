@@ -6,21 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tooling.reports.invocation import as_typed, run_prefix, tool_prefix
-
-
-@pytest.mark.parametrize(
-    ("environment", "prefix"),
-    [
-        ({}, "tooling run"),
-        ({"PIXI_ENVIRONMENT_NAME": "default"}, "pixi run"),
-        ({"PIXI_ENVIRONMENT_NAME": "amd"}, "pixi run -e amd"),
-        ({"POE_ACTIVE": "simple"}, "poe"),
-        ({"POE_ACTIVE": "simple", "UV": "/elsewhere/uv", "PATH": ""}, "/elsewhere/uv run poe"),
-    ],
-)
-def test_the_prefix_is_the_readers_own(environment: dict[str, str], prefix: str) -> None:
-    assert run_prefix(environment) == prefix
+from tooling.reports.invocation import as_typed, tool_prefix, typed_path
 
 
 def test_uv_is_named_by_its_name_only_where_the_readers_path_has_it(
@@ -32,8 +18,8 @@ def test_uv_is_named_by_its_name_only_where_the_readers_path_has_it(
     uv.write_text("#!/bin/sh\n")
     uv.chmod(0o755)
     environment = {"POE_ACTIVE": "simple", "UV": str(uv), "PATH": ""}
-    assert run_prefix(environment) == ".uv/bin/uv run poe"
-    assert run_prefix({**environment, "PATH": str(uv.parent)}) == "uv run poe"
+    assert tool_prefix(environment) == ".uv/bin/uv run tooling"
+    assert tool_prefix({**environment, "PATH": str(uv.parent)}) == "uv run tooling"
 
 
 UV = {"UV": "/elsewhere/uv", "PATH": ""}
@@ -71,12 +57,27 @@ def test_paths_are_those_from_the_folder_in_which_the_reader_typed(
     monkeypatch.chdir(tmp_path)  # as poe does, whichever folder it is called in
     uv = str(tmp_path / ".uv" / "bin" / "uv")
     environment = {"UV": uv, "POE_ACTIVE": "simple", "PATH": "", "POE_PWD": str(below)}
-    assert run_prefix(environment) == "../../.uv/bin/uv run poe"
+    assert tool_prefix(environment) == "../../.uv/bin/uv run tooling"
+    assert typed_path(below / "p01.mojo", environment) == "p01.mojo"
     monkeypatch.chdir(below)
     script = str(tmp_path / ".venv" / "bin" / "tooling")
     assert tool_prefix({"PATH": ""}, script) == "../../.venv/bin/tooling"
     monkeypatch.chdir(tmp_path)
     assert tool_prefix({"PATH": ""}, str(tmp_path / "tooling")) == "./tooling"
+
+
+@pytest.mark.parametrize(
+    ("environment", "typed"),
+    [
+        ({}, "tooling"),
+        (UV, "/elsewhere/uv run --extra max tooling"),
+        ({"PIXI_ENVIRONMENT_NAME": "default"}, "pixi run -e max tooling"),
+    ],
+)
+def test_an_extra_is_selected_where_the_command_can_select_it(
+    environment: dict[str, str], typed: str
+) -> None:
+    assert tool_prefix(environment, extra="max") == typed
 
 
 def test_a_path_with_a_space_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -446,3 +446,60 @@ def test_any_book_with_the_marker_will_do(book: Book, tool: Tool, tmp_path: Path
     assert "1 current" in tool("status", *options).out
     assert tool("status", "--source", "nowhere").status == 2
     assert ENGLISH.startswith("# ")
+
+
+# ---- what a translator works from ----
+
+
+def test_net_changes_leave_out_what_was_changed_back(book: Book, tool: Tool) -> None:
+    book.translated()
+    book.edit("meet at", "wait at")
+    book.edit("first item", "item one")
+    book.edit("wait at", "meet at")
+    by_commit = tool("diff", "page.md").out
+    assert by_commit.count("block changed") == 3
+    net = tool("diff", "--net", "page.md").out
+    assert net.count("block changed") == 1
+    assert "\nsince the pin\n" in net
+    assert '§2 "Shared memory": block changed (prose) → i18n/ko/book/src/page.md:12' in net
+
+
+def test_changes_are_written_as_html_beside_the_translation(book: Book, tool: Tool, tmp_path: Path) -> None:
+    book.translated()
+    book.edit("first item", "first <one>")
+    file = tmp_path / "changes.html"
+    result = tool("diff", "--html", str(file), "page.md")
+    assert (result.status, result.out) == (0, "")
+    text = file.read_text(encoding="utf-8")
+    assert "<h2><code>i18n/ko/book/src/page.md</code>: stale (prose)</h2>" in text
+    assert "<h3>§2 &quot;Shared memory&quot;</h3>" in text
+    row = "<td>- first <del>item</del></td><td>- first <ins>&lt;one&gt;</ins></td>"
+    assert f"<tr>{row}<td><small>lines 12</small>\n- 첫째 항목</td></tr>" in text
+
+
+def test_source_and_translation_can_be_committed_together(book: Book, tool: Tool) -> None:
+    book.translated()
+    book.edit("first item", "item one", message=None)
+    path = book.target / "page.md"
+    path.write_text(path.read_text().replace("첫째 항목", "항목 하나"))
+    refused = tool("stamp", "page.md")
+    assert refused.status == 1
+    assert "add --uncommitted to commit both together" in refused.out
+    stamped = tool("stamp", "--uncommitted", "page.md")
+    commit = book.commit("edit both")
+    assert (stamped.status, stamped.out) == (
+        0,
+        f"stamped i18n/ko/book/src/page.md: blob {book.blob()[:12]}\n",
+    )
+    assert pin_of(book) == Pin(None, book.blob())
+    assert book.status().freshness is Freshness.CURRENT
+    assert tool("repair").status == 0
+    assert pin_of(book) == Pin(commit, book.blob())
+
+
+def test_uncommitted_text_is_checked_like_any_other(book: Book, tool: Tool) -> None:
+    book.translated()
+    book.edit("## Code", "## Source code", message=None)
+    result = tool("stamp", "--uncommitted", "page.md")
+    assert result.status == 1
+    assert "the translation has not been edited since its marker was written" in result.out

@@ -486,3 +486,37 @@ def test_included_code_that_a_shallow_clone_cannot_compare_is_a_problem(
     assert "could not be checked: included code was not compared with that at the pin\n" in out
     assert "why: the history of this clone is cut off before 1 pinned commit\n" in out
     assert "try: git fetch --unshallow (CI: fetch-depth: 0)\n" in out
+
+
+def test_the_work_is_listed_page_by_page(book: Book, run: Run) -> None:
+    book.translated()
+    book.edit("first item", "item one")
+    book.english(page="new.md")
+    book.commit("write new.md")
+    assert run("--format", "todo")[1].splitlines() == [
+        "# To translate (ko): 2 items, 2 pages",
+        "",
+        "## `i18n/ko/book/src/page.md`: stale (prose), stale for 11 days",
+        "",
+        '- [ ] §2 "Shared memory" (prose, 1 block) → line 12',
+        "- [ ] `tooling check-translations stamp i18n/ko/book/src/page.md`",
+        "",
+        "## `book/src/new.md`: missing",
+        "",
+        "- [ ] the page has no translation yet: translate it to i18n/ko/book/src/new.md, then stamp it",
+    ]
+
+
+def test_a_gettext_catalogue_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("book/src/page.md", "po/ko.po"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("# Page\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["check-translations"]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {tmp_path}/po/ko.po: this book is translated with gettext, which is not supported\n"
+        "  why: this command compares a tree of translated pages with the tree of their sources\n"
+        "  try: `msgfmt --statistics po/ko.po` counts the translated, fuzzy and untranslated messages\n"
+    )

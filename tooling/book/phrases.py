@@ -7,6 +7,7 @@ from tooling.text import ENGLISH, LocalText, Sentence, Text, languages
 PHRASES = {
     "skip": Text("Skip to the page"),
     "contents": Text("Contents"),
+    "close": Text("Close"),
     "outline": Text("On this page"),
     "search": Text("Search"),
     "theme": Text("Theme"),
@@ -17,17 +18,17 @@ PHRASES = {
     "steps": Text("Previous and next page"),
     "previous": Text("Previous"),
     "next": Text("Next"),
+    "print": Text("Print the whole book"),
     "edit": Text("Edit this page"),
     "switch": Text("Read this page in {name}"),
     "ways-to-run": Text("Ways to run it"),
     "tensor-api": Text("Tensor API"),
     "no-gpu": Text("no GPU"),
-    "solution": Text("Solution"),
+    "solution": Text("Show the solution"),
     "tips": Text("Tips"),
     "minutes": Text("{minutes} min read"),
     "puzzle": Text("Puzzle {number}"),
     "part": Text("part {number:roman}"),
-    "runs-on": Text("Runs on"),
     "simulated": Text("simulated GPU"),
     "compute": Text("compute {compute} or later"),
     "unsupported": Text("not supported"),
@@ -39,6 +40,19 @@ PHRASES = {
     "untranslated": Text(
         "This page has not been translated yet. It is shown in another language of the book."
     ),
+    # On the page of a puzzle whose chapter is not written yet.
+    "stub": Text("not written yet"),
+    "stub-note": Text(
+        "<strong>This chapter is not written yet.</strong> The puzzle itself is complete: you can run it, "
+        "solve it and have your answer judged. This page was generated from its description."
+    ),
+    "stub-computes": Text("What it computes"),
+    "stub-reference": Text("The judge compares your result with this NumPy reference:"),
+    "stub-code": Text("Code to complete"),
+    "stub-given": Text("This code is complete. Run it, and compare it with the others."),
+    "stub-outputs": Text("Result:"),
+    "full-file": Text("View full file"),
+    "manifest": Text("Description of this puzzle"),
     "solved": Text("solved"),
     "copy": Text("Copy"),
     "copied": Text("Copied"),
@@ -65,6 +79,22 @@ PHRASES = {
     ),
     "banner-unknown": Text("The state of this translation could not be checked. It may differ from {link}."),
 }
+
+PART_TITLES = {
+    "I": Text("Part I: First kernels"),
+    "II": Text("Part II: Debugging"),
+    "III": Text("Part III: Algorithms"),
+    "IV": Text("Part IV: Operations of a MAX graph"),
+    "V": Text("Part V: PyTorch operations"),
+    "VI": Text("Part VI: Functional patterns"),
+    "VII": Text("Part VII: Warps"),
+    "VIII": Text("Part VIII: Operations on blocks"),
+    "IX": Text("Part IX: Copies and synchronization"),
+    "X": Text("Part X: Performance analysis"),
+    "XI": Text("Part XI: Tensor cores and clusters"),
+    "XII": Text("Part XII: Alignment"),
+}
+"""The parts whose chapters may all be missing; the title in SUMMARY.md takes precedence."""
 
 
 def say(key: str, language: str, **values: object) -> str:

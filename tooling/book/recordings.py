@@ -17,6 +17,7 @@ from msgspec import Struct
 from tooling.atomic_write import write_atomically
 from tooling.book.errors import BookError, malformed
 from tooling.book.page import PageContext, Words
+from tooling.book.variants import each_version
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import Program
 from tooling.project import Project
@@ -102,10 +103,18 @@ def save(path: Path, recording: Recording) -> None:
 
 
 def output(page: PageContext, words: Words) -> str:
-    """`{{#output PROGRAM [FLAGS] unsolved|solved}}`: what the program printed, in a fence."""
+    """`{{#output PROGRAM [FLAGS] unsolved|solved}}`: what each version of the page printed, in a fence."""
     selection, state = parse_words(page, words)
-    recording = load(recording_path(page.puzzle_index.project, selection, state))
-    return "```text\n" + "\n".join(fold(recording.lines)) + "\n```\n"
+    project = page.puzzle_index.project
+
+    def fence(version: Selection) -> str:
+        path = recording_path(project, version, state)
+        if not path.is_file():  # a rule of the check; the named version has to be recorded
+            path = recording_path(project, selection, state)
+        recording = load(path)
+        return "```text\n" + "\n".join(fold(recording.lines)) + "\n```\n"
+
+    return each_version(page, selection, fence)
 
 
 def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 
 from msgspec import Struct
@@ -64,6 +66,16 @@ def parse_summary(text: str) -> tuple[Entry, ...]:
             indents.append(indent)
         entries.append(Entry(match["title"], match["path"], len(indents) - 1, part, number))
     return tuple(entries)
+
+
+def summary_text(entries: Sequence[Entry]) -> str:
+    """The contents as a SUMMARY.md."""
+    lines = ["# Summary", ""]
+    for part, members in groupby(entries, key=lambda entry: entry.part):
+        if part:
+            lines += ["", f"# {part}", ""]
+        lines += [f"{'  ' * each.level}{'- ' if part else ''}[{each.title}]({each.path})" for each in members]
+    return "\n".join(lines) + "\n"
 
 
 def read_summary(source: Path) -> tuple[Entry, ...]:

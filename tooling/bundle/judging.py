@@ -7,6 +7,7 @@ import hashlib
 import math
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,11 +15,11 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.catalog.model import Mode, ModeKind, Output, ProgramLanguage, Puzzle
-from tooling.catalog.mutants import COUNTERS, DIAGNOSES, ORIGINS, SIMULATOR_CHECKS
+from tooling.catalog.mutants import COUNTERS, DIAGNOSES, ORIGINS, SIMULATOR_CHECKS, known_mistakes
 from tooling.errors import Location, ToolingError
 from tooling.execution.channel import Buffer, element_bytes
 from tooling.execution.program import Ending, Transcript
-from tooling.judging.judge import judge_case, judge_unjudged, outcome_of
+from tooling.judging.judge import confirmed, judge_case, judge_unjudged, outcome_of
 from tooling.judging.reference import ReferenceCase, load_reference
 from tooling.judging.verdict import CaseVerdict, Outcome, Verdict
 from tooling.state_file import read_json
@@ -140,7 +141,8 @@ def _judge(trial: PlannedTrial, results: Sequence[_Result], choice: Choice, case
     if not results:
         return Judged(trial, None, "", "it is not in the results")
     runs = [_read_run(trial, result, choice.target, cases) for result in results]
-    verdicts = tuple(each.verdict for each in runs)
+    mistakes = partial(known_mistakes, trial.selection.puzzle, mode.name)
+    verdicts = confirmed([each.verdict for each in runs], mistakes)
     verdict = Verdict(
         trial.selection,
         choice,

@@ -56,7 +56,8 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
     """
     top = read_document(path)
     keys = top.mapping(
-        ["id", "number", "title", "part", "chapters", "programs", "modes"], ["time_limit", "targets"]
+        ["id", "number", "title", "part", "chapters", "programs", "modes"],
+        ["summary", "learnt", "time_limit", "targets"],
     )
     identity = keys["id"].text()
     if identity != path.parent.name:
@@ -78,23 +79,31 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
     return Puzzle(
         id=identity,
         number=number,
-        title=_sentence(keys["title"]),
+        title=local_text(keys["title"]),
         part=keys["part"].text(),
-        chapters=_chapters(keys["chapters"], number),
+        chapters=_chapters(keys["chapters"], number, project),
         programs=programs,
         modes=modes,
         manifest=path,
+        learnt=local_text(keys["learnt"]) if "learnt" in keys else None,
+        summary=local_text(keys["summary"]) if "summary" in keys else None,
     )
 
 
-def _chapters(value: Value, number: int) -> tuple[str, ...]:
-    """The chapters; some may not be written yet, and `tooling book check` compares the others."""
+def _chapters(value: Value, number: int, project: Project) -> tuple[str, ...]:
+    """The chapters. One may not be written yet, but not while the book has a page here that is not listed."""
     folder = f"puzzle_{number:02}/"
+    book = project.root / "book" / "src"
+    unlisted = {f"{folder}{path.name}" for path in (book / folder).glob("*.md")}
+    unlisted.difference_update(item.text() for item in value.items())
     found: list[str] = []
     for item in value.items():
         chapter = item.text()
         if not (chapter.startswith(folder) and _PAGE.match(chapter, len(folder))):
             raise item.error(f"must be a page of this puzzle, such as `{folder}name.md`, not `{chapter}`")
+        if unlisted and not (book / chapter).is_file():
+            hint = did_you_mean(chapter, sorted(unlisted))
+            raise item.error(f"there is no page `book/src/{chapter}`", hint=hint)
         if chapter in found:
             raise item.error(f"names the chapter `{chapter}` twice")
         found.append(chapter)
@@ -103,7 +112,8 @@ def _chapters(value: Value, number: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _sentence(value: Value) -> LocalText:
+def local_text(value: Value) -> LocalText:
+    """A text in several languages, of which English and Korean are required."""
     keys = value.mapping(["en", "ko"], languages())
     return LocalText.of(**{language: text.text().strip() for language, text in keys.items()})
 
@@ -166,13 +176,13 @@ def _requirements(value: Value) -> tuple[Requirement, ...]:
             if not keys.keys() <= {"unsupported", "builds"}:
                 raise entry.error("`unsupported` can only be combined with `builds`")
             builds = "builds" in keys and keys["builds"].flag()
-            reason = _sentence(keys["unsupported"])
+            reason = local_text(keys["unsupported"])
             found.append(Requirement(vendor, unsupported=True, builds=builds, because=reason))
             continue
         if "builds" in keys:
             raise keys["builds"].error("is for `unsupported` only: a supported mode always builds")
         compute = None
-        because = _sentence(keys["because"]) if "because" in keys else None
+        because = local_text(keys["because"]) if "because" in keys else None
         if "compute" in keys:
             if vendor is not Vendor.NVIDIA:
                 raise keys["compute"].error("only NVIDIA GPUs have a compute capability")
@@ -218,7 +228,7 @@ def _mode(
         for name in ("launch", "threads"):
             if name in keys:
                 raise keys[name].error("only a judged mode can have requirements on its launches")
-    hints = tuple(_sentence(item) for item in keys["hints"].items())
+    hints = tuple(local_text(item) for item in keys["hints"].items())
     if kind is ModeKind.PUZZLE and len(hints) < _LEAST_HINTS:
         raise keys["hints"].error(f"a puzzle must have at least {_LEAST_HINTS} hints, not {len(hints)}")
     narrowed = _requirements(keys["targets"]) if "targets" in keys else ()
@@ -263,14 +273,14 @@ def _criterion(value: Value) -> Criterion:
         metric,
         Bound(given[0]),
         wanted,
-        _sentence(keys["because"]),
+        local_text(keys["because"]),
         simulated_only="simulated_only" in keys and keys["simulated_only"].flag(),
     )
 
 
 def _launch(value: Value) -> LaunchShape:
     keys = value.mapping(["grid", "block", "because"])
-    return LaunchShape(_extents(keys["grid"]), _extents(keys["block"]), _sentence(keys["because"]))
+    return LaunchShape(_extents(keys["grid"]), _extents(keys["block"]), local_text(keys["because"]))
 
 
 def _extents(value: Value) -> tuple[int, int, int]:
@@ -283,7 +293,7 @@ def _extents(value: Value) -> tuple[int, int, int]:
 
 def _threads(value: Value) -> LeastThreads:
     keys = value.mapping(["at_least", "because"])
-    return LeastThreads(keys["at_least"].integer(2), _sentence(keys["because"]))
+    return LeastThreads(keys["at_least"].integer(2), local_text(keys["because"]))
 
 
 def _anchors(value: Value, programs: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

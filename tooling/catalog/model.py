@@ -12,6 +12,25 @@ from msgspec.structs import replace
 from tooling.text import LocalText
 
 
+class PartNumber(int):
+    """The number of a part, made from the Roman numeral of a manifest.
+
+    Formatted as `{number:roman}` it is that numeral, otherwise the Arabic number, as in Korean.
+    """
+
+    def __new__(cls, numeral: str) -> PartNumber:
+        values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in numeral]
+        signed = (-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
+        number = super().__new__(cls, sum(signed))
+        number._numeral = numeral
+        return number
+
+    def __format__(self, form: str) -> str:
+        return self._numeral if form == "roman" else super().__format__(form)
+
+    _numeral: str
+
+
 class TensorApi(Enum):
     """How the kernels of a program address its buffers; `tooling list` shows it."""
 
@@ -241,6 +260,8 @@ class Puzzle(Struct, frozen=True):
     programs: tuple[Program, ...]
     modes: tuple[Mode, ...]
     manifest: Path
+    learnt: LocalText | None = None  # one sentence for a reader who has solved it
+    summary: LocalText | None = None  # one sentence: what it computes
 
     @property
     def regions_to_complete(self) -> frozenset[str]:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tooling.catalog.manifest import DATASETS, local_text
 from tooling.catalog.model import ModeKind, Program, Puzzle
 from tooling.catalog.nodes import Value, read_document
 from tooling.errors import Location, ToolingError
 from tooling.project import Project
+from tooling.text import LocalText
 
 SIMULATOR_CHECKS = ("memory", "races", "initialisation", "synchronisation")
 PROGRAM_FAILURES = ("crash", "time-limit", "program-error")
@@ -22,6 +24,9 @@ DIAGNOSES = (
     "written-beyond-the-end",
     "partly-written",
     "first-block-only",
+    "accumulated",
+    "same-result",
+    "known-mistake",
     "constant-difference",
     "reversed-order",
     "shifted",
@@ -37,6 +42,13 @@ DIAGNOSES = (
     "input-changed",
     "mismatch",  # wrong, without a known pattern
 )
+
+
+class KnownMistake(Struct, frozen=True):
+    """A wrong answer that is recognised by its results."""
+
+    because: LocalText
+    digests: Mapping[str, str]  # by data set
 
 
 class MutantError(ToolingError):
@@ -60,10 +72,11 @@ class Mutant(Struct, frozen=True):
     puzzle: str
     programs: tuple[str, ...]
     modes: tuple[str, ...]
-    because: str
+    because: LocalText  # Korean too if the mistake is recognised by its results
     edits: tuple[Edit, ...]
     expect: tuple[str, ...]  # the verdict must contain at least one of them
     where: Location
+    results: Mapping[str, Mapping[str, str]] = {}  # by mode and data set: the digest of the first output
 
     def sources(self, program: Program) -> dict[str, str]:
         """The files of a program's solution with the mistake in them, by name, the main file first.
@@ -131,7 +144,7 @@ def load_mutants(project: Project, puzzle: Puzzle) -> tuple[Mutant, ...]:
 
 
 def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
-    keys = value.mapping(["name", "because", "edits", "expect"], ["programs", "modes"])
+    keys = value.mapping(["name", "because", "edits", "expect"], ["programs", "modes", "results"])
     programs = tuple(program.name for program in puzzle.programs)
     modes = tuple(mode.name for mode in puzzle.modes)
     judged = tuple(mode.name for mode in puzzle.modes if mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN))
@@ -145,11 +158,29 @@ def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
         modes=tuple(item.one_of(modes, "mode") for item in keys["modes"].items())
         if "modes" in keys
         else judged,
-        because=keys["because"].text().strip(),
+        because=local_text(keys["because"])
+        if "results" in keys
+        else LocalText.of(en=keys["because"].text().strip()),
         edits=tuple(_edit(item) for item in keys["edits"].items()),
         expect=tuple(item.one_of(expectations, "expectation") for item in keys["expect"].items()),
         where=value.location,
+        results={
+            mode: {name: digest.text() for name, digest in digests.mapping(DATASETS).items()}
+            for mode, digests in keys["results"].mapping([], judged).items()
+        }
+        if "results" in keys
+        else {},
     )
+
+
+def known_mistakes(puzzle: Puzzle, mode: str) -> tuple[KnownMistake, ...]:
+    """The mutants of a puzzle that are recognised by their results in a mode.
+
+    Raises:
+        ManifestError: the file of mutants is not valid.
+    """
+    mutants = load_mutants(Project(puzzle.manifest.parents[2]), puzzle)
+    return tuple(KnownMistake(each.because, each.results[mode]) for each in mutants if mode in each.results)
 
 
 def _edit(value: Value) -> Edit:

@@ -1,4 +1,4 @@
-"""The requirements of all modes, recorded, so that a table of all puzzles needs no manifest.
+"""A summary of every puzzle, recorded, so that a map or table of all puzzles needs no manifest.
 
 `tooling generate` writes `book/needs.json` from the manifests. A puzzle whose manifest has changed since then
 is read from its manifest instead.
@@ -29,10 +29,14 @@ class ModeNeeds(Struct, frozen=True):
 
 
 class Needs(Struct, frozen=True):
-    """One puzzle's entry in a table."""
+    """One puzzle's entry in a map or table."""
 
     id: str
+    number: int
     title: LocalText
+    summary: LocalText | None
+    part: str
+    chapter: str  # its first page, below `src`
     modes: tuple[ModeNeeds, ...]
 
     @staticmethod
@@ -42,7 +46,9 @@ class Needs(Struct, frozen=True):
             ModeNeeds(mode.flags, tuple(mode.requirement(vendor) for vendor in Vendor))
             for mode in puzzle.modes
         )
-        return Needs(puzzle.id, puzzle.title, modes)
+        return Needs(
+            puzzle.id, puzzle.number, puzzle.title, puzzle.summary, puzzle.part, puzzle.chapters[0], modes
+        )
 
 
 def record_path(project: Project) -> Path:

@@ -22,22 +22,28 @@ from tooling.exit_codes import ExitCode
 atexit.register(gc.freeze)
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-TERMINATED = 143  # 128 + SIGTERM
+_ENDING = (signal.SIGTERM, signal.SIGHUP)  # SIGHUP: the terminal was closed
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 
 _FIRST_STEPS = """\
 GPU puzzles in Mojo: run them, judge them, keep the book in step.
 
-  {tool} run p01          build your program of puzzle 1, run it and judge it
-  {tool} run p01 --hint   show a hint
-  {tool} list             show all puzzles
+  {tool} start      show where you are and what to type
+  {tool} watch      build, run and judge the next puzzle at every save
+  {tool} run p01    build your program of puzzle 1, run it and judge it
+  {tool} hint p01   show a hint
+  {tool} list       show all puzzles
 
 `{tool} --help` shows all commands."""
 
 
 class Terminated(BaseException):
-    """SIGTERM arrived: unwinds the stack, so that every child is ended on the way."""
+    """SIGTERM or SIGHUP arrived: unwinds the stack, so that every child is ended on the way."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.status = 128 + number
 
 
 class CommandEnded(Exception):
@@ -54,11 +60,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 is no reason to fail
-    previous = signal.signal(signal.SIGTERM, _terminate)
+    # What is ignored stays so: `nohup` ignores SIGHUP.
+    previous = {each: signal.getsignal(each) for each in _ENDING}
+    for number, handler in previous.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, _terminate)
     try:
         return _guarded(arguments)
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _guarded(arguments: list[str]) -> int:
@@ -73,9 +84,9 @@ def _guarded(arguments: list[str]) -> int:
         _end_children()
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except Terminated:
+    except Terminated as ended:
         _end_children()
-        return TERMINATED
+        return ended.status
     except BrokenPipeError:
         _end_children()
         _discard_output()
@@ -147,6 +158,11 @@ def _command_named(words: list[str]) -> Command:
 def _without_command(before: list[str], words: list[str]) -> int:
     """What there is without a command: the help, the versions, and a first orientation."""
     if not before:
+        if sys.stdout.isatty():
+            from tooling.cli.learner.journey import start_command
+            from tooling.cli.learner_options import StartOptions
+
+            return start_command(StartOptions())
         from tooling.reports.invocation import tool_prefix
 
         print(_FIRST_STEPS.format(tool=tool_prefix(os.environ)))
@@ -192,11 +208,11 @@ def _show(error: ToolingError, command: str) -> None:
     _output_failure()  # the error is shown, whatever happens to the rest
     terminal = open_terminal(sys.stderr)
     head = f"{error.where}: {error.what}" if error.where else error.what
-    terminal.line(terminal.paint("error:", "red") + " " + head)
+    terminal.labelled("error", head, "red", indent="")
     details = getattr(error, "details", "")
     if details:
         for line in str(details).splitlines():
-            terminal.line("  " + line)
+            terminal.message("  " + line)
     if error.why:
         terminal.labelled("why", as_typed(error.why, os.environ))
     if error.hint:
@@ -232,5 +248,5 @@ def _end_children() -> None:
     kill_running()
 
 
-def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    raise Terminated
+def _terminate(number: int, _frame: FrameType | None) -> None:
+    raise Terminated(number)

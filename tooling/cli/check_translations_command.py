@@ -20,6 +20,7 @@ from tooling.cli.options import (
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from tooling.translations.model import Pin
     from tooling.translations.report.report import Report
     from tooling.translations.roots import Roots
 
@@ -140,8 +141,15 @@ def diff_command(options: DiffOptions) -> int:
 
     roots = _roots(options)
     style = style_for(sys.stdout)
-    drifts = page_drifts(roots, _keys(options.pages, roots) or frozenset(), fetch=options.fetch)
-    _show("\n\n".join(render(drift, style, words=options.words) for drift in drifts))
+    net = options.net or options.html is not None
+    drifts = page_drifts(roots, _keys(options.pages, roots) or frozenset(), net=net, fetch=options.fetch)
+    if options.html is not None:
+        from tooling.atomic_write import write_atomically
+        from tooling.translations.commands import side_by_side
+
+        write_atomically(Path(options.html), side_by_side.render(drifts, roots.language).encode())
+    else:
+        _show("\n\n".join(render(drift, style, words=options.words) for drift in drifts))
     unknown = any(drift.status.freshness in (Freshness.UNKNOWN, Freshness.BAD_PIN) for drift in drifts)
     return ExitCode.USAGE if unknown else ExitCode.PASSED
 
@@ -165,14 +173,26 @@ def stamp_command(options: StampOptions) -> int:
     if kept and len(keys) != 1:
         raise sections_of_several_pages(len(keys))
     request = StampRequest(
-        keys, options.at, options.reviewed, kept, options.force, options.base, options.fetch
+        keys,
+        options.at,
+        options.reviewed,
+        kept,
+        options.uncommitted,
+        options.force,
+        options.base,
+        options.fetch,
     )
     result = stamp(roots, request)
     for one in result.stamped:
-        _show(f"stamped {one.file}: commit {(one.pin.commit or '')[:12]}, blob {(one.pin.blob or '')[:12]}")
+        _show(f"stamped {one.file}: {_described(one.pin)}")
     for refusal in result.refused:
         _show(f"refused {refusal.file}: {refusal.reason}\n  try: {as_typed(refusal.hint, os.environ)}")
     return ExitCode.WRONG if result.refused else ExitCode.PASSED
+
+
+def _described(pin: Pin) -> str:
+    commit = f"commit {pin.commit[:12]}, " if pin.commit else ""
+    return f"{commit}blob {(pin.blob or '')[:12]}"
 
 
 def repair_command(options: RepairOptions) -> int:
@@ -187,8 +207,7 @@ def repair_command(options: RepairOptions) -> int:
         if one.pin is None:
             _show(f"cannot repair {one.file}: {one.reason}")
         else:
-            pin = f"commit {(one.pin.commit or '')[:12]}, blob {(one.pin.blob or '')[:12]}"
-            _show(f"{word} {one.file}: {pin} ({one.reason})")
+            _show(f"{word} {one.file}: {_described(one.pin)} ({one.reason})")
     if not repairs:
         _show("every marker is sound")
     return ExitCode.WRONG if any(one.pin is None for one in repairs) else ExitCode.PASSED
@@ -209,7 +228,7 @@ def recover_command(options: RecoverOptions) -> int:
         elif options.apply:
             pin = apply_recovery(recovery)
             if pin is not None:
-                _show(f"  written: commit {(pin.commit or '')[:12]}, blob {(pin.blob or '')[:12]}")
+                _show(f"  written: {_described(pin)}")
     found_all = all(one.candidates for one in found)
     return ExitCode.PASSED if found_all and not doubtful else ExitCode.WRONG
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tooling.cli import options
+from tooling.cli import learner_options, options
 from tooling.cli.parser import HelpFormatter, Parser, RawHelpFormatter, UsageError, add_fields
 from tooling.suggestions import did_you_mean, nearest, proposal
 
@@ -25,6 +25,7 @@ class Command(Struct, frozen=True):
         default: the action that is meant where none is named; empty: one must be named.
         heading, metavar: of the list of actions in the help.
         parent: the command that an action belongs to.
+        room: the module below `tooling.cli` that holds its function, where it is not its own.
     """
 
     name: str
@@ -38,16 +39,17 @@ class Command(Struct, frozen=True):
     heading: str = "positional arguments"
     metavar: str = "ACTION"
     parent: str = ""
+    room: str = ""
 
     @property
     def module(self) -> str:
         """The module here that holds its function."""
-        return (self.parent or self.name).replace("-", "_") + "_command"
+        return self.room or (self.parent or self.name).replace("-", "_") + "_command"
 
     @property
     def function(self) -> str:
         """The function of the module that takes its options and gives back the exit status."""
-        return self.name.replace("-", "_") + "_command" if self.parent else "command"
+        return self.name.replace("-", "_") + "_command" if self.parent or self.room else "command"
 
     @property
     def prog(self) -> str:
@@ -59,16 +61,81 @@ _FRESHNESS = """\
 Every translated page begins with the marker
     <!-- i18n-source-commit: COMMIT -->
     <!-- i18n-source-blob: BLOB -->
-which names the source text it was translated from. A page is current while that text is today's, whatever
-commits lie between. `stamp` writes the marker; pages with the first line alone are understood too.
+which names the version of the source that was translated. A page is current while the blob is that of
+today's source, whatever commits are in between. `stamp` writes the marker; pages with the first line alone
+are accepted.
 
-A commit asks to be skipped with the trailer `I18n-Skip: GLOB` (a glob over source paths), or afterwards by
-its id in .i18n-ignore-revs. Findings to live with go to i18n/LANG/ignore.toml as [[ignore]] entries.
+Translations need not follow a commit with the trailer `I18n-Skip: GLOB` (a glob over source paths), or one
+whose id is listed in .i18n-ignore-revs. Accepted findings are listed in i18n/LANG/ignore.toml, as [[ignore]]
+entries.
 
-Exit status: 0 pass; 1 findings that count (with --check); 2 something could not be told.
+Exit status: 0 pass; 1 findings that count (with --check); 2 something could not be determined.
 """
 
 COMMANDS: tuple[Command, ...] = (
+    Command(
+        "start",
+        "show where you are, the next puzzle and what to type",
+        learner_options.StartOptions,
+        "Shows what you have solved, the next puzzle with its file and page, and the commands for it. In a "
+        "terminal, `tooling` alone does the same.",
+        room="learner.journey",
+    ),
+    Command(
+        "next",
+        "show the next puzzle",
+        learner_options.StartOptions,
+        "Shows the first unsolved puzzle after the one that you solved last.",
+        room="learner.journey",
+    ),
+    Command(
+        "watch",
+        "build, run and judge a puzzle at every save",
+        learner_options.WatchOptions,
+        "Builds, runs and judges the puzzle whenever you save it, and keeps the last verdict on the screen. "
+        "A newer save ends an older build. Keys show hints, the solution and the profile, and switch to the "
+        "next puzzle.",
+        room="learner.watch",
+    ),
+    Command(
+        "hint",
+        "show a hint",
+        learner_options.HintOptions,
+        "Shows a hint of a puzzle; each is closer to the answer than the one before.",
+        "Examples: tooling hint; tooling hint p15; tooling hint p15 2; tooling hint p23 --tiled",
+        room="learner.answers",
+    ),
+    Command(
+        "solution",
+        "show the solution of a puzzle",
+        learner_options.SolutionOptions,
+        "Shows the solution of the part that a mode asks for. Before the puzzle is solved it asks once "
+        "whether you want to see it.",
+        room="learner.answers",
+    ),
+    Command(
+        "diff",
+        "show your program beside the solution",
+        learner_options.SolutionOptions,
+        "Shows where your program and the solution differ, side by side in a terminal of 100 columns. "
+        "Before the puzzle is solved it asks once whether you want to see it.",
+        room="learner.answers",
+    ),
+    Command(
+        "reset",
+        "write the skeleton of a puzzle again",
+        learner_options.ResetOptions,
+        "Writes the problem file as it was before you edited it. Your file is kept beside it, with the date "
+        "in its name.",
+        room="learner.answers",
+    ),
+    Command(
+        "progress",
+        "show what you have solved, and on which GPU",
+        learner_options.ProgressOptions,
+        "Shows a bar, and the puzzles of every part with the day and the GPU of the first success.",
+        room="learner.journey",
+    ),
     Command(
         "run",
         "build a puzzle, run it and judge it",
@@ -89,6 +156,63 @@ COMMANDS: tuple[Command, ...] = (
         "show which GPUs can be used here",
         options.TargetsOptions,
         "Shows every target, whether it is there, and why not.",
+    ),
+    Command(
+        "update",
+        "bring the clone up to date and keep your answers",
+        learner_options.UpdateOptions,
+        "Runs `git pull` and carries your answers over into the new problem files. Every edited file is "
+        "copied first. Exit status: 0 if all answers were carried over, 1 if one was not, with the reason.",
+        room="learner.folder",
+    ),
+    Command(
+        "doctor",
+        "check this machine for what the puzzles need",
+        learner_options.DoctorOptions,
+        "Checks Python, Mojo, linker, GPU and driver, cache, disk, terminal and editor, and says what to do. "
+        "Exit status: 0 if puzzles can run, 1 if not.",
+        room="learner.machine",
+    ),
+    Command(
+        "editor",
+        "write an editor's settings for Mojo's language server",
+        learner_options.EditorOptions,
+        "Writes settings into the folder of the project, so that the language server of the pinned Mojo "
+        "finds what the puzzles import. Your other settings stay; a file that changes is copied first.",
+        room="learner.machine",
+    ),
+    Command(
+        "completion",
+        "print the completion script of a shell",
+        learner_options.CompletionOptions,
+        "Prints a script that completes commands, options, puzzles and modes of the command `tooling`.",
+        'Examples: eval "$(tooling completion bash)"; tooling completion zsh > ~/.zfunc/_tooling; '
+        "tooling completion fish > ~/.config/fish/completions/tooling.fish",
+        room="learner.completion",
+    ),
+    Command(
+        "cache",
+        "show or empty the build cache",
+        description="The cache of built programs: its folder and size.",
+        epilog="PUZZLE_CACHE_DIR names another folder.",
+        default="show",
+        actions=(
+            Command(
+                "show",
+                "show its folder and size (the default)",
+                learner_options.CacheOptions,
+                parent="cache",
+                room="learner.machine",
+            ),
+            Command(
+                "empty",
+                "remove all built programs",
+                learner_options.CacheOptions,
+                parent="cache",
+                room="learner.machine",
+            ),
+        ),
+        room="learner.machine",
     ),
     Command(
         "verify",
@@ -146,7 +270,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "check-translations",
         "compare the translations with their source",
-        description="Says which translated pages lag behind their source or disagree with it, and where.",
+        description="Lists the translated pages that are older than their source or differ from it.",
         epilog=_FRESHNESS,
         laid_out=True,
         default="status",
@@ -251,7 +375,11 @@ COMMANDS: tuple[Command, ...] = (
 def available_commands() -> tuple[Command, ...]:
     """The rows of the table whose module is part of this installation."""
     folder = Path(__file__).parent
-    return tuple(command for command in COMMANDS if (folder / f"{command.module}.py").is_file())
+    return tuple(
+        command
+        for command in COMMANDS
+        if (folder / command.module.replace(".", "/")).with_suffix(".py").is_file()
+    )
 
 
 def find_action(command: Command, words: Sequence[str]) -> tuple[Command, Sequence[str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tooling.cli.options import PuzzleRunOptions
 from tooling.exit_codes import ExitCode
+from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.catalog.catalogue import Selection
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from tooling.project import Project
     from tooling.reports.records import ReportRecord
     from tooling.reports.terminal import Terminal
+
+_BUILDING = Text("building {file}")
+_PREPARING = Text("building the driver of the simulated GPU, once")
+_RUNNING = Text("running and judging {command}, for at most {limit:g} s (--timeout)")
 
 
 def command(options: PuzzleRunOptions) -> int:
@@ -27,7 +32,10 @@ def command(options: PuzzleRunOptions) -> int:
     to_stdout = "-" in (options.json, options.junit)
     terminal = open_terminal(sys.stderr if to_stdout else sys.stdout)
     if options.hint is not None:
-        return _hint(options.hint, options.lang, selection, terminal)
+        from tooling.reports.hints import show_hint
+
+        show_hint(selection.mode, selection.command, options.hint, terminal, options.lang)
+        return ExitCode.PASSED
 
     from tooling.errors import ToolingError
     from tooling.reports.records import error_record, verdict_record
@@ -44,7 +52,7 @@ def command(options: PuzzleRunOptions) -> int:
 
     show_verdict(verdict, terminal, options.lang)
     if options.checks is None:  # with fewer checks than all, a race may have gone unseen
-        _keep_progress(verdict, project, terminal)
+        _keep_progress(verdict, project, terminal, options.lang)
     record = verdict_record(verdict, options.lang)
     if in_workflow():
         source = selection.program.solution if options.solution else selection.program.problem
@@ -56,9 +64,13 @@ def command(options: PuzzleRunOptions) -> int:
 
 
 def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, terminal: Terminal) -> Verdict:
+    from tooling.catalog.model import ModeKind
     from tooling.cli.parser import UsageError
     from tooling.generate.skeletons import FILL_MARK
+    from tooling.judging.verdict import Outcome
     from tooling.reports.console import headline
+    from tooling.reports.status_line import StatusLine
+    from tooling.reports.terminal import ProgramOutput
     from tooling.targets.selection import choose
     from tooling.toolchain import find_toolchain, open_cache
     from tooling.toolchain.diagnostics import render_warnings
@@ -80,23 +92,40 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
         language=options.lang,
         checks=options.checks,
     )
-    line = headline(selection.command, choice, options.checks, options.lang)
-    terminal.line(terminal.paint(line, "dim"))
+    terminal.wrapped(headline(selection.command, choice, options.checks, options.lang), "dim")
     terminal.stream.flush()
-    executable = build_trial(project, trial, find_toolchain(), open_cache())
+    with StatusLine(terminal, options.lang) as status:
+        status.say(_BUILDING.of(file=trial.source.name))
+        toolchain, cache = find_toolchain(), open_cache()
+        executable = build_trial(project, trial, toolchain, cache)
+        if choice.target.simulated:
+            from tooling.simulator.server.libraries import find_libraries
+
+            status.say(_PREPARING)
+            find_libraries(toolchain, cache)
     folder = selection.program.folder_of(trial.source)
     unfinished = any(
         FILL_MARK in (folder / source.name).read_text("utf-8", "replace")
         for source in selection.program.sources
     )
     warnings = render_warnings(executable.diagnostics, unfinished=unfinished, language=options.lang)
-    if warnings:
-        terminal.line(terminal.paint(warnings, "dim"))
-    return run_trial(trial, executable, terminal.streamer())
+    for line in warnings.splitlines():
+        terminal.message(line, "dim")
+    with StatusLine(terminal, options.lang) as status:
+        status.say(_RUNNING.of(command=selection.command, limit=trial.limit))
+        judged = selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
+        output = ProgramOutput(terminal, judged=judged, write=status.write)
+        passed = False
+        try:
+            verdict = run_trial(trial, executable, output.show)
+            passed = verdict.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
+        finally:
+            output.end(passed=passed)
+        return verdict
 
 
-def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal) -> None:
-    """Remembers that the reader has solved a mode; `tooling book serve` shows it."""
+def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal, language: str) -> None:
+    """Remembers that the reader has solved a mode, and shows what follows."""
     from tooling.catalog.model import ModeKind
     from tooling.judging.verdict import Outcome
     from tooling.progress import record_solved
@@ -108,24 +137,20 @@ def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal) -> No
         or verdict.outcome is not Outcome.PASSED
     ):
         return
-    note = record_solved(project.root, selection.puzzle.id, selection.mode.name)
+    note = record_solved(
+        project.root,
+        selection.puzzle.id,
+        selection.mode.name,
+        device=verdict.choice.target.device,
+        seconds=verdict.seconds,
+    )
     if note:
-        terminal.line(terminal.paint(f"note: {note}", "dim"))
+        terminal.wrapped(f"note: {note}", "dim")
+        return
+    from tooling.learning.journey import open_journey
+    from tooling.learning.screens import show_after
 
-
-def _hint(number: int, language: str, selection: Selection, terminal: Terminal) -> int:
-    from tooling.errors import ToolingError
-    from tooling.reports.console import show_hint
-
-    hints = selection.mode.hints
-    if not 1 <= number <= len(hints):
-        raise ToolingError(
-            f"`{selection.command}` has no hint {number}",
-            why=f"it has {len(hints)}" if hints else "its code is given, so there is nothing to write",
-            hint="`--hint 1` shows the first" if hints else None,
-        )
-    show_hint(selection.mode, selection.command, number, terminal, language)
-    return ExitCode.PASSED
+    show_after(open_journey(project), selection, terminal, language)
 
 
 def _write(options: PuzzleRunOptions, records: list[ReportRecord]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -15,6 +15,7 @@ GUARD = "guard"
 """The output of this name holds the elements after a result, filled with poison: no thread may write them."""
 
 _MOST_SHIFT = 64
+_MOST_TERMS = 2048
 _PATTERN_LIMIT = 1 << 22  # elements; sorting and shifting more than this takes longer than it helps
 
 
@@ -25,7 +26,8 @@ class Evidence(Struct, frozen=True):
     expected: Array
     initial: Array | None  # what the buffer held before the launch
     comparison: Comparison
-    largest_input: int  # elements of the largest input
+    inputs: Mapping[str, Array] = {}
+    blocks: frozenset[int] | None = None  # threads per block of launches with several blocks; None: unknown
     rtol: float = 0.0
     atol: float = 0.0
     guard: bool = False  # the output is the elements after a result
@@ -45,7 +47,8 @@ class Diagnosis(Struct, frozen=True):
     """A pattern that matches, with the facts of its sentence."""
 
     name: str
-    detail: dict[str, int | float | str]
+    detail: Mapping[str, int | float | str]
+    text: str = ""  # the key of its sentences; empty: the name
 
 
 def written_beyond_the_end(evidence: Evidence) -> Diagnosis | None:
@@ -82,14 +85,14 @@ def missing_last(evidence: Evidence) -> Diagnosis | None:
 
 
 def first_block_only(evidence: Evidence) -> Diagnosis | None:
-    """A prefix is right, and the rest was never written."""
+    """As many elements as a block has threads are right, and the rest was never written."""
     wrong = evidence.comparison.wrong.ravel()
     right = int(np.argmax(wrong))
-    rest = evidence.untouched.ravel()[right:]
-    # One right element is no evidence of a block: only `never-written` or `partly-written` applies then.
-    if right < 2 or not rest.all() or rest.size <= max(1, wrong.size // 4):
+    if evidence.got.ndim != 1 or right < 2 or not evidence.untouched[right:].all():
         return None
-    return Diagnosis("first-block-only", {"count": right})
+    power_of_two = right & (right - 1) == 0  # as nearly every block is
+    whole_block = right in evidence.blocks if evidence.blocks is not None else power_of_two
+    return Diagnosis("first-block-only", {"count": right}) if whole_block else None
 
 
 def transposed(evidence: Evidence) -> Diagnosis | None:
@@ -99,6 +102,19 @@ def transposed(evidence: Evidence) -> Diagnosis | None:
         return None
     swapped = np.ascontiguousarray(np.swapaxes(expected, -1, -2)).reshape(expected.shape)
     return Diagnosis("transposed", {}) if evidence.agrees(evidence.got, swapped) else None
+
+
+def accumulated(evidence: Evidence) -> Diagnosis | None:
+    """Every element is the expected one plus what the buffer held before the launch."""
+    if evidence.initial is None or evidence.initial.size != evidence.got.size:
+        return None
+    before = evidence.initial.reshape(evidence.got.shape).astype(evidence.got.dtype, copy=False)
+    if not np.isfinite(before).all() or not np.any(before):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add(before, evidence.expected, dtype=evidence.got.dtype)
+    tolerance = (1e-6, 0.0) if total.dtype.kind == "f" else (0.0, 0.0)
+    return Diagnosis("accumulated", {}) if compare(evidence.got, total, *tolerance).equal else None
 
 
 def constant_difference(evidence: Evidence) -> Diagnosis | None:
@@ -160,7 +176,8 @@ def scaled(evidence: Evidence) -> Diagnosis | None:
     got = evidence.got.ravel().astype(np.float64)
     expected = evidence.expected.ravel().astype(np.float64)
     usable = np.isfinite(expected) & (expected != 0)
-    if np.count_nonzero(usable) < 2 or not np.isfinite(got).all():
+    # A single value, or equal ones, are some multiple of whatever is expected.
+    if not usable.any() or _constant(expected[usable]) or not np.isfinite(got).all():
         return None
     if np.any(got[~usable] != expected[~usable]):
         return None
@@ -190,22 +207,64 @@ def partly_written(evidence: Evidence) -> Diagnosis | None:
 
 
 def partial_sum(evidence: Evidence) -> Diagnosis | None:
-    """A sum without some of its terms, or a scan without the carries between its blocks."""
+    """A sum of some of its terms, or a scan without the carries between its blocks."""
     wrong = evidence.comparison.wrong.ravel()
-    got, expected = evidence.got.ravel(), evidence.expected.ravel()
     written = wrong & ~evidence.untouched.ravel()
-    if not written.any() or not np.isfinite(got[written].astype(np.float64)).all():
+    if not written.any() or not np.isfinite(evidence.got[evidence.got == evidence.got]).all():
         return None
-    # A reduction: every result is computed from the same number of inputs, at least two.
-    if evidence.got.size * 2 <= evidence.largest_input and evidence.largest_input % evidence.got.size == 0:
-        return Diagnosis("partial-sum", {"count": int(np.count_nonzero(written))})
-    size = got.size
-    missing = expected.astype(np.float64) - got.astype(np.float64)
+    for terms in _possible_terms(evidence):
+        if found := _some_of_terms(evidence, terms):
+            return found
+    got, expected = evidence.got.ravel().astype(np.float64), evidence.expected.ravel().astype(np.float64)
+    size, missing = got.size, expected - got
     first_wrong = int(np.argmax(wrong))
-    steps = int(np.count_nonzero(np.diff(missing[first_wrong:])))
     # A scan without carries lacks one constant per block; the first block is complete.
-    if size >= 8 and first_wrong >= 2 and wrong[first_wrong:].all() and steps <= size // 4:
-        return Diagnosis("partial-sum", {"count": int(np.count_nonzero(written))})
+    jumps = np.flatnonzero(np.diff(missing)) + 1
+    regular = jumps.size > 0 and jumps[0] == first_wrong and not (jumps % first_wrong).any()
+    if size >= 8 and first_wrong >= 2 and wrong[first_wrong:].all() and regular:
+        facts = {"count": int(np.count_nonzero(written)), "first": first_wrong}
+        return Diagnosis("partial-sum", facts, "scan-without-carry")
+    return None
+
+
+def _possible_terms(evidence: Evidence) -> Iterator[Array]:
+    """(results, terms) arrays of inputs, or products of two, whose sums are the expected results."""
+    size = evidence.expected.size
+    arrays = [array.ravel().astype(np.float64) for array in evidence.inputs.values() if array.dtype != bool]
+    arrays = [array for array in arrays if array.size >= 2 * size and array.size % size == 0]
+    if max((array.size for array in arrays), default=0) > _PATTERN_LIMIT:
+        return
+    products = [one * two for i, one in enumerate(arrays) for two in arrays[:i] if one.size == two.size]
+    expected = evidence.expected.ravel().astype(np.float64)
+    for flat in (*arrays, *products):
+        for terms in {(size, -1): flat.reshape(size, -1), (-1, size): flat.reshape(-1, size).T}.values():
+            if np.allclose(terms.sum(axis=1), expected, rtol=1e-4, atol=1e-4):
+                yield terms
+
+
+def _some_of_terms(evidence: Evidence, terms: Array) -> Diagnosis | None:
+    """A range of the terms, or every second, fourth, … alone is in every result, or a range is missing."""
+    sums = np.concatenate([np.zeros((len(terms), 1)), np.cumsum(terms, axis=1)], axis=1)
+    count = terms.shape[1]
+    if count > _MOST_TERMS:
+        return None
+    got = evidence.got.ravel().astype(np.float64)
+    close = max(1e-6 * float(np.abs(terms).sum(axis=1).max()), 1e-12)
+    for text, wanted in (("", got), ("sum-without-terms", sums[:, -1] - got)):
+        first = sums[0]
+        starts, ends = np.nonzero(np.triu(np.abs(first[None, :] - first[:, None] - wanted[0]) <= close, 1))
+        fits = np.abs(sums[:, ends] - sums[:, starts] - wanted[:, None]).max(axis=0, initial=0.0) <= close
+        starts, ends = starts[fits], ends[fits]
+        if not starts.size:
+            continue
+        # An arbitrary range can have the sum by accident: a long one at the beginning or the end is likelier.
+        inside = (starts != 0) & (ends != count)
+        best = np.lexsort((starts - ends, inside))[0]
+        facts = {"first": int(starts[best]), "last": int(ends[best]) - 1, "total": count}
+        return Diagnosis("partial-sum", facts, text)
+    for step in (1 << power for power in range(1, count.bit_length() - 1)):
+        if np.abs(terms[:, ::step].sum(axis=1) - got).max() <= close:
+            return Diagnosis("partial-sum", {"step": step, "total": count}, "sum-of-every")
     return None
 
 
@@ -215,6 +274,7 @@ PATTERNS: tuple[Callable[[Evidence], Diagnosis | None], ...] = (
     missing_last,
     first_block_only,
     transposed,
+    accumulated,
     constant_difference,
     reversed_order,
     tile_repeated,  # explains every element; a shift does not explain those at the edge

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from tooling.catalog.model import Mode, ModeKind, Output
+from tooling.catalog.mutants import KnownMistake
 from tooling.execution.channel import Buffer, Fault, element_bytes
 from tooling.execution.listing import Elision, Listing, parse_listings
 from tooling.execution.program import Ending, Transcript
@@ -30,12 +33,25 @@ if TYPE_CHECKING:
 _GPU_FAILURE = re.compile(
     r"CUDA_ERROR_(?:ILLEGAL|LAUNCH|MISALIGNED|INVALID_PC|ASSERT|HARDWARE)\w*|hipErrorIllegal\w*"
 )
+_SHOWN_INPUTS = 8
 _PRECISION = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
 _ACCIDENTAL = frozenset(
-    {"missing-last", "transposed", "constant-difference", "reversed-order", "shifted", "scaled", "permuted"}
+    {
+        "missing-last",
+        "transposed",
+        "accumulated",
+        "constant-difference",
+        "reversed-order",
+        "shifted",
+        "scaled",
+        "permuted",
+        "partial-sum",
+    }
 )
 _UNWRITTEN = frozenset({"never-written", "first-block-only", "partly-written"})
-_CORRUPTING = ("memory", "initialisation")  # checks whose findings mean that a thread used an invalid value
+_SHOWN_BY_ALL_DATA = frozenset({"scaled", "constant-difference", "partial-sum"})
+"""No data can hide these: an output that is right with one data set shows something else."""
+_WITH_EQUAL_FACTS = frozenset({"constant-difference", "scaled", "shifted", "partial-sum", "tile-repeated"})
 _REFUSED = re.compile(r"^simulated GPU: (.+)$", re.MULTILINE)
 _UNCAUGHT = re.compile(r"Unhandled exception caught during execution: (.*)")
 
@@ -75,14 +91,21 @@ def judge_case(
     """
     problems = [*_ending_problems(transcript, launches, stopped)]
     stopped_early = bool(problems)
+    endings = len(problems)
     if not stopped_early or used:
-        problems += _input_problems(case, used, complete=not stopped_early)
+        failed_early = transcript.ending is Ending.EXITED and transcript.status != 0
+        problems += _input_problems(case, used, complete=not stopped_early and not failed_early)
     wrong_before = len(problems)
+    other_input = any(problem.output in used for problem in problems[endings:])
     listings = parse_listings(transcript.stdout)
+    blocks = None
+    if provenance is not None:
+        several = (launch for launch in provenance.launches if launch.grid.count > 1)
+        blocks = frozenset(launch.block.count for launch in several)
     for output in mode.outputs:
-        if stopped_early and output.name not in submitted:
-            continue  # the problem that ended it explains this, too
-        problems += _output_problems(output, case, submitted, listings)
+        if other_input or (stopped_early and output.name not in submitted):
+            continue  # what was reported explains this, too
+        problems += _output_problems(output, case, submitted, listings, blocks)
     failed = transcript.ending is Ending.EXITED and transcript.status != 0
     if failed and not stopped_early:
         never_submitted = all(output.name not in submitted for output in mode.outputs)
@@ -99,7 +122,22 @@ def judge_case(
         from tooling.judging.counters import judge_counters  # noqa: PLC0415 - imports the simulator
 
         problems += judge_counters(mode.counters, kernels)
-    return CaseVerdict(case.dataset, transcript, tuple(problems), tuple(findings), uncounted)
+    return CaseVerdict(
+        case.dataset,
+        transcript,
+        tuple(problems),
+        tuple(findings),
+        uncounted,
+        {name: hashlib.sha256(buffer.content).hexdigest()[:16] for name, buffer in submitted.items()},
+        {name: _beginning(array) for name, array in case.inputs.items() if name not in case.expected},
+    )
+
+
+def _beginning(array: Array) -> str:
+    """The first elements of an input, as a list."""
+    flat = array.ravel()
+    shown = [str(element) for element in flat[:_SHOWN_INPUTS]]
+    return f"[{', '.join(shown)}{', …' if flat.size > _SHOWN_INPUTS else ''}]"
 
 
 def _origin_problems(
@@ -140,29 +178,73 @@ def outcome_of(mode: Mode, cases: Sequence[CaseVerdict]) -> Outcome:
     return Outcome.PASSED if judged else Outcome.UNJUDGED
 
 
-def confirmed_problem(problem: Problem, case: CaseVerdict, cases: Sequence[CaseVerdict]) -> Problem:
-    """The problem, or a plain mismatch where the pattern of its values is not confirmed.
+def confirmed(
+    cases: Sequence[CaseVerdict], mistakes: Callable[[], Sequence[KnownMistake]] = tuple
+) -> tuple[CaseVerdict, ...]:
+    """The verdicts with patterns of values that hold for both data sets, and the known mistakes.
 
     A pattern that few elements, or many equal ones, can show by accident must appear with the other data set
-    too. So must elements that were never written: a kernel may have written the value that was there before,
-    but hardly with both data sets. Where the simulated GPU has found invalid accesses, the values are no
-    evidence of a mistake in the algorithm.
+    too, with the same facts. So must elements that were never written: a kernel may have written the value
+    that was there before, but hardly with both data sets. Where the simulated GPU has found an error, the
+    values are no evidence of a further mistake. A name that is not confirmed becomes one of `also`.
+
+    Args:
+        mistakes: loads the known mistakes of the mode; called if values are wrong.
     """
-    if problem.name == "partial-sum" and any(finding.check.value in _CORRUPTING for finding in case.errors):
-        return _plain(problem, "invalid-access")
-    like = _UNWRITTEN if problem.name in _UNWRITTEN else {problem.name}
-    by_accident = problem.name in _ACCIDENTAL | _UNWRITTEN and any(
-        like.isdisjoint((other.name, *other.also))
+    known = functools.cache(mistakes)
+    return tuple(
+        replace(case, problems=tuple(_confirmed(problem, case, cases, known) for problem in case.problems))
+        for case in cases
+    )
+
+
+def _confirmed(
+    problem: Problem,
+    case: CaseVerdict,
+    cases: Sequence[CaseVerdict],
+    mistakes: Callable[[], Sequence[KnownMistake]],
+) -> Problem:
+    if problem.comparison is None or problem.output == GUARD:
+        return problem
+    if case.errors:
+        return _instead(problem, "mismatch", "after-findings")
+    for mistake in mistakes():
+        if all(each.digests.get(problem.output) == mistake.digests.get(each.dataset) for each in cases):
+            return _instead(problem, "known-mistake", because=mistake.because)
+    others = [
+        other
         for each in cases
         for other in each.problems
         if other.output == problem.output and other.comparison
+    ]
+    like = _UNWRITTEN if problem.name in _UNWRITTEN else {problem.name}
+    by_accident = problem.name in _ACCIDENTAL | _UNWRITTEN and any(
+        not any(_same_facts(problem, other, name) for name in like) for other in others
     )
-    return _plain(problem, "mismatch") if by_accident else problem
+    if problem.name in _SHOWN_BY_ALL_DATA and len(others) < len(cases):
+        by_accident = True
+    if not by_accident and problem.name != "mismatch":
+        return problem
+    digests = {each.digests.get(problem.output, each.dataset) for each in cases}
+    values = {mismatch.got for mismatch in problem.comparison.first}
+    varied = len(values) > 1 or problem.comparison.total == 1  # zeros may be elements that were never written
+    if len(cases) > 1 and len(digests) == 1 and varied and problem.name not in _UNWRITTEN:
+        return _instead(problem, "same-result")
+    return _instead(problem, "mismatch")
 
 
-def _plain(problem: Problem, text: str) -> Problem:
-    plain = explained("mismatch", text=text, output=problem.output)
-    return replace(plain, comparison=problem.comparison)
+def _same_facts(problem: Problem, other: Problem, name: str) -> bool:
+    """Whether the other problem shows the diagnosis too; where its facts must agree, with the same facts."""
+    if name not in (other.name, *other.also):
+        return False
+    return name not in _WITH_EQUAL_FACTS or problem.facts.get(name) == other.facts.get(name)
+
+
+def _instead(problem: Problem, name: str, text: str = "", **facts: Any) -> Problem:
+    """The same mismatch with other sentences; what it was is kept among `also`."""
+    other = explained(name, text=text, output=problem.output, **facts)
+    also = tuple(each for each in dict.fromkeys((problem.name, *problem.also)) if each != name)
+    return replace(other, comparison=problem.comparison, also=also, facts=problem.facts)
 
 
 def _early(transcript: Transcript) -> Problem:
@@ -213,6 +295,12 @@ def _input_problems(case: ReferenceCase, used: Mapping[str, Buffer], *, complete
         if buffer.dtype not in (wanted.dtype.name, "bfloat16"):
             types = {"got": buffer.dtype, "wanted": wanted.dtype.name}
             return [explained("input-changed", text="other-type", output=name, **types)]
+        if buffer.fault is Fault.TOO_LARGE:
+            return [explained("input-changed", text="too-large", output=name, wanted=wanted.nbytes)]
+        got_elements = len(buffer.content) // element_bytes(buffer.dtype)
+        if got_elements != wanted.size:
+            sizes = {"got": got_elements, "wanted": wanted.size}
+            return [explained("input-changed", text="other-size", output=name, **sizes)]
         if buffer.content != np.ascontiguousarray(wanted).tobytes():
             return [explained("input-changed", output=name, detail=_OTHER_VALUES)]
     return []
@@ -223,6 +311,7 @@ def _output_problems(
     case: ReferenceCase,
     submitted: Mapping[str, Buffer],
     listings: Sequence[Listing],
+    blocks: frozenset[int] | None,
 ) -> list[Problem]:
     expected = case.expected[output.name]
     buffer = submitted.get(output.name)
@@ -252,9 +341,8 @@ def _output_problems(
             expected=expected,
             initial=case.inputs.get(output.name),
             comparison=comparison,
-            largest_input=max(
-                (array.size for name, array in case.inputs.items() if name not in case.expected), default=0
-            ),
+            inputs={name: array for name, array in case.inputs.items() if name not in case.expected},
+            blocks=blocks,
             rtol=output.rtol,
             atol=output.atol,
             guard=output.name == GUARD,
@@ -262,9 +350,11 @@ def _output_problems(
         found = diagnose(evidence)
         name = found[0].name if found else "mismatch"
         detail_of = found[0].detail if found else {}
-        what, cause, advice = EXPLANATIONS[name].of({"output": output.name, **detail_of})
+        text = (found[0].text if found else "") or name
+        what, cause, advice = EXPLANATIONS[text].of({"output": output.name, **detail_of})
         also = tuple(diagnosis.name for diagnosis in found[1:])
-        return [Problem(name, what, cause, advice, output.name, comparison, also)]
+        facts = {diagnosis.name: {"text": diagnosis.text, **diagnosis.detail} for diagnosis in found}
+        return [Problem(name, what, cause, advice, output.name, comparison, also, facts)]
     printed = [listing for listing in listings if listing.label == output.name]
     if printed and not _agrees(printed[-1].items, got):
         return [explained("text-disagrees", output=output.name, line=printed[-1].line)]

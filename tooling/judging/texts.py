@@ -43,9 +43,8 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     "first-block-only": Explanation(
         Text("only the first {count} elements of `{output}` are right; the others were never written"),
         Text(
-            "with several blocks, the kernel uses the thread's index in its block where it needs the global "
-            "index, so that every block writes the same elements; with one block, the guard lets too few "
-            "threads pass"
+            "the kernel uses the thread's index in its block where it needs the global index, so that every "
+            "block writes the same elements"
         ),
         Text(
             "index global memory with `block_dim.x * block_idx.x + thread_idx.x`, and compare this index "
@@ -95,15 +94,46 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("check `<` against `<=` and `size` against `size - 1` in the guard and in the loops"),
     ),
     "partial-sum": Explanation(
-        Text("`{output}` looks like a sum over the wrong set of elements"),
+        Text("`{output}` contains the terms {first} to {last} only, of {total} terms from 0"),
+        Text("the threads, blocks or steps that have to add the other terms do not contribute"),
         Text(
-            "a step of the reduction or scan omits terms or adds some twice, or a barrier is missing between "
-            "the steps"
+            "compare these numbers with your guard, the loop's bounds and strides, and the sizes of a block"
         ),
+    ),
+    "sum-without-terms": Explanation(
+        Text("in `{output}` the terms {first} to {last} are missing, of {total} terms from 0"),
+        Text("the thread, block or step that has to add them does not contribute"),
         Text(
-            "work through the strides on paper for eight elements; each step may read only what the step "
-            "before it wrote"
+            "compare these numbers with your guard, the loop's bounds and strides, and the sizes of a block"
         ),
+    ),
+    "sum-of-every": Explanation(
+        Text("`{output}` contains only every {step}th of {total} terms: 0, {step}, …"),
+        Text("a reduction by halves ends too early, or a loop advances by too much"),
+        Text("write down which terms the sums contain after each step; the last step adds 1 to 0"),
+    ),
+    "scan-without-carry": Explanation(
+        Text("the first {first} elements of `{output}` are right; every later block lacks a constant"),
+        Text("each block scans its own elements, and the sums of the blocks before it are not added"),
+        Text("add to every element of a block the sum of all elements in the blocks before it"),
+    ),
+    "accumulated": Explanation(
+        Text("`{output}` holds the expected values added to what it held before the launch"),
+        Text("the kernel adds to the buffer, whose content before the launch is not specified"),
+        Text(
+            "assign (`output[i] = …`) instead of adding (`output[i] += …`), or add up in a variable that "
+            "starts at 0 and store it once"
+        ),
+    ),
+    "same-result": Explanation(
+        Text("`{output}` is the same with different data"),
+        Text("the result does not depend on the input: it is computed from indices or constants alone"),
+        Text("read the elements of the input buffers in the kernel; they differ from run to run"),
+    ),
+    "known-mistake": Explanation(
+        Text("`{output}` is wrong in the way of a known mistake"),
+        Text("{because}"),
+        Text("find the line that does this, and follow one thread through it"),
     ),
     "scaled": Explanation(
         Text("every element of `{output}` is {factor} times what it should be"),
@@ -177,10 +207,10 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("the differences match none of the usual patterns"),
         Text("work out the first wrong element by hand and compare each step with your kernel"),
     ),
-    "invalid-access": Explanation(
-        Text("`{output}` is wrong"),
-        Text("the invalid accesses reported above can corrupt the values"),
-        Text("fix the line reported above first, and run it again"),
+    "after-findings": Explanation(
+        Text("`{output}` is wrong, too"),
+        Text("what the simulated GPU found above can have this effect, so the values show nothing else"),
+        Text("fix the first finding above, and run it again"),
     ),
     "crash": Explanation(
         Text("the program crashed ({detail})"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,7 @@ class Problem(Struct, frozen=True):
     output: str = ""  # of `counters`: the kernel
     comparison: Comparison | None = None
     also: tuple[str, ...] = ()  # further diagnoses that fit
+    facts: Mapping[str, Mapping[str, object]] = {}  # of each diagnosis, by its name
 
 
 def explained(name: str, *, text: str = "", output: str = "", **facts: Any) -> Problem:
@@ -63,6 +65,8 @@ class CaseVerdict(Struct, frozen=True):
     problems: tuple[Problem, ...]
     findings: tuple[Finding, ...] = ()  # of the simulated GPU
     uncounted: bool = False  # the mode requires counters, and the target has none
+    digests: Mapping[str, str] = {}  # of the submitted outputs, by name
+    inputs: Mapping[str, str] = {}  # the first elements of each input, as text
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 
-from tooling.catalog.model import Mode, ModeKind
+from tooling.catalog.model import ModeKind
 from tooling.execution.program import Ending
 from tooling.judging.comparison import Comparison
 from tooling.judging.diagnosis import GUARD
-from tooling.judging.judge import confirmed_problem
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
-from tooling.reports.invocation import run_prefix
+from tooling.reports.invocation import tool_prefix
 from tooling.reports.terminal import Terminal
 from tooling.targets.model import Choice
 from tooling.text import ENGLISH, Text
@@ -30,6 +30,11 @@ _WORDS: dict[str, Text] = {
     "book": Text("the book's data"),
     "probe": Text("other data"),
     "with": Text("with {dataset}"),
+    "note": Text("note"),
+    "right-with-book": Text(
+        "the result is right with the book's data, which the program prints, and wrong with other data. The "
+        "inputs there begin:"
+    ),
     "differ": Text("{differing} of {total} elements differ:"),
     "beyond": Text("{differing} of {total} elements after the end changed:"),
     "before": Text("before"),
@@ -40,10 +45,9 @@ _WORDS: dict[str, Text] = {
     "why": Text("why"),
     "try": Text("try"),
     "hint": Text("hint"),
-    "hints": Text("{count} hints are available: `{run} {command} --hint 1`"),
-    "hint-of": Text("hint {number} of {count}"),
-    "next-hint": Text("the next one: `{run} {command} --hint {number}`"),
-    "last-hint": Text("that was the last one; the solution: `{run} {command} --solution`"),
+    "limit": Text("limit"),
+    "more-time": Text("`{tool} run {command} --timeout {seconds}` gives it more time"),
+    "hints": Text("{count} hints are available: `{tool} hint {command}`"),
     "stderr": Text("what it wrote to stderr"),
     "simulator": Text("the simulated GPU found:"),
     "by-luck": Text("the values are right this time, but by luck; the simulated GPU found:"),
@@ -54,6 +58,8 @@ _STDERR_NOISE = (
     "Failed to initialize Crashpad",
 )
 _MOST_FINDINGS = 6
+BOOK = "book"
+"""The data set that a program itself has."""
 
 
 def _say(key: str, language: str, **facts: object) -> str:
@@ -76,11 +82,11 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
     """Writes the verdict: one line if it is right; what, where, why and what to try if it is not."""
     command = verdict.selection.command
     for note in verdict.notes:
-        terminal.line(terminal.paint(f"note: {note}", "dim"))
+        terminal.wrapped(f"note: {note}", "dim")
     headline = _say(verdict.outcome.value, language, command=command)
     if verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED):
         sign = "✅ " if verdict.outcome is Outcome.PASSED else ""
-        terminal.line(terminal.paint(sign + headline, "green") + f"  ({_circumstances(verdict, language)})")
+        terminal.headed(sign + headline, f"  ({_circumstances(verdict, language)})", "green")
         _show_warnings(verdict, terminal, language)
         return
     if verdict.outcome is Outcome.UNDECIDED:
@@ -92,33 +98,24 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
     if case:
         _show_case(case, verdict.cases, terminal, language)
     _show_warnings(verdict, terminal, language)
+    if case and case.transcript.ending is Ending.TIME_LIMIT:
+        more = math.ceil(2 * case.transcript.seconds)
+        facts = {"tool": tool_prefix(os.environ), "command": command, "seconds": more}
+        terminal.labelled(_say("limit", language), _say("more-time", language, **facts))
     if verdict.selection.mode.kind is ModeKind.PUZZLE and not verdict.solution:
         count = len(verdict.selection.mode.hints)
-        text = _say("hints", language, count=count, command=command, run=run_prefix(os.environ))
+        text = _say("hints", language, count=count, command=command, tool=tool_prefix(os.environ))
         terminal.labelled(_say("hint", language), text, "cyan")
 
 
 def _show_undecided(verdict: Verdict, headline: str, terminal: Terminal, language: str) -> None:
     from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - imports the simulator
 
-    terminal.line(terminal.paint(headline, "yellow") + f"  ({_circumstances(verdict, language)})")
+    terminal.headed(headline, f"  ({_circumstances(verdict, language)})", "yellow")
     text = NOT_JUDGED.of(device=verdict.choice.target.device).render(language)
     terminal.labelled(_say("why", language), text)
-    again = f"`{run_prefix(os.environ)} {verdict.selection.command} --target sim`"
+    again = f"`{tool_prefix(os.environ)} run {verdict.selection.command} --target sim`"
     terminal.labelled(_say("try", language), again)
-
-
-def show_hint(mode: Mode, command: str, number: int, terminal: Terminal, language: str = "en") -> None:
-    """Writes the hint with this number (from 1), and the command that shows the next one."""
-    count = len(mode.hints)
-    terminal.line(
-        terminal.paint(_say("hint-of", language, number=number, count=count), "cyan")
-        + ": "
-        + mode.hints[number - 1].render(language)
-    )
-    key = "next-hint" if number < count else "last-hint"
-    text = _say(key, language, command=command, number=number + 1, run=run_prefix(os.environ))
-    terminal.line(terminal.paint(f"  {text}", "dim"))
 
 
 def _circumstances(verdict: Verdict, language: str) -> str:
@@ -134,11 +131,22 @@ def _show_case(case: CaseVerdict, cases: Sequence[CaseVerdict], terminal: Termin
     dataset = _say("with", language, dataset=_dataset(case.dataset, language))
     if case.errors:
         _show_findings(case, terminal, language)
+    right_before = any(other.right and other.dataset == BOOK for other in cases)
     for problem in case.problems:
-        _show_problem(confirmed_problem(problem, case, cases), dataset, terminal, language)
+        _show_problem(problem, dataset, terminal, language)
+        if problem.comparison and right_before and not case.errors:
+            _show_inputs(case, terminal, language)
+            right_before = False  # once is enough
     explained = any(problem.comparison for problem in case.problems)
     if case.transcript.ending is Ending.EXITED and case.transcript.status != 0 and not explained:
         _show_stderr(case.transcript.stderr, terminal, language)
+
+
+def _show_inputs(case: CaseVerdict, terminal: Terminal, language: str) -> None:
+    """Says that other data shows the mistake, and what that data is."""
+    terminal.labelled(_say("note", language), _say("right-with-book", language))
+    for name, elements in case.inputs.items():
+        terminal.wrapped(f"    {name}: {elements}")
 
 
 def _show_problem(problem: Problem, dataset: str, terminal: Terminal, language: str) -> None:
@@ -186,10 +194,12 @@ def _show_findings(case: CaseVerdict, terminal: Terminal, language: str) -> None
 
     head = _say("simulator" if case.problems else "by-luck", language)
     terminal.line("  " + terminal.paint(head, "bold"))
-    for finding in case.errors[:_MOST_FINDINGS]:
+    # A barrier that some threads miss is the cause of races, not their effect.
+    errors = sorted(case.errors, key=lambda finding: finding.check.value != "synchronisation")
+    for finding in errors[:_MOST_FINDINGS]:
         for line in render(finding, language).splitlines():
             terminal.wrapped("    " + line)
-    rest = len(case.errors) - _MOST_FINDINGS
+    rest = len(errors) - _MOST_FINDINGS
     if rest > 0:
         terminal.line("    " + _say("more", language, count=rest))
 
@@ -207,7 +217,7 @@ def _show_warnings(verdict: Verdict, terminal: Terminal, language: str) -> None:
             if text not in seen:
                 seen.add(text)
                 for line in text.splitlines():
-                    terminal.line("  " + terminal.paint(line, "yellow"))
+                    terminal.wrapped("  " + line, "yellow")
 
 
 def _show_stderr(stderr: str, terminal: Terminal, language: str) -> None:

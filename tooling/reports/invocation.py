@@ -13,34 +13,21 @@ from pathlib import Path
 _COMMAND = re.compile(r"(^|`|usage: |try: )(tooling|uv)(?= )")
 
 
-def run_prefix(environment: Mapping[str, str]) -> str:
-    """The command before a puzzle's name: `uv run poe`, `pixi run` or `tooling run`.
-
-    Args:
-        environment: of this process; poe sets POE_ACTIVE, uv its own path in UV, pixi
-            PIXI_ENVIRONMENT_NAME.
-    """
-    if "POE_ACTIVE" in environment:
-        return f"{_uv(environment)} run poe" if "UV" in environment else "poe"
-    if "PIXI_ENVIRONMENT_NAME" in environment:
-        return _pixi(environment)
-    return f"{tool_prefix(environment)} run"
-
-
-def tool_prefix(environment: Mapping[str, str], program: str | None = None) -> str:
+def tool_prefix(environment: Mapping[str, str], program: str | None = None, extra: str = "") -> str:
     """What is typed for `tooling`: `uv run tooling`, `pixi run tooling`, its path, or its name.
 
     Args:
-        environment: as of `run_prefix`.
+        environment: of this process; uv sets its own path in UV, pixi PIXI_ENVIRONMENT_NAME.
         program: the path that this process was started with (default: the real one).
+        extra: an extra of pyproject.toml that the command needs; with uv and pixi the command selects it.
     """
     if "PIXI_ENVIRONMENT_NAME" in environment:
-        return f"{_pixi(environment)} tooling"
+        return f"{_pixi(extra or environment['PIXI_ENVIRONMENT_NAME'])} tooling"
     if "UV" in environment:
-        return f"{_uv(environment)} run tooling"
+        return f"{_uv(environment)} run {f'--extra {extra} ' if extra else ''}tooling"
     started = Path(sys.argv[0] if program is None else program)
     if started.name == "tooling" and not shutil.which("tooling", path=environment.get("PATH", "")):
-        return _typed(started, environment)
+        return typed_path(started, environment, program=True)
     return "tooling"
 
 
@@ -58,8 +45,7 @@ def as_typed(text: str, environment: Mapping[str, str]) -> str:
     return _COMMAND.sub(typed, text)
 
 
-def _pixi(environment: Mapping[str, str]) -> str:
-    name = environment["PIXI_ENVIRONMENT_NAME"]
+def _pixi(name: str) -> str:
     return "pixi run" if name == "default" else f"pixi run -e {name}"
 
 
@@ -68,18 +54,26 @@ def _uv(environment: Mapping[str, str]) -> str:
     inside = environment.get("VIRTUAL_ENV", "")
     directories = environment.get("PATH", "").split(os.pathsep)
     outer = os.pathsep.join(each for each in directories if not inside or not each.startswith(inside))
-    return "uv" if shutil.which("uv", path=outer) else _typed(Path(environment["UV"]), environment)
+    return (
+        "uv"
+        if shutil.which("uv", path=outer)
+        else typed_path(Path(environment["UV"]), environment, program=True)
+    )
 
 
-def _typed(program: Path, environment: Mapping[str, str]) -> str:
-    """A program's path from the reader's folder, or the absolute one where that is shorter.
+def typed_path(path: Path, environment: Mapping[str, str], *, program: bool = False) -> str:
+    """A path from the reader's folder, or the absolute one where that is shorter, quoted for a shell.
 
     poe starts its tasks in the root of the project, and keeps the reader's folder in POE_PWD.
+
+    Args:
+        program: it is the path of a program to start.
     """
     import shlex  # noqa: PLC0415 - only where the program is not on the reader's PATH
 
     here = environment.get("POE_PWD") or Path.cwd()
-    path = str(Path(os.path.abspath(program)))  # noqa: PTH100 - without following links
-    relative = os.path.relpath(path, here)
-    relative = relative if os.sep in relative else os.path.join(os.curdir, relative)  # noqa: PTH118
-    return shlex.quote(min(relative, path, key=len))
+    absolute = os.path.abspath(path)  # noqa: PTH100 - without following links
+    relative = os.path.relpath(absolute, here)
+    if program and os.sep not in relative:
+        relative = os.path.join(os.curdir, relative)  # noqa: PTH118 - a shell looks elsewhere without it
+    return shlex.quote(min(relative, absolute, key=len))

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.errors import Location
-from tooling.text import Text
+from tooling.text import ENGLISH, Text
 from tooling.toolchain.renamed import hint_for
 
 _NOISE = "Failed to initialize Crashpad"
@@ -24,6 +24,7 @@ _USES_LAYOUT_TENSOR = Text(
     plural="note: this program uses LayoutTensor ({count} times), which Mojo deprecates in favour of "
     "TileTensor; your code is not at fault",
 )
+_TRY = Text("try")
 _TAB_WIDTH = 4
 
 
@@ -99,10 +100,14 @@ def _from_record(record: dict[str, object]) -> Diagnostic:
     return Diagnostic(kind, message, location, str(detail.get("text", "")), width)
 
 
-def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8) -> str:
-    """The errors with their notes, and each hint once, after the first error that it is for."""
+def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8, language: str = ENGLISH) -> str:
+    """The errors with their notes, and each hint once, after the first error that it is for.
+
+    Args:
+        language: of the hints; the compiler's messages are in English.
+    """
     shown: list[str] = []
-    hints: set[str] = set()
+    hints: set[Text] = set()
     count = 0
     after_error = False
     for diagnostic in diagnostics:
@@ -118,10 +123,14 @@ def render_errors(diagnostics: Sequence[Diagnostic], *, most: int = 8) -> str:
         hint = hint_for(diagnostic.message, diagnostic.text)
         if hint and hint not in hints:
             hints.add(hint)
-            shown.append(f"  try: {hint}")
+            shown.append(_hint(hint, language))
     if count > most:
         shown.append(f"... and {count - most} more errors")
     return "\n".join(shown)
+
+
+def _hint(hint: Text, language: str) -> str:
+    return f"  {_TRY.render(language)}: {hint.render(language)}"
 
 
 def render_warnings(
@@ -132,7 +141,7 @@ def render_warnings(
     Args:
         unfinished: the learner has not yet written the code that uses the names of the problem file, so
             warnings about unused names are omitted.
-        language: of that line; the compiler's messages are in English.
+        language: of that line and the hints; the compiler's messages are in English.
     """
     shown: list[str] = []
     folded = 0
@@ -150,7 +159,7 @@ def render_warnings(
             shown.append(diagnostic.render())
             hint = hint_for(diagnostic.message, diagnostic.text)
             if hint:
-                shown.append(f"  try: {hint}")
+                shown.append(_hint(hint, language))
     if others > most:
         shown.append(f"... and {others - most} more warnings")
     if folded:

@@ -48,7 +48,8 @@ def require_extra(program: str, extra: Extra) -> None:
     """
     import importlib.metadata  # noqa: PLC0415 - slow to import, and rarely needed
 
-    hint = f"uv run --extra {extra.value} poe {program}, or: pixi run -e {extra.value} {program}"
+    name = extra.value
+    hint = f"uv run --extra {name} tooling run {program}, or: pixi run -e {name} tooling run {program}"
     for package in _PACKAGES[extra]:
         try:
             version = importlib.metadata.version(package.distribution)
@@ -59,9 +60,9 @@ def require_extra(program: str, extra: Extra) -> None:
                 hint=hint,
             ) from None
         if package.pinned and version != package.pinned:
-            name = package.name
+            wanted = f"{package.name} {package.pinned}"
             raise ExtraMissing(
-                f"{name} {version} found, but `{program}` is written for {name} {package.pinned}",
+                f"{package.name} {version} found, but `{program}` is written for {wanted}",
                 why="each MAX release requires one Mojo release",
                 hint=hint,
             )

@@ -6,155 +6,226 @@ import re
 
 from msgspec import Struct
 
+from tooling.text import Text
+
 
 class Renamed(Struct, frozen=True):
     """One row: the hint applies if both patterns match."""
 
     message: str  # pattern for the compiler's message; empty: any
     source: str  # pattern for the source line; empty: any
-    hint: str
+    hint: Text
 
 
 _TABLE: tuple[Renamed, ...] = (
-    Renamed("'fn' has been removed", "", "write `def` instead of `fn`"),
-    Renamed("", r"^\s*alias\s+\w+", "write `comptime NAME = …` instead of `alias NAME = …`"),
-    Renamed("", r"^\s*let\s+\w+", "write `var` instead of `let`"),
-    Renamed("does not support decorators", "", "write `comptime if` / `comptime for` without `@parameter`"),
     Renamed(
-        r"'@parameter' is deprecated", "", "give the closure a capture list, e.g. `def f(i: Int) {var}:`"
+        r"cannot be converted from 'U?Int(8|16|32|64)' to 'Int'",
+        "",
+        Text("convert a fixed-width number to `Int` where it is compared with an index: `Int(size)`"),
     ),
-    Renamed("'read' was removed", "", "write `imm` instead of `read`, or leave it out"),
+    Renamed(
+        r"cannot (implicitly convert|be converted from) '.*element_type'",
+        "",
+        Text("an element of a LayoutTensor is a vector of one number; take the number: `a[i][0]`"),
+    ),
+    Renamed("unexpected token", r"&&|\|\|", Text("write `and` and `or` instead of `&&` and `||`")),
+    Renamed(
+        "unknown declaration "
+        "'(barrier|(thread|block|global)_idx|(block|grid)_dim|lane_id|AddressSpace|WARP_SIZE)'",
+        "",
+        Text("import the name: `from max.gpu import …`"),
+    ),
+    Renamed("unknown declaration 'DeviceContext'", "", Text("import the name: `from max.gpu.host import …`")),
+    Renamed(
+        "unknown declaration '(Layout|LayoutTensor|TileTensor|row_major|stack_allocation)'",
+        "",
+        Text("import the name: `from layout import …`"),
+    ),
+    Renamed(
+        "unknown declaration 'unsafe_stack_allocation'",
+        "",
+        Text("import the name: `from std.memory import …`"),
+    ),
+    Renamed(
+        "unknown declaration 'assert_(almost_)?equal'",
+        "",
+        Text("import the name: `from std.testing import …`"),
+    ),
+    Renamed("unknown declaration 'warp'", "", Text("import the name: `from max.gpu.primitives import …`")),
+    Renamed(
+        "call to '(load|store)'",
+        "",
+        Text(
+            "wrap the position, also a single index: `Index(i)` (from `std.utils`) for a LayoutTensor, "
+            "`Coord(i)` (from `std.utils.coord`) for a TileTensor"
+        ),
+    ),
+    Renamed("'fn' has been removed", "", Text("write `def` instead of `fn`")),
+    Renamed("", r"^\s*alias\s+\w+", Text("write `comptime NAME = …` instead of `alias NAME = …`")),
+    Renamed("", r"^\s*let\s+\w+", Text("write `var` instead of `let`")),
+    Renamed(
+        "does not support decorators", "", Text("write `comptime if` / `comptime for` without `@parameter`")
+    ),
+    Renamed(
+        r"'@parameter' is deprecated",
+        "",
+        Text("give the closure a capture list, e.g. `def f(i: Int) {var}:`"),
+    ),
+    Renamed("'read' was removed", "", Text("write `imm` instead of `read`, or leave it out")),
     Renamed(
         "",
         r"[(,]\s*(owned|inout|borrowed)\s+\w+",
-        "argument conventions are now `var` (was owned), `mut` (was inout), nothing (was borrowed)",
+        Text("argument conventions are now `var` (was owned), `mut` (was inout), nothing (was borrowed)"),
     ),
     Renamed(
         "that may raise in a context that cannot raise|'raise' requires",
         "",
-        "add `raises` to the signature: `def main() raises:`",
+        Text("add `raises` to the signature: `def main() raises:`"),
     ),
     Renamed(
         r"unable to locate module '(gpu|max\.gpu)",
         r"\b(gpu\.)?(warp|cluster|block)\b",
-        "warp, block and cluster operations: `from max.gpu.primitives import warp, block, cluster`",
+        Text("warp, block and cluster operations: `from max.gpu.primitives import warp, block, cluster`"),
     ),
     Renamed(
-        "unable to locate module 'gpu'", "", "GPU names come from `max.gpu`: `from max.gpu import thread_idx`"
+        "unable to locate module 'gpu'",
+        "",
+        Text("GPU names come from `max.gpu`: `from max.gpu import thread_idx`"),
     ),
     Renamed(
         r"unable to locate module '(sys|testing|math|memory|collections|utils|benchmark|os|time|random)'",
         "",
-        "standard modules are named in full: `from std.sys import …`, `from std.testing import …`",
+        Text("standard modules are named in full: `from std.sys import …`, `from std.testing import …`"),
     ),
     Renamed(
         "unable to locate module 'algorithm",
         "",
-        "`vectorize` and `tile` are in `std.algorithm`; `elementwise` and `parallelize` in `max.algorithm`",
+        Text(
+            "`vectorize` and `tile` are in `std.algorithm`; `elementwise` and `parallelize` in "
+            "`max.algorithm`"
+        ),
     ),
-    Renamed("unable to locate module '.*atomic", "", "`from std.atomic import Atomic, Ordering`"),
+    Renamed("unable to locate module '.*atomic", "", Text("`from std.atomic import Atomic, Ordering`")),
     Renamed(
         "unable to locate module '(compiler|tensor_internal)'",
         "",
-        "`import extensibility` has the custom ops",
+        Text("`import extensibility` has the custom ops"),
     ),
     Renamed(
         "unable to locate module 'layout.tensor_builder'",
         "",
-        "`stack_allocation[dtype, address_space=AddressSpace.SHARED](row_major[N]())` from `layout`",
+        Text("`stack_allocation[dtype, address_space=AddressSpace.SHARED](row_major[N]())` from `layout`"),
     ),
     Renamed(
         "unable to locate module 'builtin'|'lab'",
         "",
-        "programs are built with `-I problems`; run them with `tooling run`",
+        Text("programs are built with `-I problems`; run them with `tooling run`"),
     ),
     Renamed(
         "",
         r"\b(has_nvidia_gpu_accelerator|has_amd_gpu_accelerator)\b",
-        "use `has_accelerator` from `std.sys`",
+        Text("use `has_accelerator` from `std.sys`"),
     ),
     Renamed(
         "",
         r"\b(sizeof|simdwidthof|bitwidthof|alignof)\b",
-        "the names are now `size_of`, `simd_width_of`, `align_of`",
+        Text("the names are now `size_of`, `simd_width_of`, `align_of`"),
     ),
-    Renamed("", r"\benv_get_(int|string)\b", "use `get_defined_int` / `get_defined_string` from `std.sys`"),
-    Renamed("", r"\bUnsafePointer\b", "write `Pointer[Float32, MutAnyOrigin]` (`ImmutAnyOrigin` for inputs)"),
-    Renamed("positional `__getitem__` is deprecated", "", "index a pointer with `p[unsafe_offset=i]`"),
-    Renamed("'__add__' is deprecated", "", "move a pointer with `p.unsafe_offset(i)`"),
-    Renamed("has no attribute 'offset'", "", "move a pointer with `p.unsafe_offset(i)`"),
-    Renamed("", r"\bMutableAnyOrigin\b", "the name is now `MutAnyOrigin`"),
-    Renamed("", r"\b(ImmutableAnyOrigin|ImmAnyOrigin)\b", "the name is now `ImmutAnyOrigin`"),
-    Renamed("", r"\bMutExternalOrigin\b", "the name is now `MutUntrackedOrigin`"),
+    Renamed(
+        "", r"\benv_get_(int|string)\b", Text("use `get_defined_int` / `get_defined_string` from `std.sys`")
+    ),
+    Renamed(
+        "", r"\bUnsafePointer\b", Text("write `Pointer[Float32, MutAnyOrigin]` (`ImmutAnyOrigin` for inputs)")
+    ),
+    Renamed("positional `__getitem__` is deprecated", "", Text("index a pointer with `p[unsafe_offset=i]`")),
+    Renamed("'__add__' is deprecated", "", Text("move a pointer with `p.unsafe_offset(i)`")),
+    Renamed("has no attribute 'offset'", "", Text("move a pointer with `p.unsafe_offset(i)`")),
+    Renamed("", r"\bMutableAnyOrigin\b", Text("the name is now `MutAnyOrigin`")),
+    Renamed("", r"\b(ImmutableAnyOrigin|ImmAnyOrigin)\b", Text("the name is now `ImmutAnyOrigin`")),
+    Renamed("", r"\bMutExternalOrigin\b", Text("the name is now `MutUntrackedOrigin`")),
     Renamed(
         "no matching method in call to 'enqueue_function'|has no attribute 'enqueue_function_",
         "",
-        "launch with `ctx.enqueue_function[kernel](arguments…, grid_dim=…, block_dim=…)`: the kernel is "
-        "named once, does not raise, and no mutable buffer is passed twice",
+        Text(
+            "launch with `ctx.enqueue_function[kernel](arguments…, grid_dim=…, block_dim=…)`: the kernel is "
+            "named once, does not raise, and no mutable buffer is passed twice"
+        ),
     ),
     Renamed(
         "Int and UInt do not conform to DevicePassable",
         "",
-        "pass a fixed-width number to the kernel: `Int32(n)`, and declare the parameter `n: Int32`",
+        Text("pass a fixed-width number to the kernel: `Int32(n)`, and declare the parameter `n: Int32`"),
     ),
     Renamed(
         "is not encodable as the declared function argument type",
         "",
-        "convert the argument to exactly the declared type, e.g. `Float32(1.5)`",
+        Text("convert the argument to exactly the declared type, e.g. `Float32(1.5)`"),
     ),
-    Renamed("", r"\b(memcpy|memset_zero)\b", "the names are now `unsafe_memcpy`, `unsafe_memset_zero`"),
+    Renamed("", r"\b(memcpy|memset_zero)\b", Text("the names are now `unsafe_memcpy`, `unsafe_memset_zero`")),
     Renamed(
         "unknown declaration 'value'",
         "",
-        "write `@fieldwise_init` and list the traits: `struct S(Copyable):`",
+        Text("write `@fieldwise_init` and list the traits: `struct S(Copyable):`"),
     ),
-    Renamed("'@?register_passable|register_passable.*is removed", "", "conform to `TrivialRegisterPassable`"),
-    Renamed("unknown declaration 'str'", "", "write `String(x)`"),
-    Renamed("unknown declaration 'int'", "", "write `Int(x)`"),
     Renamed(
-        "unknown declaration '(constrained|__type_of|InlineArray)'",
-        "",
-        "`comptime assert`, `type_of`, `Array`",
+        "'@?register_passable|register_passable.*is removed", "", Text("conform to `TrivialRegisterPassable`")
     ),
-    Renamed("negative indexing is not supported", "", "write `x[len(x) - 1]`"),
+    Renamed("unknown declaration 'str'", "", Text("write `String(x)`")),
+    Renamed("unknown declaration 'int'", "", Text("write `Int(x)`")),
+    Renamed(
+        "", r"\bconstrained\b", Text("write `comptime assert condition, message` instead of `constrained`")
+    ),
+    Renamed("", r"\b__type_of\b", Text("write `type_of(x)` instead of `__type_of(x)`")),
+    Renamed("", r"\bInlineArray\b", Text("write `Array[Float32, 4]` instead of `InlineArray[Float32, 4]`")),
+    Renamed("negative indexing is not supported", "", Text("write `x[len(x) - 1]`")),
     Renamed(
         "Could not infer capture convention",
         "",
-        "list what the closure captures: `{imm}`, `{mut name}` or `{var}`",
+        Text("list what the closure captures: `{imm}`, `{mut name}` or `{var}`"),
     ),
     Renamed(
-        "no matching function in call to 'vectorize'", "", "`vectorize[width](n, f)`: the function comes last"
+        "no matching function in call to 'vectorize'",
+        "",
+        Text("`vectorize[width](n, f)`: the function comes last"),
     ),
     Renamed(
         "no matching function in call to 'elementwise'",
         "",
-        '`elementwise[f, 1, target="gpu"](n, ctx)` with '
-        "`def f[w: Int, alignment: Int = 1](idx: Coord) capturing`",
+        Text(
+            '`elementwise[f, 1, target="gpu"](n, ctx)` with '
+            "`def f[w: Int, alignment: Int = 1](idx: Coord) capturing`"
+        ),
     ),
     Renamed(
-        "does not implement the '__call__' method", r"\bIdx\(", "write `Idx[8]`: the value is a parameter"
+        "does not implement the '__call__' method",
+        r"\bIdx\(",
+        Text("write `Idx[8]`: the value is a parameter"),
     ),
     Renamed(
         "LayoutTensor' failed to infer parameter 'origin'",
         "",
-        "name the origin: `LayoutTensor[dtype, layout, MutAnyOrigin]`",
+        Text("name the origin: `LayoutTensor[dtype, layout, MutAnyOrigin]`"),
     ),
-    Renamed("global variables are not supported", "", "use `comptime NAME = …`, or move it into a function"),
+    Renamed(
+        "global variables are not supported", "", Text("use `comptime NAME = …`, or move it into a function")
+    ),
     Renamed(
         "target 'unknown' is not supported by this build",
         "",
-        "run it with `tooling run`, which names the GPU",
+        Text("run it with `tooling run`, which names the GPU"),
     ),
     Renamed(
         "failed to run the pass manager",
         "",
-        "the compiler reported no line: remove statements until it builds. One that it cannot build is "
-        "`enqueue_fill` of a buffer of `DType.bool`",
+        Text(
+            "the compiler reported no line: remove statements until it builds. One that it cannot build is "
+            "`enqueue_fill` of a buffer of `DType.bool`"
+        ),
     ),
 )
 
 
-def hint_for(message: str, source_line: str) -> str | None:
+def hint_for(message: str, source_line: str) -> Text | None:
     """What to write instead, if the message or its source line has a known old spelling."""
     for row in _TABLE:
         if row.message and not re.search(row.message, message):

@@ -17,6 +17,17 @@ function select(group, index, focus = false) {
   if (focus) tabs[index].focus();
 }
 
+// Commands and outputs exist in one version for each tab of a group; those of the open tab are shown.
+function showVersions(name, label) {
+  document.querySelectorAll(`.variants[data-tab-group="${name}"]`).forEach((box) => {
+    const versions = [...box.children];
+    const chosen = versions.find((version) => version.dataset.tab === label) || versions[0];
+    versions.forEach((version) => { version.hidden = version !== chosen; });
+  });
+}
+new Set([...document.querySelectorAll(".variants")].map((box) => box.dataset.tabGroup))
+  .forEach((name) => showVersions(name, recall(`tab:${name}`)));
+
 function choose(group, label) {
   const tabs = [...group.querySelectorAll(":scope > .tab-labels > [role=tab]")];
   const index = tabs.findIndex((tab) => tab.dataset.tab === label);
@@ -30,6 +41,7 @@ function follow(tab, group) {
   document.querySelectorAll(`.code-tabs[data-tab-group="${name}"]`).forEach((other) => {
     if (other !== group) choose(other, tab.dataset.tab);
   });
+  showVersions(name, tab.dataset.tab);
   scrollBy({ top: tab.getBoundingClientRect().top - top, behavior: "instant" }); // groups above may have changed height
 }
 
@@ -57,6 +69,9 @@ document.querySelectorAll(".code-tabs").forEach((group) => {
   });
 });
 
+// Paper has no folds.
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
+
 // A fragment may point into a folded part or into a hidden tab: open the way to it.
 function reveal() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -82,6 +97,10 @@ function showContents(open) {
 }
 menu.addEventListener("click", () => showContents(!sidebar.classList.contains("open")));
 curtain.addEventListener("click", () => showContents(false));
+sidebar.addEventListener("click", (event) => {
+  if (event.target.closest("a")) showContents(false);
+  if (event.target.closest(".sidebar-close")) { showContents(false); menu.focus(); }
+});
 addEventListener("keydown", (event) => {
   if (event.key === "Escape" && sidebar.classList.contains("open")) { showContents(false); menu.focus(); }
 });
@@ -139,11 +158,11 @@ if (navigator.clipboard) {
 const reachable = () => document.querySelectorAll("article pre > code, article .table-wrapper, article .figure-scroll, article .formula").forEach((box) => {
   const wide = box.scrollWidth > box.clientWidth;
   if (wide) box.tabIndex = 0; else box.removeAttribute("tabindex");
-  // A picture or table that goes on beyond the edge says so by fading out there.
+  // What goes on beyond the edge fades out there.
   box.toggleAttribute("data-more", wide && box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
 });
 reachable();
-addEventListener("scroll", (event) => { if (event.target.matches?.(".figure-scroll, .table-wrapper")) reachable(); }, true);
+addEventListener("scroll", (event) => { if (event.target.matches?.(".figure-scroll, .table-wrapper, pre > code")) reachable(); }, true);
 addEventListener("load", reachable); // pictures have their sizes now
 addEventListener("resize", reachable);
 document.addEventListener("click", () => requestAnimationFrame(reachable)); // a tab or fold may have opened

@@ -6,7 +6,17 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tooling.book.checks import commands, contents, identifiers, outputs, pages, sources, unused, words
+from tooling.book.checks import (
+    commands,
+    contents,
+    identifiers,
+    outputs,
+    pages,
+    sources,
+    unused,
+    versions,
+    words,
+)
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import RULES, BookFinding, Report
 from tooling.book.editions import editions
@@ -23,6 +33,7 @@ CHECKS: tuple[Check, ...] = (
     sources.check_links,
     sources.check_full_files,
     sources.check_repository,
+    versions.check_versions,
     sources.check_images,
     sources.check_figures,
     sources.check_formulas,

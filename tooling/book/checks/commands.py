@@ -13,7 +13,7 @@ from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.catalog.model import Extra, ProgramLanguage, Vendor
 from tooling.cli.commands import COMMANDS, find_action, parser_of
-from tooling.cli.options import PuzzleRunOptions
+from tooling.cli.options import ProfileOptions, PuzzleRunOptions
 from tooling.cli.parser import read
 from tooling.errors import ToolingError
 from tooling.mdbook.markup import Fence
@@ -94,7 +94,7 @@ def _problems(
         case ["uv", "run", "poe", *rest] | ["poe", *rest] if rest:
             yield from _task(context, tasks, "poe", rest, None, extra)
         case ["uv", "run", "tooling", *rest] | ["tooling", *rest]:
-            yield from _tooling(context, rest)
+            yield from _with_extra(context, "poe", rest, None, extra)
         case ["uv", ("sync" | "pip" | "python" | "self"), *_] | ["pixi", ("install" | "shell" | "list"), *_]:
             return
         case [program, *_] if program not in _HARMLESS and strict:
@@ -107,20 +107,38 @@ def _task(  # noqa: PLR0917 - the parts of a command
     context: CheckContext, tasks: Tasks, runner: str, words: list[str], vendor: Vendor | None, extra: str
 ) -> Iterator[tuple[str, str]]:
     task, *rest = words
+    if task == "tooling":
+        yield from _with_extra(context, runner, rest, vendor, extra)
+        return
     if task not in (tasks.pixi if runner == "pixi" else tasks.poe):
         yield "command", f"{runner} has no task `{task}`"
         return
     try:
-        _, program = context.puzzle_index.program(task)
+        context.puzzle_index.program(task)
     except ToolingError:
         return  # a task of the repository itself, such as `test`
-    if program.language is ProgramLanguage.PYTHON and extra not in {program.extra.value, Extra.TORCH.value}:
-        option = "--extra" if runner == "poe" else "-e"
-        yield (
-            "command",
-            f"`{task}` drives a MAX graph: without `{option} {program.extra.value}` it cannot run",
-        )
-    yield from _tooling(context, ["run", task, *rest], vendor)
+    yield from _with_extra(context, runner, ["run", task, *rest], vendor, extra)
+
+
+def _with_extra(
+    context: CheckContext, runner: str, words: list[str], vendor: Vendor | None, extra: str
+) -> Iterator[tuple[str, str]]:
+    """A command of `tooling` in an environment with an extra or without one."""
+    for name in words[1:2] if words[:1] == ["run"] else ():
+        try:
+            _, program = context.puzzle_index.program(name)
+        except ToolingError:
+            break  # reported below
+        if program.language is ProgramLanguage.PYTHON and extra not in {
+            program.extra.value,
+            Extra.TORCH.value,
+        }:
+            option = "--extra" if runner == "poe" else "-e"
+            yield (
+                "command",
+                f"`{name}` drives a MAX graph: without `{option} {program.extra.value}` it cannot run",
+            )
+    yield from _tooling(context, words, vendor)
 
 
 def _tooling(
@@ -137,7 +155,7 @@ def _tooling(
         action, rest = find_action(command, words[1:])
         assert action.options
         options = read(parser_of(action), action.options, rest) if rest else None
-        if isinstance(options, PuzzleRunOptions):
+        if isinstance(options, PuzzleRunOptions | ProfileOptions) and not options.puzzle.endswith(".mojo"):
             selection = context.puzzle_index.selection(options.puzzle, options.flags)
             if vendor and selection.mode.requirement(vendor).unsupported:
                 yield "vendor", f"`{selection.command}` does not run on {vendor.value}"

@@ -12,7 +12,9 @@ from tooling.book.checks.finding import BookFinding
 from tooling.book.phrases import pick, say
 from tooling.mdbook.markup import Fence
 
-_MARKER = re.compile(r"<!-- i18n-source-commit: [0-9a-f]{40} -->\n<!-- i18n-source-blob: [0-9a-f]{40} -->\n")
+_MARKER = re.compile(
+    r"(<!-- i18n-source-commit: [0-9a-f]{40} -->\n)?<!-- i18n-source-blob: [0-9a-f]{40} -->\n"
+)
 _INTERNAL = ("_includes",)
 _NUMBER = re.compile(r"\d+")
 

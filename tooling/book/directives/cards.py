@@ -4,63 +4,66 @@ from __future__ import annotations
 
 import re
 from html import escape
+from itertools import groupby
 
+from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import pick, say
-from tooling.catalog.model import ProgramLanguage, Puzzle, Requirement, Vendor
+from tooling.book.stubs import complete_contents, missing
+from tooling.book.summary import read_summary
+from tooling.catalog.model import PartNumber, ProgramLanguage, Puzzle, Requirement, Vendor
 from tooling.catalog.needs import ModeNeeds, Needs
+from tooling.text import ENGLISH
 
 VENDOR_NAMES = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD", Vendor.APPLE: "Apple"}
+_LINK = re.compile(r"`[^`]*`|\]\(")
+"""Code, which stays as it is, or what would be a link in Markdown, as in `tile[4](i)` without the marks."""
 _WORDS_A_MINUTE = 180  # English technical prose, read carefully
 _SYLLABLES_A_MINUTE = 420  # Korean
 
 
 def puzzle(page: PageContext, words: Words) -> str:
-    """`{{#puzzle pNN}}`: number, part, reading time, the GPUs that can run it, the extra it needs."""
+    """`{{#puzzle pNN}}`: part, reading time, the GPUs that cannot run every mode, the extra it needs."""
     (name,) = words
     found, main = page.puzzle_index.program(name)
     language = page.language
-    facts = " · ".join(
-        (
-            say("puzzle", language, number=found.number),
-            say("part", language, number=_PartNumber(found.part)),
-            say("minutes", language, minutes=reading_minutes(page.text)),
-        )
-    )
+    part = say("part", language, number=PartNumber(found.part))
+    minutes = say("minutes", language, minutes=reading_minutes(page.text))
+    facts = f"{part[:1].upper()}{part[1:]} · {minutes}"
     chips = []
     reasons: dict[str, list[str]] = {}
     for vendor, label in VENDOR_NAMES.items():
         requirement = _common(found, vendor)
         kind, text = _verdict(requirement, language)
-        chips.append(f'<li class="chip-{kind}">{label}{f": {text}" if kind != "yes" else ""}</li>')
+        if kind != "yes":
+            chips.append(f'<li class="chip-{kind}">{label}: {text}</li>')
         if requirement.because:
             reasons.setdefault(pick(requirement.because, language), []).append(label)
-    chips.append(f'<li class="chip-yes">{escape(say("simulated", language))}</li>')
-    runs_on = escape(say("runs-on", language))
     below = "".join(
         f'<p class="chip-why">{escape(", ".join(vendors))}: {escape(text)}</p>\n'
         for text, vendors in reasons.items()
     )
     if main.language is ProgramLanguage.PYTHON:
         below += f'<p class="chip-why">{say(f"extra-{main.extra.value}", language)}</p>\n'
+    listed = f'<ul class="chips">{"".join(chips)}</ul>\n' if chips else ""
     return (
         f'<div class="puzzle-card" data-puzzle="{found.id}">\n<p class="puzzle-facts">{escape(facts)}</p>\n'
-        f'<p class="visually-hidden">{runs_on}</p>\n<ul class="chips">{"".join(chips)}</ul>\n{below}</div>\n'
+        f"{listed}{below}</div>\n"
     )
 
 
 def compatibility(page: PageContext, words: Words) -> str:
-    """`{{#compatibility pNN …|all}}`: a table of modes and vendors."""
+    """`{{#compatibility pNN …|all}}`: a table of modes and vendors; of all puzzles only the exceptions."""
     if words == ["all"]:
-        puzzles = page.puzzle_index.needs()
+        puzzles = tuple(found for found in page.puzzle_index.needs() if _limited(found))
     else:
         puzzles = tuple(Needs.of(page.puzzle_index.program(name)[0]) for name in words)
     if not puzzles:
         raise BookError("there is no puzzle to show in a table")
     language = page.language
     head = "".join(f'<th scope="col">{name}</th>' for name in VENDOR_NAMES.values())
-    rows = [row for found in puzzles for row in _rows(found, language)]
+    rows = [row for found in puzzles for row in _rows(found, page.up, language)]
     return (
         '<div class="table-wrapper">\n<table class="matrix">\n<thead><tr>'
         f'<th scope="col">{escape(say("mode", language))}</th>{head}'
@@ -69,18 +72,57 @@ def compatibility(page: PageContext, words: Words) -> str:
     )
 
 
+def puzzle_map(page: PageContext, words: Words) -> str:
+    """`{{#map all}}`: every puzzle of the book, part by part, with a link and what it computes."""
+    if words != ["all"]:
+        raise ValueError("write `all`")
+    language, index = page.language, page.puzzle_index
+    source = editions(index.project)[0]
+    unwritten = missing(read_summary(source.source), index.needs())
+    entries = complete_contents(read_summary(page.edition.source), unwritten, index.needs(), language)
+    parts = {entry.path: entry.part for entry in entries}
+    blocks = []
+    for part, members in groupby(index.needs(), key=lambda each: parts.get(each.chapter, "")):
+        number, _, name = part.partition(": ")
+        items = "".join(_station(each, page, each in unwritten) for each in members)
+        blocks.append(
+            f'<section class="map-part">\n<h3><span>{escape(number)}</span> {escape(name)}</h3>\n'
+            f"<ol>\n{items}</ol>\n</section>\n"
+        )
+    return f'<div class="map">\n{"".join(blocks)}</div>\n'
+
+
+def _station(found: Needs, page: PageContext, unwritten: bool) -> str:
+    """The line of a puzzle in the map."""
+    language = page.language
+    address = f"{page.up}{found.chapter.removesuffix('.md')}.html"
+    note = f' class="unwritten" title="{escape(say("stub", language))}"' if unwritten else ""
+    summary = (
+        f'<span class="map-summary">{escape(pick(found.summary, language))}</span>' if found.summary else ""
+    )
+    return (
+        f'<li data-puzzle="{found.id}"><a href="{escape(address)}"{note}>'
+        f'<span class="map-number">{found.number}</span>'
+        f'<span class="map-title">{escape(pick(found.title, language))}</span>{summary}</a></li>\n'
+    )
+
+
 def hints(page: PageContext, words: Words) -> str:
     """`{{#hints PROGRAM [FLAGS]}}`: the hints of a mode, folded, in increasing detail."""
     name, *flags = words
     selection = page.puzzle_index.selection(name, flags)
     items = "\n".join(
-        f"{number}. {pick(hint, page.language).strip()}"
+        f"{number}. {_LINK.sub(_no_link, pick(hint, page.language).strip())}"
         for number, hint in enumerate(selection.mode.hints, 1)
     )
     return (
         f"<details>\n<summary>{say('tips', page.language)}</summary>\n"
         f'<div class="solution-tips">\n\n{items}\n\n</div>\n</details>\n'
     )
+
+
+def _no_link(found: re.Match[str]) -> str:
+    return found[0] if found[0].startswith("`") else "]\\("
 
 
 def reading_minutes(text: str) -> int:
@@ -91,30 +133,18 @@ def reading_minutes(text: str) -> int:
     return max(1, round(syllables / _SYLLABLES_A_MINUTE + words / _WORDS_A_MINUTE))
 
 
-class _PartNumber(int):
-    """The number of a part, made from the Roman numeral of a manifest.
-
-    Formatted as `{number:roman}` it is that numeral, otherwise the Arabic number, as in Korean.
-    """
-
-    def __new__(cls, numeral: str) -> _PartNumber:
-        values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in numeral]
-        signed = (-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
-        number = super().__new__(cls, sum(signed))
-        number._numeral = numeral
-        return number
-
-    def __format__(self, form: str) -> str:
-        return self._numeral if form == "roman" else super().__format__(form)
-
-    _numeral: str
+def _limited(found: Needs) -> bool:
+    """Whether some GPU cannot run a mode of this puzzle."""
+    return any(_verdict(each, ENGLISH)[0] != "yes" for mode in found.modes for each in mode.requirements)
 
 
-def _rows(found: Needs, language: str) -> list[str]:
+def _rows(found: Needs, up: str, language: str) -> list[str]:
     groups: dict[tuple[Requirement, ...], list[ModeNeeds]] = {}
     for mode in found.modes:
         groups.setdefault(mode.requirements, []).append(mode)
-    title = escape(f"{found.id} {pick(found.title, language)}")
+    address = f"{up}{found.chapter.removesuffix('.md')}.html"
+    name = escape(f"{found.number} {pick(found.title, language)}")
+    title = f'<a href="{escape(address)}">{name}</a>'
     yes = escape(say("yes", language))
     rows = []
     for requirements, modes in groups.items():

@@ -38,6 +38,7 @@ def constant(page: PageContext, words: Words) -> str:
 DIRECTIVES: dict[str, Renderer] = {
     "puzzle": cards.puzzle,
     "compatibility": cards.compatibility,
+    "map": cards.puzzle_map,
     "hints": cards.hints,
     "run": commands.run,
     "output": recordings.output,
@@ -84,10 +85,17 @@ class ChapterRenderer(Struct):
     problems: list[ToolingError] = field(default_factory=list)
     included: frozenset[str] = frozenset()
 
-    def render(self, path: str, text: str) -> str:
-        """The chapter for mdBook; problems are added to `problems`."""
+    def render(self, path: str, text: str, *, generated: bool = False) -> str:
+        """The chapter for mdBook; problems are added to `problems`.
+
+        Args:
+            path: the chapter file, relative to `src`.
+            text: the chapter as written.
+            generated: the text was made from the puzzle, so it is not a translation.
+        """
         page = PageContext(self.edition, path, text, self.puzzle_index)
-        source = self.edition.page(path)
+        # The folder of a generated page may not exist, so its includes start at `src`.
+        source = self.edition.page("SUMMARY.md" if generated else path)
         masked, results = self._extract_directives(page)
         expansion = expand(masked, source, self.files)
         self.included = frozenset(use.path for use in expansion.uses)
@@ -100,9 +108,9 @@ class ChapterRenderer(Struct):
         body = body.replace(_EMPTY_SUMMARY, f"<summary>{say('solution', self.edition.language)}</summary>")
         try:
             body = render_formulas(body, self.formulas)
-        except ToolingError as error:
+        except BookError as error:
             self.problems.append(_with_source(error, source))
-        if self.states is None:
+        if self.states is None or generated:
             return body
         return banner.insert(body, banner.render(page, self.states), _MARKER)
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 from tooling.book.directives.tabs import Tab, render_tabs
 from tooling.book.page import PageContext, Words
 from tooling.book.phrases import say
+from tooling.book.variants import render_versions, versions
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ProgramLanguage, Vendor
 
@@ -26,13 +27,13 @@ class Way(Struct, frozen=True):
 
 
 _BY_VENDOR = (
-    (Vendor.NVIDIA, "pixi NVIDIA (default)", "pixi run {command}", "pixi run -e {extra} {command}"),
-    (Vendor.AMD, "pixi AMD", "pixi run -e amd {command}", "pixi run -e {extra} {command} --target amd"),
+    (Vendor.NVIDIA, "pixi NVIDIA (default)", "pixi run {tool}", "pixi run -e {extra} {tool}"),
+    (Vendor.AMD, "pixi AMD", "pixi run -e amd {tool}", "pixi run -e {extra} {tool} --target amd"),
     (
         Vendor.APPLE,
         "pixi Apple",
-        "pixi run -e apple {command}",
-        "pixi run -e {extra} {command} --target apple",
+        "pixi run -e apple {tool}",
+        "pixi run -e {extra} {tool} --target apple",
     ),
 )
 
@@ -46,31 +47,37 @@ def ways_to_run(selection: Selection, solution: bool = False) -> tuple[Way, ...]
         selection: program and mode.
         solution: run the solution file instead of the problem file.
     """
-    command = selection.command + (" --solution" if solution else "")
+    tool = f"tooling run {selection.command}" + (" --solution" if solution else "")
     program = selection.program
     extra = program.extra.value if program.language is ProgramLanguage.PYTHON else ""
     ways = [
-        Way(key, (with_extra if extra else pattern).format(command=command, extra=extra))
+        Way(key, (with_extra if extra else pattern).format(tool=tool, extra=extra))
         for vendor, key, pattern, with_extra in _BY_VENDOR
         if not selection.mode.requirement(vendor).unsupported
     ]
-    uv = f"uv run --extra {extra} poe" if extra else "uv run poe"
-    ways.append(Way("uv", f"{uv} {command}"))
-    ways.append(Way("no GPU", f"{uv} {command} {SIMULATED}"))
+    uv = f"uv run --extra {extra}" if extra else "uv run"
+    ways.append(Way("uv", f"{uv} {tool}"))
+    ways.append(Way("no GPU", f"{uv} {tool} {SIMULATED}"))
     return tuple(ways)
 
 
 def run(page: PageContext, words: Words) -> str:
-    """`{{#run PROGRAM [FLAGS] [solution]}}`: tabs with one command each."""
+    """`{{#run PROGRAM [FLAGS] [solution]}}`: tabs with one command each, for every version of the page."""
     solution = words[-1] == "solution"
     name, *flags = words[:-1] if solution else words
-    selection = page.puzzle_index.selection(name, flags)
+    found = versions(page, page.puzzle_index.selection(name, flags))
+    ways = {label: ways_to_run(version, solution) for label, version in found.items()}
     tabs = [
-        Tab(way.key, _label(way.key, page.language), f"```bash\n{way.command}\n```")
-        for way in ways_to_run(selection, solution)
+        Tab(
+            way.key,
+            _label(way.key, page.language),
+            render_versions({label: f"```bash\n{each[index].command}\n```" for label, each in ways.items()}),
+        )
+        for index, way in enumerate(next(iter(ways.values())))
     ]
     return render_tabs(page, "package-manager", tabs)
 
 
 def _label(key: str, language: str) -> str:
-    return say("no-gpu", language) if key == "no GPU" else key
+    """What the tab says; short, since five of them share the width of a telephone."""
+    return say("no-gpu", language) if key == "no GPU" else key.removesuffix(" NVIDIA (default)")

@@ -1,6 +1,6 @@
-"""Figures in a page: one picture for light and one for dark, with the text that describes them.
+"""Figures in a page: drawings in both palettes, with the text that describes them.
 
-The title and description are read from the pictures, which are drawn beforehand: rendering draws nothing.
+They are drawn beforehand, light and dark; a page contains the drawing once, with its colours as variables.
 """
 
 from __future__ import annotations
@@ -15,63 +15,92 @@ from tooling.book.figures.figure import picture_file
 from tooling.book.page import PageContext, Words
 
 _HEAD = re.compile(
-    r'\A<svg [^>]*?width="(\d+)" height="(\d+)"[^>]*>\s*<title>(.*?)</title>\s*<desc>(.*?)</desc>', re.DOTALL
+    r'\A<svg [^>]*?width="(?P<width>\d+)" height="(?P<height>\d+)"[^>]*>\s*<title>(?P<title>.*?)</title>\s*'
+    r"<desc>(?P<desc>.*?)</desc>\s*(?P<body>.*)</svg>\s*\Z",
+    re.DOTALL,
 )
+_COLOUR = re.compile(r"(?<=[\": ])#[0-9a-fA-F]{3,8}(?=[\";} ])")
+_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_ID = re.compile(r'(\bid="|url\(#|href="#)')
 
 
 class Picture(Struct, frozen=True):
-    """The head of a picture's file; title and description are HTML."""
+    """A drawing: its size, texts as HTML, and its contents in both shades."""
 
     width: str
     height: str
     title: str
     description: str
+    light: str
+    dark: str
 
 
 def figure(page: PageContext, words: Words) -> str:
     """`{{#figure pNN[-NAME]}}`: the figure that `tooling figure pNN` draws into the puzzle's media folder."""
     (name,) = words
     folder = page.edition.page(page.path).parent
-    wide = _read(folder / picture_file(name, "w"), name)
-    narrow_file = folder / picture_file(name, "w", narrow=True)
-    narrow = _read(narrow_file, name) if narrow_file.is_file() else None
-    pictures = "".join(
-        _picture(name, shade, kind, wide, narrow) for shade, kind in (("w", "light"), ("b", "dark"))
-    )
+    wide = _read(folder, name, narrow=False)
+    drawings = [_inline(wide, f"{name}-wide")]
+    if (folder / picture_file(name, "w", narrow=True)).is_file():
+        drawings.append(_inline(_read(folder, name, narrow=True), f"{name}-narrow"))
+    kind = " has-narrow" if len(drawings) > 1 else ""
     return (
-        f'<figure>\n<div class="figure-scroll">\n{pictures}</div>\n'
+        f'<figure class="drawn{kind}">\n<div class="figure-scroll">\n{"".join(drawings)}</div>\n'
         f"<figcaption>{wide.title}</figcaption>\n</figure>\n"
     )
 
 
-def _picture(name: str, shade: str, kind: str, wide: Picture, narrow: Picture | None) -> str:
-    """One shade of a figure; on narrow screens its narrow form, where there is one."""
-    smallest = f"; --narrow: {narrow.width}px" if narrow else ""
-    image = (
-        f'<img class="{kind}-mode-img" src="{picture_file(name, shade)}" '
-        f'width="{wide.width}" height="{wide.height}" '
-        f'style="--width: {wide.width}px{smallest}" alt="{wide.description}">'
-    )
-    if narrow is None:
-        return f"{image}\n"
+def _inline(picture: Picture, name: str) -> str:
+    """The drawing as part of the page: it gets the page's fonts, and both palettes as variables."""
+    pairs: dict[str, tuple[str, str]] = {}
+    dark = iter(_COLOUR.findall(picture.dark))
+
+    def variable(found: re.Match[str]) -> str:
+        pair = (found[0], next(dark))
+        key = f"--{pair[0][1:]}-{pair[1][1:]}"
+        pairs[key] = pair
+        return f"var({key})"
+
+    body = _COLOUR.sub(variable, picture.light)
+    body = _ID.sub(rf"\g<1>{name}-", body)
+    # Rules of a drawing must not style the others of the page.
+    body = _STYLE.sub(rf"<style>#{name} {{\g<1>}}</style>", body)
+    light = "".join(f"{key}:{pair[0]};" for key, pair in pairs.items())
+    shades = "".join(f"{key}:{pair[1]};" for key, pair in pairs.items())
     return (
-        f'<picture><source media="(width < 48rem)" srcset="{picture_file(name, shade, narrow=True)}" '
-        f'width="{narrow.width}" height="{narrow.height}">{image}</picture>\n'
+        f'<svg id="{name}" class="{name.rpartition("-")[2]}" '
+        f'width="{picture.width}" height="{picture.height}" '
+        f'viewBox="0 0 {picture.width} {picture.height}" role="img" stroke-width="1.2" '
+        f'aria-label="{picture.description}">\n'
+        f"<style>:root{{{light}}}@media screen{{:root[data-theme=dark]{{{shades}}}}}</style>\n"
+        f"{body}</svg>\n"
     )
 
 
-def _read(file: Path, name: str) -> Picture:
-    """The head of a picture; its size is written into the page, to avoid layout shifts."""
-    try:
-        head = _HEAD.match(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        head = None
-    if head is None:
-        # Imported here: most builds only show figures.
-        from tooling.book.figures import find_figure  # noqa: PLC0415
+def _read(folder: Path, name: str, *, narrow: bool) -> Picture:
+    """A drawing in both shades, which differ in their colours alone."""
+    texts = []
+    for shade in ("w", "b"):
+        file = folder / picture_file(name, shade, narrow=narrow)
+        try:
+            head = _HEAD.match(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            head = None
+        if head is None:
+            # Imported here: most builds only show figures.
+            from tooling.book.figures import find_figure  # noqa: PLC0415
 
+            raise BookError(
+                f"the picture {file.name} is not beside the page, or not as it was drawn",
+                hint=f"draw it with `tooling figure {find_figure(name).puzzle}`",
+            )
+        texts.append(head)
+    light, dark = texts
+    if len(_COLOUR.findall(light["body"])) != len(_COLOUR.findall(dark["body"])):
         raise BookError(
-            f"the picture {file.name} is not beside the page, or not as it was drawn",
-            hint=f"draw it with `tooling figure {find_figure(name).puzzle}`",
+            f"the light and the dark picture of `{name}` are different drawings",
+            hint=f"draw them again with `tooling figure {name.split('-', 1)[0]}`",
         )
-    return Picture(*head.groups())
+    return Picture(
+        light["width"], light["height"], light["title"], light["desc"], light["body"], dark["body"]
+    )

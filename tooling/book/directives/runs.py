@@ -16,6 +16,7 @@ from tooling.book.errors import BookError
 from tooling.book.page import PageContext
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import Recording
+from tooling.book.variants import versions
 from tooling.catalog.catalogue import Selection
 from tooling.execution.program import Ending
 from tooling.exit_codes import ExitCode
@@ -77,27 +78,27 @@ def shown_outputs(project: Project) -> Iterator[Shown]:
         for chapter in chapter_files(edition):
             page = PageContext(edition, chapter.path, chapter.text, puzzle_index)
             for directive in find_directives(chapter.text):
-                shown = _shown(page, directive)
-                if shown is not None and shown.path not in seen:
-                    seen.add(shown.path)
-                    yield shown
+                for shown in _shown(page, directive):
+                    if shown.path not in seen:
+                        seen.add(shown.path)
+                        yield shown
 
 
-def _shown(page: PageContext, directive: Directive) -> Shown | None:
+def _shown(page: PageContext, directive: Directive) -> Iterator[Shown]:
     words, project = directive.argument.split(), page.puzzle_index.project
     if directive.name == "output":
         selection, state = recordings.parse_words(page, words)
-        return Shown(selection, state, recordings.recording_path(project, selection, state))
+        for version in versions(page, selection).values():
+            yield Shown(version, state, recordings.recording_path(project, version, state))
     if directive.name == "verdict":
         selection, state = verdicts.parse_words(page, words)
         path = verdicts.verdict_path(project, selection, state, page.language)
-        return Shown(selection, state, path, page.language)
+        yield Shown(selection, state, path, page.language)
     if directive.name == "demo":
         program = demos.demo_file(page, words)
         puzzle, main = page.puzzle_index.program(program.parent.name.replace("puzzle_", "p"))
         selection = Selection(puzzle, main, puzzle.modes[0])
-        return Shown(selection, "demo", demos.demo_recording(project, program), demo=program)
-    return None
+        yield Shown(selection, "demo", demos.demo_recording(project, program), demo=program)
 
 
 def update(project: Project, names: tuple[str, ...], target: str, say: Say) -> ExitCode:

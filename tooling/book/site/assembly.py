@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -17,13 +18,33 @@ from tooling.book.site.frame import NOT_FOUND, SiteContext, apply_layout, switch
 from tooling.book.site.highlight import highlight_page
 from tooling.book.site.inputs import digest
 from tooling.book.site.line_breaks import keep_together
+from tooling.book.site.print_page import PRINT, print_page
 from tooling.book.site.sitemap import sitemap
+from tooling.book.site.staging import Contents
 from tooling.book.site.stamps import Stamp
-from tooling.book.summary import read_summary
+from tooling.book.summary import Entry
 
 _NOT_PAGES = {"toc.html"}
 _SEARCH = "search.js"
 _SWITCHER = re.compile(r'(?:<a class="bar-button switcher"[^>]*>[^<]*</a>)+')
+_MOVED = r"""<script>
+(() => {
+  const root = "ROOT", here = location.pathname;
+  if (here.startsWith(root)) return;
+  const base = here.replace(/(?:[a-z]{2,3}\/)?(?:(?:puzzle_\d+|bonuses)\/)?[^/]*$/, "");
+  const moved = (address) => base + address.slice(root.length);
+  document.querySelectorAll(`[href^="${root}"]`)
+    .forEach((link) => link.setAttribute("href", moved(link.getAttribute("href"))));
+  document.querySelectorAll(`script[src^="${root}"]`).forEach((old) => {
+    const script = document.createElement("script");
+    script.async = false;
+    script.src = moved(old.getAttribute("src"));
+    document.body.append(script);
+  });
+})();
+</script>
+"""
+"""For a site that is not where it was built for: a mirror, or a domain of its own."""
 _COPIED = (".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".mp4", ".pdf", ".txt", ".csv", ".json")
 
 
@@ -34,11 +55,13 @@ class Rendered(Struct, frozen=True):
         edition: the language.
         folder: mdBook's output.
         key: a digest of all inputs.
+        contents: the pages in reading order.
     """
 
     edition: Edition
     folder: Path
     key: str
+    contents: Contents
 
     def pages(self) -> tuple[str, ...]:
         """The pages, relative to the folder, with forward slashes."""
@@ -52,11 +75,13 @@ def surroundings(rendered: tuple[Rendered, ...], site: str) -> tuple[SiteContext
         each.edition: frozenset(page for page in each.pages() if page not in (NOT_FOUND, "index.html"))
         for each in rendered
     }
+    contents = {each.edition: each.contents for each in rendered}
     repository = repository_address(rendered[0].edition)
     return tuple(
         SiteContext(
             edition,
-            read_summary(edition.source),
+            contents[edition].entries,
+            {Entry("", path, 0, "", 0).page: puzzle for path, puzzle in contents[edition].stubs.items()},
             {other: pages for other, pages in real.items() if other is not edition},
             real[edition],
             repository,
@@ -97,7 +122,7 @@ def assemble(rendered: tuple[Rendered, ...], fresh: Path, site: str) -> int:
         _copy(part.folder, fresh / part.edition.prefix, lambda name: name not in (NOT_FOUND, _SEARCH))
         shutil.copyfile(part.folder / _SEARCH, fresh / "assets" / f"search-{part.edition.language}.js")
     count = sum(len(part.pages) for part in finished) + _fill_gaps(finished, fresh)
-    _join_not_found(finished, fresh)
+    _join_not_found(finished, fresh, urlsplit(site).path)
     (fresh / "sitemap.xml").write_text(sitemap(everything), encoding="utf-8")
     (fresh / "robots.txt").write_text(
         f"User-agent: *\nAllow: /\nSitemap: {site}sitemap.xml\n", encoding="utf-8"
@@ -124,9 +149,17 @@ class _Finished(Struct, frozen=True):
 
 def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     """Fills in the frames of an edition's pages, unless the same inputs were finished before."""
-    edition, pages = rendered.edition, rendered.pages()
+    edition, pages = rendered.edition, (*rendered.pages(), PRINT)
     others = (str(each) for other, there in around.others.items() for each in (other, *sorted(there)))
-    key = digest(rendered.key, str(edition), str(around.entries), around.repository, around.site, *others)
+    key = digest(
+        rendered.key,
+        str(edition),
+        str(around.entries),
+        str(around.stubs),
+        around.repository,
+        around.site,
+        *others,
+    )
     made = Stamp(rendered.folder.with_name(f"{edition.language}-site"), key)
     finished = _Finished(edition, made.folder, pages)
     if made.holds():
@@ -134,13 +167,16 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     made.begin()
     shutil.rmtree(made.folder, ignore_errors=True)
     found: list[search.Section] = []
-    for page in pages:
+    for page in rendered.pages():
         html = keep_together((rendered.folder / page).read_text(encoding="utf-8"))
         _write(made.folder / page, apply_layout(highlight_page(html), page, around))
         if page in around.pages:
             article = html.partition("<article>")[2].partition("</article>")[0]
-            found += search.sections(article, page)
+            # Of a page that is not written yet, only its title and what the puzzle computes.
+            found += list(search.sections(article, page))[: 2 if page in around.stubs else None]
     _write(made.folder / _SEARCH, search.script(found))
+    listed = dict.fromkeys(entry.page for entry in around.entries if entry.page in around.pages)
+    _write(made.folder / PRINT, print_page({page: finished.read(page) for page in listed}, edition.language))
     made.finish()
     return finished
 
@@ -173,18 +209,24 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _join_not_found(finished: Sequence[_Finished], site: Path) -> None:
-    """Merges the pages for wrong addresses: a server has only one, in all languages of the site."""
+def _join_not_found(finished: Sequence[_Finished], site: Path, root: str) -> None:
+    """Merges the pages for wrong addresses: a server has only one, in all languages of the site.
+
+    It contains its style sheet, and finds the site where that is not below `root`.
+    """
     source, *others = finished
     page = source.read(NOT_FOUND)
     for other in others:
         article = other.read(NOT_FOUND).partition("<article>")[2].partition("</article>")[0]
         article = re.sub(r"<h1[^>]*><a[^>]*>(.*?)</a></h1>", r"<h2>\1</h2>", article)
         article = re.sub(r"<!--.*?-->\n|<aside.*?</aside>\n", "", article, flags=re.DOTALL)
-        article = re.sub(r'href="(?!\w+:|#)', f'href="{other.edition.prefix}', article)
         page = page.replace(
             "</article>", f'<div lang="{other.edition.language}">{article}</div>\n</article>', 1
         )
+    style = (site / "assets" / "book.css").read_text(encoding="utf-8")
+    style = style.replace('url("', f'url("{root}assets/')
+    page = page.replace(f'<link rel="stylesheet" href="{root}assets/book.css">', f"<style>{style}</style>", 1)
+    page = page.replace("</body>", _MOVED.replace("ROOT", root) + "</body>", 1)
     (site / NOT_FOUND).write_text(page, encoding="utf-8")
 
 

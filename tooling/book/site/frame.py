@@ -7,17 +7,27 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from html import escape, unescape
 from itertools import groupby
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from tooling.book.editions import Edition
 from tooling.book.phrases import say
-from tooling.book.site.icons import ICONS
+from tooling.book.site.icons import ICONS, draw_signs
+from tooling.book.site.print_page import PRINT
 from tooling.book.summary import Entry
 
 NOT_FOUND = "404.html"
+COVER = "cover.html"
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
-_TOKEN = re.compile(r"@(assets|home|repository)\b|@text:([\w-]+)|<!-- @icon:(\w+) -->|<!-- @(\w+) -->")
+_TOKEN = re.compile(r"@(assets|home|print|repository)\b|@text:([\w-]+)|<!-- @icon:(\w+) -->|<!-- @(\w+) -->")
+_EDIT = re.compile(r'<a class="edit-link"[^>]*>[^<]*</a>')
+_STEP = re.compile(
+    r'(rel="(?:prev|next)" href="(?:\.\./)*(?P<page>[^"]+)">(?:<span>[^<]*</span>))(?P<title>[^<]+)'
+)
+_TITLE = re.compile(r"(<h1[^>]*><a[^>]*>)(\w+ \d+):\s+([^<]+)", re.DOTALL)
+_FONTS = {"ko": "fonts-ko.css"}
+"""Style sheets with the fonts of a language's script, beside those of Latin letters."""
 _NUMBERED = re.compile(r"^\w+ (\d+): (.+)$")
 
 
@@ -27,6 +37,7 @@ class SiteContext(Struct, frozen=True):
     Attributes:
         edition: the language.
         entries: its contents.
+        stubs: the pages that are not written yet, and the puzzle of each.
         others: the other editions, with the pages that exist in each.
         pages: the pages that exist in this one.
         repository: the address of the source code.
@@ -35,6 +46,7 @@ class SiteContext(Struct, frozen=True):
 
     edition: Edition
     entries: tuple[Entry, ...]
+    stubs: Mapping[str, str]
     others: Mapping[Edition, frozenset[str]]
     pages: frozenset[str]
     repository: str
@@ -51,8 +63,12 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
     """
     head, opening, rest = html.partition("<article>")
     article, closing, tail = rest.partition("</article>")
-    up = "" if page == NOT_FOUND else "../" * page.count("/")
+    up = "../" * page.count("/")
     to_site = up + "../" * around.edition.prefix.count("/")
+    if page == NOT_FOUND:  # it is shown at any address, so its own are those from the root of the server
+        to_site = urlsplit(around.site).path
+        up = to_site + around.edition.prefix
+        article = re.sub(r'(href|src)="(?!\w+:|#|/)', rf'\1="{up}', article)
 
     def fill(match: re.Match[str]) -> str:
         asset, text, icon, part = match.groups()
@@ -61,48 +77,80 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
         if icon:
             return ICONS[icon]
         if asset:
-            return {"assets": f"{to_site}assets", "home": f"{up}index.html", "repository": around.repository}[
-                asset
-            ]
+            return {
+                "assets": f"{to_site}assets",
+                "home": f"{up}index.html",
+                "print": f"{up}{PRINT}",
+                "repository": around.repository,
+            }[asset]
         return {
-            "sidebar": lambda: sidebar(around.entries, page, up),
+            "sidebar": lambda: sidebar(around, page, up),
             "switcher": lambda: switcher(page, to_site, around),
             "outline": lambda: outline(article, around.edition.language),
             "alternates": lambda: alternates(page, around),
+            "fonts": lambda: _fonts(around.edition.language, to_site),
         }[part]()
 
     head, tail = _TOKEN.sub(fill, head), _TOKEN.sub(fill, tail)
+    if around.entries and page in ("index.html", COVER):
+        head = head.replace("<body>", '<body class="cover">', 1)
+    if page in around.stubs:  # there is no chapter to edit
+        manifest = f"{around.repository}/blob/main/problems/{around.stubs[page]}/puzzle.yaml"
+        name = escape(say("manifest", around.edition.language))
+        tail = _EDIT.sub(f'<a class="edit-link" href="{manifest}">{name}</a>', tail)
+    tail = _STEP.sub(lambda step: _name_step(step, around), tail)
     title = re.search(r"<h1[^>]*>(.*?)</h1>", article, re.DOTALL)
+    article = _TITLE.sub(
+        r'\1<span class="eyebrow">\2<span class="visually-hidden">:</span></span> \3', article
+    )
     if title:
         name = re.sub(r"<[^>]+>", "", title[1]).strip()
-        book = re.search(r'class="bar-title"[^>]*>([^<]*)<', head)
+        book = re.search(r'class="bar-title"[^>]*>.*?<span>([^<]*)<', head)
         head = re.sub(
             r"<title>.*?</title>",
             lambda _: f"<title>{name} · {book[1] if book else ''}</title>",
             head,
             count=1,
         )
-    return head + opening + article + closing + tail
+    return head + opening + draw_signs(article) + closing + tail
 
 
-def sidebar(entries: tuple[Entry, ...], page: str, up: str) -> str:
+def _fonts(language: str, to_site: str) -> str:
+    """The style sheet with the fonts of a language, where it needs any."""
+    file = _FONTS.get(language)
+    return f'<link rel="stylesheet" href="{to_site}assets/{file}">' if file else ""
+
+
+def _name_step(step: re.Match[str], around: SiteContext) -> str:
+    """The link to a neighbouring page; a page of a puzzle is named with the puzzle's number."""
+    first = re.match(r"(puzzle_(\d+))/", step["page"])
+    if first is None or _NUMBERED.match(step["title"]):
+        return step[0]
+    number = say("puzzle", around.edition.language, number=int(first[2]))
+    return f"{step[1]}{escape(number)}: {step['title']}"
+
+
+def sidebar(around: SiteContext, page: str, up: str) -> str:
     """The contents of the edition as nested lists, one for each part; the current page is marked."""
-    if page == "index.html" and entries:
-        page = entries[0].page
+    if page == "index.html" and around.entries:
+        page = around.entries[0].page
     link = f'<a href="{up}{escape(page)}"'
-    return _contents(entries, up).replace(link, f'{link} aria-current="page"', 1)
+    return _contents(around.entries, frozenset(around.stubs), up, around.edition.language).replace(
+        link, f'{link} aria-current="page"', 1
+    )
 
 
 @lru_cache(maxsize=64)  # the same for all pages of one depth
-def _contents(entries: tuple[Entry, ...], up: str) -> str:
+def _contents(entries: tuple[Entry, ...], stubs: frozenset[str], up: str, language: str) -> str:
     blocks = []
     for part, members in groupby(entries, key=lambda entry: entry.part):
         heading = f"<h2>{escape(part)}</h2>\n" if part else ""
-        blocks.append(f"{heading}<ol>\n{_items(list(members), up)}</ol>")
+        blocks.append(f"{heading}<ol>\n{_items(list(members), stubs, up, language)}</ol>")
     return "\n".join(blocks)
 
 
-def _items(entries: Sequence[Entry], up: str) -> str:
+def _items(entries: Sequence[Entry], stubs: frozenset[str], up: str, language: str) -> str:
+    unwritten = escape(say("stub", language))
     pieces: list[str] = []
     level = 0
     for index, entry in enumerate(entries):
@@ -115,7 +163,8 @@ def _items(entries: Sequence[Entry], up: str) -> str:
         numbered = _NUMBERED.match(entry.title)
         number = f'<span class="number">{numbered[1]}</span>' if numbered else ""
         title = escape(numbered[2] if numbered else entry.title)
-        pieces.append(f'<li><a href="{up}{escape(entry.page)}">{number}<span>{title}</span></a>')
+        stub = f' class="unwritten" title="{unwritten}"' if entry.page in stubs else ""
+        pieces.append(f'<li><a href="{up}{escape(entry.page)}"{stub}>{number}<span>{title}</span></a>')
     pieces.append("</li>\n" + "</ol>\n</li>\n" * level)
     return "".join(pieces)
 

@@ -1,4 +1,8 @@
-"""The icons of the page frame, 24 by 24."""
+"""The icons of the page frame, and the signs that replace emoji, 24 by 24."""
+
+from __future__ import annotations
+
+import re
 
 _PATHS = {
     "menu": '<path d="M4 6h16M4 12h16M4 18h16"/>',
@@ -8,6 +12,9 @@ _PATHS = {
     "M17.3 17.3l1.4 1.4"
     'M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4"/>',
     "dark": '<path d="M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z"/>',
+    "close": '<path d="m6 6 12 12M18 6 6 18"/>',
+    "logo": '<path d="M3.5 3.5h4v4h-4zM10 3.5h4v4h-4zM16.5 3.5h4v4h-4zM3.5 10h4v4h-4zM10 10h4v4h-4z'
+    'M16.5 10h4v4h-4zM3.5 16.5h17v4h-17z" fill="currentColor" stroke="none"/>',
     "code": '<path d="m8.5 7-5 5 5 5M15.5 7l5 5-5 5"/>',
 }
 
@@ -18,3 +25,25 @@ def icon(name: str) -> str:
 
 
 ICONS = {name: icon(name) for name in _PATHS}
+
+_SIGNS = {
+    "✅": ("good", "M4 12.5 10 18.5 20.5 6"),
+    "✓": ("good", "M4 12.5 10 18.5 20.5 6"),
+    "❌": ("bad", "M5.5 5.5 18.5 18.5M18.5 5.5 5.5 18.5"),
+    "✗": ("bad", "M5.5 5.5 18.5 18.5M18.5 5.5 5.5 18.5"),
+}
+_SIGN = re.compile(rf"[{''.join(_SIGNS)}](?=[^<>]*<)")  # in text, not inside a tag
+
+
+def draw_signs(article: str) -> str:
+    """An article with its ticks and crosses drawn, for readers without an emoji font."""
+    return _SIGN.sub(lambda found: sign(found[0]), article)
+
+
+def sign(mark: str) -> str:
+    """A tick or a cross as inline SVG."""
+    kind, path = _SIGNS[mark]
+    return (
+        f'<svg class="sign sign-{kind}" viewBox="0 0 24 24" role="img" aria-label="{mark}">'
+        f'<path d="{path}"/></svg>'
+    )

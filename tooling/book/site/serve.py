@@ -15,6 +15,7 @@ from msgspec import Struct, field
 
 from tooling.book.errors import BookError
 from tooling.book.site.build import build
+from tooling.book.site.icons import sign
 from tooling.catalog.catalogue import load_catalogue, manifest_paths
 from tooling.catalog.model import Puzzle
 from tooling.errors import ToolingError
@@ -30,11 +31,12 @@ _WATCHED = ("book", "i18n", "problems", "solutions", "tests/data/outputs")
 _PROGRESS = """<script>
 (() => {
   const word = document.documentElement.dataset.solved;
-  const sign = `<span class="solved" role="img" aria-label="${word}">✓</span>`;
+  const sign = `<span class="solved" role="img" aria-label="${word}">TICK</span>`;
   for (const number of SOLVED) {
     for (const selector of [
       `.sidebar > ol > li > a[href*="puzzle_${number}/"]`,
       `.puzzle-card[data-puzzle="p${number}"] .puzzle-facts`,
+      `.map [data-puzzle="p${number}"] > a`,
     ]) document.querySelectorAll(selector).forEach((box) => box.insertAdjacentHTML("beforeend", sign));
   }
 })();
@@ -135,7 +137,8 @@ def _progress_script(solved: Sequence[str]) -> str:
     """The script that marks the solved puzzles in a page, which are not part of the site itself."""
     if not solved:
         return ""
-    return _PROGRESS.replace("SOLVED", json.dumps([puzzle.removeprefix("p") for puzzle in solved]))
+    numbers = json.dumps([puzzle.removeprefix("p") for puzzle in solved])
+    return _PROGRESS.replace("SOLVED", numbers).replace("TICK", sign("✓"))
 
 
 def solved_puzzles(project: Project, say: Say) -> tuple[str, ...]:

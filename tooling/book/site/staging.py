@@ -19,17 +19,32 @@ from msgspec import Struct
 from tooling.atomic_write import write_atomically
 from tooling.book.chapters import NOT_FOUND
 from tooling.book.directives import banner, formulas
-from tooling.book.editions import Edition
+from tooling.book.editions import Edition, editions
 from tooling.book.errors import BookErrors, BuildFailed
 from tooling.book.site.inputs import Inputs, digest
-from tooling.book.summary import read_summary
+from tooling.book.summary import Entry, read_summary, summary_text
 from tooling.project import Project
 from tooling.state_file import encoded, read_cached
 
 if TYPE_CHECKING:
     from tooling.book.directives.chapter_renderer import ChapterRenderer
+    from tooling.book.puzzle_index import PuzzleIndex
 
 _PREPROCESSORS = re.compile(r"^\[preprocessor\b.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
+
+
+class Contents(Struct, frozen=True):
+    """The contents of an edition, with stubs for the puzzles without a chapter.
+
+    Attributes:
+        key: digest of the inputs.
+        entries: all pages.
+        stubs: the stubs among them: the path of each, and its puzzle.
+    """
+
+    key: str
+    entries: tuple[Entry, ...]
+    stubs: dict[str, str]
 
 
 class Staged(Struct, frozen=True):
@@ -38,10 +53,12 @@ class Staged(Struct, frozen=True):
     Attributes:
         folder: its folder.
         digest: of all its files.
+        contents: of the edition.
     """
 
     folder: Path
     digest: str
+    contents: Contents
 
 
 class Stage(Struct):
@@ -57,6 +74,7 @@ class Stage(Struct):
     inputs: Inputs
     work: Path
     _first: ChapterRenderer | None = None
+    _index: PuzzleIndex | None = None
 
     def render(self, edition: Edition) -> Staged:
         """Writes the book of an edition; files that are there already are left alone.
@@ -68,29 +86,35 @@ class Stage(Struct):
             BuildFailed: errors in the pages; the message lists all of them.
         """
         folder = self.work / f"{edition.language}-pages"
-        summary = (edition.source / "SUMMARY.md").read_text(encoding="utf-8").splitlines(keepends=True)
         states = banner.load(self.project, edition) if edition.prefix else None
         kept = _PageCache.load(self.work / f"{edition.language}-pages.json", folder / "src")
+        contents = self._contents(edition)
         renderer: ChapterRenderer | None = None
         wanted: dict[Path, str] = {}
         right: set[Path] = set()
-        missing: set[int] = set()
-        for entry in read_summary(edition.source):
+        untranslated: set[str] = set()
+        for entry in contents.entries:
             if not entry.path:
                 continue
+            stub = contents.stubs.get(entry.path, "")
             try:
-                text = edition.page(entry.path).read_text(encoding="utf-8")
+                text = "" if stub else edition.page(entry.path).read_text(encoding="utf-8")
             except FileNotFoundError:
                 if edition.prefix:
-                    missing.add(entry.line)
-                continue  # in the source language mdBook reports it, with the line
-            key = digest(self.inputs.digest, entry.path, repr(states and states.of(entry.path)), text)
+                    untranslated.add(entry.path)
+                continue  # in the source language mdBook reports it
+            key = digest(self.inputs.digest, entry.path, stub, repr(states and states.of(entry.path)), text)
             page = kept.page(entry.path, key)
             if page is not None:
                 right.add(folder / "src" / entry.path)
             else:
                 renderer = renderer or self._renderer(edition, states)
-                page = renderer.render(entry.path, text)
+                if stub:
+                    from tooling.book.stubs import stub_page  # noqa: PLC0415 - as below
+
+                    puzzle, _ = renderer.puzzle_index.program(stub)
+                    text = stub_page(self.project, edition, puzzle)
+                page = renderer.render(entry.path, text, generated=bool(stub))
                 if self.inputs.hold(renderer.included):
                     kept.add(entry.path, key, page)
             wanted[folder / "src" / entry.path] = page
@@ -101,26 +125,47 @@ class Stage(Struct):
         not_found = edition.page(NOT_FOUND)
         if not_found.is_file():
             wanted[folder / "src" / NOT_FOUND] = not_found.read_text(encoding="utf-8")
-        lines = "".join(line for number, line in enumerate(summary, 1) if number not in missing)
-        wanted[folder / "src" / "SUMMARY.md"] = lines
+        listed = [entry for entry in contents.entries if entry.path not in untranslated]
+        wanted[folder / "src" / "SUMMARY.md"] = summary_text(listed)
         config = (edition.folder / "book.toml").read_text(encoding="utf-8")
         wanted[folder / "book.toml"] = _PREPROCESSORS.sub("", config)
         _write(folder, wanted, right)
         if renderer:
             kept.save()
-        return Staged(folder, digest(*(part for path, text in wanted.items() for part in (str(path), text))))
+        parts = (part for path, text in wanted.items() for part in (str(path), text))
+        return Staged(folder, digest(*parts), contents)
+
+    def _contents(self, edition: Edition) -> Contents:
+        """The contents of SUMMARY.md, with a stub for each puzzle that the source language does not list."""
+        path = self.work / f"{edition.language}-contents.json"
+        kept = read_cached(path, Contents)
+        if kept is not None and kept.key == self.inputs.digest:
+            return kept
+        from tooling.book.stubs import complete_contents, missing  # noqa: PLC0415 - as below
+
+        puzzles = self._puzzles().needs()
+        wanted = missing(read_summary(editions(self.project)[0].source), puzzles)
+        entries = complete_contents(read_summary(edition.source), wanted, puzzles, edition.language)
+        found = Contents(self.inputs.digest, entries, {each.chapter: each.id for each in wanted})
+        write_atomically(path, encoded(found))
+        return found
+
+    def _puzzles(self) -> PuzzleIndex:
+        from tooling.book.puzzle_index import PuzzleIndex  # noqa: PLC0415 - as below
+
+        self._index = self._index or PuzzleIndex(self.project)
+        return self._index
 
     def _renderer(self, edition: Edition, states: banner.States | None) -> ChapterRenderer:
         # Not imported when every page is cached: importing is most of the cost of a build without changes.
         from tooling.book.directives.chapter_renderer import ChapterRenderer  # noqa: PLC0415
-        from tooling.book.puzzle_index import PuzzleIndex  # noqa: PLC0415
         from tooling.mdbook.files import Files  # noqa: PLC0415
 
         first = self._first
         if first is not None:  # the editions show the same puzzles, formulas and files
             return ChapterRenderer(edition, first.puzzle_index, states, first.files, first.formulas)
         files, drawn = Files(self.project.root), formulas.load(self.project)
-        self._first = ChapterRenderer(edition, PuzzleIndex(self.project), states, files, drawn)
+        self._first = ChapterRenderer(edition, self._puzzles(), states, files, drawn)
         return self._first
 
 

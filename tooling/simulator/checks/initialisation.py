@@ -241,8 +241,10 @@ class InitialisationCheck(CheckHook):
     ) -> None:
         first = int(np.argmax(unwritten))
         if home is None:
-            buffer = self.window(access.space, access.element_bytes)
-            offset = int(access.addresses[first])
+            shared = access.space is Space.SHARED
+            array = self.context.arrays_meant().get(access.instruction.code_line) if shared else None
+            buffer = self.window(access.space, access.element_bytes, array)
+            offset = int(access.addresses[first]) - (array.offset if array else 0)
         else:
             buffer = self.buffer(home, access.element_bytes)
             offset = int(offsets[first])
@@ -261,7 +263,7 @@ class InitialisationCheck(CheckHook):
             address=int(access.addresses[first]),
             count=int(unwritten.sum()),
         )
-        self.note((self.context.launch.function.name, access.instruction.ptx_line, buffer.number), finding)
+        self.note((self.context.launch.function.name, access.instruction.code_line, buffer.number), finding)
 
 
 def _is_call_parameter(access: Access) -> bool:

@@ -38,12 +38,10 @@ class MemoryCheck(CheckHook):
         self._footprints = footprints
         self._owned: dict[int, Allocation] = {}
         self._arrays: dict[int, SharedArray] = {}
-        self._several = False
 
     def launch_begin(self, context: LaunchContext) -> None:
         super().launch_begin(context)
         self._arrays = context.arrays_meant()
-        self._several = any(array.number > 1 for array in self._arrays.values())
 
     def access(self, access: Access) -> None:
         """Check one access of many lanes: two reductions in the common case, none if the lanes are
@@ -119,7 +117,7 @@ class MemoryCheck(CheckHook):
         shared array.
         """
         shared = access.space is Space.SHARED
-        array = self._arrays.get(access.instruction.ptx_line) if shared else None
+        array = self._arrays.get(access.instruction.code_line) if shared else None
         start, size = 0, self.context.shared_bytes if shared else self.context.local_bytes
         if array is not None:
             start = array.offset
@@ -144,7 +142,7 @@ class MemoryCheck(CheckHook):
         kind = Kind.OUTSIDE_LOCAL
         if shared:
             kind = Kind.BEFORE_SHARED if distance < 0 else Kind.OUTSIDE_SHARED
-        buffer = self.window(access.space, access.element_bytes, array if self._several else None)
+        buffer = self.window(access.space, access.element_bytes, array)
         self._report(kind, access, outside, buffer, offset=offset, distance=distance)
 
     def _check_alignment(self, access: Access) -> None:
@@ -174,7 +172,7 @@ class MemoryCheck(CheckHook):
         arrived: int = 0,
     ) -> None:
         number = buffer.number if buffer else 0
-        key: Hashable = (kind, self.context.launch.function.name, access.instruction.ptx_line, number)
+        key: Hashable = (kind, self.context.launch.function.name, access.instruction.code_line, number)
         first = int(lanes[0])
         severity = Severity.WARNING if kind is Kind.HOST_MEMORY else Severity.ERROR
         finding = Finding(

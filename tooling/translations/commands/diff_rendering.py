@@ -62,15 +62,17 @@ def _heading(step: Step) -> str:
 def _change(located: LocatedChange, name: str, style: Style, *, words: bool) -> Iterator[str]:
     change = located.change
     kinds = ", ".join(kind for kind in ChangeClass if kind in change.classes)
-    yield style(f"  {_section(located)}: block {change.edit} ({kinds}) → {_describe(located, name)}", "cyan")
+    yield style(
+        f"  {section_name(located)}: block {change.edit} ({kinds}) → {_describe(located, name)}", "cyan"
+    )
     if words and change.old is not None and change.new is not None and change.edit is Edit.CHANGED:
-        for line in _word_diff(_text(change.old), _text(change.new), style).split("\n"):
+        for line in _word_diff(block_text(change.old), block_text(change.new), style).split("\n"):
             yield f"    {line}"
         return
     if change.old is not None:
-        yield from (style(f"    - {line}", "red") for line in _text(change.old).split("\n"))
+        yield from (style(f"    - {line}", "red") for line in block_text(change.old).split("\n"))
     if change.new is not None:
-        yield from (style(f"    + {line}", "green") for line in _text(change.new).split("\n"))
+        yield from (style(f"    + {line}", "green") for line in block_text(change.new).split("\n"))
 
 
 def _moved(group: Sequence[LocatedChange], name: str, style: Style) -> Iterator[str]:
@@ -86,13 +88,14 @@ def _moved(group: Sequence[LocatedChange], name: str, style: Style) -> Iterator[
         if destination is None or destination.lines is None
         else f", to after line {destination.lines.last}"
     )
-    yield style(f"  {_section(first)}: {blocks} moved, unchanged → {_where(target, name)}{to}", "cyan")
+    yield style(f"  {section_name(first)}: {blocks} moved, unchanged → {_where(target, name)}{to}", "cyan")
     for one in group:
         if one.change.old is not None:
-            yield from (style(f"    {line}", "dim") for line in _text(one.change.old).split("\n"))
+            yield from (style(f"    {line}", "dim") for line in block_text(one.change.old).split("\n"))
 
 
-def _section(located: LocatedChange) -> str:
+def section_name(located: LocatedChange) -> str:
+    """The section of the source before the change, such as `§2 "Shared memory"`."""
     ordinal, title = located.section
     return f'§{ordinal} "{title}"' if title else f"§{ordinal}"
 
@@ -113,7 +116,8 @@ def _where(target: Counterpart, name: str) -> str:
     return f"{about}{name}:{target.lines}{within}"
 
 
-def _text(block: Block) -> str:
+def block_text(block: Block) -> str:
+    """A block as Markdown."""
     body = "\n".join(block.lines)
     if block.kind is BlockKind.HEADING:
         return f"{'#' * block.level} {body}"
@@ -124,16 +128,22 @@ def _text(block: Block) -> str:
     return body
 
 
-def _word_diff(old: str, new: str, style: Style) -> str:
+def word_changes(old: str, new: str) -> Iterator[tuple[str, str]]:
+    """Pairs of corresponding pieces of two texts, word by word; both are equal where nothing changed."""
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
-    pieces: list[str] = []
     matcher = SequenceMatcher(None, before, after, autojunk=False)
-    for tag, i, i_end, j, j_end in matcher.get_opcodes():
-        if tag == "equal":
-            pieces.append("".join(before[i:i_end]))
+    for _, i, i_end, j, j_end in matcher.get_opcodes():
+        yield "".join(before[i:i_end]), "".join(after[j:j_end])
+
+
+def _word_diff(old: str, new: str, style: Style) -> str:
+    pieces: list[str] = []
+    for removed, added in word_changes(old, new):
+        if removed == added:
+            pieces.append(added)
             continue
-        if i < i_end:
-            pieces.append(style(f"[-{''.join(before[i:i_end])}-]", "red"))
-        if j < j_end:
-            pieces.append(style(f"{{+{''.join(after[j:j_end])}+}}", "green"))
+        if removed:
+            pieces.append(style(f"[-{removed}-]", "red"))
+        if added:
+            pieces.append(style(f"{{+{added}+}}", "green"))
     return "".join(pieces)

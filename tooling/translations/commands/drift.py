@@ -25,12 +25,14 @@ class LocatedChange(Struct, frozen=True):
 
     Attributes:
         section: number and title of its section in the source before the change.
+        translation: the text of its counterpart's lines.
         destination: of a moved block, the counterpart of the block that precedes it now; None for any other.
     """
 
     change: BlockChange
     section: tuple[int, str]
     target: Counterpart
+    translation: str
     destination: Counterpart | None = None
 
 
@@ -49,10 +51,13 @@ class PageDrift(Struct, frozen=True):
     steps: tuple[Step, ...]
 
 
-def page_drifts(roots: Roots, keys: Collection[str], *, fetch: bool = False) -> tuple[PageDrift, ...]:
+def page_drifts(
+    roots: Roots, keys: Collection[str], *, net: bool = False, fetch: bool = False
+) -> tuple[PageDrift, ...]:
     """How the source of each page came to differ from its pinned text.
 
     Args:
+        net: one step from the pinned text to today's, instead of one for each commit.
         fetch: as for `survey`.
 
     Raises:
@@ -77,11 +82,14 @@ def page_drifts(roots: Roots, keys: Collection[str], *, fetch: bool = False) -> 
                 if (status.pinned_blob or "") not in texts:
                     continue
                 versions: list[tuple[Commit | None, str]] = [(None, _decode(texts[status.pinned_blob or ""]))]
-                versions += [(one.commit, _decode(texts[one.new])) for one in revisions if one.new in texts]
+                if not net:
+                    versions += [
+                        (one.commit, _decode(texts[one.new])) for one in revisions if one.new in texts
+                    ]
                 today = _decode(pair.source.path.read_bytes())
                 if versions[-1][1] != today:
                     versions.append((None, today))
-                steps[status.key] = _steps(pair, versions, with_history=chain is not None)
+                steps[status.key] = _steps(pair, versions, with_history=chain is not None and not net)
     return tuple(PageDrift(status, steps.get(status.key, ())) for status in statuses)
 
 
@@ -92,7 +100,8 @@ def _decode(data: bytes) -> str:
 def _steps(
     pair: PagePair, versions: Sequence[tuple[Commit | None, str]], *, with_history: bool
 ) -> tuple[Step, ...]:
-    target = split(_decode(pair.target.page.path.read_bytes()))
+    translation = _decode(pair.target.page.path.read_bytes())
+    target = split(translation)
     pinned = split(versions[0][1])
     locator = Locator(pinned, target)
     found: list[Step] = []
@@ -105,7 +114,8 @@ def _steps(
             LocatedChange(
                 change,
                 _section(comparison.old, change.anchor),
-                locator.locate(_origin(change.anchor, back)),
+                counterpart := locator.locate(_origin(change.anchor, back)),
+                _lines(translation, counterpart),
                 locator.locate(_origin(_origin(_anchor(comparison.new, change.new), stayed), back))
                 if change.edit is Edit.MOVED
                 else None,
@@ -115,6 +125,11 @@ def _steps(
         title = commit.subject if commit else ("uncommitted edits" if with_history else "since the pin")
         found.append(Step(commit, title, changes))
     return tuple(found)
+
+
+def _lines(text: str, counterpart: Counterpart) -> str:
+    lines = counterpart.lines
+    return "" if lines is None else "\n".join(text.split("\n")[lines.first - 1 : lines.last])
 
 
 def _section(text: PageText, anchor: Anchor) -> tuple[int, str]:

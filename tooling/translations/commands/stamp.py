@@ -39,6 +39,7 @@ class StampRequest(Struct, frozen=True):
         at: pin to the source as of this reference; None for the source at HEAD.
         reviewed: the translation was compared with the source, so it need not have been edited.
         kept: numbers of sections that changed in the source and are right in the translation as they are.
+        uncommitted: pin a page with uncommitted edits to the text in the working tree, without a commit.
         force: stamp in spite of parity errors.
         base: the reference whose history must hold the pinned commit.
         fetch: as for `survey`.
@@ -48,6 +49,7 @@ class StampRequest(Struct, frozen=True):
     at: str | None = None
     reviewed: bool = False
     kept: frozenset[int] = frozenset()
+    uncommitted: bool = False
     force: bool = False
     base: str = "HEAD"
     fetch: bool = False
@@ -83,11 +85,11 @@ class _RefusedError(Exception):
 
 
 class _Choice(Struct, frozen=True):
-    """The text to pin a page to."""
+    """The text to pin a page to; without a commit, it is that of the working tree."""
 
     pair: PagePair
     blob: str
-    commit: str
+    commit: str | None
 
 
 def stamp(roots: Roots, request: StampRequest) -> StampResult:
@@ -105,15 +107,16 @@ def stamp(roots: Roots, request: StampRequest) -> StampResult:
         result.refused.append(Refusal(roots.target_name(key), reason, hint))
     with PinReader(history.repository) as reader:
         choices = _choose(roots, request, history, reader, result)
-        texts = reader.texts(choice.blob for choice in choices)
+        texts = reader.texts(choice.blob for choice in choices if choice.commit is not None)
+        texts |= {choice.blob: _worktree_text(choice.pair) for choice in choices if choice.commit is None}
         choices = _with_the_code_read(roots, request, choices, texts, history.repository, reader=reader)
-        outside = history.repository.not_in({choice.commit for choice in choices}, base)
+        outside = history.repository.not_in({choice.commit for choice in choices if choice.commit}, base)
     unedited = _unedited(roots, request, choices, texts)
     library = Library(assets=(roots.source,))
     for choice in choices:
         file = roots.target_name(choice.pair.key)
         try:
-            if choice.commit in outside:
+            if choice.commit is not None and choice.commit in outside:
                 raise _RefusedError(
                     f"commit {choice.commit[:12]} is not in the history of {request.base}",
                     "merge it first, or name the branch that holds it with --base",
@@ -142,6 +145,9 @@ def _choose(
     for pair in history.pairs.values():
         revisions = history.log.pages[pair.path]
         try:
+            if at is None and request.uncommitted and pair.at_head != pair.today:
+                choices.append(_Choice(pair, pair.today, None))
+                continue
             if at is None:
                 blob = _committed(pair)
                 commit = history.repository.head
@@ -174,10 +180,12 @@ def _with_the_code_read(
         return list(choices)
     files = Files()
     included: list[tuple[_Choice, str]] = []
-    for choice in choices:
+    committed = [(choice, choice.commit) for choice in choices if choice.commit is not None]
+    for choice, _ in committed:
         page = Page.of(choice.pair.source.path, roots.source, texts[choice.blob].decode("utf-8", "replace"))
         included += [(choice, path) for path in sorted(included_paths(page, files, repository.root))]
-    then = reader.resolve([Question(choice.commit, path) for choice, path in included])
+    pinned = {choice.pair.key: commit for choice, commit in committed}
+    then = reader.resolve([Question(pinned[choice.pair.key], path) for choice, path in included])
     now = reader.resolve([Question(seen, path) for _, path in included])
     changed = {
         choice.pair.key
@@ -189,13 +197,22 @@ def _with_the_code_read(
 
 def _committed(pair: PagePair) -> str:
     if pair.at_head is None:
-        raise _RefusedError("the source page is not committed", f"git add {pair.path} and commit it first")
+        raise _RefusedError(
+            "the source page is not committed",
+            f"git add {pair.path} and commit it first, or add --uncommitted to commit both together",
+        )
     if pair.at_head != pair.today:
         raise _RefusedError(
             "the source page has uncommitted edits, so no commit holds the text you see",
-            f"commit {pair.path} first, or stamp the committed text with --at HEAD",
+            f"commit {pair.path} first, add --uncommitted to commit both together, or stamp the committed "
+            "text with --at HEAD",
         )
     return pair.at_head
+
+
+def _worktree_text(pair: PagePair) -> bytes:
+    data = pair.source.path.read_bytes()
+    return data if pair.today == pair.source.blobs[0] else data.replace(b"\r\n", b"\n")
 
 
 def _blob_at(reader: PinReader, commit: str, names: Collection[str], ref: str) -> str:

@@ -20,6 +20,7 @@ class Format(StrEnum):
     GITHUB = "github"
     SARIF = "sarif"
     HTML = "html"
+    TODO = "todo"
 
 
 def render(report: Report, form: Format, style: Style, *, every_page: bool = False) -> str:
@@ -37,4 +38,5 @@ _MODULES = {
     Format.GITHUB: "github",
     Format.SARIF: "sarif",
     Format.HTML: "html_page",
+    Format.TODO: "todo",
 }

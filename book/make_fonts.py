@@ -1,0 +1,95 @@
+"""Cuts the fonts of the book out of IBM Plex, and writes them to theme/assets/fonts.
+
+    npm install --prefix FOLDER @ibm/plex-sans @ibm/plex-mono @ibm/plex-sans-kr
+    uv run --with fonttools==4.60.1 --with brotli==1.2.0 python book/make_fonts.py FOLDER
+
+Korean has two files for each weight: the syllables that the book uses now, and the others of KS X 1001, which
+a browser loads only for a page that needs one of them. So a new chapter needs no new fonts. The script prints
+the `unicode-range` of both for theme/assets/fonts.css.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from fontTools import subset  # type: ignore[import-not-found,unused-ignore]
+
+HERE = Path(__file__).resolve().parent
+TARGET = HERE / "theme" / "assets" / "fonts"
+LATIN = (
+    *range(0x20, 0x7F), *range(0xA0, 0x180), *range(0x2080, 0x208A), *range(0x2190, 0x2194),
+    *(ord(sign) for sign in "‐‑–—‘’“”…′−×·≤≥≠≈∞⁰"),
+)  # fmt: skip
+SOURCES = {
+    "sans": "plex-sans/fonts/complete/woff2/IBMPlexSans-Regular.woff2",
+    "sans-italic": "plex-sans/fonts/complete/woff2/IBMPlexSans-Italic.woff2",
+    "sans-bold": "plex-sans/fonts/complete/woff2/IBMPlexSans-SemiBold.woff2",
+    "mono": "plex-mono/fonts/complete/woff2/IBMPlexMono-Regular.woff2",
+    "mono-bold": "plex-mono/fonts/complete/woff2/IBMPlexMono-SemiBold.woff2",
+}
+KOREAN = "plex-sans-kr/fonts/complete/woff2/hinted/IBMPlexSansKR-{}.woff2"
+
+
+def syllables_of_the_book() -> set[int]:
+    """The Korean syllables in the chapters, the sentences of the tool and the manifests."""
+    root = HERE.parent
+    files = [
+        *(root / "i18n" / "ko").rglob("*.md"),
+        root / "tooling" / "text" / "ko.po",
+        *(root / "problems").rglob("puzzle.yaml"),
+    ]
+    return {ord(sign) for file in files for sign in re.findall("[가-힣]", file.read_text(encoding="utf-8"))}
+
+
+def syllables_of_the_standard() -> set[int]:
+    """The 2,350 syllables of KS X 1001."""
+    codes = (bytes((row, cell)) for row in range(0xB0, 0xC9) for cell in range(0xA1, 0xFF))
+    return {ord(code.decode("euc-kr")) for code in codes}
+
+
+def cut(source: Path, characters: Iterable[int], name: str) -> None:
+    """Writes the part of a font with these characters."""
+    options = subset.Options()
+    options.flavor, options.hinting = "woff2", False
+    options.layout_features = ["kern", "liga", "ccmp", "mark", "locl", "tnum", "zero"]
+    options.name_IDs = [0, 1, 2, 4, 6, 13, 14]  # with copyright and licence
+    font = subset.load_font(source, options)
+    cutter = subset.Subsetter(options)
+    cutter.populate(unicodes=characters)
+    cutter.subset(font)
+    for record in font["name"].names:
+        if record.nameID in (1, 4, 6):  # the licence reserves the name Plex for the whole font
+            record.string = f"Book {name}"
+    target = TARGET / f"{name}.woff2"
+    subset.save_font(font, target, options)
+    sys.stderr.write(f"{target.stat().st_size:7} {target.name}\n")
+
+
+def ranges(characters: set[int]) -> Iterator[str]:
+    """The characters as a `unicode-range`."""
+    ordered = sorted(characters)
+    starts = [code for code in ordered if code - 1 not in characters]
+    ends = [code for code in ordered if code + 1 not in characters]
+    for start, end in zip(starts, ends, strict=True):
+        yield f"U+{start:X}" if start == end else f"U+{start:X}-{end:X}"
+
+
+def main(folder: Path) -> None:
+    TARGET.mkdir(exist_ok=True)
+    packages = folder / "node_modules" / "@ibm"
+    for name, path in SOURCES.items():
+        cut(packages / path, LATIN, name)
+    used = syllables_of_the_book()
+    others = syllables_of_the_standard() - used
+    for weight, suffix in (("Regular", ""), ("SemiBold", "-bold")):
+        cut(packages / KOREAN.format(weight), used, f"kr{suffix}")
+        cut(packages / KOREAN.format(weight), others, f"kr{suffix}-2")
+    for characters in (used, others):
+        sys.stdout.write(f"unicode-range: {', '.join(ranges(characters))};\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

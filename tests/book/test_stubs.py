@@ -1,0 +1,89 @@
+"""Puzzles whose chapter is not written yet have a page, made from their manifest and reference."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tooling.book.editions import editions
+from tooling.book.site.build import build
+from tooling.catalog.catalogue import load_catalogue
+from tooling.project import Project
+
+NUMBERS = range(1, 36)
+
+
+@pytest.fixture
+def stubbed(checkout: Project, tmp_path: Path) -> Path:
+    """A site whose contents lack puzzles 12 (part III goes on) and 23 (the whole of part VI)."""
+    for edition in editions(checkout):
+        contents = edition.source / "SUMMARY.md"
+        lines = contents.read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if "(puzzle_12/" not in line and "(puzzle_23/" not in line]
+        contents.write_text("".join(kept), encoding="utf-8")
+        for page in edition.source.rglob("*.md"):  # links to them would be dead
+            text = page.read_text(encoding="utf-8")
+            page.write_text(
+                re.sub(r"\[([^\]]*)\]\([^)]*puzzle_(?:12|23)/[^)]*\)", r"\1", text), encoding="utf-8"
+            )
+    return build(checkout, tmp_path / "site", "https://example.org/lab/").folder
+
+
+def _steps(page: str) -> dict[str, str]:
+    return dict(re.findall(r'rel="(prev|next)" href="([^"]+)"', page))
+
+
+def test_a_stub_shows_what_the_puzzle_is(stubbed: Path) -> None:
+    page = (stubbed / "puzzle_12" / "puzzle_12.html").read_text(encoding="utf-8")
+    assert "<title>Puzzle 12: Dot product · GPU Puzzle Lab</title>" in page
+    assert "This chapter is not written yet." in page
+    assert "Reduce two vectors to one number with a tree of additions." in page
+    assert 'def</span> <span class="f">expected' in page
+    assert '<div class="solution-tips">' in page
+    assert "View full file: problems/p12/p12_tile_tensor.mojo" in page
+    assert "run poe p12_tile_tensor\n" in page
+    assert re.search(r'class="edit-link" href="[^"]+/blob/main/problems/p12/puzzle.yaml"', page)
+    korean = (stubbed / "ko" / "puzzle_12" / "puzzle_12.html").read_text(encoding="utf-8")
+    assert "아직 쓰지 않은 장입니다." in korean
+    assert "덧셈 트리로 두 벡터를 수 하나로 줄입니다." in korean
+    assert "전체 파일 보기: problems/p12/p12_tile_tensor.mojo" in korean
+
+
+def test_previous_and_next_lead_through_the_stubs(stubbed: Path) -> None:
+    for folder in ("", "ko"):
+        stub = _steps((stubbed / folder / "puzzle_12" / "puzzle_12.html").read_text(encoding="utf-8"))
+        assert stub["prev"].endswith("puzzle_11/layout_tensor.html")
+        assert stub["next"].endswith("puzzle_13/puzzle_13.html")
+        before = _steps((stubbed / folder / "puzzle_11" / "layout_tensor.html").read_text(encoding="utf-8"))
+        assert before["next"].endswith("puzzle_12/puzzle_12.html")
+
+
+def test_a_stub_is_marked_in_the_contents_and_its_part_is_added(stubbed: Path) -> None:
+    page = (stubbed / "puzzle_11" / "puzzle_11.html").read_text(encoding="utf-8")
+    assert '<a href="../puzzle_12/puzzle_12.html" class="unwritten" title="not written yet">' in page
+    assert '<a href="../puzzle_11/puzzle_11.html" aria-current="page">' in page
+    contents = page.partition('id="sidebar"')[2].partition("</nav>")[0]
+    assert re.findall(r'href="\.\./puzzle_(\d+)/puzzle_\d+\.html"', contents) == [f"{n:02}" for n in NUMBERS]
+    assert "<h2>Part VI: Functional patterns</h2>" in contents
+
+
+def test_a_stub_ends_when_the_chapter_is_listed(checkout: Project, tmp_path: Path) -> None:
+    site = build(checkout, tmp_path / "site").folder
+    page = (site / "puzzle_12" / "puzzle_12.html").read_text(encoding="utf-8")
+    assert "not written yet" not in page.partition("<article>")[2].partition("</article>")[0]
+
+
+def test_every_puzzle_has_a_page_in_both_languages(checkout: Project, tmp_path: Path) -> None:
+    site = build(checkout, tmp_path / "site").folder
+    for number in NUMBERS:
+        for folder in ("", "ko"):
+            assert (site / folder / f"puzzle_{number:02}" / f"puzzle_{number:02}.html").is_file()
+
+
+def test_every_puzzle_says_in_a_sentence_what_it_computes(real: Project) -> None:
+    for puzzle in load_catalogue(real):
+        assert puzzle.summary is not None, puzzle.id
+        for language in ("en", "ko"):
+            assert puzzle.summary.render(language).endswith("."), puzzle.id

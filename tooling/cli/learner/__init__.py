@@ -1,0 +1,1 @@
+"""The commands that lead a reader through the puzzles; each module holds several."""

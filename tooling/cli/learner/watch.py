@@ -1,0 +1,28 @@
+"""`tooling watch`: a puzzle is judged at every save."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+from tooling.cli.learner.choice import chosen_step
+from tooling.cli.learner_options import WatchOptions
+from tooling.cli.parser import UsageError
+from tooling.exit_codes import ExitCode
+
+
+def watch_command(options: WatchOptions) -> int:
+    from tooling.project import find_project
+
+    project = find_project()
+    step = chosen_step(project, options.words, WatchOptions)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(
+            "`tooling watch` needs a terminal", hint=f"`tooling run {step.command}` judges the puzzle once"
+        )
+    from tooling.learning.watching import Watch
+
+    run_options = ["--target", options.target] if options.target else []
+    run_options += ["--timeout", f"{options.timeout:g}"] if options.timeout else []
+    quit_by_reader = Watch(project, step, run_options, options.lang).loop()
+    return ExitCode.PASSED if quit_by_reader else 128 + signal.SIGHUP

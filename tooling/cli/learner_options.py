@@ -1,0 +1,100 @@
+"""The options of the commands that lead a reader through the puzzles."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Struct, field
+
+from tooling.cli.fields import Flags, Option, Positional
+from tooling.cli.options import JsonFile, Language, Target, preset_language, seconds
+
+_PUZZLE = (
+    "p15, or a variant such as p15_tile_tensor; a flag such as --tiled names a mode (default: the next one)"
+)
+Chosen = Annotated[tuple[str, ...], Positional(_PUZZLE, "PUZZLE")]
+Yes = Annotated[bool, Option("show it without a question")]
+
+
+class StartOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling start`, `tooling next`."""
+
+    lang: Language = field(default_factory=preset_language)
+
+
+class ProgressOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling progress`."""
+
+    json: JsonFile = None
+    lang: Language = field(default_factory=preset_language)
+
+
+class ChosenOptions(Struct, frozen=True, kw_only=True):
+    """What names a mode of a puzzle."""
+
+    puzzle: Chosen = ()
+    lang: Language = field(default_factory=preset_language)
+    flags: Annotated[tuple[str, ...], Flags()] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Everything that names it; argparse takes some words for flags."""
+        return (*self.puzzle, *self.flags)
+
+
+class HintOptions(ChosenOptions, frozen=True, kw_only=True):
+    """Of `tooling hint`."""
+
+    puzzle: Annotated[tuple[str, ...], Positional(f"{_PUZZLE}, and the number of a hint", "PUZZLE [N]")] = ()
+
+
+class SolutionOptions(ChosenOptions, frozen=True, kw_only=True):
+    """Of `tooling solution` and `tooling diff`."""
+
+    yes: Yes = False
+
+
+class WatchOptions(ChosenOptions, frozen=True, kw_only=True):
+    """Of `tooling watch`."""
+
+    target: Target = None
+    timeout: Annotated[float | None, Option("time limit in seconds", "S", read=seconds)] = None
+
+
+class ResetOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling reset`."""
+
+    puzzle: Annotated[str, Positional("p15, or a variant such as p15_tile_tensor")]
+    lang: Language = field(default_factory=preset_language)
+
+
+class CacheOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling cache`."""
+
+    lang: Language = field(default_factory=preset_language)
+
+
+class DoctorOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling doctor`."""
+
+    json: JsonFile = None
+    lang: Language = field(default_factory=preset_language)
+
+
+class EditorOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling editor`."""
+
+    editor: Annotated[str, Positional("vscode, neovim, zed or helix")]
+    lang: Language = field(default_factory=preset_language)
+
+
+class CompletionOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling completion`."""
+
+    shell: Annotated[str, Positional("bash, zsh or fish")]
+
+
+class UpdateOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling update`."""
+
+    lang: Language = field(default_factory=preset_language)

@@ -1,0 +1,4 @@
+"""A reader's way through the puzzles: what is solved, what is next, and the files that the reader edits.
+
+Modules, in the order in which they may import one another: `kept_files`, `answers`, `journey`, `screens`.
+"""

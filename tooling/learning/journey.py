@@ -1,0 +1,91 @@
+"""Where the reader is: the modes to solve in order, and the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from tooling.catalog.catalogue import Selection, load_catalogue
+from tooling.catalog.model import ModeKind, ProgramLanguage, Puzzle
+from tooling.errors import ToolingError
+from tooling.progress import Progress, read_progress
+from tooling.project import Project
+
+
+class Journey(Struct, frozen=True):
+    """All puzzles, and what is solved of them."""
+
+    project: Project
+    puzzles: tuple[Puzzle, ...]
+    progress: Progress
+
+    @property
+    def steps(self) -> tuple[Selection, ...]:
+        """Every mode that asks for an answer, in the order of the book, in its first program."""
+        return tuple(step for puzzle in self.puzzles for step in steps_of(puzzle))
+
+    def is_solved(self, step: Selection) -> bool:
+        return step.mode.name in self.progress.solved.get(step.puzzle.id, {})
+
+    @property
+    def solved_puzzles(self) -> int:
+        return sum(self.progress.is_solved(puzzle) for puzzle in self.puzzles)
+
+    @property
+    def next_step(self) -> Selection | None:
+        """The first unsolved step after the one solved last, or else the first; None: there are no more."""
+        steps = self.steps
+        moments = [
+            self.progress.solved[step.puzzle.id][step.mode.name].at if self.is_solved(step) else ""
+            for step in steps
+        ]
+        last = max(range(len(steps)), key=lambda index: (moments[index], index)) if any(moments) else -1
+        return next((step for step in (*steps[last + 1 :], *steps) if not self.is_solved(step)), None)
+
+    def part(self, name: str) -> tuple[Puzzle, ...]:
+        return tuple(puzzle for puzzle in self.puzzles if puzzle.part == name)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(puzzle.part for puzzle in self.puzzles))
+
+
+def open_journey(project: Project) -> Journey:
+    """The state of a project.
+
+    Raises:
+        ManifestError: one of the manifests is wrong.
+        ToolingError: there are no puzzles.
+    """
+    puzzles = load_catalogue(project)
+    if not puzzles:
+        raise ToolingError(
+            f"{project.problems} contains no puzzles", hint="change into your clone, or set PUZZLE_ROOT to it"
+        )
+    return Journey(project, puzzles, read_progress(project.root))
+
+
+def steps_of(puzzle: Puzzle) -> Iterator[Selection]:
+    """The modes of a puzzle that ask for an answer, each in the first program that has it."""
+    for mode in puzzle.modes:
+        if mode.kind is ModeKind.PUZZLE:
+            yield Selection(puzzle, puzzle.program(mode.programs[0]), mode)
+
+
+def extra_of(step: Selection) -> str:
+    """The extra of pyproject.toml that the program needs; empty: none."""
+    return step.program.extra.value if step.program.language is ProgramLanguage.PYTHON else ""
+
+
+def learner_file(step: Selection) -> str:
+    """The file to edit below the puzzle's folder: the first one whose solution has an anchor of the mode."""
+    wanted = step.mode.anchors.get(step.program.name, ())
+    for source in step.program.sources:
+        try:
+            text = source.solution.read_text("utf-8")
+        except OSError:
+            continue
+        if any(f"# ANCHOR: {name}_solution" in text for name in wanted):
+            return source.name
+    return step.program.sources[0].name

@@ -1,0 +1,224 @@
+"""What the reader sees of the way: the first screen, the next puzzle, the progress."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tooling.book.editions import Edition, editions, repository_address, site_address
+from tooling.catalog.catalogue import Selection
+from tooling.catalog.model import ModeKind, PartNumber
+from tooling.errors import ToolingError
+from tooling.learning.journey import Journey, extra_of, learner_file, steps_of
+from tooling.progress import Solved
+from tooling.project import Project
+from tooling.reports.invocation import tool_prefix, typed_path
+from tooling.reports.terminal import Terminal
+from tooling.text import Text
+from tooling.text.width import columns
+
+_SOLVED = Text("{solved} of {total} puzzles solved")
+_NEXT = Text("next: puzzle {number}, {title} (part {part:roman})")
+_ALL_DONE = Text("all puzzles are solved 🎉")
+_FILE = Text("file")
+_PAGE = Text("page")
+_LEARNT = Text("learnt")
+_THEN = Text("next")
+_TYPE = Text("type")
+_BUILD_AT_SAVE = Text("build, run and judge at every save")
+_BUILD_ONCE = Text("build, run and judge once")
+_SHOW_HINT = Text("show a hint")
+_CHECK_MACHINE = Text("check this machine and your editor")
+_SHOW_PROGRESS = Text("show what you have solved")
+_FIRST = Text("Open the file in your editor, complete the region marked `FILL ME IN`, and save it.")
+_NEXT_AFTER = Text("puzzle {number}, {title}: `{command}`")
+_SAME_AFTER = Text("the next part of this puzzle: `{command}`")
+_PART = Text("part {part:roman}")
+_NOTHING_YET = Text("nothing is solved yet; `{command}` shows the first puzzle")
+_WIDTH_OF_BAR = 30
+
+
+def show_start(journey: Journey, terminal: Terminal, language: str) -> None:
+    """Writes where the reader is, the next puzzle, and the commands to type."""
+    _show_note(journey, terminal)
+    solved, total = journey.solved_puzzles, len(journey.puzzles)
+    terminal.line(
+        _bar(solved, total, terminal) + "  " + _SOLVED.of(solved=solved, total=total).render(language)
+    )
+    terminal.line()
+    commands = [("progress", _SHOW_PROGRESS)]
+    if not journey.progress.solved:
+        commands.append(("doctor", _CHECK_MACHINE))
+    show_next_with_commands(journey, terminal, language, commands)
+
+
+def show_next_with_commands(
+    journey: Journey, terminal: Terminal, language: str, others: Sequence[tuple[str, Text]] = ()
+) -> None:
+    """Writes the next puzzle and the commands to type, those for it first."""
+    show_next(journey, terminal, language)
+    step = journey.next_step
+    commands = list(others)
+    if step:
+        if not journey.progress.solved:
+            terminal.line()
+            terminal.wrapped(_FIRST.render(language))
+        command = step.command
+        of_puzzle = (("watch", _BUILD_AT_SAVE), ("run", _BUILD_ONCE), ("hint", _SHOW_HINT))
+        commands = [*((f"{word} {command}", text) for word, text in of_puzzle), *commands]
+    if commands:
+        terminal.line()
+        terminal.line(_TYPE.render(language) + ":")
+        _show_commands(commands, terminal, language, extra_of(step) if step else "")
+
+
+def _show_commands(commands: list[tuple[str, Text]], terminal: Terminal, language: str, extra: str) -> None:
+    """Writes commands with what they do, in columns where the terminal is wide enough."""
+    tool = tool_prefix(os.environ, extra=extra)
+    rows = [(f"{tool} {words}", text.render(language)) for words, text in commands]
+    widest = max(columns(command) for command, _ in rows)
+    in_columns = all(widest + 6 + columns(text) <= (terminal.width or 200) for _, text in rows)
+    for command, text in rows:
+        painted = "  " + terminal.paint(command, "cyan")
+        if in_columns:
+            terminal.line(painted + " " * (widest - columns(command) + 3) + text)
+        else:
+            terminal.line(painted)
+            terminal.wrapped(f"      {text}")
+
+
+def show_next(journey: Journey, terminal: Terminal, language: str) -> None:
+    """Writes the next puzzle, its file and its page."""
+    step = journey.next_step
+    if step is None:
+        terminal.line(terminal.paint(_ALL_DONE.render(language), "green"))
+        return
+    puzzle = step.puzzle
+    head = _NEXT.of(number=puzzle.number, title=puzzle.title, part=PartNumber(puzzle.part)).render(language)
+    several = len(list(steps_of(puzzle))) > 1
+    terminal.line(terminal.paint(head, "bold") + (f"  {' '.join(step.mode.flags)}" if several else ""))
+    terminal.labelled(_FILE.render(language), typed_path(file_of(step), os.environ))
+    page = page_of(journey.project, step, language)
+    if page:
+        terminal.labelled(_PAGE.render(language), page)
+
+
+def show_after(journey: Journey, done: Selection, terminal: Terminal, language: str) -> None:
+    """Writes what follows a success: what the reader has learnt, the next puzzle and its page."""
+    if done.puzzle.learnt and journey.progress.is_solved(done.puzzle):
+        terminal.labelled(_LEARNT.render(language), done.puzzle.learnt.render(language), "green")
+    step = journey.next_step
+    if step is None:
+        terminal.line("  " + _ALL_DONE.render(language))
+        return
+    command = f"{tool_prefix(os.environ, extra=extra_of(step))} watch {step.command}"
+    text = _SAME_AFTER if step.puzzle.id == done.puzzle.id else _NEXT_AFTER
+    text = text.of(number=step.puzzle.number, title=step.puzzle.title, command=command)
+    terminal.labelled(_THEN.render(language), text.render(language), "cyan")
+    page = page_of(journey.project, step, language)
+    if page and step.puzzle.id != done.puzzle.id:
+        terminal.labelled(_PAGE.render(language), page)
+
+
+def show_progress(journey: Journey, terminal: Terminal, language: str) -> None:
+    """Writes the bar, and for each part its puzzles with the GPU and the day of the last success."""
+    _show_note(journey, terminal)
+    solved, total = journey.solved_puzzles, len(journey.puzzles)
+    terminal.line(
+        _bar(solved, total, terminal) + "  " + _SOLVED.of(solved=solved, total=total).render(language)
+    )
+    if not journey.progress.solved:
+        command = f"{tool_prefix(os.environ)} next"
+        terminal.wrapped(_NOTHING_YET.of(command=command).render(language))
+    widest = max(columns(puzzle.title.render(language)) for puzzle in journey.puzzles)
+    for part in journey.parts:
+        puzzles = journey.part(part)
+        done = sum(journey.progress.is_solved(puzzle) for puzzle in puzzles)
+        terminal.line()
+        terminal.line(
+            terminal.paint(_PART.of(part=PartNumber(part)).render(language), "bold")
+            + f"  {done}/{len(puzzles)}"
+        )
+        for puzzle in puzzles:
+            steps = list(steps_of(puzzle))
+            found = [
+                journey.progress.solved[puzzle.id][step.mode.name]
+                for step in steps
+                if journey.is_solved(step)
+            ]
+            sign = "✓" if len(found) == len(steps) else "·" if found else " "
+            title = puzzle.title.render(language)
+            row = f"  {terminal.paint(sign, 'green')} {puzzle.id}  {title}{' ' * (widest - columns(title))}"
+            if found:
+                count = f"{len(found)}/{len(steps)}  " if len(steps) > 1 else "     "
+                row += f"  {count}{_circumstances(found)}"
+            terminal.line(row.rstrip())
+
+
+def progress_record(journey: Journey) -> dict[str, Any]:
+    """The progress as `tooling progress --json` writes it."""
+    step = journey.next_step
+    return {
+        "version": 1,
+        "solved": journey.solved_puzzles,
+        "total": len(journey.puzzles),
+        "next": step.command if step else None,
+        "puzzles": [
+            {
+                "id": puzzle.id,
+                "part": puzzle.part,
+                "title": dict(puzzle.title.versions),
+                "solved": journey.progress.is_solved(puzzle),
+                "modes": [
+                    {
+                        "name": mode.name,
+                        "solved": (
+                            {"at": solved.at, "device": solved.device or None, "seconds": solved.seconds}
+                            if (solved := journey.progress.solved.get(puzzle.id, {}).get(mode.name))
+                            else None
+                        ),
+                    }
+                    for mode in puzzle.modes
+                    if mode.kind is ModeKind.PUZZLE
+                ],
+            }
+            for puzzle in journey.puzzles
+        ],
+    }
+
+
+def file_of(step: Selection) -> Path:
+    """The file that the reader edits."""
+    return step.program.folder_of(step.program.problem) / learner_file(step)
+
+
+def page_of(project: Project, step: Selection, language: str) -> str:
+    """The address of the puzzle's first page; empty if the page has not been written."""
+    chapter = step.puzzle.chapters[0]
+    try:
+        known = editions(project)
+        edition: Edition = next((each for each in known if each.language == language), known[0])
+        if not known[0].page(chapter).is_file():
+            return ""
+        site = site_address(repository_address(known[0]))
+    except (ToolingError, OSError):
+        return ""
+    return f"{site}{edition.prefix}{chapter.removesuffix('.md')}.html"
+
+
+def _circumstances(found: list[Solved]) -> str:
+    last = max(found, key=lambda solved: solved.at)
+    devices = ", ".join(dict.fromkeys(solved.device for solved in found if solved.device))
+    return "  ".join(filter(None, (last.at[:10], devices)))
+
+
+def _bar(solved: int, total: int, terminal: Terminal) -> str:
+    full = solved * _WIDTH_OF_BAR // total
+    return terminal.paint("█" * full, "green") + terminal.paint("░" * (_WIDTH_OF_BAR - full), "dim")
+
+
+def _show_note(journey: Journey, terminal: Terminal) -> None:
+    if journey.progress.note:
+        terminal.wrapped(f"note: {journey.progress.note}", "dim")

@@ -1,0 +1,303 @@
+"""`tooling watch`: builds, runs and judges a puzzle at every save, and reads keys."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import selectors
+import signal
+import sys
+import termios
+import threading
+import tty
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.live import Live
+from watchfiles import watch as watch_files
+
+from tooling.catalog.catalogue import Selection
+from tooling.errors import ToolingError
+from tooling.learning.background_run import BackgroundRun
+from tooling.learning.journey import open_journey
+from tooling.learning.screens import file_of
+from tooling.learning.watch_screen import WatchScreen
+from tooling.progress import read_progress
+from tooling.project import Project
+from tooling.reports.invocation import typed_path
+from tooling.text import Text
+
+_HEAD = Text("puzzle {number}: {title} · {file}")
+_JUDGING = Text("building, running and judging {command}")
+_PROFILING = Text("profiling {command}")
+_WAITING = Text("waiting for a change of {file}; the last run took {seconds:.1f} s")
+_MISSING = Text("{file} does not exist; `tooling reset {program}` writes a new one")
+_ASK_SOLUTION = Text("{command} is not solved yet: press s again to see the solution")
+_ALL_SOLVED = Text("there is no other unsolved puzzle")
+_TICK = 0.12  # seconds between pictures while something runs
+_SETTLING = 30  # milliseconds: an editor writes a file in several steps
+_PAGE = 10  # lines
+_INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_UP, _DOWN = ("\x1b[A", "k", "\x1bOA"), ("\x1b[B", "j", "\x1bOB")
+_PAGE_UP, _PAGE_DOWN = ("\x1b[5~",), ("\x1b[6~", " ")
+
+
+class Watch:
+    """One session: the puzzle that is watched, the command that runs, and the screen."""
+
+    def __init__(self, project: Project, step: Selection, run_options: list[str], language: str) -> None:
+        """Watches `step`.
+
+        Args:
+            run_options: further arguments of `tooling run`, such as `--target sim`.
+        """
+        self._project = project
+        self._step = step
+        self._run_options = run_options
+        self._language = language
+        self._screen = WatchScreen(language)
+        self._run: BackgroundRun | None = None
+        self._judging = False
+        self._built = b""
+        self._hint = 0
+        self._asked = False
+        self._woken, self._wake = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(self._wake, False)
+
+    def loop(self) -> bool:
+        """Runs until the reader quits, or a signal raises an exception here.
+
+        Returns:
+            Whether the reader quit; if not, the terminal was closed.
+        """
+        stop = threading.Event()
+        watcher = threading.Thread(target=self._watch_files, args=(stop,), daemon=True)
+        console = Console()
+        try:
+            with (
+                _keys_unbuffered(),
+                Live(self._screen, console=console, screen=True, auto_refresh=False) as live,
+                selectors.DefaultSelector() as selector,
+            ):
+                watcher.start()
+                selector.register(sys.stdin.fileno(), selectors.EVENT_READ)
+                selector.register(self._woken, selectors.EVENT_READ)
+                self._begin()
+                while True:
+                    if self._run and self._judging and not self._screen.has_verdict:
+                        self._screen.show(self._run.output)  # a sign of life
+                    live.update(self._screen, refresh=True)
+                    ready = {key.fd for key, _ in selector.select(_TICK if self._run else 1.0)}
+                    if self._woken in ready:
+                        self._drain()
+                        self._look()
+                    if sys.stdin.fileno() in ready and not self._key(_read_key()):
+                        return True
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            # The terminal was closed: what is still buffered for it goes nowhere.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return False
+        finally:
+            signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTIONS)  # the command must end in any case
+            stop.set()
+            self._end_run()
+            if watcher.ident is not None:
+                watcher.join(5)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTIONS)
+
+    # What happens at a save and at the end of a command
+
+    def _begin(self) -> None:
+        step = self._step
+        self._hint, self._asked, self._built = 0, False, b""
+        file = typed_path(file_of(step), os.environ)
+        head = _HEAD.of(number=step.puzzle.number, title=step.puzzle.title, file=file).render(self._language)
+        flags = " ".join(step.mode.flags)
+        self._screen.head = f"{head}  {flags}".rstrip()
+        self._screen.show_verdict("")
+        self._look()
+
+    def _look(self) -> None:
+        """Shows the result of a command that has ended, and builds if a file of the program has changed."""
+        if self._run and self._run.status is not None:
+            self._show_result(self._run)
+            self._run = None
+        content = self._content()
+        if content is None:
+            self._built = b""
+            file = typed_path(file_of(self._step), os.environ)
+            self._screen.state = self._say(_MISSING.of(file=file, program=self._step.program.name))
+        elif content != self._built:
+            self._built = content
+            self._start(["run", *self._step.command.split(), *self._run_options], _JUDGING, judging=True)
+
+    def _content(self) -> bytes | None:
+        """A digest of the program's files; None while one is missing, as in the middle of a save."""
+        digest = hashlib.sha256()
+        try:
+            for source in self._step.program.sources:
+                digest.update(source.problem.read_bytes() + b"\0")
+        except OSError:
+            return None
+        return digest.digest()
+
+    def _start(self, arguments: list[str], says: Text, *, judging: bool) -> None:
+        self._end_run()
+        self._judging = judging
+        self._run = BackgroundRun(arguments, self._environment(), self._notify)
+        self._screen.busy = self._say(says.of(command=self._step.command))
+        self._screen.busy_since = self._run.started
+
+    def _show_result(self, run: BackgroundRun) -> None:
+        self._screen.busy = ""
+        file = typed_path(file_of(self._step), os.environ)
+        self._screen.state = self._say(_WAITING.of(file=file, seconds=run.seconds))
+        if self._judging:
+            self._screen.show_verdict(run.output)
+        else:
+            self._screen.show(run.output)
+
+    def _end_run(self) -> None:
+        run, self._run = self._run, None
+        if run:
+            run.end()
+        self._screen.busy = ""
+
+    # Keys
+
+    def _key(self, key: str) -> bool:
+        """Does what a key asks for; False: quit."""
+        asked, self._asked = self._asked, False
+        if key in ("q", "Q", "\x03", "\x04"):
+            return False
+        if key in _UP or key in _DOWN:
+            self._screen.scroll(-1 if key in _UP else 1)
+        elif key in _PAGE_UP or key in _PAGE_DOWN:
+            self._screen.scroll(-_PAGE if key in _PAGE_UP else _PAGE)
+        elif key == "h":
+            self._show_hint()
+        elif key == "s":
+            self._show_solution(asked)
+        elif key == "n":
+            self._go_on()
+        elif key == "p":
+            self._start(["profile", *self._step.command.split()], _PROFILING, judging=False)
+        elif key == "r":
+            self._built = b""
+            self._look()
+        elif key in ("v", "\x1b"):
+            self._screen.back_to_verdict()
+        return True
+
+    def _show_hint(self) -> None:
+        self._hint = self._hint % max(1, len(self._step.mode.hints)) + 1
+        self._show_command("hint", str(self._hint))
+
+    def _show_solution(self, asked: bool) -> None:
+        progress = read_progress(self._project.root)
+        puzzle = self._step.puzzle.id
+        solved = self._step.mode.name in progress.solved.get(puzzle, {})
+        if solved or puzzle in progress.shown or asked:
+            self._show_command("solution", "--yes")
+        else:
+            self._asked = True
+            self._screen.show(self._say(_ASK_SOLUTION.of(command=self._step.command)))
+
+    def _show_command(self, *words: str) -> None:
+        """Shows what a command prints that takes no time; a build goes on meanwhile."""
+        done = threading.Event()
+        name, *rest = words
+        run = BackgroundRun([name, *self._step.command.split(), *rest], self._environment(), done.set)
+        try:
+            done.wait(10)
+        finally:
+            run.end()
+        self._screen.show(run.output)
+
+    def _environment(self) -> dict[str, str]:
+        environment = {
+            **os.environ,
+            "COLUMNS": str(os.get_terminal_size(sys.stdout.fileno()).columns),
+            "PUZZLE_LANG": self._language,
+            "PYTHONIOENCODING": "utf-8",
+        }
+        return environment if os.environ.get("NO_COLOR") else {**environment, "FORCE_COLOR": "1"}
+
+    def _go_on(self) -> None:
+        """Watches the next unsolved step after this one."""
+        journey = open_journey(self._project)
+        steps = journey.steps
+        names = [(step.puzzle.id, step.mode.name) for step in steps]
+        own = (self._step.puzzle.id, self._step.mode.name)
+        here = names.index(own) if own in names else -1
+        later = (*steps[here + 1 :], *steps[: max(0, here)])
+        step = next((step for step in later if not journey.is_solved(step)), None)
+        if step is None:
+            self._screen.show(self._say(_ALL_SOLVED))
+            return
+        self._end_run()
+        self._step = step
+        self._begin()
+
+    # Other threads
+
+    def _watch_files(self, stop: threading.Event) -> None:
+        with contextlib.suppress(FileNotFoundError):  # the folder was removed
+            for _ in watch_files(
+                self._project.problems,
+                stop_event=stop,
+                debounce=_SETTLING,
+                step=_SETTLING // 2,
+                raise_interrupt=False,
+                rust_timeout=500,
+            ):
+                self._notify()
+
+    def _notify(self) -> None:
+        with contextlib.suppress(OSError):  # full: the loop is going to look anyway
+            os.write(self._wake, b"x")
+
+    def _drain(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self._woken, 4096):
+                pass
+
+    def _say(self, text: Text) -> str:
+        return text.render(self._language)
+
+
+@contextlib.contextmanager
+def _keys_unbuffered() -> Iterator[None]:
+    """Keys arrive at once and are not echoed; Ctrl+C is still an interrupt.
+
+    Raises:
+        ToolingError: stdin is not a terminal.
+    """
+    try:
+        before = termios.tcgetattr(sys.stdin.fileno())
+    except termios.error as error:
+        raise ToolingError("stdin is not a terminal", why=str(error)) from error
+    tty.setcbreak(sys.stdin.fileno())
+    try:
+        yield
+    finally:
+        with contextlib.suppress(termios.error):  # the terminal was closed
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, before)
+
+
+def _read_key() -> str:
+    """What was typed.
+
+    Raises:
+        OSError: the terminal was closed.
+    """
+    data = os.read(sys.stdin.fileno(), 64)
+    if not data:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    return data.decode("utf-8", "replace")
