@@ -12,6 +12,9 @@ from tooling.errors import ToolingError
 TOOL = Path(__file__).resolve().parent
 """The folder of the running tool, which may belong to another checkout than the project."""
 
+_CONTENT = TOOL / "content"
+"""The puzzles and solutions of an installed package; a clone does not have this folder."""
+
 _SOURCES = (".git", ".github", "benchmarks", "book", "i18n", "problems", "solutions", "tests", "tooling")
 
 
@@ -51,11 +54,14 @@ class Project(Struct, frozen=True):
 
     @property
     def solutions(self) -> Path:
-        return self.root / "solutions"
+        """Those of the checkout, or of the installed package for a folder of puzzles alone."""
+        own = self.root / "solutions"
+        return own if own.is_dir() or not _CONTENT.is_dir() else _CONTENT / "solutions"
 
     @property
     def mutants(self) -> Path:
-        return self.root / "tests" / "mutants"
+        own = self.root / "tests" / "mutants"
+        return own if own.is_dir() or not _CONTENT.is_dir() else _CONTENT / "tests" / "mutants"
 
     @property
     def recordings(self) -> Path:
@@ -65,6 +71,11 @@ class Project(Struct, frozen=True):
     def sources(self) -> tuple[Path, ...]:
         """The folders that no command may replace: those of the checkout, and the tool's own."""
         return (*(self.root / name for name in _SOURCES), TOOL)
+
+
+def content_root() -> Path:
+    """The folder with the puzzles that belong to the running tool: in the package, or its checkout."""
+    return _CONTENT if _CONTENT.is_dir() else TOOL.parent
 
 
 def find_project(start: Path | None = None) -> Project:
@@ -87,7 +98,8 @@ def find_project(start: Path | None = None) -> Project:
     raise ProjectNotFound(
         f"no puzzles found in {origin} or above it",
         why="a checkout contains problems/ and pyproject.toml",
-        hint="change into your clone, or set PUZZLE_ROOT to it",
+        hint="change into your clone, or set PUZZLE_ROOT to it; `tooling init my-puzzles` makes a folder "
+        "with the puzzles",
     )
 
 

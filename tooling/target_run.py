@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tooling.execution.program import DEFAULT_OUTPUT_LIMIT, Ending, Transcript, run_program
 from tooling.targets.model import Target
@@ -36,6 +37,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         language: of the simulated GPU's messages (`en` or `ko`).
         checks: the enabled checks of the simulated GPU, by name; None: all.
         schedule: the order in which the simulated GPU runs threads, see `SimulationOptions`.
+        instruction_set: of the simulated GPU, see `simulator.backends`; None: of the target.
         graphs: whether the program compiles MAX graphs; those for the simulated GPU have their own cache.
         count: whether to profile the kernels, if the target can: only the simulated GPU does.
         selection: the launches that are profiled, or whose findings are reported; None: all.
@@ -53,6 +55,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     language: str = "en"
     checks: frozenset[str] | None = None
     schedule: str = "lockstep"
+    instruction_set: str | None = None
     graphs: bool = False
     count: bool = False
     selection: LaunchSelection | None = None
@@ -86,7 +89,9 @@ def run_on_target(command: Sequence[str | Path], target: Target, options: RunOpt
 
     Raises: as `simulated_run`.
     """
-    return simulated_run(command, options) if target.simulated else TargetRun(_run(command, options, {}))
+    if not target.simulated:
+        return TargetRun(_run(command, options, {}))
+    return simulated_run(command, replace(options, instruction_set=target.instruction_set))
 
 
 def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetRun:
@@ -97,6 +102,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         ToolingError: the program uses a feature that the simulated GPU does not support.
         ValueError: an unknown schedule.
     """
+    from tooling.simulator.backends import DEFAULT  # noqa: PLC0415
     from tooling.simulator.checks.findings import Check  # noqa: PLC0415 - imports NumPy
     from tooling.simulator.gpu.launch_selection import LaunchSelection  # noqa: PLC0415
     from tooling.simulator.server.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
@@ -107,6 +113,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         checks=ALL_CHECKS if options.checks is None else frozenset(map(Check, options.checks)),
         language=options.language,
         schedule=options.schedule,
+        instruction_set=options.instruction_set or DEFAULT,
         graph_cache=graph_cache() if options.graphs else None,
         result_sizes=options.result_sizes,
         selection=options.selection or LaunchSelection(),

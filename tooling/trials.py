@@ -21,11 +21,13 @@ from msgspec import Struct
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, ProgramLanguage
 from tooling.catalog.mutants import known_mistakes
+from tooling.errors import Location
 from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.project import Project
 from tooling.target_run import RunOptions, run_on_target
 from tooling.targets.model import Choice
 from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
+from tooling.toolchain.build import SourceNotFound
 from tooling.toolchain.extras import require_extra
 from tooling.toolchain.packages import DRIVER_VARIABLE
 from tooling.toolchain.scripts import prepare_script
@@ -95,12 +97,24 @@ def build_program(  # noqa: PLR0917 - the arguments of a build
     """
     folder = program.folder_of(source.absolute())
     includes = includes_of(program, source, project)
+    for each in program.sources:
+        _require_file(folder / each.name, program, project)
     if program.language is ProgramLanguage.PYTHON:
         require_extra(program.name, program.extra)
         packages = [folder / name for name in program.packages]
         return prepare_script(source, packages, includes, toolchain, cache)
     request = BuildRequest(source, accelerator=accelerator, includes=includes, host_cpu=host_cpu)
     return build(request, toolchain, cache)
+
+
+def _require_file(path: Path, program: Program, project: Project) -> None:
+    if path.is_file():
+        return
+    if path.is_relative_to(project.problems.absolute()):
+        hint = f"`tooling reset {program.name}` writes the skeleton again"
+    else:
+        hint = "`git restore` brings back a file of the checkout"
+    raise SourceNotFound(f"{path.name} does not exist", where=Location(path), hint=hint)
 
 
 def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], None] | None = None) -> Verdict:

@@ -58,10 +58,10 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("options", "status", "said"),
     [
         ((), ExitCode.WRONG, "found 4 times in second"),
-        (("--kernel", "first"), ExitCode.PASSED, "3 launches, 0 findings"),
-        (("--kernel", "second", "--launch-skip", "1"), ExitCode.WRONG, "found 2 times in second"),
+        (("--kernel-name", "first"), ExitCode.PASSED, "3 launches, 0 findings"),
+        (("--kernel-name", "second", "--launch-skip", "1"), ExitCode.WRONG, "found 2 times in second"),
         (("--launch-count", "1"), ExitCode.PASSED, "3 launches, 0 findings"),
-        (("--kernel", "third"), ExitCode.USAGE, "there were: first, second"),
+        (("--kernel-name", "third"), ExitCode.USAGE, "there were: first, second"),
     ],
 )
 def test_defines_includes_and_a_choice_of_launches(
@@ -92,7 +92,7 @@ def test_a_profile_of_a_failing_program_says_so_and_can_be_compared(sizes: Path,
         ("second", "(4, 1, 1)", "2"),
     ]
     second = tooling(
-        "profile", PROGRAM, *common, "--baseline", earlier, "--kernel", "second", "--launch-count", "1"
+        "profile", PROGRAM, *common, "--baseline", earlier, "--kernel-name", "second", "--launch-count", "1"
     )
     assert (
         "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum  2       1  -50.0%"

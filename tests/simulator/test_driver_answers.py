@@ -26,13 +26,16 @@ from tests.simulator.driver_lab import (
 from tests.simulator.helpers import RecordOnly
 from tests.simulator.instructions import tensor_cases
 from tests.simulator.test_tensors_on_h200 import packed
+from tooling.simulator.backends import default_backend
 from tooling.simulator.engine.executor import Engine
 from tooling.simulator.gpu.launch import FaultKind
-from tooling.simulator.server.libraries import CUDA, NVML, NVPTX, Libraries
+from tooling.simulator.server.libraries import Libraries
 from tooling.simulator.server.protocol import ARENA_BASE, ARENA_BYTES
 from tooling.simulator.server.session import Simulation, SimulationOptions
 
 pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
+
+LIBRARIES = default_backend().stand_ins.names
 
 RECORDED = json.loads((HERE / "data" / "driver_answers.json").read_text(encoding="utf-8"))
 
@@ -162,7 +165,7 @@ print(json.dumps(found))
         done = run_python(gpu, code.replace("NAMES", repr(names)))
     found = json.loads(done.stdout)
     assert {library: sorted(found[library]) for library in found} == {
-        library: sorted(names) for library in (CUDA, NVML, NVPTX)
+        library: sorted(names) for library in LIBRARIES
     }
 
 
@@ -244,7 +247,7 @@ print(d.launch(mixed, arguments=values), d.launch(mixed, arguments=values, old=T
 def test_a_path_with_spaces_and_hangul(tmp_path: Path) -> None:
     folder = tmp_path / "모의 GPU"
     folder.mkdir()
-    for name in (CUDA, NVML, NVPTX):
+    for name in LIBRARIES:
         (folder / name).symlink_to((stand_ins().folder / name).resolve())
     libraries = Libraries(folder, stand_ins().runtime)
     with Simulation(libraries=libraries, executor=RecordOnly()) as gpu:

@@ -215,11 +215,11 @@ def _show(error: ToolingError, command: str) -> None:
     _output_failure()  # the error is shown, whatever happens to the rest
     terminal = open_terminal(sys.stderr)
     head = f"{error.where}: {error.what}" if error.where else error.what
-    terminal.line(terminal.paint("error:", "red") + " " + head)
+    terminal.labelled("error", head, "red", indent="")
     details = getattr(error, "details", "")
     if details:
         for line in str(details).splitlines():
-            terminal.line("  " + line)
+            terminal.message("  " + line)
     if error.why:
         terminal.labelled("why", as_typed(error.why, os.environ))
     if error.hint:

@@ -13,7 +13,8 @@ from tooling.cli.fields import BadValue, Flags, Option, Positional
 from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.suggestions import nearest, proposal
 
-TargetName = Literal["auto", "nvidia", "amd", "apple", "sim"]
+TargetName = Literal["auto", "nvidia", "amd", "apple", "sim", "sim-amd"]
+SimulatedGpu = Literal["nvidia", "gfx942"]
 LanguageCode = Literal["en", "ko"]
 SubjectName = Literal["solution", "skeleton", "mutant"]
 CHECKS = ("memory", "races", "initialisation", "synchronisation")
@@ -197,12 +198,15 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     schedule: Annotated[str, Option("lockstep (default), random:SEED or adversarial", read=schedule_name)] = (
         "lockstep"
     )
+    gpu: Annotated[
+        SimulatedGpu, Option("the GPU that the program was built for: nvidia (default) or gfx942 (AMD)")
+    ] = "nvidia"
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, Option("write the findings as JSON", "FILE")] = None
     suppressions: Annotated[
         Path | None, Option("findings to accept: a TOML file of [[suppress]] entries with reasons", "FILE")
     ] = None
-    kernel: Kernel = ""
+    kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None
     define: Define = ()
@@ -220,7 +224,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     @property
     def launches(self) -> LaunchSelection:
         """The launches that were selected."""
-        return LaunchSelection(self.kernel, self.launch_skip, self.launch_count)
+        return LaunchSelection(self.kernel_name, self.launch_skip, self.launch_count)
 
 
 class ProfileOptions(Struct, frozen=True, kw_only=True):
@@ -240,7 +244,7 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
         Path | None, Option("compare with an earlier profile, written with --json", "FILE")
     ] = None
     ptx: Annotated[bool, Option("show the PTX instructions of each line")] = False
-    kernel: Kernel = ""
+    kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None
     define: Define = ()
@@ -251,7 +255,7 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
     @property
     def launches(self) -> LaunchSelection:
         """The launches that were selected."""
-        return LaunchSelection(self.kernel, self.launch_skip, self.launch_count)
+        return LaunchSelection(self.kernel_name, self.launch_skip, self.launch_count)
 
 
 class GenerateOptions(Struct, frozen=True, kw_only=True):

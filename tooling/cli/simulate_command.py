@@ -23,12 +23,14 @@ def command(options: SimulateOptions) -> int:
     from tooling.reports.terminal import open_terminal
     from tooling.simulator.checks.suppressions import read_suppressions
     from tooling.target_run import RunOptions, simulated_run
+    from tooling.targets.model import TargetKind
 
     program = list(options.program[1:] if options.program[:1] == ("--",) else options.program)
     if not program:
         raise UsageError("no program to simulate", hint="tooling simulate -- ./my_program")
     accepted = read_suppressions(options.suppressions) if options.suppressions else ()
-    subject = program_subject(program, simulated_gpu(), options.define, options.include)
+    simulated = simulated_gpu(TargetKind.SIM if options.gpu == "nvidia" else TargetKind.SIM_AMD)
+    subject = program_subject(program, simulated, options.define, options.include)
 
     from tooling.simulator.gpu.stop_texts import NOT_LAUNCHED
 
@@ -43,6 +45,7 @@ def command(options: SimulateOptions) -> int:
         language=options.lang,
         checks=options.checks,
         schedule=options.schedule,
+        instruction_set=simulated.instruction_set,
         selection=options.launches,
     )
     run = simulated_run(subject.command, settings)
@@ -85,7 +88,7 @@ def _require_selected(run: TargetRun, options: SimulateOptions) -> None:
 
         names = ", ".join(dict.fromkeys(run.launched))
         raise UsageError(
-            "--kernel, --launch-skip and --launch-count select no launch", why=f"there were: {names}"
+            "--kernel-name, --launch-skip and --launch-count select no launch", why=f"there were: {names}"
         )
 
 

@@ -43,13 +43,13 @@ class Subject(Struct, frozen=True):
     again: str = ""
 
 
-def simulated_gpu() -> Target:
-    """The simulated GPU of this machine.
+def simulated_gpu(kind: TargetKind = TargetKind.SIM) -> Target:
+    """A simulated GPU of this machine.
 
     Raises:
         TargetAbsent: it cannot run here.
     """
-    found = probe(TargetKind.SIM)
+    found = probe(kind)
     if isinstance(found, Absence):
         raise TargetAbsent("there is no simulated GPU here", why=found.reason, hint=found.hint)
     return found

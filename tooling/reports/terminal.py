@@ -26,6 +26,7 @@ _PLAIN_SIGNS = {
     "—": "-",
 }
 SUCCESS = "✅"
+_SENTENCE = re.compile(r"\s*(\S+:\d+:\d+: )?(error|warning|note|try): |\.\.\. and ")
 _NARROWEST, _WIDEST = 30, 110  # columns that texts are wrapped at
 
 
@@ -53,11 +54,25 @@ class Terminal(Struct, frozen=True):
             indent = line[: len(line) - len(words)]
             self.line(indent + (self.paint(words, style) if style else words))
 
+    def message(self, line: str, style: str | None = None) -> None:
+        """Writes a line of the compiler: its sentences are wrapped, lines of source and markers are not."""
+        if _SENTENCE.match(line):
+            self.wrapped(line, style)
+        else:
+            self.line(self.paint(line, style) if style else line)
+
     def labelled(self, label: str, text: str, style: str = "dim", indent: str = "  ") -> None:
         """Writes `  label: text`, wrapped."""
         first, *others = self._wrap(f"{indent}{label}: {text}")
         painted = first.replace(f"{label}:", self.paint(f"{label}:", style), 1)
         for line in (painted, *others):
+            self.line(line)
+
+    def headed(self, head: str, rest: str, style: str) -> None:
+        """Writes a line that begins with a painted head, wrapped."""
+        first, *others = self._wrap(head + rest)
+        self.line(first.replace(head, self.paint(head, style), 1))
+        for line in others:
             self.line(line)
 
     def _wrap(self, text: str) -> Iterator[str]:
@@ -81,8 +96,17 @@ class Terminal(Struct, frozen=True):
 class ProgramOutput:
     """Shows a program's output as it arrives; what follows a ✅ of its own waits for the verdict."""
 
-    def __init__(self, terminal: Terminal, *, judged: bool = False) -> None:
+    def __init__(
+        self, terminal: Terminal, *, judged: bool = False, write: Callable[[str], None] | None = None
+    ) -> None:
+        """The output of a program in a terminal.
+
+        Args:
+            judged: a verdict follows.
+            write: writes text to the terminal; by default at once.
+        """
         self._terminal = terminal
+        self._write_to_terminal = write or self._write_at_once
         self._judged = judged
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._line = ""  # the beginning of a line that is not complete
@@ -108,8 +132,11 @@ class ProgramOutput:
 
     def _write(self, text: str) -> None:
         if text:
-            self._terminal.stream.write(self._terminal.showable(text))
-            self._terminal.stream.flush()
+            self._write_to_terminal(self._terminal.showable(text))
+
+    def _write_at_once(self, text: str) -> None:
+        self._terminal.stream.write(text)
+        self._terminal.stream.flush()
 
 
 def broken(line: str, width: int) -> Iterator[str]:

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,10 +28,26 @@ from tooling.toolchain.packages import package_stem
 _FORMAT = "1"  # incremented when the layout of an entry or the meaning of a key changes
 _SUFFIX = {"exe": "", "shared-lib": ".so", "object": ".o", "asm": ".s", "package": ".mojoc"}
 _ATTEMPTS = 3
+_DISK_FULL = re.compile(r"No space left on device|available space ?\(\d+\) is not enough[^\n\"]*")
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")  # UTF-8, UTF-16
 
 
 class SourceNotFound(ToolingError):
     """The program to build cannot be read."""
+
+
+class ByteOrderMark(ToolingError):
+    """The source begins with bytes that the compiler refuses, and that no editor shows."""
+
+    exit_code = ExitCode.BUILD_FAILED
+
+    def __init__(self, source: Path) -> None:
+        super().__init__(
+            f"{source.name} begins with a byte-order mark",
+            where=Location(source, 1, 1),
+            why="the Mojo compiler reads UTF-8 without a byte-order mark",
+            hint="save the file as `UTF-8`, not as `UTF-8 with BOM` or UTF-16",
+        )
 
 
 class BuildFailed(ToolingError):
@@ -141,6 +158,8 @@ def build_key(request: BuildRequest, toolchain: Toolchain) -> str:
 
     try:
         text = request.source.read_bytes()
+        if text.startswith(_BYTE_ORDER_MARKS):
+            raise ByteOrderMark(request.source)
         add(_FORMAT, toolchain.version, str(toolchain.library_dir), platform.machine())
         add(request.host_cpu or _host_features())
         add(*request.arguments())
@@ -244,6 +263,15 @@ def _build_locked(
             )
         if build_key(request, toolchain) != key:
             return None
+        full = _DISK_FULL.search(result.stderr + result.stdout)
+        if full and result.status != 0:
+            raise CacheUnusable(
+                f"the disk is full: {request.source.name} cannot be built",
+                where=Location(cache.root),
+                why=full[0],
+                hint="`tooling cache empty` removes earlier builds; or free space there, or set "
+                "PUZZLE_CACHE_DIR to a folder on another disk",
+            )
         diagnostics = parse_diagnostics(f"{result.stderr}\n{result.stdout}")  # errors may be in either
         if result.status == -signal.SIGKILL:  # nothing here did that
             raise CompilerKilled(

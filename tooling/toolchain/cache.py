@@ -30,6 +30,7 @@ _ABANDONED_AFTER = 3600.0  # seconds; a build takes seconds, so an older partial
 _MOST_ENTRIES = 4000
 _KEY = re.compile(r"[0-9a-f]{40}")  # see `build_key`
 _PARTIAL = "build-"
+_CONTENTS = ("builds", "graphs", "linker", "packages", "refused", "simulator", "sources")
 
 
 class CacheUnusable(ToolingError):
@@ -74,9 +75,7 @@ class BuildCache(Struct, frozen=True):
     @contextlib.contextmanager
     def partial(self) -> Iterator[Path]:
         """An empty folder to build in; removed unless `publish` has moved it."""
-        home = self.root / "partial"
-        home.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=home))
+        folder = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self._partial_home()))
         try:
             yield folder
         finally:
@@ -110,6 +109,35 @@ class BuildCache(Struct, frozen=True):
                 entries.sort(key=_age_mark)
                 for entry in entries[: len(entries) // 4]:
                     shutil.rmtree(entry, ignore_errors=True)
+
+    def usage(self) -> tuple[int, int]:
+        """The number of finished builds, and the bytes of everything that `empty` removes."""
+        entries = [path for path in (self.root / "builds").glob("*") if _KEY.fullmatch(path.name)]
+        size = 0
+        for name in _CONTENTS:
+            for folder, _, files in os.walk(self.root / name):
+                for file in files:
+                    with contextlib.suppress(OSError):
+                        size += os.lstat(f"{folder}/{file}").st_size
+        return len(entries), size
+
+    def empty(self) -> None:
+        """Removes all finished builds; one that is being built is not disturbed.
+
+        Raises:
+            OSError: something cannot be removed.
+        """
+        for name in _CONTENTS:
+            folder = self.root / name
+            # Renamed first, so that no program finds half of it.
+            if folder.is_dir() and not folder.is_symlink():
+                doomed = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self._partial_home()))
+                shutil.rmtree(folder.replace(doomed / name).parent)
+
+    def _partial_home(self) -> Path:
+        home = self.root / "partial"
+        home.mkdir(parents=True, exist_ok=True)
+        return home
 
     def discard(self, entry: Path) -> None:
         """Removes a damaged entry."""
