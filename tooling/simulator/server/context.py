@@ -29,7 +29,6 @@ from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3, FaultKind, Launch, LaunchResult
 from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.simulator.gpu.stop_texts import (
-    ATTRIBUTE_TOO_LARGE,
     NO_MEMORY,
     NOT_SIMULATED,
     ON_A_REAL_GPU,
