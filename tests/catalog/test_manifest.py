@@ -39,6 +39,12 @@ def test_defaults_are_filled_in(tmp_path: Path) -> None:
     assert mode.requirement(Vendor.AMD) == Requirement(Vendor.AMD)
 
 
+def test_given_code_is_not_to_be_completed(tmp_path: Path) -> None:
+    assert load(tmp_path, MANIFEST).regions_to_complete == {"add_10"}
+    given = MANIFEST.replace("    anchors: [add_10]", "    anchors: [add_10]\n    kind: given")
+    assert load(tmp_path / "given", given).regions_to_complete == frozenset()
+
+
 def test_a_chapter_that_does_not_exist_beside_one_that_is_not_listed_is_an_error(tmp_path: Path) -> None:
     folder = tmp_path / "book" / "src" / "puzzle_01"
     folder.mkdir(parents=True)
