@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tooling.simulator.engine.lower import decode
+from tooling.simulator.nvidia.backend.lower import decode
 from tooling.simulator.nvidia.ptx.reader import parse_module
 from tooling.simulator.server.session import ALL_CHECKS, Simulation, SimulationOptions
 from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache

@@ -39,6 +39,25 @@ def test_defaults_are_filled_in(tmp_path: Path) -> None:
     assert mode.requirement(Vendor.AMD) == Requirement(Vendor.AMD)
 
 
+def test_given_code_is_not_to_be_completed(tmp_path: Path) -> None:
+    assert load(tmp_path, MANIFEST).regions_to_complete == {"add_10"}
+    given = MANIFEST.replace("    anchors: [add_10]", "    anchors: [add_10]\n    kind: given")
+    assert load(tmp_path / "given", given).regions_to_complete == frozenset()
+
+
+def test_a_chapter_that_does_not_exist_beside_one_that_is_not_listed_is_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "book" / "src" / "puzzle_01"
+    folder.mkdir(parents=True)
+    assert load(tmp_path, MANIFEST).chapters == ("puzzle_01/puzzle_01.md",)  # not written yet
+    (folder / "puzzle_1.md").write_text("# Map\n")
+    with pytest.raises(ManifestError) as caught:
+        load_puzzle(tmp_path / "problems" / "p01" / "puzzle.yaml", Project(tmp_path))
+    assert caught.value.what == "chapters[0]: there is no page `book/src/puzzle_01/puzzle_01.md`"
+    assert caught.value.hint == "did you mean `puzzle_01/puzzle_1.md`?"
+    (folder / "puzzle_1.md").rename(folder / "puzzle_01.md")
+    assert load_puzzle(tmp_path / "problems" / "p01" / "puzzle.yaml", Project(tmp_path)).chapters
+
+
 def test_requirements_are_inherited_and_overridden(tmp_path: Path) -> None:
     text = MANY_MODES + "    targets: {nvidia: {compute: '8.0', because: {en: copies, ko: 복사}}}\n"
     coordination, demo = load(tmp_path, text, "p34").modes

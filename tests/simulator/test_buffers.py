@@ -75,7 +75,7 @@ class Writes(Hook):
 
 def test_any_hook_receives_what_the_host_does_with_memory() -> None:
     arena, hook = Arena(ARENA_BASE), Writes()
-    buffers = Buffers(arena, DeviceMemory(arena.buffer, ARENA_BASE), [hook])
+    buffers = Buffers(arena, DeviceMemory(arena.buffer, ARENA_BASE), [hook], 1 << 30)
 
     def ask_buffers(opcode: Opcode, *fields: int) -> bytes:
         status, answer = buffers.answers[opcode](DriverRequest(opcode, fields, b""))

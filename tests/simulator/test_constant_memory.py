@@ -11,7 +11,7 @@ from tests.simulator.helpers import findings_of
 from tests.simulator.simulate import kernel, simulate
 from tooling.simulator.checks.findings import Finding, Kind, explain
 from tooling.simulator.checks.suite import make_checks
-from tooling.simulator.engine.lower import decode
+from tooling.simulator.nvidia.backend.lower import decode
 from tooling.simulator.nvidia.ptx.reader import PtxError, parse_module
 from tooling.simulator.server.session import Simulation
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.simulator.simulate import kernel
-from tooling.simulator.engine.lower import decode
+from tooling.simulator.nvidia.backend.lower import decode
 from tooling.simulator.nvidia.ptx.reader import PtxError, parse_module
 
 GOOD = [

@@ -90,7 +90,7 @@ def test_instructions_have_predicate_modifiers_and_source_location() -> None:
     assert instruction.form == "ld.global.nc.v2.b32"
     assert instruction.predicate == Predicate("%p1", negated=True)
     assert instruction.source == SourceLocation("a.mojo", 7, 3)
-    assert instruction.ptx_line == 10
+    assert instruction.code_line == 10
 
 
 def test_statements_may_share_a_line_or_span_several() -> None:

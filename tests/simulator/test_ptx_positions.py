@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.simulator.test_ptx import HEAD
-from tooling.simulator.engine.lower import decode
+from tooling.simulator.nvidia.backend.lower import decode
 from tooling.simulator.nvidia.ptx.reader import PtxError, parse_module
 
 REGISTERS = ".reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p;"

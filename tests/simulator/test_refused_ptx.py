@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.simulator.simulate import HEAD, kernel, simulate
-from tooling.simulator.engine.lower import decode
 from tooling.simulator.gpu.launch import FaultKind
+from tooling.simulator.nvidia.backend.lower import decode
 from tooling.simulator.nvidia.ptx.reader import PtxError, parse_module
 
 DECLARATIONS = {

@@ -10,8 +10,8 @@ import pytest
 
 from tests.simulator.asking import ask, introduced, kinds, launch, read_by_a_kernel
 from tooling.simulator.checks.findings import Kind, render
+from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.gpu.launch import FaultKind
-from tooling.simulator.nvidia.cuda_results import CudaResult
 from tooling.simulator.nvidia.device import MEMORY_BYTES
 from tooling.simulator.server.context import Context
 from tooling.simulator.server.protocol import GRANULARITY, MemoryAccess, MemoryKind, Opcode
@@ -125,7 +125,7 @@ def test_what_fits_nothing_is_refused(
 @pytest.mark.parametrize("size", [100, PIECE, 4 * PIECE])
 def test_created_memory_is_mapped_whole(context: Context, size: int) -> None:
     here, handle = reserve(context, 4), create(context, 2)
-    assert ask(context, Opcode.MAP, here, size, handle)[0] == CudaResult.NOT_SUPPORTED
+    assert ask(context, Opcode.MAP, here, size, handle)[0] == DriverResult.NOT_SUPPORTED
 
 
 def leave(context: Context, state: str) -> int:
@@ -160,7 +160,7 @@ def test_accesses_to_reserved_addresses_without_memory_are_reported(context: Con
 def test_they_stop_a_kernel_without_checks(state: str) -> None:
     context = introduced(checked=False)
     read_by_a_kernel(context, leave(context, state))
-    assert ask(context, Opcode.SYNCHRONISE)[0] == FaultKind.ILLEGAL_ADDRESS.cuda_result
+    assert ask(context, Opcode.SYNCHRONISE)[0] == FaultKind.ILLEGAL_ADDRESS.driver_result
     context.close()
 
 
@@ -228,7 +228,7 @@ def test_a_write_to_read_only_memory_stops_a_kernel_without_checks(change: str) 
     here, there = read_only(context)
     text = TWO_POINTERS.format(body=f"st.global.b32 [%rd5], 7; {change}")
     launch(context, text.encode(), "two", 1, 1, here, there)
-    assert ask(context, Opcode.SYNCHRONISE)[0] == FaultKind.ILLEGAL_ADDRESS.cuda_result
+    assert ask(context, Opcode.SYNCHRONISE)[0] == FaultKind.ILLEGAL_ADDRESS.driver_result
     (error,) = (record.result.error for record in context.gpu.records)
     assert error is not None
     why = f"wrote 4 bytes at global address {here:#x}, where the memory is mapped read-only"

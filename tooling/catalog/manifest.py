@@ -81,7 +81,7 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
         number=number,
         title=local_text(keys["title"]),
         part=keys["part"].text(),
-        chapters=_chapters(keys["chapters"], number),
+        chapters=_chapters(keys["chapters"], number, project),
         programs=programs,
         modes=modes,
         manifest=path,
@@ -90,14 +90,20 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
     )
 
 
-def _chapters(value: Value, number: int) -> tuple[str, ...]:
-    """The chapters; some may not be written yet, and `tooling book check` compares the others."""
+def _chapters(value: Value, number: int, project: Project) -> tuple[str, ...]:
+    """The chapters. One may not be written yet, but not while the book has a page here that is not listed."""
     folder = f"puzzle_{number:02}/"
+    book = project.root / "book" / "src"
+    unlisted = {f"{folder}{path.name}" for path in (book / folder).glob("*.md")}
+    unlisted.difference_update(item.text() for item in value.items())
     found: list[str] = []
     for item in value.items():
         chapter = item.text()
         if not (chapter.startswith(folder) and _PAGE.match(chapter, len(folder))):
             raise item.error(f"must be a page of this puzzle, such as `{folder}name.md`, not `{chapter}`")
+        if unlisted and not (book / chapter).is_file():
+            hint = did_you_mean(chapter, sorted(unlisted))
+            raise item.error(f"there is no page `book/src/{chapter}`", hint=hint)
         if chapter in found:
             raise item.error(f"names the chapter `{chapter}` twice")
         found.append(chapter)

@@ -10,6 +10,8 @@ Packages, lowest first; each imports only what is listed before it (`tests/test_
     nvidia.semantics       mnemonic and type to a function over arrays
     nvidia.lowering        operands to register slots, instructions to steps
     nvidia.instructions    one module for each chapter of PTX ISA 9.7
+    nvidia.backend         the passes from PTX to a program; what the packages below ask of the vendor
+    backends               the back ends by instruction set
     engine                 batches of blocks, the ready queue, the order of execution
     checks                 memory, races, initialisation, synchronisation; each check is a `Hook`
     counters               sectors, bank conflicts, occupancy, profiles

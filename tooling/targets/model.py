@@ -17,11 +17,14 @@ class TargetKind(Enum):
     AMD = "amd"
     APPLE = "apple"
     SIM = "sim"
+    SIM_AMD = "sim-amd"
 
     @property
     def vendor(self) -> Vendor:
-        """The vendor whose requirements apply: the simulated GPU is an NVIDIA GPU."""
-        return Vendor.NVIDIA if self is TargetKind.SIM else Vendor(self.value)
+        """The vendor whose requirements apply."""
+        if self is TargetKind.SIM:
+            return Vendor.NVIDIA
+        return Vendor.AMD if self is TargetKind.SIM_AMD else Vendor(self.value)
 
 
 class Target(Struct, frozen=True):
@@ -34,7 +37,12 @@ class Target(Struct, frozen=True):
 
     @property
     def simulated(self) -> bool:
-        return self.kind is TargetKind.SIM
+        return self.kind in (TargetKind.SIM, TargetKind.SIM_AMD)
+
+    @property
+    def instruction_set(self) -> str:
+        """The instruction set of a simulated GPU, as `simulator.backends` names it."""
+        return self.accelerator if self.kind is TargetKind.SIM_AMD else "ptx"
 
     @property
     def lanes(self) -> int:

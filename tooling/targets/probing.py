@@ -13,6 +13,7 @@ from pathlib import Path
 from tooling.targets.model import Absence, Target, TargetKind
 
 SIMULATED = Target(TargetKind.SIM, "simulated GPU", "sm_90a", (9, 0))
+SIMULATED_AMD = Target(TargetKind.SIM_AMD, "simulated AMD GPU (gfx942)", "gfx942")
 _KFD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
 _WITH_EXTENSIONS = ((9, 0), (10, 0), (10, 3), (11, 0), (12, 0), (12, 1))
 _USE_SIMULATED = "`--target sim` runs it on the simulated GPU"
@@ -33,7 +34,7 @@ def probe(kind: TargetKind) -> Target | Absence:
         return Absence(
             kind, f"the simulated GPU runs on x86-64 only, not on {platform.machine()}", "use another machine"
         )
-    return SIMULATED
+    return SIMULATED_AMD if kind is TargetKind.SIM_AMD else SIMULATED
 
 
 def nvidia_accelerator(compute: tuple[int, int]) -> str:

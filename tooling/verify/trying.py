@@ -13,7 +13,7 @@ from tooling.execution.program import Ending
 from tooling.judging.verdict import Outcome, Verdict
 from tooling.project import Project
 from tooling.reports.records import ReportRecord, error_record, verdict_record
-from tooling.targets.model import Choice, Target, TargetKind
+from tooling.targets.model import Choice, Target
 from tooling.targets.selection import ModeGated, TargetAbsent, choose
 from tooling.toolchain import BuildCache, Toolchain
 from tooling.toolchain.extras import ExtraMissing
@@ -65,7 +65,7 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
         return _skipped(trial, error.why or error.what)
     except TargetAbsent as error:
         return _missing(trial, f"{error.what}: {error.why}; {error.hint}")
-    if choice.target.kind is TargetKind.SIM and trial.selection.mode.kind is ModeKind.BENCHMARK:
+    if choice.target.simulated and trial.selection.mode.kind is ModeKind.BENCHMARK:
         return _skipped(trial, "benchmarks need a real GPU")
     start = time.monotonic()
     try:

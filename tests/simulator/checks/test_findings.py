@@ -139,7 +139,7 @@ def test_every_kind_has_four_answers_in_every_language(kind: Kind, language: str
 def test_a_finding_is_plain_json() -> None:
     plain = json.loads(json.dumps(race().to_json()))
     assert plain["kind"] == "read-after-write"
-    assert plain["parties"][1]["place"] == {"file": "p15.mojo", "line": 30, "column": 9, "ptx_line": 85}
+    assert plain["parties"][1]["place"] == {"file": "p15.mojo", "line": 30, "column": 9, "code_line": 85}
 
 
 def test_masks_are_rendered_as_lanes() -> None:

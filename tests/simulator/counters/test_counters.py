@@ -79,7 +79,7 @@ def test_warp_instructions_and_their_lanes(case: Expected) -> None:
     line = next(n for n, row in enumerate(text.splitlines(), 1) if case.form in row and "%r31" not in row)
     recorder = Recorder()
     count_kernel(text, block=case.block, hooks=[recorder])
-    counted = by_ptx_line(text, case.block)[line]
+    counted = by_code_line(text, case.block)[line]
     assert (counted.instructions, counted.lanes) == (case.warps, case.lanes)
 
 
@@ -93,13 +93,13 @@ class Recorder(Hook):
         self.accesses.append(access)
 
 
-def by_ptx_line(text: str, block: int) -> dict[int, Counts]:
+def by_code_line(text: str, block: int) -> dict[int, Counts]:
     """Counts of each PTX line, from a hook of its own."""
     from tooling.simulator.counters.hook import CounterHook
 
     hook = CounterHook()
     simulate(text, [np.zeros(256, np.uint32)] * 2, block=block, hooks=[hook])
-    return {tally.instruction.ptx_line: tally.counts for tally in hook.tallies.values()}
+    return {tally.instruction.code_line: tally.counts for tally in hook.tallies.values()}
 
 
 def test_barriers_count_the_warps_that_arrive() -> None:

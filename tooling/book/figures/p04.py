@@ -48,7 +48,8 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for col in range(across):
             ink = Ink.LIVE if (row, col) in live else Ink.SPARE
             x = block + col * wide + 2
-            canvas.cell(x, top, wide - 4, _SIDE, f"{row}, {col}", ink=ink, size=13)
+            place = f"({col},{'' if narrow else ' '}{row})"
+            canvas.cell(x, top, wide - 4, _SIDE, place, ink=ink, size=12)
         if row < size:
             if not narrow:
                 canvas.arrow(34 + size * _SIDE + 6, top + _SIDE / 2, block - 54, top + _SIDE / 2)
@@ -88,10 +89,10 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for col in range(across):
             over[row * size + col].append((row, col))
     if narrow:
-        canvas.label(left, 12, Text("threads: row, col"), size=12, quiet=True)
+        canvas.label(left, 12, Text("threads: (x, y)"), size=12, quiet=True)
     else:
         canvas.label(left - 12, 66, Text("threads"), "end")
-        canvas.label(left - 12, 86, "row, col", "end", size=12, quiet=True, mono=True)
+        canvas.label(left - 12, 86, "(x, y)", "end", size=12, quiet=True, mono=True)
         canvas.label(left - 12, cells + _SIDE / 2, "output", "end", mono=True)
         canvas.label(left - 12, cells + _SIDE + 18, Text("place"), "end", size=12, quiet=True)
     for index, threads in over.items():
@@ -100,7 +101,15 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for floor, thread in enumerate(threads):
             ink = Ink.LIVE if thread in live else Ink.SPARE
             y = 24 + (rows - 1 - floor) * (high + 5)
-            canvas.cell(x + 2, y, wide - 4, high, f"{thread[0]}, {thread[1]}", ink=ink, size=12)
+            canvas.cell(
+                x + 2,
+                y,
+                wide - 4,
+                high,
+                f"({thread[1]},{'' if narrow else ' '}{thread[0]})",
+                ink=ink,
+                size=12 if not narrow else 11,
+            )
         if threads:
             canvas.arrow(x + wide / 2, cells - 29, x + wide / 2, cells - 4, dashed=threads[0] not in live)
         inside = index < len(values)
@@ -179,9 +188,9 @@ FIGURES = (
         ),
         Text(
             "Three squares side by side. Left, the matrix a of 2 rows and 2 columns: 0 1 and 2 3. In the "
-            "middle a block of 3 rows and 3 columns of threads, each with its row and column; columns are "
-            "headed x = 0 to x = 2, rows y = 0 to y = 2. Threads 0, 0 and 0, 1 and 1, 0 and 1, 1 are "
-            "marked, the five threads with a row or column of 2 are pale. Right, the matrix output: 10 11 "
+            "middle a block of 3 rows and 3 columns of threads, each with its x and y; columns are "
+            "headed x = 0 to x = 2, rows y = 0 to y = 2. Threads (0, 0), (1, 0), (0, 1) and (1, 1) are "
+            "marked, the five threads with an x or y of 2 are pale. Right, the matrix output: 10 11 "
             "and 12 13. Arrows lead from rows 0 and 1 of a through the threads to the same rows of output."
         ),
         draw_threads,
@@ -197,8 +206,9 @@ FIGURES = (
         Text(
             "A line of eight cells with the places 0 to 7. Cells 0 and 1 are row 0 of the output with 10 "
             "and 11, cells 2 and 3 are row 1 with 12 and 13, cells 4 to 7 lie behind the matrix. Over the "
-            "cells the threads: 0, 0 over place 0; 0, 1 over 1; 1, 0 and, pale, 0, 2 over 2; 1, 1 over 3; "
-            "pale 1, 2 and 2, 0 over 4; pale 2, 1 over 5; pale 2, 2 over 6; none over 7."
+            "cells the threads, as (x, y): (0, 0) over place 0; (1, 0) over 1; (0, 1) and, pale, (2, 0) over "
+            "2; (1, 1) over 3; pale (2, 1) and (0, 2) over 4; pale (1, 2) over 5; pale (2, 2) over 6; none "
+            "over 7."
         ),
         draw_line,
         traces=("p04",),

@@ -80,7 +80,7 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
     for path in number_paths(trace):
         middle = left + (path.block * threads + path.cell + 0.5) * pitch
         canvas.arrow(left + (path.source + 0.5) * pitch, 26 + high + 3, middle, 109)
-        canvas.label(middle, 119, str(path.cell), "middle", size=12, quiet=True)
+        canvas.label(middle, 119, f"T{path.cell}", "middle", size=12, quiet=True)
         canvas.cell(middle - small / 2, 130, small, high, number(path.kept), ink=Ink.LIVE)
         to = left + (path.target + 0.5) * pitch
         canvas.arrow(middle, 130 + high + 3, to, 220)
@@ -121,7 +121,7 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     for path in number_paths(trace):
         middle = top + (path.block * threads + path.cell + 0.5) * pitch
         canvas.arrow(source + wide + 3, top + (path.source + 0.5) * pitch, frame + 4, middle)
-        canvas.label(cell - 9, middle, str(path.cell), "middle", size=12, quiet=True)
+        canvas.label(cell - 10, middle, f"T{path.cell}", "middle", size=12, quiet=True)
         canvas.cell(cell, middle - 14, 40, 28, number(path.kept), ink=Ink.LIVE)
         to = top + (path.target + 0.5) * pitch
         canvas.arrow(cell + 43, middle, target - 3, to)

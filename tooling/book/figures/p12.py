@@ -29,6 +29,7 @@ def draw_dot_product(facts: Facts, sheet: Callable[[int, int], Canvas], *, narro
             canvas.cell(left + index * side, top, side, side, number(data[name].reshape(-1)[index]))
     for index in range(size):
         middle = left + index * side + side / 2
+        canvas.label(middle, 34 + side + 5, "×", "middle", size=13, quiet=True)
         canvas.arrow(middle, rows - 8, middle, rows + 22)
     first = Text("products, shared")
     draw_reduction(canvas, left, rows + gap, facts.trace("p12"), first=first, narrow=narrow)

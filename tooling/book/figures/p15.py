@@ -62,12 +62,15 @@ def draw_rows_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     sums = facts.expected("default")["out"].reshape(batch)
     side, left = 28, 6
     output = left + threads * side + 34
-    canvas = sheet(output + 54, 62 + batch * 76 - 24)
+    first = 82  # the top of the first row
+    canvas = sheet(output + 54, first + batch * 76 - 24)
     shared = Text("shared memory of the block")
     canvas.label(left, 14, shared, bold=True, size=13)
     canvas.label(output + 25, 14, "output", "middle", bold=True, size=13)
+    for thread in range(threads):
+        canvas.label(left + (thread + 0.5) * side, 36, f"T{thread}", "middle", size=12, quiet=True)
     for row in range(batch):
-        top = 62 + row * 76
+        top = first + row * 76
         name = Text("block (0, {row}), batch = {row}").of(row=row)
         canvas.label(left, top - 18, name, size=12, quiet=True)
         canvas.frame(left - 4, top - 6, threads * side + 8, side + 12)

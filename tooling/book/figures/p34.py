@@ -29,7 +29,7 @@ def _draw(facts: Facts, sheet: Callable[[int, int], Canvas], *, width: int, asid
     inset = 12 if aside else 4
     size = 14 if aside else 12
     low = 0 if aside else 22  # room for a line of words
-    canvas = sheet(left * 2 + blocks * width + aside, 424 + 2 * low)
+    canvas = sheet(left * 2 + blocks * width + aside, 424 + (0 if aside else 2 * low + 44))
     right = left + blocks * width
     canvas.label(left, 20, Text("input"), bold=True)
     canvas.frame(
@@ -57,12 +57,15 @@ def _draw(facts: Facts, sheet: Callable[[int, int], Canvas], *, width: int, asid
         canvas.cell(
             x + inset, 370 + 2 * low, inner - 2 * inset, 38, number(sums[block]), ink=Ink.RESULT, size=size
         )
-    for y, call in ((236 + low // 4, "cluster_arrive()"), (310 + low + low // 4, "cluster_wait()")):
-        canvas.arrow(left - 6, y, right + (22 if aside else 6), y, head=False, dashed=True)
+    calls = ((236 + low // 4, "cluster_arrive()"), (310 + low + low // 4, "cluster_wait()"))
+    for index, (y, call) in enumerate(calls, 1):
+        canvas.arrow(left - 6, y, right + (22 if aside else -4), y, head=False, dashed=True)
         if aside:
             canvas.label(right + 28, y, call, size=12, mono=True, quiet=True)
-        else:
-            canvas.plate((left + right) / 2, y, 126, call)
+        else:  # no room for names beside the lines: numbers, and a line for each below
+            canvas.label(right + 3, y, str(index), "middle", size=12, bold=True)
+            below = 424 + 2 * low + 20 * (index - 1) + 12
+            canvas.label(left, below, f"{index}  {call}", size=12, mono=True)
     return canvas
 
 

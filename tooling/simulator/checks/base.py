@@ -15,7 +15,6 @@ from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
 from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.shared_arrays import SharedArray
-from tooling.simulator.nvidia.ptx.modifiers import STRONG
 
 WARP = 32
 
@@ -31,6 +30,8 @@ class CheckHook(Hook):
     """A check: a hook that collects findings, each distinct one once, with a count."""
 
     check: ClassVar[Check]
+    recording = True
+    """Whether findings are recorded: not those of launches that the user has not selected."""
 
     def __init__(self) -> None:
         self._findings: dict[Hashable, Finding] = {}
@@ -60,6 +61,8 @@ class CheckHook(Hook):
 
     def again(self, key: Hashable, count: int) -> bool:
         """Count a finding once more if it is known; False (and nothing done) if it is not."""
+        if not self.recording:
+            return True
         known = self._findings.get(key)
         if known is None:
             return False
@@ -144,20 +147,15 @@ def by_block(threads: Ints, size: int) -> Iterator[tuple[int, Ints]]:
     return zip(found.tolist(), np.split(threads[order] % size, firsts)[1:], strict=True)
 
 
-def is_strong(instruction: Instruction) -> bool:
-    """Whether two of these do not race (PTX ISA 8.5, section 8.7.1: morally strong operations)."""
-    return instruction.opcode in ("atom", "red") or not STRONG.isdisjoint(instruction.modifiers)
-
-
 def source_position(instruction: Instruction | None) -> SourcePosition:
     """The author's line of an instruction; line 0 if the PTX has no line table."""
     if instruction is None:
         return SourcePosition("", 0, 0, 0)
     source = instruction.source
     if source is None:
-        return SourcePosition("", 0, 0, instruction.ptx_line)
+        return SourcePosition("", 0, 0, instruction.code_line)
     source = _authors_own(source)
-    return SourcePosition(source.file, source.line, source.column, instruction.ptx_line)
+    return SourcePosition(source.file, source.line, source.column, instruction.code_line)
 
 
 def _authors_own(source: SourceLocation) -> SourceLocation:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.checks.base import WARP, CheckHook, action_of, is_strong, survivors
+from tooling.simulator.checks.base import WARP, CheckHook, action_of, survivors
 from tooling.simulator.checks.copy_sides import Side, Sides
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Severity
 from tooling.simulator.gpu.clusters import clusters_of
@@ -60,7 +60,7 @@ class BulkCopyCheck(CheckHook):
     def has_reported(self, access: Instruction, copy: Instruction) -> bool:
         """Whether this pair was reported, so that it need not be reported as a race as well."""
         return bool(self._findings) and any(
-            (kind, self.context.launch.function.name, access.ptx_line, copy.ptx_line) in self._findings
+            (kind, self.context.launch.function.name, access.code_line, copy.code_line) in self._findings
             for kind in (Kind.BULK_COPY_IN_FLIGHT, Kind.COPY_SOURCE_CHANGED)
         )
 
@@ -76,7 +76,7 @@ class BulkCopyCheck(CheckHook):
         addresses = access.addresses
         if access.space is Space.GLOBAL:  # mapped memory may have several addresses
             addresses = self.context.memory.physical_addresses(addresses)
-        if access.transfer is None and len(access.threads) <= FEW_LANES and is_strong(access.instruction):
+        if access.transfer is None and len(access.threads) <= FEW_LANES and access.instruction.is_strong:
             self._pass_on(access, addresses)
         for side in self._sides.near(access, addresses):
             if side.transfer is not access.transfer and _matters(side, access):
@@ -92,7 +92,7 @@ class BulkCopyCheck(CheckHook):
             return
         copy, lane = side.transfer.instruction, int(lanes[0])
         kind = Kind.BULK_COPY_IN_FLIGHT if side.writes else Kind.COPY_SOURCE_CHANGED
-        key = (kind, self.context.launch.function.name, access.instruction.ptx_line, copy.ptx_line)
+        key = (kind, self.context.launch.function.name, access.instruction.code_line, copy.code_line)
         if self.again(key, len(lanes)):
             return
         buffer, offset = self._buffer_at(access, lane)
@@ -241,7 +241,7 @@ class BulkCopyCheck(CheckHook):
 
     def _report_outlived(self, side: Side) -> None:
         copy = side.transfer.instruction
-        key = (Kind.COPY_OUTLIVES_BLOCK, self.context.launch.function.name, copy.ptx_line)
+        key = (Kind.COPY_OUTLIVES_BLOCK, self.context.launch.function.name, copy.code_line)
         size = self.context.threads_per_block
         thread, instruction = self._exits.get(side.block, (side.block * size, None))
         parties = (

@@ -115,7 +115,7 @@ class SourcePosition(Struct, frozen=True):
     file: str
     line: int
     column: int
-    ptx_line: int
+    code_line: int
 
     def __str__(self) -> str:
         """`FILE:LINE:COLUMN`, with a path that a terminal can open."""
@@ -125,7 +125,7 @@ class SourcePosition(Struct, frozen=True):
     def brief(self) -> str:
         """The position inside a sentence: the file without its folder."""
         if self.line <= 0:
-            return f"PTX:{self.ptx_line}"
+            return f"PTX:{self.code_line}"
         return f"{Path(self.file).name}:{self.line}:{self.column}"
 
 

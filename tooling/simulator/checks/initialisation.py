@@ -242,7 +242,7 @@ class InitialisationCheck(CheckHook):
         first = int(np.argmax(unwritten))
         if home is None:
             shared = access.space is Space.SHARED
-            array = self.context.arrays_meant().get(access.instruction.ptx_line) if shared else None
+            array = self.context.arrays_meant().get(access.instruction.code_line) if shared else None
             buffer = self.window(access.space, access.element_bytes, array)
             offset = int(access.addresses[first]) - (array.offset if array else 0)
         else:
@@ -263,7 +263,7 @@ class InitialisationCheck(CheckHook):
             address=int(access.addresses[first]),
             count=int(unwritten.sum()),
         )
-        self.note((self.context.launch.function.name, access.instruction.ptx_line, buffer.number), finding)
+        self.note((self.context.launch.function.name, access.instruction.code_line, buffer.number), finding)
 
 
 def _is_call_parameter(access: Access) -> bool:

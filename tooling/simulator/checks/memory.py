@@ -117,7 +117,7 @@ class MemoryCheck(CheckHook):
         shared array.
         """
         shared = access.space is Space.SHARED
-        array = self._arrays.get(access.instruction.ptx_line) if shared else None
+        array = self._arrays.get(access.instruction.code_line) if shared else None
         start, size = 0, self.context.shared_bytes if shared else self.context.local_bytes
         if array is not None:
             start = array.offset
@@ -172,7 +172,7 @@ class MemoryCheck(CheckHook):
         arrived: int = 0,
     ) -> None:
         number = buffer.number if buffer else 0
-        key: Hashable = (kind, self.context.launch.function.name, access.instruction.ptx_line, number)
+        key: Hashable = (kind, self.context.launch.function.name, access.instruction.code_line, number)
         first = int(lanes[0])
         severity = Severity.WARNING if kind is Kind.HOST_MEMORY else Severity.ERROR
         finding = Finding(

@@ -15,8 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from tooling.simulator.backends import backend_of
 from tooling.simulator.checks.barrier_uses import BarrierUses
-from tooling.simulator.checks.base import WARP, CheckHook, action_of, is_strong, lanes_of, survivors
+from tooling.simulator.checks.base import WARP, CheckHook, action_of, lanes_of, survivors
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.checks.footprint import Footprints
@@ -35,8 +36,6 @@ from tooling.simulator.checks.shadow import (
     stamps_of,
 )
 from tooling.simulator.checks.targets import Target, dense_strip, dense_target, panel_target, sparse_target
-from tooling.simulator.checks.widths import accesses_of
-from tooling.simulator.engine.written_buffers import written_allocations
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.device_memory import Allocation
 from tooling.simulator.gpu.hooks import (
@@ -99,9 +98,10 @@ class RaceCheck(CheckHook):
         self._log.clear()
         self._log_start = self._now
         self._committed = np.zeros(0, np.int64)
-        self._written = written_allocations(context)
+        backend = backend_of(context.module)
+        self._written = backend.written_allocations(context)
         self._fences = ProxyFences(context.blocks * context.threads_per_block, self._now)
-        accesses = accesses_of(context)
+        accesses = backend.accesses(context)
         if accesses.granules[Space.GLOBAL] != self._granules[Space.GLOBAL]:
             self._global.clear()
         self._granules, self._accesses = accesses.granules, accesses
@@ -229,7 +229,7 @@ class RaceCheck(CheckHook):
         access = survivors(access)
         if access.space is Space.LOCAL or not len(access.threads):
             return
-        strong = access.kind is AccessKind.ATOMIC or is_strong(access.instruction)
+        strong = access.kind is AccessKind.ATOMIC or access.instruction.is_strong
         stamp = self._tick(access.instruction, action_of(access))
         if access.asynchronous and access.kind is AccessKind.STORE:
             stamp += IN_FLIGHT
@@ -433,8 +433,8 @@ class RaceCheck(CheckHook):
             key: Hashable = (
                 kind,
                 self.context.launch.function.name,
-                access.instruction.ptx_line,
-                instruction.ptx_line,
+                access.instruction.code_line,
+                instruction.code_line,
             )
             if self._bulk_copies.has_reported(access.instruction, instruction) or self.again(key, int(count)):
                 continue

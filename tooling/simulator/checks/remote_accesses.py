@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tooling.simulator.checks.base import action_of, is_strong
+from tooling.simulator.checks.base import action_of
 from tooling.simulator.checks.findings import Action
 from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import Access, Ints, MBarrierOperation
@@ -60,7 +60,7 @@ class RemoteAccesses:
             accesses.pop(user, None)
             accesses[user] = latest
         self._count += 1
-        if is_strong(access.instruction):
+        if access.instruction.is_strong:
             addresses = hosts[lanes].tolist(), access.addresses[lanes].tolist()
             for host, offset, user in set(zip(*addresses, users.tolist(), strict=True)):
                 self._complete.setdefault((host, offset), {})[user] = self._count
@@ -68,7 +68,7 @@ class RemoteAccesses:
 
     def acquire(self, access: Access, hosts: Ints) -> None:
         """Strong accesses of threads to their own block's shared memory acquire what was released there."""
-        if self._accesses and is_strong(access.instruction):
+        if self._accesses and access.instruction.is_strong:
             own = np.flatnonzero(hosts == access.threads // self._size)
             for address in set(zip(hosts[own].tolist(), access.addresses[own].tolist(), strict=True)):
                 self._acquire(address)

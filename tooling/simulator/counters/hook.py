@@ -7,19 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct, field
 
+from tooling.simulator.backends import backend_of
 from tooling.simulator.checks.base import lanes_of, survivors
 from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.issue import IssueCounter
 from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.traffic import Counts, Route
 from tooling.simulator.counters.warp_rows import warp_rows, warps_and_lanes
-from tooling.simulator.engine.module_cache import ModuleCache
 from tooling.simulator.gpu.code_model import Instruction, Integer, Register
 from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
 from tooling.simulator.gpu.lanes import Lanes
-from tooling.simulator.nvidia.lowering.register_reads import registers_read
-
-_READ: ModuleCache[frozenset[str]] = ModuleCache()
 
 
 class Sample(Struct, frozen=True, eq=False):
@@ -62,9 +59,7 @@ class CounterHook(Hook):
 
     def launch_begin(self, context: LaunchContext) -> None:
         self._threads_per_block = context.threads_per_block
-        functions = [context.launch.function, *context.module.functions.values()]
-        key = (context.module.digest, context.launch.function.name)
-        self._read = _READ.get(key, lambda: registers_read(functions))
+        self._read = backend_of(context.module).registers_read(context)
         self._issue = IssueCounter(context.threads_per_block)
 
     def launch_end(self, context: LaunchContext) -> None:

@@ -6,13 +6,13 @@ from collections import Counter
 
 from msgspec import Struct, field
 
+from tooling.simulator.backends import backend_of
 from tooling.simulator.checks.base import allocation_number, source_position
 from tooling.simulator.counters.hook import Sample, Tally
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
 from tooling.simulator.gpu.hooks import LaunchContext, Space
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3
-from tooling.simulator.nvidia.launch_rules import static_shared_bytes
 
 
 class Line(Struct, frozen=True):
@@ -51,17 +51,22 @@ class AccessProfile(Struct):
     route: Route
     form: str
     column: int
-    ptx_line: int
+    code_line: int
     traffic: Traffic = field(default_factory=Traffic)
     picture: Picture | None = None
 
 
 class LineProfile(Struct):
-    """Everything at one line."""
+    """Everything at one line.
+
+    Attributes:
+        ptx: its PTX instructions by line: the mnemonic, and how often a warp issued it.
+    """
 
     line: Line
     counts: Counts = field(default_factory=Counts)
     accesses: dict[tuple[int, Route], AccessProfile] = field(default_factory=dict)
+    ptx: dict[int, tuple[str, int]] = field(default_factory=dict)
 
 
 class KernelProfile(Struct):
@@ -114,7 +119,8 @@ class Profiles:
     def add(self, context: LaunchContext, tallies: dict[int, Tally], *, fault: bool) -> None:
         """Add a launch to its kernel's profile."""
         launch, module = context.launch, context.module
-        shared = static_shared_bytes(module, launch.function) + launch.shared_bytes
+        kernel_handle = backend_of(module).describe_kernel(module, launch.function, 0)
+        shared = kernel_handle.static_shared + launch.shared_bytes
         key = (module.digest, launch.function.name, launch.grid, launch.block, shared)
         kernel = self._kernels.get(key)
         if kernel is None:
@@ -132,12 +138,14 @@ def _add(kernel: KernelProfile, tally: Tally, context: LaunchContext) -> None:
     line = Line(position.file, position.line)
     profile = kernel.lines.setdefault(line, LineProfile(line))
     profile.counts.add(tally.counts)
+    _, issued = profile.ptx.get(position.code_line, ("", 0))
+    profile.ptx[position.code_line] = (tally.instruction.form, issued + tally.counts.instructions)
     kernel.counts.add(tally.counts)
     for route, traffic in tally.counts.routes.items():
-        access = profile.accesses.get((position.ptx_line, route))
+        access = profile.accesses.get((position.code_line, route))
         if access is None:
-            access = AccessProfile(route, tally.instruction.form, position.column, position.ptx_line)
-            profile.accesses[position.ptx_line, route] = access
+            access = AccessProfile(route, tally.instruction.form, position.column, position.code_line)
+            profile.accesses[position.code_line, route] = access
         access.traffic.add(traffic)
         sample = tally.samples[route]
         if access.picture is None or sample.cost > access.picture.sample.cost:

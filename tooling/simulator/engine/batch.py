@@ -19,9 +19,7 @@ from tooling.simulator.gpu.lanes import Group, merge
 from tooling.simulator.gpu.launch import FaultKind, KernelFault
 from tooling.simulator.gpu.stop_texts import DEADLOCK, NO_END
 from tooling.simulator.numerics.rounding import U32
-from tooling.simulator.nvidia.instructions.barriers import BlockBarriers, ClusterBarriers
-from tooling.simulator.nvidia.instructions.calls import leave
-from tooling.simulator.nvidia.lowering.special_registers import differs_by_batch, initial_value
+from tooling.simulator.program.barrier_contract import ClusterBarrierState
 from tooling.simulator.program.first_answers import FirstAnswers
 from tooling.simulator.program.frames import Frames
 from tooling.simulator.program.transfers import Transfers
@@ -43,6 +41,7 @@ class RunningBatch:
 
     def __init__(self, state: LaunchState, first_block: int, blocks: int) -> None:
         self.state = state
+        self.backend = state.backend
         self.context = state.context
         self.program = state.program
         self.hooks = state.listeners
@@ -51,14 +50,14 @@ class RunningBatch:
         self.symbols = state.symbols
         self.first_block = first_block
         self.blocks = blocks
-        threads = self.context.threads_per_block
+        threads = self.context.lanes_per_block
         self.size = blocks * threads
         self.spaces = Spaces(self.context, first_block, state.shape(blocks), self.hooks.access)
         self.alive: NDArray[np.int64] = np.full(blocks, threads, np.int64)
         self.alive_count = self.size
         self._warps: Warps | None = None
-        self.barriers = BlockBarriers(self)
-        self._cluster_barriers: ClusterBarriers | None = None
+        self.barriers = self.backend.block_barriers(self)
+        self._cluster_barriers: ClusterBarrierState | None = None
         self.parked_warps: list[tuple[Group, Instruction]] = []
         self.schedule = Schedule(state.schedule, first_block, self.program.order)
         self.spaces.first_wins = self.schedule.first_wins
@@ -94,10 +93,10 @@ class RunningBatch:
         return self._warps
 
     @property
-    def cluster_barriers(self) -> ClusterBarriers:
+    def cluster_barriers(self) -> ClusterBarrierState:
         """The cluster barriers (created at first use)."""
         if self._cluster_barriers is None:
-            self._cluster_barriers = ClusterBarriers(self)
+            self._cluster_barriers = self.backend.cluster_barriers(self)
         return self._cluster_barriers
 
     # -- running -------------------------------------------------------------------------------------
@@ -109,7 +108,6 @@ class RunningBatch:
             KernelFault: the kernel was stopped, or is in a deadlock.
         """
         origins = self.program.origins
-        base: list[Array | None] = [None] * len(origins)
         self.exited = np.zeros(self.size, bool)
 
         kept = self.state.values.setdefault(self.blocks, {})
@@ -117,13 +115,12 @@ class RunningBatch:
         def missing(slot: int) -> Array:
             value = kept.get(slot)
             if value is None:
-                value = initial_value(origins[slot], self)
-                if not differs_by_batch(origins[slot]):
+                value = self.backend.initial_value(origins[slot], self)
+                if not self.backend.differs_by_batch(origins[slot]):
                     kept[slot] = value
             return value
 
-        entry = self.program.entries[self.program.name]
-        self.resume(Group(entry, (), None, self.size, base, base=base, missing=missing))
+        self.resume(self.backend.group(self.program, self, missing))
         while self.waiting:
             self._run_group(self._next())
             if not self.waiting:
@@ -184,7 +181,7 @@ class RunningBatch:
             raise KernelFault(
                 FaultKind.TIME_LIMIT,
                 NO_END,
-                thread=int(group.pick(self.spaces.threads)[0]) if group.count else -1,
+                thread=int(self.spaces.threads_of(group)[0]) if group.count else -1,
                 instruction=next(iter(self.program.blocks[group.pc].instructions), None),
             )
 
@@ -204,7 +201,7 @@ class RunningBatch:
             *loops,
             *(
                 Waiter(
-                    parked.group.pick(self.spaces.threads),
+                    self.spaces.threads_of(parked.group),
                     parked.instruction,
                     WaitsFor.BLOCK_BARRIER,
                     parked.barrier,
@@ -213,12 +210,12 @@ class RunningBatch:
             ),
         ]
         waiters += [
-            Waiter(group.pick(self.spaces.threads), instruction, WaitsFor.WARP)
+            Waiter(self.spaces.threads_of(group), instruction, WaitsFor.WARP)
             for group, instruction in self.parked_warps
         ]
         if self._cluster_barriers is not None:
             waiters += [
-                Waiter(parked.group.pick(self.spaces.threads), parked.instruction, WaitsFor.CLUSTER_BARRIER)
+                Waiter(self.spaces.threads_of(parked.group), parked.instruction, WaitsFor.CLUSTER_BARRIER)
                 for parked in self._cluster_barriers.parked
             ]
         for hook in self.hooks.stuck:
@@ -276,13 +273,13 @@ class RunningBatch:
 
     def leave(self, group: Group) -> None:
         """Return from a call."""
-        leave(group, self)
+        self.backend.leave(group, self)
 
     def finish(self, group: Group, instruction: Instruction | None) -> None:
         """Lanes exit, by `ret` or `exit`, or at the end of the text (None)."""
         self.alive_count -= group.count
         for hook in self.hooks.threads_exit:
-            hook.threads_exit(group.pick(self.spaces.threads), instruction)
+            hook.threads_exit(self.spaces.threads_of(group), instruction)
         if group.lanes is None:
             self.alive[:] = 0
             return
@@ -341,14 +338,14 @@ class RunningBatch:
         if self.hooks.warp_sync:
             wanted = np.broadcast_to(masks, group.count)
             for hook in self.hooks.warp_sync:
-                hook.warp_sync(group.pick(self.spaces.threads), wanted, instruction)
+                hook.warp_sync(self.spaces.threads_of(group), wanted, instruction)
         if self.hooks.warp_missing and self.alive_count != self.size:
             warps = self.warps
             absent = np.broadcast_to(masks, group.count) & ~warps.alive[group.pick(warps.warp_of_lane)]
             if absent.any():
                 chosen = absent != 0
                 for hook in self.hooks.warp_missing:
-                    hook.warp_missing(group.pick(self.spaces.threads)[chosen], absent[chosen], instruction)
+                    hook.warp_missing(self.spaces.threads_of(group)[chosen], absent[chosen], instruction)
 
 
 def run_batch(state: LaunchState, first: int, most: int) -> None:

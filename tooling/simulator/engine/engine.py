@@ -14,10 +14,10 @@ from contextlib import ExitStack
 
 import numpy as np
 
+from tooling.simulator.backends import backend_of
 from tooling.simulator.engine.batch import run_batch
 from tooling.simulator.engine.heap import keep_freed_memory
 from tooling.simulator.engine.launch_state import LaunchState, Limits
-from tooling.simulator.engine.lower import decode
 from tooling.simulator.engine.schedule import order_of_batches
 from tooling.simulator.gpu.clusters import blocks_together
 from tooling.simulator.gpu.code_model import Module
@@ -32,7 +32,7 @@ from tooling.simulator.gpu.stop_texts import (
     TOO_MANY_THREADS,
     TOO_MUCH_SHARED_IN_ALL,
 )
-from tooling.simulator.nvidia.lowering.slots import CONSTANT_WINDOW, PARAMETER_BLOCK
+from tooling.simulator.program.backend import Device
 from tooling.simulator.program.program import Program
 from tooling.text import Text
 
@@ -49,9 +49,6 @@ SHARED_COST, LOCAL_COST = 10, 2
 
 RECURSIVE_LANES = 2048
 """`BATCH_LANES` for kernels with recursive functions, whose lanes have a stack each."""
-
-MAX_THREADS_PER_BLOCK = 1024
-MAX_SHARED_BYTES = 227 * 1024
 
 
 def run(  # noqa: PLR0917 - a launch needs them all
@@ -70,12 +67,13 @@ def run(  # noqa: PLR0917 - a launch needs them all
         stdout: receives what the kernel prints, in order.
 
     Raises:
-        PtxError: the kernel has an instruction that the simulator does not support.
+        CodeError: the kernel has an instruction that the simulator does not support.
         ValueError: an unknown schedule.
     """
     started, processor_started = time.perf_counter(), time.thread_time()
     keep_freed_memory()
-    program = decode(module, launch.function)
+    backend = backend_of(module)
+    program = backend.decode(module, launch.function)
     context = LaunchContext(
         launch,
         module,
@@ -86,15 +84,21 @@ def run(  # noqa: PLR0917 - a launch needs them all
         program.shared_bytes + launch.shared_bytes,
         program.local_bytes,
         lambda: program.arrays_meant,
+        backend.device.warp_size,
+        backend.device.lockstep,
+        backend.device.lockstep,
     )
     error: KernelFault | None = None
     with ExitStack() as cleanup:
-        symbols = {**memory.symbols(module), CONSTANT_WINDOW: memory.constant_window(module)}
-        block = _parameter_block(program, launch, memory)
-        if block is not None:
+        symbols = backend.symbols(program, context)
+        parameters = backend.parameter_block(program, launch)
+        if parameters is not None:
+            name, content = parameters
+            block = _allocate_parameters(program, content, memory)
             cleanup.callback(memory.free, block)
-            symbols = {**symbols, PARAMETER_BLOCK: block}
+            symbols = {**symbols, name: block}
         state = LaunchState(
+            backend,
             program,
             context,
             symbols,
@@ -108,7 +112,7 @@ def run(  # noqa: PLR0917 - a launch needs them all
             cleanup.callback(hook.launch_end, context)
         try:
             with np.errstate(all="ignore"):
-                _check_shape(context)
+                _check_shape(context, backend.device)
                 _run_blocks(state)
         except KernelFault as fault:
             error = fault
@@ -122,26 +126,24 @@ def run(  # noqa: PLR0917 - a launch needs them all
     )
 
 
-def _parameter_block(program: Program, launch: Launch, memory: DeviceMemory) -> int | None:
-    """The device address of a copy of the launch's parameters, if the kernel takes the address of one."""
-    if not any(origin.name == PARAMETER_BLOCK for origin in program.origins):
-        return None
+def _allocate_parameters(program: Program, parameters: bytes, memory: DeviceMemory) -> int:
+    """The device address of a copy of a launch's parameters."""
     address = memory.allocate(
-        len(launch.parameters), f"parameters of {program.name}", poison=False, internal=True
+        max(1, len(parameters)), f"parameters of {program.name}", poison=False, internal=True
     )
-    memory.view(address, len(launch.parameters))[:] = np.frombuffer(launch.parameters, np.uint8)
+    memory.view(address, len(parameters))[:] = np.frombuffer(parameters, np.uint8)
     return address
 
 
-def _check_shape(context: LaunchContext) -> None:
+def _check_shape(context: LaunchContext, device: Device) -> None:
     launch = context.launch
     problem: Text | None = None
     if min(*launch.grid, *launch.block, *launch.cluster) < 1:
         problem = EMPTY_CLUSTER.of(grid=launch.grid, block=launch.block, cluster=launch.cluster)
-    elif context.threads_per_block > MAX_THREADS_PER_BLOCK:
-        problem = TOO_MANY_THREADS.of(threads=context.threads_per_block, most=MAX_THREADS_PER_BLOCK)
-    elif context.shared_bytes > MAX_SHARED_BYTES:
-        problem = TOO_MUCH_SHARED_IN_ALL.of(shared=context.shared_bytes, most=MAX_SHARED_BYTES)
+    elif context.threads_per_block > device.max_threads_per_block:
+        problem = TOO_MANY_THREADS.of(threads=context.threads_per_block, most=device.max_threads_per_block)
+    elif context.shared_bytes > device.max_shared_bytes:
+        problem = TOO_MUCH_SHARED_IN_ALL.of(shared=context.shared_bytes, most=device.max_shared_bytes)
     elif any(g % c for g, c in zip(launch.grid, launch.cluster, strict=True)):
         problem = NO_MULTIPLE.of(grid=launch.grid, cluster=launch.cluster)
     elif len(launch.parameters) < launch.function.parameter_bytes:
@@ -160,8 +162,8 @@ def _run_blocks(state: LaunchState) -> None:
     context = state.context
     unit = blocks_together(context.launch)
     lanes = RECURSIVE_LANES if state.program.frame_bytes else BATCH_LANES
-    together = lanes // context.threads_per_block
-    local = context.local_bytes * context.threads_per_block
+    together = lanes // context.lanes_per_block
+    local = context.local_bytes * context.lanes_per_block
     cost = SHARED_COST * context.shared_bytes + LOCAL_COST * local
     if cost:
         together = min(together, BATCH_BYTES // cost)

@@ -9,9 +9,9 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tooling.simulator.backends import backend_of
 from tooling.simulator.engine.engine import run
 from tooling.simulator.engine.launch_state import Limits
-from tooling.simulator.engine.lower import decode
 from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.device_memory import DeviceMemory
 from tooling.simulator.gpu.hooks import Hook
@@ -46,7 +46,7 @@ class Executor(Protocol):
         """A module was loaded.
 
         Raises:
-            PtxError: it has an unsupported instruction.
+            CodeError: it has an unsupported instruction.
         """
         ...
 
@@ -54,7 +54,7 @@ class Executor(Protocol):
         """Run a launch to its end; a failed kernel is part of the result.
 
         Raises:
-            PtxError: the kernel has an unsupported instruction.
+            CodeError: the kernel has an unsupported instruction.
         """
         ...
 
@@ -73,8 +73,9 @@ class Engine:
 
     def prepare(self, module: Module) -> None:
         """Decode every kernel: like the driver, reject a module when it is loaded, not at its launch."""
+        backend = backend_of(module)
         for kernel in module.kernels.values():
-            decode(module, kernel)
+            backend.decode(module, kernel)
 
     def run(self, job: Job) -> LaunchResult:
         """See `Executor.run`."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tooling.simulator.gpu.hooks import LaunchContext
 from tooling.simulator.gpu.lanes import Shape
 from tooling.simulator.gpu.listeners import Listeners
+from tooling.simulator.program.backend import Backend
 from tooling.simulator.program.program import Program
 from tooling.simulator.program.warp_lanes import Warps
 
@@ -44,6 +45,7 @@ class LaunchState:
 
     def __init__(
         self,
+        backend: Backend,
         program: Program,
         context: LaunchContext,
         symbols: dict[str, int],
@@ -53,6 +55,7 @@ class LaunchState:
         stdout: Callable[[bytes], None],
         limits: Limits,
     ) -> None:
+        self.backend = backend
         self.program = program
         self.context = context
         self.symbols = symbols
@@ -72,5 +75,7 @@ class LaunchState:
         """The arrays that batches of `blocks` blocks share."""
         known = self.shapes.get(blocks)
         if known is None:
-            known = self.shapes[blocks] = Shape(blocks, self.context.threads_per_block)
+            known = self.shapes[blocks] = Shape(
+                blocks, self.context.threads_per_block, self.context.lanes_per_block
+            )
         return known

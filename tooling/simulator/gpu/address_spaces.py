@@ -70,8 +70,8 @@ class Spaces:
 
     @cached_property
     def threads(self) -> NDArray[np.int64]:
-        """(lanes,) number of each lane's thread in the launch."""
-        return self.shape.numbers + self.first_block * self.context.threads_per_block
+        """(lanes,) number of each lane's thread in the launch; meaningless for a lane without a thread."""
+        return self.shape.threads_of_lane + self.first_block * self.context.threads_per_block
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -187,9 +187,13 @@ class Spaces:
         thread = int(request.pick(self.threads)[position])
         raise misaligned(self.context.launch, request, thread, int(address[position]), _NAMES[space])
 
-    def threads_of(self, group: Group, lanes: NDArray[np.intp] | None) -> NDArray[np.int64]:
+    def threads_of(self, group: Group, lanes: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
         """Launch-wide numbers of a group's threads, or of some lanes of the batch."""
-        return group.pick(self.threads) if lanes is None else self.threads[lanes]
+        if lanes is not None:
+            return self.threads[lanes]
+        threads = group.pick(self.threads)
+        has_thread = self.shape.has_thread
+        return threads if has_thread is None else threads[group.pick(has_thread)]
 
     # -- access --------------------------------------------------------------------------------------
 

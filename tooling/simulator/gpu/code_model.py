@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
+import numpy as np
 from msgspec import Struct, field
+from numpy.typing import NDArray
 
 CODE_WINDOW = 1 << 62
 """Addresses of functions start here, outside every memory."""
@@ -96,29 +98,38 @@ class Predicate(Struct, frozen=True):
     negated: bool = False
 
 
+STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"})
+"""Modifiers of a strong access: it may race with other threads' strong accesses (PTX ISA 8.7.1)."""
+
+
 class Instruction(Struct, frozen=True):
     """One instruction.
 
     Attributes:
         opcode: `ld` of `ld.global.nc.v4.b32`.
         modifiers: `("global", "nc", "v4", "b32")`.
-        ptx_line: line in the PTX text, from 1.
+        code_line: line in the text of the code, from 1; without text, a number that identifies it.
         source: the Mojo source position, if the PTX has line tables.
-        ptx_column: column of the mnemonic in that line, from 1.
+        code_column: column of the mnemonic in that line, from 1.
     """
 
     opcode: str
     modifiers: tuple[str, ...]
     predicate: Predicate | None
     operands: tuple[Operand, ...]
-    ptx_line: int
+    code_line: int
     source: SourceLocation | None = None
-    ptx_column: int = 1
+    code_column: int = 1
 
     @property
     def form(self) -> str:
         """The mnemonic with all its modifiers: `ld.global.nc.v4.b32`."""
         return ".".join((self.opcode, *self.modifiers))
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether two of these do not race: atomic operations, and accesses with a modifier of `STRONG`."""
+        return self.opcode in ("atom", "red") or not STRONG.isdisjoint(self.modifiers)
 
 
 class Label(Struct, frozen=True):
@@ -211,6 +222,20 @@ class Function(Struct, frozen=True):
         return tuple(p.size for p in self.parameters), tuple(r.size for r in self.results)
 
 
+class Loader(Protocol):
+    """Device memory, as a module needs it to load itself."""
+
+    def allocate(
+        self, size: int, label: str = "", *, host: bool = False, poison: bool = True, internal: bool = False
+    ) -> int:
+        """The address of new memory."""
+        ...
+
+    def view(self, address: int, size: int) -> NDArray[np.uint8]:
+        """The bytes at an address."""
+        ...
+
+
 class Module(Struct, frozen=True):
     """A parsed PTX module.
 
@@ -223,6 +248,7 @@ class Module(Struct, frozen=True):
         files: `.file` table, number to path.
         digest: SHA-256 of the text, as hex: the cache key of decoded programs.
         text: the PTX itself, for errors.
+        instruction_set: selects the back end (`simulator.backends`).
     """
 
     version: tuple[int, int]
@@ -235,6 +261,11 @@ class Module(Struct, frozen=True):
     files: dict[int, str] = field(default_factory=dict)
     digest: str = ""
     text: str = ""
+    instruction_set: str = "ptx"
+
+    def load(self, memory: Loader) -> dict[str, int] | None:
+        """Load code that is in device memory; returns the addresses of its symbols. PTX is not."""
+        return None
 
     def constant_addresses(self) -> dict[str, int]:
         """The address of each `.const` variable in constant memory, from 0 (PTX ISA 5.1.3).

@@ -305,7 +305,10 @@ class DeviceMemory:
         """Device addresses of a module's `.global` and `.const` variables, allocated at first use."""
         known = self._symbols.get(module.digest)
         if known is None:
-            known = self._symbols[module.digest] = self._allocate_variables(module)
+            loaded = module.load(self)
+            known = self._symbols[module.digest] = (
+                self._allocate_variables(module) if loaded is None else loaded
+            )
         return known
 
     def _allocate_variables(self, module: Module) -> dict[str, int]:

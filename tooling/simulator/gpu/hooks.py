@@ -48,7 +48,10 @@ class LaunchContext(Struct, frozen=True):
         shared_bytes: shared memory of one block, static and dynamic, in bytes.
         local_bytes: local memory of one thread, in bytes.
         blocks_per_cluster: 1 without clusters.
-        arrays_meant: by PTX line of an access, the shared array that it must stay in, if known.
+        arrays_meant: by code line of an access, the shared array that it must stay in, if known.
+        warp_size: lanes of a warp.
+        whole_warps: blocks consist of whole warps, whose last lanes may have no thread.
+        lockstep: the lanes of a warp execute each instruction together, so that their accesses are ordered.
     """
 
     launch: Launch
@@ -60,6 +63,14 @@ class LaunchContext(Struct, frozen=True):
     shared_bytes: int
     local_bytes: int
     arrays_meant: Callable[[], dict[int, SharedArray]] = dict
+    warp_size: int = 32
+    whole_warps: bool = False
+    lockstep: bool = False
+
+    @property
+    def lanes_per_block(self) -> int:
+        """Lanes of a block: its threads, and in the last warp lanes without a thread if `whole_warps`."""
+        return self.threads_per_block + (-self.threads_per_block % self.warp_size if self.whole_warps else 0)
 
 
 class Transfer(Struct, frozen=True, eq=False):

@@ -111,7 +111,23 @@ class Group:
                 value = self.registers[slot]
                 if value is not None:
                     registers[slot] = value if len(value) == 1 else value[select]
-        return Group(pc, self.stack, lanes, len(positions), registers, base=self.base, missing=self.missing)
+        return self.like(pc, lanes, len(positions), registers)
+
+    def like(self, pc: int, lanes: Lanes, count: int, registers: list[Array | None]) -> Group:
+        """A group of other lanes of the same batch."""
+        return Group(pc, self.stack, lanes, count, registers, base=self.base, missing=self.missing)
+
+    def joined(self, values: list[Array], groups: Sequence[Group], batch_size: int) -> Array:
+        """The values of several groups, each at its lanes, as this group holds them, which is all of them."""
+        first = values[0]
+        unsigned = np.dtype(f"u{first.dtype.itemsize}") if first.dtype != np.bool_ else first.dtype
+        same = [value.view(unsigned) for value in values]
+        if all(len(value) == 1 for value in same) and all(value[0] == same[0][0] for value in same[1:]):
+            return first
+        whole = np.empty(batch_size, unsigned)
+        for value, group in zip(same, groups, strict=True):
+            whole[group.lanes] = value
+        return self.pick(whole)
 
 
 def numbers_of(lanes: slice | NDArray[np.intp]) -> NDArray[np.intp]:
@@ -137,7 +153,7 @@ def merge(groups: Sequence[Group], live: Iterable[int], batch_size: int) -> Grou
         lanes = as_slice(np.flatnonzero(mark))
     base = first.base
     registers: list[Array | None] = base if lanes is None else [None] * len(base)
-    merged = Group(first.pc, first.stack, lanes, count, registers, base=base, missing=first.missing)
+    merged = first.like(first.pc, lanes, count, registers)
     merged.counted = sum(group.counted for group in groups)
     merged.back_edges = max(group.back_edges for group in groups)
     merged.polling = next((group.polling for group in groups if group.polling), None)
@@ -149,23 +165,10 @@ def merge(groups: Sequence[Group], live: Iterable[int], batch_size: int) -> Grou
         values = [
             group.load(slot) if value is None else value for group, value in zip(groups, held, strict=True)
         ]
-        updates.append((slot, _join(values, groups, merged, batch_size)))
+        updates.append((slot, merged.joined(values, groups, batch_size)))
     for slot, value in updates:
         registers[slot] = value
     return merged
-
-
-def _join(values: list[Array], groups: Sequence[Group], merged: Group, batch_size: int) -> Array:
-    """The values of several groups, each at its lanes, as the merged group holds them."""
-    first = values[0]
-    unsigned = np.dtype(f"u{first.dtype.itemsize}") if first.dtype != np.bool_ else first.dtype
-    same = [value.view(unsigned) for value in values]
-    if all(len(value) == 1 for value in same) and all(value[0] == same[0][0] for value in same[1:]):
-        return first
-    whole = np.empty(batch_size, unsigned)
-    for value, group in zip(same, groups, strict=True):
-        whole[group.lanes] = value
-    return merged.pick(whole)
 
 
 class Shape:
@@ -173,13 +176,27 @@ class Shape:
 
     Attributes:
         lanes: how many; block_of_lane: (lanes,) block in the batch; numbers: (lanes,) 0, 1, 2, …
+        threads_of_lane: (lanes,) thread in the batch; -1 for a lane without a thread, which is never active.
+        has_thread: (lanes,) which lanes have a thread, or None if all have.
+
+    Args:
+        threads: of a block; padded: its lanes, where blocks consist of whole warps.
     """
 
-    def __init__(self, blocks: int, threads: int) -> None:
+    def __init__(self, blocks: int, threads: int, padded: int = 0) -> None:
         self.blocks = blocks
+        self.has_thread: NDArray[np.bool_] | None = None
+        if padded > threads:
+            inside = np.tile(np.arange(padded, dtype=np.int64), blocks)
+            self.has_thread = inside < threads
+            first = np.repeat(np.arange(blocks, dtype=np.int64) * threads, padded)
+            self.threads_of_lane: NDArray[np.int64] = np.where(self.has_thread, first + inside, -1)
+            threads = padded
         self.lanes = blocks * threads
         self.numbers: NDArray[np.int64] = np.arange(self.lanes, dtype=np.int64)
         self.block_of_lane: NDArray[np.int64] = np.repeat(np.arange(blocks, dtype=np.int64), threads)
+        if self.has_thread is None:
+            self.threads_of_lane = self.numbers
         self._ramps: dict[int, Array] = {}
 
     def ramp(self, size: int, count: int) -> Array:

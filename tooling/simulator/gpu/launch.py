@@ -79,7 +79,7 @@ class Launch(Struct, frozen=True):
 
 
 class FaultKind(Enum):
-    """Why a kernel was stopped; the value is the CUDA driver's result code for it."""
+    """Why a kernel was stopped; the value is the driver's result code for it."""
 
     ILLEGAL_ADDRESS = 700
     ILLEGAL_INSTRUCTION = 715
@@ -90,7 +90,7 @@ class FaultKind(Enum):
     INVALID_LAUNCH = 1
 
     @property
-    def cuda_result(self) -> int:
+    def driver_result(self) -> int:
         """The code that the next driver call returns (702 is LAUNCH_TIMEOUT, also for a time limit)."""
         return self.value % 10000
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import re
 
-from msgspec import Struct
-
 from tooling.simulator.gpu import stop_texts
 from tooling.simulator.gpu.code_model import Function, Module
+from tooling.simulator.gpu.driver_results import DriverResult
+from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3
 from tooling.simulator.nvidia import device
-from tooling.simulator.nvidia.cuda_results import CudaResult
+from tooling.simulator.program.backend import Kernel, Refusal
 from tooling.text import Text
 
 MAX_THREADS = 0
@@ -30,22 +30,6 @@ SCHEDULING_POLICY = 15
 
 _DIRECTIVE = re.compile(r"\.(maxntid|reqntid|reqnctapercluster)\s+([\d,\s]+)")
 _TARGET = re.compile(r"sm_(\d+)")
-
-
-class Kernel(Struct):
-    """A function handle: the kernel, its module, and its current attributes."""
-
-    module: Module
-    function: Function
-    attributes: list[int]
-    required_block: Dim3 | None = None
-    required_cluster: Dim3 | None = None
-    module_handle: int = 0
-
-    @property
-    def static_shared(self) -> int:
-        """Bytes of shared memory the kernel declares."""
-        return self.attributes[SHARED_BYTES]
 
 
 def describe_kernel(module: Module, function: Function, module_handle: int = 0) -> Kernel:
@@ -68,7 +52,8 @@ def describe_kernel(module: Module, function: Function, module_handle: int = 0) 
         attributes[CLUSTER_MUST_BE_SET] = 1
     for index, extent in zip(REQUIRED_CLUSTER, cluster or (0, 0, 0), strict=True):
         attributes[index] = extent
-    return Kernel(module, function, attributes, shapes.get("reqntid"), cluster, module_handle)
+    static = attributes[SHARED_BYTES]
+    return Kernel(module, function, attributes, shapes.get("reqntid"), cluster, module_handle, static)
 
 
 def static_shared_bytes(module: Module, function: Function) -> int:
@@ -80,25 +65,23 @@ def static_shared_bytes(module: Module, function: Function) -> int:
     return end
 
 
-def set_attribute(kernel: Kernel, attribute: int, value: int) -> CudaResult:
-    """Set an attribute of a function handle, if the value is allowed."""
+def set_attribute(kernel: Kernel, attribute: int, value: int) -> tuple[DriverResult, Text | None]:
+    """Set an attribute of a function handle, or say why the value is not allowed, where that is known."""
+    most = device.MAX_SHARED_PER_BLOCK_OPT_IN - kernel.static_shared
     allowed = {
-        MAX_DYNAMIC_SHARED: range(device.MAX_SHARED_PER_BLOCK_OPT_IN - kernel.static_shared + 1),
+        MAX_DYNAMIC_SHARED: range(most + 1),
         CARVEOUT: range(-1, 101),
         NON_PORTABLE_CLUSTER: range(2),
         SCHEDULING_POLICY: range(3),
     }
     if value not in allowed.get(attribute, ()):
-        return CudaResult.INVALID_VALUE
+        if attribute != MAX_DYNAMIC_SHARED:
+            return DriverResult.INVALID_VALUE, None
+        name = readable_kernel(kernel.function.name, kernel.module.files.values())
+        facts = {"kernel": name, "value": value, "most": most, "static": kernel.static_shared}
+        return DriverResult.INVALID_VALUE, stop_texts.ATTRIBUTE_TOO_LARGE.of(**facts)
     kernel.attributes[attribute] = value
-    return CudaResult.SUCCESS
-
-
-class Refusal(Struct, frozen=True):
-    """Why a launch is rejected: the driver's result code, and the reason, which a driver does not report."""
-
-    result: CudaResult
-    why: Text
+    return DriverResult.SUCCESS, None
 
 
 def judge_launch(
@@ -134,7 +117,7 @@ def judge_launch(
             opt_in=device.MAX_SHARED_PER_BLOCK_OPT_IN,
         )
     if why is not None:
-        return Refusal(CudaResult.INVALID_VALUE, why)
+        return Refusal(DriverResult.INVALID_VALUE, why)
     return _judge_cluster(kernel, grid, cluster)
 
 
@@ -151,4 +134,4 @@ def _judge_cluster(kernel: Kernel, grid: Dim3, cluster: Dim3 | None) -> Refusal 
         why = stop_texts.WRONG_CLUSTER.of(blocks=math.prod(wanted), most=most)
     elif any(blocks % extent for blocks, extent in zip(grid, wanted, strict=True)):
         why = stop_texts.NO_MULTIPLE.of(grid=grid, cluster=wanted)
-    return None if why is None else Refusal(CudaResult.INVALID_CLUSTER_SIZE, why)
+    return None if why is None else Refusal(DriverResult.INVALID_CLUSTER_SIZE, why)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -51,4 +52,49 @@ class ClusterSync(Protocol):
 
     def wait(self, group: Group, instruction: Instruction) -> bool:
         """Whether the phase that the lanes arrived for is complete; if not, they are parked."""
+        ...
+
+
+class Parked(Protocol):
+    """Lanes that wait at a barrier."""
+
+    @property
+    def group(self) -> Group:
+        """The lanes; `group.pc` is the block at which they resume."""
+        ...
+
+    @property
+    def barrier(self) -> int:
+        """The barrier's number."""
+        ...
+
+    @property
+    def instruction(self) -> Instruction:
+        """The instruction at which they wait."""
+        ...
+
+
+class BlockBarrierState(BlockSync, Protocol):
+    """What the batch needs of its blocks' barriers, besides the interface for instructions."""
+
+    @property
+    def parked(self) -> Sequence[Parked]:
+        """The lanes that wait."""
+        ...
+
+    def after_exit(self) -> None:
+        """Release barriers that threads have completed by exiting."""
+        ...
+
+
+class ClusterBarrierState(ClusterSync, Protocol):
+    """What the batch needs of its clusters' barriers, besides the interface for instructions."""
+
+    @property
+    def parked(self) -> Sequence[Parked]:
+        """The lanes that wait."""
+        ...
+
+    def after_exit(self) -> None:
+        """Release barriers that threads have completed by exiting."""
         ...

@@ -14,11 +14,11 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from tooling.simulator.gpu.address_spaces import Spaces
-from tooling.simulator.gpu.code_model import Function, Instruction
+from tooling.simulator.gpu.code_model import Instruction
 from tooling.simulator.gpu.hooks import LaunchContext
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.listeners import Listeners
-from tooling.simulator.gpu.shared_arrays import SharedArray, arrays_meant
+from tooling.simulator.gpu.shared_arrays import SharedArray
 from tooling.simulator.program.barrier_contract import BlockSync, ClusterSync
 from tooling.simulator.program.first_answers import FirstAnswers
 from tooling.simulator.program.frames import Frames
@@ -113,7 +113,7 @@ class Program(Struct):
         frame_bytes: local memory of one call of a function that may call itself; 0 without such functions.
         frame_start: offset of the first frame; frame_slot: the register with a frame's distance from it.
         framed_slots: registers of such functions.
-        functions: the kernel and every function that it calls; shared_arrays: by name.
+        find_arrays: computes `arrays_meant`, when it is first needed.
         live_in: per block, the slots that may be read before they are written, see `find_live_slots`.
         order: per block, its rank in an order in which divergent paths reconverge as early as possible.
     """
@@ -129,23 +129,16 @@ class Program(Struct):
     frame_start: int = 0
     frame_slot: int = -1
     framed_slots: frozenset[int] = frozenset()
-    functions: tuple[Function, ...] = ()
-    shared_arrays: dict[str, SharedArray] = field(default_factory=dict)
+    find_arrays: Callable[[], dict[int, SharedArray]] = dict
     live_in: list[tuple[int, ...]] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
     _arrays_meant: dict[int, SharedArray] | None = None
 
     @property
     def arrays_meant(self) -> dict[int, SharedArray]:
-        """By PTX line, the shared array that an access must stay in, if known."""
+        """By code line, the shared array that an access must stay in, if known."""
         if self._arrays_meant is None:
-            arrays = self.shared_arrays
-            self._arrays_meant = {
-                line: arrays[name]
-                for function in self.functions
-                if arrays
-                for line, name in arrays_meant(function, arrays).items()
-            }
+            self._arrays_meant = self.find_arrays()
         return self._arrays_meant
 
     def live(self, block: int, stack: tuple[int, ...]) -> set[int]:

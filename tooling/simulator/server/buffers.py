@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.gpu.driver_results import INVALID, OK, DriverResult, Reply
 from tooling.simulator.gpu.hooks import Hook
-from tooling.simulator.nvidia import device
-from tooling.simulator.nvidia.cuda_results import INVALID, OK, CudaResult, Reply
 from tooling.simulator.server.arena import Arena
 from tooling.simulator.server.protocol import REQUESTS, DriverRequest, MemoryKind, Opcode
 
@@ -26,13 +25,15 @@ class Buffers:
     Args:
         arena: the bytes; memory: the allocations in it.
         hooks: receive the host's operations on memory.
+        memory_bytes: device memory.
 
     Attributes:
         physical_bytes: device memory that belongs to no buffer (`virtual_memory`).
         answers: the handler of each request about buffers.
     """
 
-    def __init__(self, arena: Arena, memory: DeviceMemory, hooks: Sequence[Hook]) -> None:
+    def __init__(self, arena: Arena, memory: DeviceMemory, hooks: Sequence[Hook], memory_bytes: int) -> None:
+        self._memory_bytes = memory_bytes
         self.physical_bytes = 0
         self.answers: dict[Opcode, Callable[[DriverRequest], Reply]] = {
             Opcode.ALLOCATE: self._allocate,
@@ -53,7 +54,7 @@ class Buffers:
     @property
     def free_bytes(self) -> int:
         """Device memory that can still be allocated."""
-        return device.MEMORY_BYTES - self._buffer_bytes - self.physical_bytes
+        return self._memory_bytes - self._buffer_bytes - self.physical_bytes
 
     def launched(self) -> None:
         """A launch begins, which may write all current allocations."""
@@ -65,11 +66,11 @@ class Buffers:
             return INVALID
         pinned = kind == MemoryKind.PINNED
         if not pinned and size > self.free_bytes:
-            return CudaResult.OUT_OF_MEMORY, b""
+            return DriverResult.OUT_OF_MEMORY, b""
         try:
             address = self._memory.allocate(size, host=pinned, poison=size <= MOST_POISONED)
         except OutOfDeviceMemory:
-            return CudaResult.OUT_OF_MEMORY, b""
+            return DriverResult.OUT_OF_MEMORY, b""
         allocation = self._memory.containing(address)
         assert allocation is not None
         self._allocations[address] = allocation
@@ -77,7 +78,7 @@ class Buffers:
             self._buffer_bytes += size
         for hook in self._hooks:
             hook.allocate(allocation)
-        return CudaResult.SUCCESS, REQUESTS[Opcode.ALLOCATE].reply.pack(address)
+        return DriverResult.SUCCESS, REQUESTS[Opcode.ALLOCATE].reply.pack(address)
 
     def _free(self, request: DriverRequest) -> Reply:
         address, kind = request.fields
@@ -96,15 +97,15 @@ class Buffers:
     def _range(self, request: DriverRequest) -> Reply:
         allocation = self._memory.containing(request.fields[0])
         if allocation is None or not allocation.live:
-            return CudaResult.NOT_FOUND, b""
+            return DriverResult.NOT_FOUND, b""
         kind = MemoryKind.PINNED if allocation.host else MemoryKind.DEVICE
-        return CudaResult.SUCCESS, REQUESTS[Opcode.RANGE].reply.pack(
+        return DriverResult.SUCCESS, REQUESTS[Opcode.RANGE].reply.pack(
             allocation.base, allocation.size, allocation.serial, kind
         )
 
     def _memory_info(self, _request: DriverRequest) -> Reply:
-        return CudaResult.SUCCESS, REQUESTS[Opcode.MEMORY_INFO].reply.pack(
-            self.free_bytes, device.MEMORY_BYTES
+        return DriverResult.SUCCESS, REQUESTS[Opcode.MEMORY_INFO].reply.pack(
+            self.free_bytes, self._memory_bytes
         )
 
     # -- copies and fills ----------------------------------------------------------------------------

@@ -1,8 +1,7 @@
 """A program's context on the simulated GPU: its memory, modules, functions, launches, and its fault.
 
 `Gpu` is shared by all programs of a simulation, `Context` belongs to one process: as on hardware, processes
-do not share memory. A context answers the requests of `protocol`; the codes are the driver's (CUDA
-driver API, at the function a request serves).
+do not share memory. A context answers the requests of `protocol`; the codes are the driver's.
 """
 
 from __future__ import annotations
@@ -17,31 +16,32 @@ from msgspec import Struct, field
 
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.simulator.backends import default_backend
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.findings import Finding
 from tooling.simulator.checks.footprint import Footprints
 from tooling.simulator.engine.executor import Executor, Job
 from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.gpu.driver_results import INVALID, OK, DriverResult, Reply
 from tooling.simulator.gpu.hooks import Hook
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3, FaultKind, Launch, LaunchResult
+from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.simulator.gpu.stop_texts import (
+    NO_MEMORY,
     NOT_SIMULATED,
     ON_A_REAL_GPU,
     REFUSED,
     TOO_MANY_BLOCKS,
     WITHOUT_CHECKS,
 )
-from tooling.simulator.nvidia import device
-from tooling.simulator.nvidia.cuda_results import INVALID, OK, CudaResult, Reply
-from tooling.simulator.nvidia.launch_rules import Kernel, describe_kernel, judge_launch, set_attribute
-from tooling.simulator.nvidia.ptx.errors import PtxError
-from tooling.simulator.nvidia.ptx.reader import parse_module
+from tooling.simulator.program.backend import Backend, CodeError, Kernel
 from tooling.simulator.server.arena import Arena
 from tooling.simulator.server.buffers import Buffers
 from tooling.simulator.server.device_output import DeviceOutput
 from tooling.simulator.server.protocol import (
+    ARENA_BYTES,
     MAGIC,
     REQUESTS,
     VERSION,
@@ -58,7 +58,7 @@ MOST_CHECKED_BLOCKS = 1 << 24
 
 
 class LaunchNotSimulated(ToolingError):
-    """A launch that an H200 accepts and the engine does not support."""
+    """A launch that the driver accepts and the engine does not support."""
 
     exit_code = ExitCode.NOT_POSSIBLE
 
@@ -71,15 +71,21 @@ class LaunchRecord(Struct, frozen=True):
     result: LaunchResult
 
 
+_HIGHEST_ARENA = (1 << 57) - ARENA_BYTES
+"""Addresses of programs have at most 57 bits, with five levels of page tables."""
+
+
 class Gpu(Struct):
     """The state that the programs of a simulation share: the executor, and the results.
 
     Attributes:
+        backend: of the simulated GPU.
         make_checks: creates the checks for one program.
         language: of messages to programs (`en` or `ko`).
         lock: held while a request is answered; the engine is not thread-safe.
-        errors: why a program could not be simulated (unknown PTX), for the tool to show.
+        errors: why a program could not be simulated (an unknown instruction), for the tool to show.
         failures: errors in the simulator itself, raised again when the simulation ends.
+        selection: the launches whose findings are recorded.
         result_sizes: of the results whose origin is recorded, in bytes; None: nothing is recorded.
     """
 
@@ -93,18 +99,20 @@ class Gpu(Struct):
     failures: list[Exception] = field(default_factory=list)
     modules: dict[bytes, Module] = field(default_factory=dict)
     result_sizes: frozenset[int] | None = None
+    backend: Backend = field(default_factory=default_backend)
+    selection: LaunchSelection = LaunchSelection()
 
-    def parse(self, text: bytes) -> Module:
-        """The module of a PTX text, parsed once.
+    def parse(self, image: bytes) -> Module:
+        """The module of an image, parsed once.
 
         Raises:
-            PtxError: the text has something that the simulator does not support.
+            CodeError: the image has something that the simulator does not support.
         """
-        known = self.modules.get(text)
+        known = self.modules.get(image)
         if known is None:
-            known = parse_module(text.decode("utf-8", "replace"))
+            known = self.backend.parse(image)
             self.executor.prepare(known)
-            self.modules[text] = known
+            self.modules[image] = known
         return known
 
     @property
@@ -129,9 +137,10 @@ class Context:
         self._gone = gone
         footprints = Footprints()
         self.checks = tuple(gpu.make_checks(footprints))
+        self._named = 0  # launches so far of kernels with the selected name
         self.provenance = None if gpu.result_sizes is None else ProvenanceHook(gpu.result_sizes, footprints)
         self._hooks: tuple[Hook, ...] = (*self.checks, *([self.provenance] if self.provenance else []))
-        self.fault = int(CudaResult.SUCCESS)
+        self.fault = int(DriverResult.SUCCESS)
         self._arena: Arena | None = None
         self._memory: DeviceMemory | None = None
         self._modules: dict[int, Module] = {}
@@ -191,18 +200,19 @@ class Context:
             raise ProtocolError("the first request is not from a stand-in driver")
         shape = REQUESTS[Opcode.HELLO].reply
         if version != VERSION:
-            return CudaResult.SYSTEM_DRIVER_MISMATCH, struct.pack("<I", VERSION).ljust(shape.size, b"\0")
-        if self._memory is not None or base % mmap.PAGESIZE or base == 0:
-            raise ProtocolError("a second HELLO, or an arena that is not page-aligned")
+            return DriverResult.SYSTEM_DRIVER_MISMATCH, struct.pack("<I", VERSION).ljust(shape.size, b"\0")
+        if self._memory is not None or base % mmap.PAGESIZE or not 0 < base < _HIGHEST_ARENA:
+            raise ProtocolError("a second HELLO, or an arena that is not page-aligned user memory")
+        device = self.gpu.backend.device
         self._arena = Arena(base)
         self._memory = DeviceMemory(self._arena.buffer, base)
-        self._buffers = Buffers(self._arena, self._memory, self._hooks)
+        self._buffers = Buffers(self._arena, self._memory, self._hooks, device.memory_bytes)
         virtual = VirtualMemory(self._arena, self._memory, self._buffers, self._hooks)
         self._answers |= self._buffers.answers | virtual.answers
-        pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.ATTRIBUTES.items())
+        pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.attributes.items())
         file = (os.getpid(), self._arena.descriptor)
-        head = shape.pack(VERSION, *file, len(device.ATTRIBUTES), device.MEMORY_BYTES)
-        return CudaResult.SUCCESS, head + pairs + device.NAME.encode()
+        head = shape.pack(VERSION, *file, len(device.attributes), device.memory_bytes)
+        return DriverResult.SUCCESS, head + pairs + device.name.encode()
 
     # Modules and functions.
 
@@ -213,22 +223,22 @@ class Context:
     def _load_module(self, request: DriverRequest) -> Reply:
         try:
             module = self.gpu.parse(request.tail)
-        except PtxError as error:
+        except CodeError as error:
             error.speak(self.gpu.language)
             self.gpu.errors.append(error)
-            return CudaResult.INVALID_PTX, str(error).encode()
+            return DriverResult.INVALID_CODE, str(error).encode()
         try:
             self.memory.symbols(module)
         except OutOfDeviceMemory:
-            return CudaResult.OUT_OF_MEMORY, b""
+            return DriverResult.OUT_OF_MEMORY, b""
         handle = self._new_handle()
         self._modules[handle] = module
-        return CudaResult.SUCCESS, REQUESTS[Opcode.LOAD_MODULE].reply.pack(handle)
+        return DriverResult.SUCCESS, REQUESTS[Opcode.LOAD_MODULE].reply.pack(handle)
 
     def _unload_module(self, request: DriverRequest) -> Reply:
         (handle,) = request.fields
         if self._modules.pop(handle, None) is None:
-            return CudaResult.INVALID_HANDLE, b""
+            return DriverResult.INVALID_HANDLE, b""
         self._kernels = {
             number: kernel for number, kernel in self._kernels.items() if kernel.module_handle != handle
         }
@@ -238,33 +248,34 @@ class Context:
         module_handle = request.fields[0]
         module = self._modules.get(module_handle)
         if module is None:
-            return CudaResult.INVALID_HANDLE, b""
+            return DriverResult.INVALID_HANDLE, b""
         function = module.kernels.get(request.tail.decode("utf-8", "replace"))
         if function is None:
-            return CudaResult.NOT_FOUND, b""
+            return DriverResult.NOT_FOUND, b""
         handle = self._new_handle()
-        kernel = self._kernels[handle] = describe_kernel(module, function, module_handle)
+        kernel = self._kernels[handle] = self.gpu.backend.describe_kernel(module, function, module_handle)
         parameters = function.parameters
         answer = REQUESTS[Opcode.FUNCTION].reply.pack(handle, len(parameters), *kernel.attributes)
         layout = b"".join(struct.pack("<II", parameter.offset, parameter.size) for parameter in parameters)
-        return CudaResult.SUCCESS, answer + layout
+        return DriverResult.SUCCESS, answer + layout
 
     def _global(self, request: DriverRequest) -> Reply:
         module = self._modules.get(request.fields[0])
         if module is None:
-            return CudaResult.INVALID_HANDLE, b""
+            return DriverResult.INVALID_HANDLE, b""
         name = request.tail.decode("utf-8", "replace")
         address = self.memory.symbols(module).get(name)
         if address is None:
-            return CudaResult.NOT_FOUND, b""
-        return CudaResult.SUCCESS, REQUESTS[Opcode.GLOBAL].reply.pack(address, module.globals[name].size)
+            return DriverResult.NOT_FOUND, b""
+        return DriverResult.SUCCESS, REQUESTS[Opcode.GLOBAL].reply.pack(address, module.globals[name].size)
 
     def _set_attribute(self, request: DriverRequest) -> Reply:
         handle, attribute, value = request.fields
         kernel = self._kernels.get(handle)
         if kernel is None:
-            return CudaResult.INVALID_HANDLE, b""
-        return set_attribute(kernel, attribute, value), b""
+            return DriverResult.INVALID_HANDLE, b""
+        result, why = self.gpu.backend.set_attribute(kernel, attribute, value)
+        return result, b"" if why is None else why.render(self.gpu.language).encode()
 
     def _occupancy(self, request: DriverRequest) -> Reply:
         """Ignores registers, whose number PTX does not specify: hardware may run fewer blocks."""
@@ -273,13 +284,14 @@ class Context:
         handle, threads, dynamic_shared = request.fields
         kernel = self._kernels.get(handle)
         if kernel is None:
-            return CudaResult.INVALID_HANDLE, b""
+            return DriverResult.INVALID_HANDLE, b""
         if threads <= 0:
             return INVALID
+        device = self.gpu.backend.device
         shared = kernel.static_shared + dynamic_shared
-        fits = threads <= device.MAX_THREADS_PER_BLOCK and shared <= device.MAX_SHARED_PER_BLOCK_OPT_IN
+        fits = threads <= device.max_threads_per_block and shared <= device.max_shared_bytes
         blocks = theoretical_occupancy(threads, shared).blocks if fits else 0
-        return CudaResult.SUCCESS, REQUESTS[Opcode.OCCUPANCY].reply.pack(blocks)
+        return DriverResult.SUCCESS, REQUESTS[Opcode.OCCUPANCY].reply.pack(blocks)
 
     # Launches.
 
@@ -287,10 +299,12 @@ class Context:
         numbers = request.fields
         kernel = self._kernels.get(numbers[0])
         if kernel is None:
-            return CudaResult.INVALID_HANDLE, b""
+            return DriverResult.INVALID_HANDLE, b""
         grid, block, named = Dim3(*numbers[1:4]), Dim3(*numbers[4:7]), Dim3(*numbers[7:10])
         clustered, dynamic_shared, stream = numbers[10:]
-        refusal = judge_launch(kernel, grid, block, named if clustered else None, dynamic_shared)
+        refusal = self.gpu.backend.judge_launch(
+            kernel, grid, block, named if clustered else None, dynamic_shared
+        )
         if refusal is not None:
             name = readable_kernel(kernel.function.name, kernel.module.files.values())
             return refusal.result, REFUSED.of(kernel=name, why=refusal.why).render(self.gpu.language).encode()
@@ -315,21 +329,33 @@ class Context:
         gpu = self.gpu
         assert self._buffers is not None
         self._buffers.launched()
+        self._select(launch, module)
         try:
             result = gpu.executor.run(
                 Job(launch, module, self.memory, self._hooks, self._output.add, self._gone)
             )
+        except MemoryError:
+            return self._not_simulated(launch, module, NO_MEMORY, WITHOUT_CHECKS)
         except ToolingError as error:
             gpu.errors.append(error)
-            self.fault = CudaResult.LAUNCH_FAILED
+            self.fault = DriverResult.LAUNCH_FAILED
             return OK
         gpu.records.append(LaunchRecord(launch, module, result))
         if result.error is None:
             return OK
         if result.error.kind is FaultKind.INVALID_LAUNCH:
             return self._not_simulated(launch, module, result.error.reason, ON_A_REAL_GPU)
-        self.fault = result.error.kind.cuda_result
+        self.fault = result.error.kind.driver_result
         return OK
+
+    def _select(self, launch: Launch, module: Module) -> None:
+        selection = self.gpu.selection
+        if selection.everything:
+            return
+        name = readable_kernel(launch.function.name, module.files.values())
+        for check in self.checks:
+            check.recording = selection.wants(name, self._named)
+        self._named += selection.kernel in name
 
     def _not_simulated(self, launch: Launch, module: Module, why: Text, hint: Text) -> Reply:
         name = readable_kernel(launch.function.name, module.files.values())

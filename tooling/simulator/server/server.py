@@ -13,7 +13,7 @@ import socket
 import struct
 import threading
 
-from tooling.simulator.nvidia.cuda_results import CudaResult
+from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.server.context import Context, Gpu
 from tooling.simulator.server.protocol import PeerGone, ProtocolError, encode_reply, receive_request
 
@@ -82,8 +82,8 @@ class Server:
                         raise
                     except Exception as error:  # noqa: BLE001 - kept, and raised when the simulation ends
                         self.gpu.failures.append(error)
-                        context.fault = CudaResult.UNKNOWN
-                        reply = (CudaResult.UNKNOWN, b"", b"")
+                        context.fault = DriverResult.UNKNOWN
+                        reply = (DriverResult.UNKNOWN, b"", b"")
                 connection.sendall(encode_reply(*reply))
         except (PeerGone, ProtocolError, OSError):
             pass  # the program ended, or violated the protocol: close the connection

@@ -16,10 +16,13 @@ from typing import Self
 from msgspec import Struct
 
 from tooling.errors import ToolingError
+from tooling.simulator.backends import DEFAULT, backend_for
 from tooling.simulator.checks.findings import Check, Finding
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.engine.executor import Engine, Executor
 from tooling.simulator.gpu.launch import LaunchResult
+from tooling.simulator.gpu.launch_selection import LaunchSelection
+from tooling.simulator.program.backend import Backend
 from tooling.simulator.server.context import Gpu, LaunchRecord
 from tooling.simulator.server.libraries import Libraries, find_libraries
 from tooling.simulator.server.provenance import Provenance, merged
@@ -35,17 +38,21 @@ class SimulationOptions(Struct, frozen=True):
         checks: the enabled checks.
         language: of messages to programs (`en` or `ko`).
         schedule: the order in which threads run: `lockstep`, `random:SEED` or `adversarial`.
+        instruction_set: of the simulated GPU, see `backends`.
         time_limit: seconds of wall time that one kernel may take, or None.
         graph_cache: folder for graphs that MAX compiles for the simulated GPU; None if none are used.
+        selection: the launches whose findings are recorded.
         result_sizes: in bytes; the origin of what the programs copy to the host in these sizes is recorded.
     """
 
     checks: frozenset[Check] = ALL_CHECKS
     language: str = "en"
     schedule: str = "lockstep"
+    instruction_set: str = DEFAULT
     time_limit: float | None = None
     graph_cache: Path | None = None
     result_sizes: frozenset[int] | None = None
+    selection: LaunchSelection = LaunchSelection()
 
 
 class Simulation:
@@ -75,12 +82,20 @@ class Simulation:
         self._environment: dict[str, str] = {}
 
     def __enter__(self) -> Self:
-        libraries = self._libraries or _default_libraries()
+        backend = backend_for(self.options.instruction_set)
+        libraries = self._libraries or _default_libraries(backend)
         executor = self._executor or Engine(self.options.schedule, self.options.time_limit)
         checks = functools.partial(make_checks, sorted(self.options.checks))
-        self._gpu = Gpu(executor, checks, self.options.language, result_sizes=self.options.result_sizes)
+        self._gpu = Gpu(
+            executor,
+            checks,
+            self.options.language,
+            result_sizes=self.options.result_sizes,
+            backend=backend,
+            selection=self.options.selection,
+        )
         self._server = Server(self._gpu)
-        self._environment = _environment(libraries, self._server, self.options)
+        self._environment = _environment(libraries, self._server, self.options, backend)
         return self
 
     def __exit__(
@@ -131,7 +146,9 @@ class Simulation:
         return list(self.gpu.errors)
 
 
-def _environment(libraries: Libraries, server: Server, options: SimulationOptions) -> dict[str, str]:
+def _environment(
+    libraries: Libraries, server: Server, options: SimulationOptions, backend: Backend
+) -> dict[str, str]:
     inherited = os.environ.get("LD_LIBRARY_PATH")
     variables = {
         "GPU_SIM_SOCKET": server.name,
@@ -139,7 +156,7 @@ def _environment(libraries: Libraries, server: Server, options: SimulationOption
         # One allocation per buffer: out-of-bounds accesses inside a pool would not be detected.
         "MODULAR_DEVICE_CONTEXT_MEMORY_MANAGER_SIZE_PERCENT": "0",
         "MODULAR_TELEMETRY_ENABLED": "0",
-        "MODULAR_NVPTX_LIBRARY_PATH": str(libraries.nvptx),
+        **{name: str(libraries.folder / file) for name, file in backend.stand_ins.path_variables.items()},
     }
     if options.graph_cache is not None:
         # MAX would find graphs compiled for real hardware, with machine code instead of PTX.
@@ -147,7 +164,7 @@ def _environment(libraries: Libraries, server: Server, options: SimulationOption
     return variables
 
 
-def _default_libraries() -> Libraries:
+def _default_libraries(backend: Backend) -> Libraries:
     from tooling.toolchain import find_toolchain, open_cache  # noqa: PLC0415 - only where none are given
 
-    return find_libraries(find_toolchain(), open_cache())
+    return find_libraries(find_toolchain(), open_cache(), backend.stand_ins)

@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.gpu.driver_results import INVALID, OK, DriverResult, Reply
 from tooling.simulator.gpu.hooks import Hook
-from tooling.simulator.nvidia.cuda_results import INVALID, OK, CudaResult, Reply
 from tooling.simulator.server.arena import Arena, ArenaUnavailable
 from tooling.simulator.server.buffers import MOST_POISONED, Buffers
 from tooling.simulator.server.protocol import GRANULARITY, REQUESTS, DriverRequest, MemoryAccess, Opcode
@@ -102,8 +102,8 @@ class VirtualMemory:
         try:
             reservation = self._memory.reserve(size, max(alignment, GRANULARITY))
         except OutOfDeviceMemory:
-            return CudaResult.OUT_OF_MEMORY, b""
-        return CudaResult.SUCCESS, REQUESTS[Opcode.RESERVE].reply.pack(reservation.base)
+            return DriverResult.OUT_OF_MEMORY, b""
+        return DriverResult.SUCCESS, REQUESTS[Opcode.RESERVE].reply.pack(reservation.base)
 
     def _unreserve(self, request: DriverRequest) -> Reply:
         address, size = request.fields
@@ -122,11 +122,11 @@ class VirtualMemory:
         if size == 0 or size % GRANULARITY:
             return INVALID
         if size > self._buffers.free_bytes:
-            return CudaResult.OUT_OF_MEMORY, b""
+            return DriverResult.OUT_OF_MEMORY, b""
         self._last_handle += 16
         self._physical[self._last_handle] = Physical(self._arena.extend(size), size)
         self._buffers.physical_bytes += size
-        return CudaResult.SUCCESS, REQUESTS[Opcode.CREATE].reply.pack(self._last_handle)
+        return DriverResult.SUCCESS, REQUESTS[Opcode.CREATE].reply.pack(self._last_handle)
 
     def _release(self, request: DriverRequest) -> Reply:
         (number,) = request.fields
@@ -142,7 +142,7 @@ class VirtualMemory:
         if mapping is None:
             return INVALID
         mapping.physical.handles += 1
-        return CudaResult.SUCCESS, REQUESTS[Opcode.RETAIN].reply.pack(mapping.number)
+        return DriverResult.SUCCESS, REQUESTS[Opcode.RETAIN].reply.pack(mapping.number)
 
     def _drop_unused(self, number: int) -> None:
         """Free memory without a handle or a mapping."""
@@ -162,7 +162,7 @@ class VirtualMemory:
         if physical is None or physical.handles == 0 or size == 0:
             return INVALID
         if size != physical.size:  # an H200 maps created memory whole
-            return CudaResult.NOT_SUPPORTED, b""
+            return DriverResult.NOT_SUPPORTED, b""
         reservation = self._memory.reservation_of(address)
         if address % GRANULARITY or reservation is None:
             return INVALID
@@ -171,10 +171,10 @@ class VirtualMemory:
         try:
             self._arena.map(address, size, physical.offset)
         except ArenaUnavailable:
-            return CudaResult.OUT_OF_MEMORY, b""
+            return DriverResult.OUT_OF_MEMORY, b""
         physical.mappings += 1
         self._mappings.append(Mapping(address, size, number, physical))
-        return CudaResult.SUCCESS, REQUESTS[Opcode.MAP].reply.pack(physical.offset)
+        return DriverResult.SUCCESS, REQUESTS[Opcode.MAP].reply.pack(physical.offset)
 
     def _unmap(self, request: DriverRequest) -> Reply:
         address, size = request.fields
@@ -209,7 +209,7 @@ class VirtualMemory:
         mapping = self._mapping_of(request.fields[0])
         if mapping is None:
             return INVALID
-        return CudaResult.SUCCESS, REQUESTS[Opcode.ACCESS].reply.pack(mapping.access)
+        return DriverResult.SUCCESS, REQUESTS[Opcode.ACCESS].reply.pack(mapping.access)
 
     def _enable(self, mapping: Mapping, *, read_only: bool) -> None:
         if mapping.allocation is not None:

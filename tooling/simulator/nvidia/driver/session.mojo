@@ -62,16 +62,20 @@ struct Function(Copyable, Movable):
 
 struct Session(Movable):
     """The driver state. `fault` is the error that every call returns after a kernel has failed.
+
+    With `implicit_context` (HIP) threads need not make a context current.
     """
 
     var socket: Int32
     var disconnected: Bool
     var initialised: Bool
+    var implicit_context: Bool
     var mutex: UInt64
     var current_key: UInt32
     var retained: Int
     var fault: Int32
     var unsynchronised: Bool
+    var asked_for_times: Bool
     var attributes: Dict[UInt32, Int32]
     var name: List[UInt8]
     var memory_bytes: UInt64
@@ -92,6 +96,7 @@ struct Session(Movable):
         self.socket = -1
         self.disconnected = False
         self.initialised = False
+        self.implicit_context = False
         # Zeros are PTHREAD_MUTEX_INITIALIZER.
         self.mutex = external_call["calloc", UInt64](UInt64(1), UInt64(64))
         self.current_key = 0
@@ -102,6 +107,7 @@ struct Session(Movable):
         self.retained = 0
         self.fault = SUCCESS
         self.unsynchronised = False
+        self.asked_for_times = False
         self.attributes = {}
         self.name = []
         self.memory_bytes = 0
@@ -135,7 +141,7 @@ struct Session(Movable):
             return DEVICE_UNAVAILABLE
         if not self.initialised:
             return NOT_INITIALIZED
-        if self.context_depth() == 0:
+        if not self.implicit_context and self.context_depth() == 0:
             return INVALID_CONTEXT
         return self.fault
 

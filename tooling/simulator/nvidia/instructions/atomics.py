@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from tooling.simulator.gpu.code_model import Instruction, Operand, Register, Vector
-from tooling.simulator.gpu.hooks import AccessKind, Space
+from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.requests import MemoryRequest, Width
 from tooling.simulator.numerics.rounding import canonical32, flush32
@@ -27,11 +26,10 @@ from tooling.simulator.nvidia.lowering.predicates import guard
 from tooling.simulator.nvidia.ptx.modifiers import ATOMIC, in_order
 from tooling.simulator.nvidia.semantics.registry import DTYPES
 from tooling.simulator.nvidia.semantics.tables import lookup
+from tooling.simulator.program.atomics import Update, in_lane_order, update_memory
 from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
-Update = Callable[[Array, Array, "Array | None"], Array]
-"""A function from (old value, operand, second operand) to the new value."""
 
 
 def _increment(old: Array, limit: Array, _second: Array | None) -> Array:
@@ -136,51 +134,14 @@ class Atomic(Struct, frozen=True):
             view: all memory of the space, as an array of `dtype`.
             index: (n,) indices into `view`; value, second: (n,) operands.
         """
-        update = self._update(space)
-        order = np.argsort(index, kind="stable")
-        ordered = index[order]
-        first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-        starts = np.flatnonzero(first)
-        if len(starts) == len(index):
-            old = view[index]
-            view[index] = update(old, value, second)
-            return old
         ufunc = _UFUNCS.get(self.name) if self.kind[0] in "usb" and self.kind not in _HALVES else None
-        if (
-            self.kind == "f32"
-            and self.name == "add"
-            and np.isfinite(value).all()
-            and np.isfinite(view[ordered[starts]]).all()
-        ):
+        if self.kind == "f32" and self.name == "add" and len(index) > 1:
+            finite = np.isfinite(value).all() and np.isfinite(view[index]).all()
             normal = np.abs(value[value != 0]).min(initial=1.0) >= _TINY
-            ufunc = np.add if normal or space is Space.SHARED else None
-        if ufunc is not None and not self.returns:
-            ufunc.at(view, index, value)
-            return view[index]
-        lengths = np.diff(np.append(starts, len(index)))
-        value, second = value[order], None if second is None else second[order]
-        found = np.empty(len(index), self.dtype)
-        if ufunc is not None and len(starts) < int(lengths.max()):
-            _scan(view, ordered, starts, lengths, value, found, ufunc)
-        else:
-            for turn in range(int(lengths.max())):
-                lanes = starts[lengths > turn] + turn
-                old = view[ordered[lanes]]
-                found[lanes] = old
-                view[ordered[lanes]] = update(old, value[lanes], None if second is None else second[lanes])
-        result = np.empty_like(found)
-        result[order] = found
-        return result
-
-
-def _scan(*arrays: Any) -> None:
-    """For few addresses with many lanes each: a sequential scan per address, so rounding is in lane order."""
-    view, ordered, starts, lengths, value, found, ufunc = arrays
-    for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
-        at = ordered[start]
-        running = ufunc.accumulate(np.concatenate([view[at : at + 1], value[start : start + length]]))
-        found[start : start + length] = running[:-1]
-        view[at] = running[-1]
+            ufunc = np.add if finite and (normal or space is Space.SHARED) else None
+        return in_lane_order(
+            view, index, value, second, self._update(space), ufunc=ufunc, returns=self.returns
+        )
 
 
 def update_at(
@@ -191,39 +152,22 @@ def update_at(
     Args:
         address: (n,) uint64; values: one operand per element, or the two of a compare-and-swap, (n,) each.
     """
-    spaces = batch.spaces
-    dtype, count = atomic.dtype, request.width.count
-    unsigned = np.dtype(f"u{dtype.itemsize}")
-    kept = None
-    announced = [value.view(unsigned) for value in values] if count > 1 else [values[-1].view(unsigned)]
-    if spaces.observers:
-        bits = np.stack(announced) if count > 1 else announced[0]
-        left_out = spaces.notify(space, AccessKind.ATOMIC, request, address, bits)
-        if left_out is not None:
-            kept = np.flatnonzero(~left_out)
-            if not len(kept):
-                return [np.zeros(len(address), dtype)] * count
-            request = request.only(kept, batch.size)
-            values = [value[kept] for value in values]
-            address = address[kept]
-    offset, _ = spaces.offsets(space, request, address, AccessKind.ATOMIC)
-    shift = np.uint64(dtype.itemsize.bit_length() - 1)
-    index = np.broadcast_to((offset >> shift).view(np.int64), len(address))
-    view = spaces.view(space, dtype.itemsize).view(dtype)
-    found = []
-    for element in range(count):
-        at = index + element if element else index
-        before = view[at] if spaces.watching else None
-        second = values[1] if atomic.name == "cas" else None
-        old = atomic.perform(space, view, at, values[element], second)
-        if before is not None:
-            spaces.changes += view[at].tobytes() != before.tobytes()
-        if kept is not None:
-            whole = np.zeros(len(announced[0]), dtype)
-            whole[kept] = old
-            old = whole
-        found.append(old)
-    return found
+    pairs = atomic.name == "cas"
+    return update_memory(
+        batch,
+        space,
+        request,
+        address,
+        dtype=atomic.dtype,
+        values=values[-1:] if pairs else values,
+        perform=lambda view, at, value, kept: atomic.perform(
+            space,
+            view,
+            at,
+            values[0] if pairs and kept is None else values[0][kept] if pairs else value,
+            value if pairs else None,
+        ),
+    )
 
 
 @binds("atom", "red")

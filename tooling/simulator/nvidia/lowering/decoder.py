@@ -201,7 +201,7 @@ class Decoder(Slots):
         self, instruction: Instruction, what: Text, why: Text | None, token: str | None
     ) -> PtxError:
         lines = self.module.text.split("\n")
-        index, column = instruction.ptx_line - 1, instruction.ptx_column - 1
+        index, column = instruction.code_line - 1, instruction.code_column - 1
         if token:
             start = 0 if instruction.predicate and token == instruction.predicate.register else column
             index, column = locate(lines, index, start, token)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tooling.errors import ToolingError
-from tooling.exit_codes import ExitCode
 from tooling.simulator.gpu.code_model import SourceLocation
 from tooling.simulator.gpu.stop_texts import AT_PTX_LINE, FROM
+from tooling.simulator.program.backend import CodeError
 from tooling.text import Text
 
 SCOPE = re.compile(r"_scope\d+_?")
@@ -58,7 +57,7 @@ def locate(lines: Sequence[str], index: int, start: int, token: str) -> tuple[in
 _AT = Text("{place}: {what}")
 
 
-class PtxError(ToolingError):
+class PtxError(CodeError):
     """PTX that cannot be read or executed; the simulator never guesses.
 
     Args:
@@ -70,8 +69,6 @@ class PtxError(ToolingError):
         text: the line itself.
         source: the location in the Mojo source, where known.
     """
-
-    exit_code = ExitCode.NOT_POSSIBLE
 
     def __init__(
         self,

@@ -16,9 +16,6 @@ def _slots(*alternatives: str) -> Slots:
     return tuple(frozenset(words.split()) for words in alternatives)
 
 
-STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"})
-"""Make an access strong: it may race with other threads' strong accesses (PTX ISA 8.7.1)."""
-
 _SCOPE = "cta cluster gpu sys"
 _SPACE = "global shared shared::cta shared::cluster local"
 _EVICTION = (

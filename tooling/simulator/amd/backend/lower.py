@@ -1,0 +1,187 @@
+"""Kernels of code objects to a `Program`: `_lower` is the list of passes."""
+
+from __future__ import annotations
+
+from tooling.gc_pause import paused_gc
+from tooling.simulator.amd.architectures import Architecture
+from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
+from tooling.simulator.amd.decoding import opcodes_gfx942
+from tooling.simulator.amd.decoding.decoder import Decoder
+from tooling.simulator.amd.decoding.instruction import MachineInstruction
+from tooling.simulator.amd.instructions import atomics, scalar, vector
+from tooling.simulator.amd.instructions.binders import ALONE, ENDS, bind
+from tooling.simulator.amd.instructions.data_share import bind_shared
+from tooling.simulator.amd.instructions.memory import bind_memory
+from tooling.simulator.amd.lowering.binder import Lowering
+from tooling.simulator.amd.lowering.entry import initialise_registers
+from tooling.simulator.amd.lowering.lines import source_at
+from tooling.simulator.amd.lowering.waves import ACTIVE, EXEC
+from tooling.simulator.gpu.lanes import Group
+from tooling.simulator.program.module_cache import ModuleCache
+from tooling.simulator.program.program import (
+    BasicBlock,
+    Batch,
+    End,
+    Program,
+    find_live_slots,
+    order_blocks,
+)
+
+INSTRUCTIONS = (atomics, scalar, vector)
+"""Each of these modules enters its instructions into `binders.BINDERS` when it is imported."""
+
+for _tables in (opcodes_gfx942,):
+    for _table in (_tables.FLAT, _tables.GLOBAL, _tables.SCRATCH):
+        bind_memory(_table)
+        atomics.bind_atomics(_table)
+    bind_shared(_tables.DS)
+    atomics.bind_atomics(_tables.DS)
+
+_JUMPS = frozenset({"s_setpc_b64", "s_swappc_b64"})
+
+_PROGRAMS: ModuleCache[Program] = ModuleCache()
+
+
+def decode(module: CodeObject, kernel: KernelFunction, architecture: Architecture) -> Program:
+    """The program of a kernel and of every function it calls; decoded once per code object and kernel.
+
+    Raises:
+        UnknownInstruction: an instruction that the simulator does not know.
+    """
+
+    def find() -> Program:
+        with paused_gc():
+            return _lower(module, kernel, architecture)
+
+    return _PROGRAMS.get((module.digest, kernel.name), find)
+
+
+def _lower(module: CodeObject, kernel: KernelFunction, architecture: Architecture) -> Program:
+    """The passes from machine code to a program, in their order."""
+    instructions = _reachable(module, kernel, Decoder(architecture))
+    lowering = Lowering(module, kernel, architecture)
+    initialise_registers(lowering)
+    parts = _split_into_blocks(lowering, instructions, kernel.descriptor.entry)
+    _bind_instructions(lowering, parts)
+    _connect_jumps(lowering, parts)
+    program = _assemble(lowering)
+    find_live_slots(program)
+    order_blocks(program)
+    return program
+
+
+def _reachable(module: CodeObject, kernel: KernelFunction, decoder: Decoder) -> dict[int, MachineInstruction]:
+    """Every instruction that control can reach, by offset.
+
+    Functions are called by addresses in registers. If the kernel calls any, all code of the module counts.
+    """
+    found: dict[int, MachineInstruction] = {}
+    work = [kernel.descriptor.entry]
+    starts = function_starts(module)
+    while work:
+        offset = work.pop()
+        while offset not in found:
+            instruction = decoder.decode(module.code, offset, source_at(module, offset))
+            found[offset] = instruction
+            offset += instruction.size
+            if instruction.target >= 0:
+                work.append(instruction.target)
+            if instruction.name in _JUMPS:
+                work += starts
+            if instruction.name in ("s_endpgm", "s_branch", "s_setpc_b64"):
+                break
+    return dict(sorted(found.items()))
+
+
+def function_starts(module: CodeObject) -> list[int]:
+    """The offsets of the functions in the code, from the symbol table."""
+    return list(module.function_offsets)
+
+
+def _split_into_blocks(
+    lowering: Lowering, instructions: dict[int, MachineInstruction], entry: int
+) -> list[list[MachineInstruction]]:
+    """Cut the code at jump targets and ends of blocks; returns the instructions of each block."""
+    starts = {entry, *function_starts(lowering.module)}
+    for instruction in instructions.values():
+        if instruction.target >= 0:
+            starts.add(instruction.target)
+        if instruction.name in ENDS:
+            starts.add(instruction.offset + instruction.size)
+        if instruction.name in ALONE:
+            starts.add(instruction.offset)
+    parts: list[list[MachineInstruction]] = []
+    end = -1
+    for instruction in instructions.values():
+        if instruction.offset != end or instruction.offset in starts:
+            parts.append([])
+            lowering.block_at[instruction.offset] = len(parts) - 1
+        parts[-1].append(instruction)
+        end = instruction.offset + instruction.size
+    lowering.blocks = [BasicBlock(number, lowering.kernel.name) for number in range(len(parts))]
+    return parts
+
+
+def _bind_instructions(lowering: Lowering, parts: list[list[MachineInstruction]]) -> None:
+    """Turn each instruction into a step or the end of its block.
+
+    Raises:
+        UnknownInstruction: one that the simulator does not support.
+    """
+    for block, part in zip(lowering.blocks, parts, strict=True):
+        lowering.block = block
+        block.instructions = list(part)
+        block.reads(EXEC)
+        block.reads(ACTIVE)
+        after = part[-1].offset + part[-1].size
+        following = lowering.block_at.get(after, -1)
+        for instruction in part:
+            steps = len(block.steps)
+            bind(lowering, instruction, following)
+            block.bound(steps)
+        if block.end is None:
+            if following < 0:
+                raise lowering.unsupported(part[-1])
+            block.successors.append(following)
+            block.end = _fall_through(following)
+
+
+def _connect_jumps(lowering: Lowering, parts: list[list[MachineInstruction]]) -> None:
+    """A jump to a register may lead to every function and to the code after every call."""
+    calls = [number for number, part in enumerate(parts) if part[-1].name == "s_swappc_b64"]
+    targets = [
+        lowering.block_at[start] for start in function_starts(lowering.module) if start in lowering.block_at
+    ]
+    targets += [number + 1 for number in calls if number + 1 < len(parts)]
+    for block, part in zip(lowering.blocks, parts, strict=True):
+        if part[-1].name in _JUMPS:
+            block.successors += targets
+
+
+def _assemble(lowering: Lowering) -> Program:
+    """Gather what the passes found."""
+    kernel = lowering.kernel
+    local = kernel.descriptor.local_bytes
+    if kernel.uses_dynamic_stack:
+        local = max(local, _DYNAMIC_STACK)
+    return Program(
+        kernel.name,
+        lowering.blocks,
+        lowering.origins,
+        {kernel.name: lowering.block_at[kernel.descriptor.entry]},
+        kernel.descriptor.shared_bytes,
+        local,
+        {},
+    )
+
+
+_DYNAMIC_STACK = 16384
+"""Local memory of a thread of a kernel whose stack has no known size, in bytes."""
+
+
+def _fall_through(following: int) -> End:
+    def end(group: Group, _batch: Batch) -> bool:
+        group.pc = following
+        return True
+
+    return end

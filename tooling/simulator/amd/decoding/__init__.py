@@ -1,0 +1,1 @@
+"""Machine code to instructions, and their text as LLVM's assembler writes it."""

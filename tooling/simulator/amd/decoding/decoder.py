@@ -1,0 +1,462 @@
+"""Decodes machine code: each format has a method, which the opcode tables complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+from tooling.simulator.amd.architectures import GFX942, Architecture
+from tooling.simulator.amd.code_object.errors import UnknownInstruction
+from tooling.simulator.amd.decoding import layouts, opcodes_gfx942
+from tooling.simulator.amd.decoding.instruction import CrossLane, MachineInstruction, Modified, Operand
+from tooling.simulator.amd.decoding.layouts import bits, signed
+from tooling.simulator.amd.decoding.memory_forms import data_registers, ds_form
+from tooling.simulator.amd.decoding.operands import LITERAL, OperandCodes, literal_operand, vector
+from tooling.simulator.amd.decoding.text import write_text
+from tooling.simulator.amd.semantics.registry import dwords
+from tooling.simulator.amd.semantics.tables import lookup
+from tooling.simulator.gpu.code_model import SourceLocation
+from tooling.simulator.gpu.stop_texts import UNKNOWN_ENCODING
+
+_SDWA_CODE, _DPP_CODE = 249, 250
+_SELECTIONS = ("BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD")
+_UNUSED = ("UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE")
+
+
+class Decoder:
+    """Decodes the code of one architecture.
+
+    Args:
+        architecture: gfx942.
+    """
+
+    def __init__(self, architecture: Architecture) -> None:
+        assert architecture is GFX942
+        self._tables: ModuleType = opcodes_gfx942
+        self._fields = layouts.GFX9
+        self._encodings = layouts.GFX9_ENCODINGS
+        self._codes = OperandCodes(9)
+        self.mask_registers = architecture.lanes // 32
+
+    def decode(self, code: bytes, offset: int, source: SourceLocation | None = None) -> MachineInstruction:
+        """The instruction at a byte offset.
+
+        Raises:
+            UnknownInstruction: an unknown encoding or opcode, or the end of the code.
+        """
+        raw = code[offset : offset + 16].ljust(16, b"\0")
+        word = int.from_bytes(raw[:4], "little")
+        name = next((name for mask, value, name in self._encodings if word & mask == value), None)
+        known = len(code) - offset
+        try:
+            if name is None or known < 4:
+                raise LookupError(name)
+            found = _Reader(self, name, raw, offset, source).read()
+        except (LookupError, StopIteration) as error:
+            shown = " ".join(f"{int.from_bytes(raw[at : at + 4], 'little'):08x}" for at in (0, 4))
+            raise UnknownInstruction(
+                f"{name or 'encoding'} {shown}", offset=offset, source=source, why=UNKNOWN_ENCODING
+            ) from error
+        return found
+
+    def opcode(self, table: str, number: int) -> str:
+        """The mnemonic of an opcode. Raises LookupError."""
+        return getattr(self._tables, table)[number]  # type: ignore[no-any-return]
+
+
+class _Reader:
+    """Reads one instruction."""
+
+    def __init__(
+        self, decoder: Decoder, encoding: str, raw: bytes, offset: int, source: SourceLocation | None
+    ) -> None:
+        self.decoder = decoder
+        self.encoding = encoding
+        self.offset = offset
+        self.source = source
+        self.size = 8 if encoding in layouts.WIDE else 4
+        self.word = int.from_bytes(raw[:8], "little")
+        self._dwords = [int.from_bytes(raw[at : at + 4], "little") for at in range(0, 16, 4)]
+        self.fields = decoder._fields[encoding]
+        self.literal: int | None = None
+        self.modifiers: tuple[str, ...] = ()
+
+    def read(self) -> MachineInstruction:
+        """The instruction. Raises LookupError for an unknown opcode or operand."""
+        methods: dict[str, Callable[[], MachineInstruction]] = {
+            "SOP1": self._sop, "SOP2": self._sop, "SOPC": self._sop, "SOPK": self._sopk, "SOPP": self._sopp,
+            "SMEM": self._smem, "VOP1": self._vop, "VOP2": self._vop, "VOPC": self._vop, "VOP3": self._vop3,
+            "VOP3P": self._vop3p, "DS": self._ds, "FLAT": self._flat, "MUBUF": self._mubuf,
+        }  # fmt: skip
+        return methods[self.encoding]()
+
+    def _field(self, name: str) -> int:
+        return bits(self.word, self.fields[name])
+
+    def _take_literal(self) -> int:
+        if self.literal is None:
+            self.literal = self._dwords[self.size // 4]
+            self.size += 4
+        return self.literal
+
+    def _source(self, code: int, kind: str) -> Operand:
+        count = self.decoder.mask_registers if kind == "mask" else dwords(kind)
+        literal = self._take_literal() if code == LITERAL else None
+        return self.decoder._codes.source(code, kind, literal, count)
+
+    def _scalar(self, code: int, count: int = 1) -> Operand:
+        return self.decoder._codes.scalar(code, count)
+
+    def _made(self, name: str, opcode: str = "", **rest: object) -> MachineInstruction:
+        instruction = MachineInstruction(
+            opcode or name,
+            self.modifiers,
+            None,
+            (),
+            self.offset // 4 + 1,
+            self.source,
+            name=name,
+            encoding=self.encoding,
+            offset=self.offset,
+            size=self.size,
+            **rest,  # type: ignore[arg-type]
+        )
+        return write_text(instruction)
+
+    # -- scalar ------------------------------------------------------------------------------------------
+
+    def _sop(self) -> MachineInstruction:
+        name = self.decoder.opcode(self.encoding, self._field("op"))
+        operation = lookup(name)
+        kinds = operation.operand_types if operation else _UNTABLED[name][1]
+        results: tuple[Operand, ...] = ()
+        result_kinds = operation.results if operation else _UNTABLED[name][0]
+        if result_kinds and result_kinds[0] != "scc":
+            results = (self._scalar(self._field("sdst"), dwords(result_kinds[0])),)
+        sources = tuple(
+            Modified(self._source(self._field(f"src{number}"), kind)) for number, kind in enumerate(kinds)
+        )
+        return self._made(name, results=results, sources=sources)
+
+    def _sopk(self) -> MachineInstruction:
+        name = self.decoder.opcode("SOPK", self._field("op"))
+        immediate = self._field("immediate")
+        if name == "s_call_b64":
+            target = self.offset + 4 + 4 * signed(immediate, 16)
+            return self._made(
+                name, results=(self._scalar(self._field("sdst"), 2),), immediate=immediate, target=target
+            )
+        if name == "s_setreg_imm32_b32":
+            value = Modified(literal_operand(self._take_literal(), "b32"))
+            return self._made(name, sources=(value,), immediate=immediate)
+        register = self._scalar(self._field("sdst"))
+        if name == "s_setreg_b32":
+            return self._made(name, sources=(Modified(register),), immediate=immediate)
+        if name == "s_getreg_b32":
+            return self._made(name, results=(register,), immediate=immediate)
+        is_unsigned = name.startswith("s_cmpk") and name.endswith("u32")
+        number = immediate if is_unsigned else signed(immediate, 16)
+        constant = Modified(Operand("const", value=number % (1 << 32), text=f"{immediate:#x}"))
+        if name.startswith("s_cmpk"):
+            return self._made(name, sources=(Modified(register), constant), immediate=immediate)
+        return self._made(name, results=(register,), sources=(constant,), immediate=immediate)
+
+    def _sopp(self) -> MachineInstruction:
+        name = self.decoder.opcode("SOPP", self._field("op"))
+        immediate = self._field("immediate")
+        target = -1
+        if name == "s_branch" or name.startswith("s_cbranch"):
+            target = self.offset + 4 + 4 * signed(immediate, 16)
+        return self._made(name, immediate=immediate, target=target)
+
+    def _smem(self) -> MachineInstruction:
+        name = self.decoder.opcode("SMEM", self._field("op"))
+        flags = frozenset({"glc"} if self._field("glc") else ())
+        if name in ("s_dcache_inv", "s_dcache_wb", "s_gl1_inv"):
+            return self._made(name)
+        if name in ("s_memtime", "s_memrealtime"):
+            return self._made(name, results=(self._scalar(self._field("sdata"), 2),))
+        count = _scalar_load_registers(name)
+        base = Modified(self._scalar(2 * self._field("sbase"), 2))
+        sources = [base]
+        immediate = 0
+        if self._field("imm"):
+            immediate = signed(self._field("offset"), 21)
+            flags |= {"imm"}
+            if self._field("soffset_en"):
+                sources.append(Modified(self._scalar(self._field("soffset"))))
+        elif self._field("soffset_en"):
+            sources.append(Modified(self._scalar(self._field("soffset"))))
+        else:
+            sources.append(Modified(self._scalar(self._field("offset") & 0x7F)))
+        result = self._scalar(self._field("sdata"), count)
+        return self._made(name, results=(result,), sources=tuple(sources), immediate=immediate, flags=flags)
+
+    # -- vector ------------------------------------------------------------------------------------------
+
+    def _vop(self) -> MachineInstruction:
+        """VOP1, VOP2 and VOPC, also with SDWA or DPP."""
+        name = self.decoder.opcode(self.encoding, self._field("op"))
+        code = self._field("src0")
+        if name in ("v_nop", "v_clrexcp"):
+            return self._made(name)
+        operation = lookup(name)
+        kinds = operation.operand_types if operation else _UNTABLED[name][1]
+        result_kinds = operation.results if operation else _UNTABLED[name][0]
+        if code == _SDWA_CODE and self.encoding in ("VOP1", "VOP2", "VOPC"):
+            return self._sdwa(name, kinds, result_kinds)
+        if code == _DPP_CODE:
+            return self._dpp(name, kinds, result_kinds)
+        sources = [Modified(self._source(code, kinds[0]))]
+        if name in ("v_fmaak_f32", "v_fmamk_f32"):
+            constant = Modified(literal_operand(self._take_literal(), "f32"))
+            plain = Modified(vector(self._field("src1")))
+            sources += [plain, constant] if name == "v_fmaak_f32" else [constant, plain]
+            return self._made(name, results=(vector(self._field("vdst")),), sources=tuple(sources))
+        if len(kinds) > 1 and self.encoding != "VOP1":
+            sources.append(Modified(vector(self._field("src1"), dwords(kinds[1]))))
+        vcc = self._scalar(106, self.decoder.mask_registers)
+        if "mask" in kinds:
+            sources.append(Modified(vcc))
+        results = self._results(name, result_kinds, vcc)
+        opcode = name if name in _ONE_ENCODING else f"{name}_e32"
+        return self._made(name, opcode, results=results, sources=tuple(sources))
+
+    def _results(self, name: str, kinds: tuple[str, ...], mask: Operand) -> tuple[Operand, ...]:
+        """Vector and mask destinations; a readlane's is scalar."""
+        results = []
+        for kind in kinds:
+            if kind == "mask":
+                results.append(mask)
+            elif name in ("v_readfirstlane_b32", "v_readlane_b32"):
+                results.append(self._scalar(self._field("vdst")))
+            else:
+                accumulation = name in {"v_accvgpr_write_b32", "v_accvgpr_mov_b32"}
+                results.append(vector(self._field("vdst"), dwords(kind), accumulation=accumulation))
+        return tuple(results)
+
+    def _second_dword(self, layout: str) -> dict[str, int]:
+        self.size = 8
+        return {name: bits(self.word, place) for name, place in self.decoder._fields[layout].items()}
+
+    def _sdwa(self, name: str, kinds: tuple[str, ...], result_kinds: tuple[str, ...]) -> MachineInstruction:
+        extra = self._second_dword("SDWA")
+        codes = (extra["src0"], self._field("src1") if self.encoding != "VOP1" else 0)
+        sources = []
+        for number, kind in enumerate(kinds[:2]):
+            if kind == "mask":
+                break
+            is_scalar = extra[f"s{number}"]
+            operand = self._source(codes[number], kind) if is_scalar else vector(codes[number])
+            sources.append(
+                Modified(
+                    operand,
+                    negate=bool(extra[f"src{number}_neg"]),
+                    absolute=bool(extra[f"src{number}_abs"]),
+                    select=_SELECTIONS[extra[f"src{number}_sel"]],
+                    extend=bool(extra[f"src{number}_sext"]),
+                )
+            )
+        vcc = self._scalar(106, self.decoder.mask_registers)
+        if "mask" in kinds:
+            sources.append(Modified(vcc))
+        rest: dict[str, object] = {}
+        mask = vcc
+        if self.encoding == "VOPC":
+            mask = self._scalar(extra["sdst"], self.decoder.mask_registers) if extra["sd"] else vcc
+        else:
+            rest = {
+                "select": _SELECTIONS[extra["dst_sel"]],
+                "unused": _UNUSED[extra["dst_unused"]],
+                "output_scale": extra["omod"],
+                "flags": frozenset({"clamp"} if extra["clamp"] else ()),
+            }
+        results = self._results(name, result_kinds, mask)
+        return self._made(name, f"{name}_sdwa", results=results, sources=tuple(sources), **rest)
+
+    def _dpp(self, name: str, kinds: tuple[str, ...], result_kinds: tuple[str, ...]) -> MachineInstruction:
+        extra = self._second_dword("DPP16")
+        sources = [
+            Modified(
+                vector(extra["src0"], dwords(kinds[0])),
+                negate=bool(extra["src0_neg"]),
+                absolute=bool(extra["src0_abs"]),
+            )
+        ]
+        if len(kinds) > 1 and self.encoding != "VOP1" and kinds[1] != "mask":
+            second = vector(self._field("src1"), dwords(kinds[1]))
+            sources.append(Modified(second, negate=bool(extra["src1_neg"]), absolute=bool(extra["src1_abs"])))
+        vcc = self._scalar(106, self.decoder.mask_registers)
+        if "mask" in kinds:
+            sources.append(Modified(vcc))
+        cross_lane = CrossLane(extra["control"], extra["row_mask"], extra["bank_mask"], bool(extra["bound"]))
+        results = self._results(name, result_kinds, vcc)
+        return self._made(name, f"{name}_dpp", results=results, sources=tuple(sources), cross_lane=cross_lane)
+
+    def _vop3_name(self) -> tuple[str, str]:
+        """The mnemonic, and its suffix: the opcodes of the short formats come first."""
+        number = self._field("op")
+        for first, last, table in _SHORT_OPCODES:
+            if first <= number < last:
+                return self.decoder.opcode(table, number - first), "_e64"
+        try:
+            return self.decoder.opcode("VOP3SD", number), ""
+        except LookupError:
+            return self.decoder.opcode("VOP3", number), ""
+
+    def _vop3(self) -> MachineInstruction:
+        name, suffix = self._vop3_name()
+        operation = lookup(name)
+        kinds = operation.operand_types if operation else _UNTABLED[name][1]
+        result_kinds = operation.results if operation else _UNTABLED[name][0]
+        writes_mask = "mask" in result_kinds and len(result_kinds) > 1
+        negate, absolute = self._field("neg"), 0 if writes_mask else self._field("abs")
+        half = 0 if writes_mask else self._field("op_sel")
+        sources = tuple(
+            Modified(
+                self._source(self._field(f"src{number}"), kind),
+                negate=bool(negate >> number & 1),
+                absolute=bool(absolute >> number & 1),
+                low_half=half >> number & 1,
+            )
+            for number, kind in enumerate(kinds)
+        )
+        mask = (
+            self._scalar(self._field("sdst" if writes_mask else "vdst"), self.decoder.mask_registers)
+            if "mask" in result_kinds
+            else Operand("none")
+        )
+        flags = frozenset({"clamp"} if self._field("clamp") else ())
+        return self._made(
+            name,
+            name + suffix,
+            results=self._results(name, result_kinds, mask),
+            sources=sources,
+            flags=flags,
+            output_scale=self._field("omod"),
+            high_result=bool(half & 8),
+        )
+
+    def _vop3p(self) -> MachineInstruction:
+        name = self.decoder.opcode("VOP3P", self._field("op"))
+        operation = lookup(name)
+        if name.startswith("v_mfma"):
+            return self._mfma(name)
+        kinds = operation.operand_types if operation else _UNTABLED[name][1]
+        if name.startswith("v_accvgpr"):
+            code = self._field("src0")
+            operand = (
+                vector(code - 256, accumulation=True)
+                if name == "v_accvgpr_read_b32"
+                else self._source(code, kinds[0])
+            )
+            return self._made(
+                name, results=self._results(name, ("b32",), operand), sources=(Modified(operand),)
+            )
+        low, high = self._field("op_sel"), self._field("op_sel_hi") | self._field("op_sel_hi2") << 2
+        negate, negate_high = self._field("neg"), self._field("neg_hi")
+        sources = tuple(
+            Modified(
+                self._source(self._field(f"src{number}"), kind),
+                negate=bool(negate >> number & 1),
+                negate_high=bool(negate_high >> number & 1),
+                low_half=low >> number & 1,
+                high_half=high >> number & 1,
+            )
+            for number, kind in enumerate(kinds)
+        )
+        flags = frozenset({"clamp"} if self._field("clamp") else ())
+        results = self._results(name, operation.results if operation else ("b32",), Operand("none"))
+        return self._made(name, results=results, sources=sources, flags=flags)
+
+    def _mfma(self, name: str) -> MachineInstruction:
+        raise LookupError(name)
+
+    # -- memory ------------------------------------------------------------------------------------------
+
+    def _ds(self) -> MachineInstruction:
+        name = self.decoder.opcode("DS", self._field("op"))
+        form = ds_form(name)
+        accumulation = bool(self._field("acc"))
+        results: tuple[Operand, ...] = ()
+        if form.results:
+            results = (vector(self._field("vdst"), form.results, accumulation=accumulation),)
+        sources = []
+        if form.takes_address:
+            sources.append(Modified(vector(self._field("addr"))))
+        sources += [
+            Modified(vector(self._field(f"data{number}"), count, accumulation=accumulation))
+            for number, count in enumerate(form.data)
+        ]
+        immediate = self._field("offset0") | self._field("offset1") << 8
+        flags = frozenset({"gds"} if self._field("gds") else ())
+        return self._made(name, results=results, sources=tuple(sources), immediate=immediate, flags=flags)
+
+    def _flat(self) -> MachineInstruction:
+        table = ("FLAT", "SCRATCH", "GLOBAL", "")[self._field("seg")]
+        name = self.decoder.opcode(table, self._field("op"))
+        flags = {flag for flag in ("sc0", "nt", "sc1") if self._field(flag)}
+        loaded, stored = data_registers(name, returns="sc0" in flags)
+        accumulation = bool(self._field("acc"))
+        has_base = self._field("saddr") != 0x7F and table != "FLAT"
+        address: list[Modified] = []
+        if table == "SCRATCH":
+            if self._field("sve"):
+                address.append(Modified(vector(self._field("addr"))))
+        else:
+            address.append(Modified(vector(self._field("addr"), 1 if has_base else 2)))
+        data = [Modified(vector(self._field("data"), stored, accumulation=accumulation))] if stored else []
+        base = []
+        if has_base:
+            flags.add("saddr")
+            base = [Modified(self._scalar(self._field("saddr"), 1 if table == "SCRATCH" else 2))]
+        if table == "SCRATCH" and self._field("sve"):
+            flags.add("vaddr")
+        if flags & {"sc0", "sc1"} and "atomic" not in name:
+            self.modifiers = ("volatile",)
+        results = (vector(self._field("vdst"), loaded, accumulation=accumulation),) if loaded else ()
+        width = 13 if table != "FLAT" else 12
+        immediate = self._field("offset") & (1 << width) - 1
+        if table != "FLAT":
+            immediate = signed(immediate, 13)
+        return self._made(
+            name,
+            results=results,
+            sources=(*address, *data, *base),
+            immediate=immediate,
+            flags=frozenset(flags),
+        )
+
+    def _mubuf(self) -> MachineInstruction:
+        name = self.decoder.opcode("MUBUF", self._field("op"))
+        flags = frozenset(flag for flag in ("sc0", "sc1", "nt") if self._field(flag))
+        return self._made(name, flags=flags)
+
+
+_SHORT_OPCODES = ((0, 256, "VOPC"), (256, 256 + 64, "VOP2"), (0x140, 0x1C0, "VOP1"))
+"""In VOP3: (first opcode, one past the last, table) of the short formats' operations."""
+
+_ONE_ENCODING = frozenset({"v_readfirstlane_b32", "v_swap_b32"})
+"""The assembler writes these without a suffix."""
+
+_UNTABLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    **{
+        f"s_{kind}_saveexec_b64": (("b64",), ("b64",))
+        for kind in ("and", "or", "xor", "andn2", "orn2", "nand", "nor", "xnor", "andn1", "orn1")
+    },
+    "s_andn1_wrexec_b64": (("b64",), ("b64",)), "s_andn2_wrexec_b64": (("b64",), ("b64",)),
+    "s_getpc_b64": (("b64",), ()), "s_setpc_b64": ((), ("b64",)), "s_swappc_b64": (("b64",), ("b64",)),
+    "s_quadmask_b64": (("b64",), ("b64",)), "s_wqm_b64": (("b64",), ("b64",)),
+    "s_movrels_b32": (("b32",), ("b32",)), "s_movreld_b32": (("b32",), ("b32",)),
+    "v_readfirstlane_b32": (("b32",), ("b32",)), "v_readlane_b32": (("b32",), ("b32", "b32")),
+    "v_writelane_b32": (("b32",), ("b32", "b32")), "v_swap_b32": (("b32",), ("b32",)),
+}  # fmt: skip
+"""Types of results and sources of instructions that are not in the tables of semantics."""
+
+
+def _scalar_load_registers(name: str) -> int:
+    """Registers that a scalar load fills, from its name."""
+    _, _, size = name.partition("s_load_")
+    if size.startswith("dword"):
+        return int(size.removeprefix("dwordx")) if "x" in size else 1
+    return int(size.removeprefix("b")) // 32

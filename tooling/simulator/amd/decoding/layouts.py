@@ -1,0 +1,90 @@
+"""Microcode formats: which bits say what (CDNA 3 ISA, chapter 13; RDNA 3 ISA, chapter 15)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+Fields: TypeAlias = Mapping[str, tuple[int, int]]
+"""Highest and lowest bit of each field."""
+
+_SDWA = {
+    "src0": (39, 32), "dst_sel": (42, 40), "dst_unused": (44, 43), "clamp": (45, 45), "omod": (47, 46),
+    "src0_sel": (50, 48), "src0_sext": (51, 51), "src0_neg": (52, 52), "src0_abs": (53, 53), "s0": (55, 55),
+    "src1_sel": (58, 56), "src1_sext": (59, 59), "src1_neg": (60, 60), "src1_abs": (61, 61), "s1": (63, 63),
+    "sdst": (46, 40), "sd": (47, 47),
+}  # fmt: skip
+"""The second dword of an SDWA instruction."""
+
+_DPP16 = {
+    "src0": (39, 32), "control": (48, 40), "fi": (50, 50), "bound": (51, 51), "src0_neg": (52, 52),
+    "src0_abs": (53, 53), "src1_neg": (54, 54), "src1_abs": (55, 55), "bank_mask": (59, 56),
+    "row_mask": (63, 60),
+}  # fmt: skip
+"""The second dword of a DPP instruction."""
+
+_COMMON: dict[str, Fields] = {
+    "SOP2": {"op": (29, 23), "sdst": (22, 16), "src1": (15, 8), "src0": (7, 0)},
+    "SOPK": {"op": (27, 23), "sdst": (22, 16), "immediate": (15, 0)},
+    "SOP1": {"op": (15, 8), "sdst": (22, 16), "src0": (7, 0)},
+    "SOPC": {"op": (22, 16), "src1": (15, 8), "src0": (7, 0)},
+    "SOPP": {"op": (22, 16), "immediate": (15, 0)},
+    "VOP1": {"op": (16, 9), "vdst": (24, 17), "src0": (8, 0)},
+    "VOP2": {"op": (30, 25), "vdst": (24, 17), "src1": (16, 9), "src0": (8, 0)},
+    "VOPC": {"op": (24, 17), "src1": (16, 9), "src0": (8, 0)},
+    "VOP3": {
+        "op": (25, 16), "vdst": (7, 0), "abs": (10, 8), "sdst": (14, 8), "op_sel": (14, 11),
+        "clamp": (15, 15), "src0": (40, 32), "src1": (49, 41), "src2": (58, 50), "omod": (60, 59),
+        "neg": (63, 61),
+    },
+    "VOP3P": {
+        "op": (22, 16), "vdst": (7, 0), "neg_hi": (10, 8), "op_sel": (13, 11), "op_sel_hi2": (14, 14),
+        "clamp": (15, 15), "src0": (40, 32), "src1": (49, 41), "src2": (58, 50), "op_sel_hi": (60, 59),
+        "neg": (63, 61), "cbsz": (10, 8), "abid": (14, 11), "acc_cd": (15, 15), "acc": (60, 59),
+        "blgp": (63, 61),
+    },
+    "SDWA": _SDWA,
+    "DPP16": _DPP16,
+    "DPP8": {"src0": (39, 32), "control": (63, 40)},
+}  # fmt: skip
+
+GFX9: dict[str, Fields] = {
+    **_COMMON,
+    "SMEM": {
+        "op": (25, 18), "imm": (17, 17), "glc": (16, 16), "soffset_en": (14, 14), "sdata": (12, 6),
+        "sbase": (5, 0), "offset": (52, 32), "soffset": (63, 57),
+    },
+    "DS": {
+        "op": (24, 17), "gds": (16, 16), "offset1": (15, 8), "offset0": (7, 0), "vdst": (63, 56),
+        "data1": (55, 48), "data0": (47, 40), "addr": (39, 32), "acc": (25, 25),
+    },
+    "FLAT": {
+        "op": (24, 18), "sc1": (25, 25), "nt": (17, 17), "sc0": (16, 16), "seg": (15, 14), "sve": (13, 13),
+        "offset": (12, 0), "vdst": (63, 56), "acc": (55, 55), "saddr": (54, 48), "data": (47, 40),
+        "addr": (39, 32),
+    },
+    "MUBUF": {"op": (24, 18), "sc0": (14, 14), "sc1": (15, 15), "nt": (17, 17)},
+}  # fmt: skip
+
+GFX9_ENCODINGS = (
+    (0xFF800000, 0xBE800000, "SOP1"), (0xFF800000, 0xBF000000, "SOPC"), (0xFF800000, 0xBF800000, "SOPP"),
+    (0xF0000000, 0xB0000000, "SOPK"), (0xC0000000, 0x80000000, "SOP2"), (0xFC000000, 0xC0000000, "SMEM"),
+    (0xFE000000, 0x7E000000, "VOP1"), (0xFE000000, 0x7C000000, "VOPC"), (0x80000000, 0x00000000, "VOP2"),
+    (0xFF800000, 0xD3800000, "VOP3P"), (0xFC000000, 0xD0000000, "VOP3"), (0xFC000000, 0xD8000000, "DS"),
+    (0xFC000000, 0xDC000000, "FLAT"), (0xFC000000, 0xE0000000, "MUBUF"),
+)  # fmt: skip
+"""(mask, value, format) of the first dword, the first match counts."""
+
+WIDE = frozenset({"SMEM", "VOP3", "VOP3P", "DS", "FLAT", "MUBUF"})
+"""Formats of 8 bytes; the others have 4, and may be followed by a literal."""
+
+
+def bits(word: int, place: tuple[int, int]) -> int:
+    """The unsigned value of a field."""
+    high, low = place
+    return word >> low & (1 << high - low + 1) - 1
+
+
+def signed(value: int, width: int) -> int:
+    """The value of a two's complement field."""
+    return value - (1 << width) if value >> width - 1 else value

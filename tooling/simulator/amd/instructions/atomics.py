@@ -1,0 +1,159 @@
+"""Atomic operations in global and shared memory (CDNA 3 ISA 12.13, 12.15): lanes perform theirs in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.amd.decoding.instruction import MachineInstruction
+from tooling.simulator.amd.decoding.memory_forms import ds_form
+from tooling.simulator.amd.instructions.binders import active_positions, binds, step_of
+from tooling.simulator.amd.instructions.data_share import at_offset
+from tooling.simulator.amd.instructions.memory import Lanes, flat_address, in_spaces
+from tooling.simulator.amd.lowering.binder import Lowering
+from tooling.simulator.amd.lowering.registers import combined, halves
+from tooling.simulator.amd.lowering.waves import ACTIVE, WaveGroup
+from tooling.simulator.amd.semantics.floats import maximum, minimum, quieted
+from tooling.simulator.gpu.hooks import Space
+from tooling.simulator.gpu.requests import MemoryRequest, Width
+from tooling.simulator.numerics.rounding import U32
+from tooling.simulator.program.atomics import Update, in_lane_order, update_memory
+from tooling.simulator.program.program import Batch
+
+Array = NDArray[Any]
+
+_NAME = re.compile(
+    r"(?:(?:flat|global)_atomic|ds)_"
+    r"(swap|wrxchg|storexchg|cmpswap|cmpst|cmpstore|add|sub|smin|umin|smax|umax|min|max|and|or|xor|inc|dec)"
+    r"(?:_rtn)?(?:_(x2|[a-z]\d+))?(?:_rtn)?"
+)
+
+_UFUNCS: dict[str, np.ufunc] = {
+    "add": np.add, "sub": np.subtract, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
+    "or": np.bitwise_or, "xor": np.bitwise_xor,
+}  # fmt: skip
+_FLOATS: dict[str, Any] = {"add": quieted(np.add), "min": minimum, "max": maximum}
+
+
+def _increment(old: Array, limit: Array, _second: Array | None) -> Array:
+    return np.asarray(np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1)))
+
+
+def _decrement(old: Array, limit: Array, _second: Array | None) -> Array:
+    return np.where((old == 0) | (old > limit), limit, old - old.dtype.type(1))
+
+
+def _compare_and_swap(old: Array, new: Array, compare: Array | None) -> Array:
+    assert compare is not None
+    return np.where(old == compare, new, old)
+
+
+def _operation(name: str) -> tuple[str, np.dtype[Any], Update, np.ufunc | None] | None:
+    """(kind, type, update, the same as a ufunc or None) of an atomic instruction; None for an unknown one."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    kind, suffix = match[1], match[2] or ""
+    size = 8 if suffix == "x2" or suffix.endswith("64") else 4
+    letter = suffix[0] if suffix and suffix != "x2" else ""
+    if kind in ("smin", "smax", "umin", "umax"):
+        letter, kind = ("i" if kind[0] == "s" else "u"), kind[1:]
+    dtype = np.dtype(f"{letter if letter in ('i', 'f') else 'u'}{size}")
+    if kind in ("swap", "wrxchg", "storexchg"):
+        return "swap", dtype, lambda _old, value, _second: value, None
+    if kind in ("cmpswap", "cmpst", "cmpstore"):
+        return "cmpswap", dtype, _compare_and_swap, None
+    if kind in ("inc", "dec"):
+        return kind, dtype, _increment if kind == "inc" else _decrement, None
+    if dtype.kind == "f":
+        function = _FLOATS.get(kind)
+        return None if function is None else (kind, dtype, lambda old, v, _s: function(old, v), None)
+    ufunc = _UFUNCS[kind]
+    return kind, dtype, lambda old, value, _second: np.asarray(ufunc(old, value)), ufunc
+
+
+def bind_atomic(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """An atomic operation of FLAT, GLOBAL or DS."""
+    operation = _operation(instruction.name)
+    if operation is None:
+        raise lowering.unsupported(instruction)
+    kind, dtype, update, ufunc = operation
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    sources = [source.operand for source in instruction.sources]
+    if instruction.encoding == "DS":
+        space: Space | None = Space.SHARED
+        (at,) = lowering.of(sources.pop(0))
+        lowering.block.reads(at)
+        form = ds_form(instruction.name)
+        offset = instruction.immediate
+        address: Callable[[WaveGroup], Array] = lambda group: at_offset(group, at, offset)  # noqa: E731
+        slots = [slot for operand in sources[: len(form.data)] for slot in lowering.of(operand)]
+        # CMPST has the value to compare with first, CMPSTORE (RDNA 3) the new value.
+        compare_first = "cmpstore" not in instruction.name
+    else:
+        space, address = flat_address(lowering, instruction)
+        data = sources[1]
+        slots = lowering.of(data)
+        compare_first = False
+    for slot in slots:
+        lowering.block.reads(slot)
+    lowering.block.reads(ACTIVE)
+    targets = lowering.vector_slots(instruction.results[0]) if instruction.results else []
+    words = dtype.itemsize // 4
+    width = Width(dtype.itemsize, 1)
+
+    def operand_of(group: WaveGroup, number: int) -> Array:
+        parts = [group.get(slot).view(U32) for slot in slots[words * number : words * (number + 1)]]
+        return parts[0] if words == 1 else combined(*parts)
+
+    def step(group: WaveGroup, batch: Batch) -> None:
+        positions = active_positions(group)
+        if positions is not None and not len(positions):
+            return
+        group.polling = instruction
+        batch.sync_count += 1
+        lanes = Lanes(group, positions)
+
+        def spread(values: Array) -> Array:
+            return np.broadcast_to(lanes.pick(values), lanes.count)
+
+        first = spread(operand_of(group, 0)).view(dtype)
+        value, compare = first, None
+        if kind == "cmpswap":
+            second = spread(operand_of(group, 1)).view(dtype)
+            value, compare = (second, first) if compare_first else (first, second)
+        found = np.zeros(lanes.count, dtype)
+
+        def perform(found_in: Space, some: Lanes, inside: Array, which: Array | None) -> None:
+            own = value if which is None else value[which]
+            other = compare if which is None or compare is None else compare[which]
+            request = MemoryRequest(group, instruction, width, some.numbers)
+
+            def act(view: Array, index: Array, values: Array, kept: Array | None) -> Array:
+                wanted = other if other is None or kept is None else other[kept]
+                return in_lane_order(view, index, values, wanted, update, ufunc=ufunc, returns=bool(targets))
+
+            (old,) = update_memory(
+                batch, found_in, request, np.broadcast_to(inside, some.count),
+                dtype=dtype, values=[own], perform=act,
+            )  # fmt: skip
+            found[slice(None) if which is None else which] = old
+
+        in_spaces(space, lanes, spread(address(group)), perform)
+        if targets:
+            bits = found.view(unsigned)
+            for slot, part in zip(targets, [bits] if words == 1 else halves(bits), strict=True):
+                lanes.put(slot, part)
+
+    lowering.block.steps.append(step_of(step))
+
+
+def bind_atomics(table: dict[int, str]) -> None:
+    """Register the atomic operations of an opcode table."""
+    for name in table.values():
+        if _operation(name) is not None:
+            binds(name)(bind_atomic)

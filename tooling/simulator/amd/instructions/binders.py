@@ -1,0 +1,291 @@
+"""Binding: each instruction becomes a step, or the end of a basic block.
+
+Operations of `semantics` are bound by the form of their table row; the other instructions have binders of
+their own, registered in `BINDERS` by mnemonic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.amd.decoding.instruction import CrossLane, MachineInstruction, Operand
+from tooling.simulator.amd.instructions.cross_lane import source_lanes
+from tooling.simulator.amd.lowering.binder import Lowering, Reader, Writer
+from tooling.simulator.amd.lowering.waves import ACTIVE, SCC, WaveGroup
+from tooling.simulator.amd.semantics.registry import DTYPES, Operation
+from tooling.simulator.amd.semantics.tables import lookup
+from tooling.simulator.gpu.lanes import Group
+from tooling.simulator.gpu.stop_texts import OTHER_OPERAND
+from tooling.simulator.program.program import Batch, Step
+
+Array = NDArray[Any]
+Binder: TypeAlias = Callable[[Lowering, MachineInstruction, int], None]
+
+BINDERS: dict[str, Binder] = {}
+"""Binders by mnemonic without the suffix of the encoding. Modules register theirs on import."""
+
+ENDS: set[str] = set()
+"""Mnemonics after which a new basic block starts."""
+
+ALONE: set[str] = set()
+"""Mnemonics that make a basic block of their own: wavefronts may wait there."""
+
+
+def binds(*names: str, ends: bool = False, alone: bool = False) -> Callable[[Binder], Binder]:
+    """Register a binder.
+
+    Args:
+        ends: a new basic block starts after these instructions; alone: wavefronts may wait at them.
+    """
+
+    def enter(binder: Binder) -> Binder:
+        for name in names:
+            BINDERS[name] = binder
+            if ends or alone:
+                ENDS.add(name)
+            if alone:
+                ALONE.add(name)
+        return binder
+
+    return enter
+
+
+def bind(lowering: Lowering, instruction: MachineInstruction, following: int) -> None:
+    """Append the step of an instruction to the current block, or set how the block ends.
+
+    Raises:
+        UnknownInstruction: an unsupported instruction or operand.
+    """
+    try:
+        binder = BINDERS.get(instruction.name)
+        if binder is not None:
+            binder(lowering, instruction, following)
+            return
+        operation = lookup(instruction.name)
+        if operation is None:
+            raise lowering.unsupported(instruction)
+        if instruction.encoding.startswith("SOP"):
+            _bind_scalar(lowering, instruction, operation)
+        else:
+            _bind_vector(lowering, instruction, operation)
+    except (LookupError, ValueError) as error:
+        raise lowering.unsupported(instruction, OTHER_OPERAND) from error
+
+
+def step_of(step: Callable[[WaveGroup, Batch], None]) -> Step:
+    """A step over a group of wavefronts, as the engine calls it."""
+    return step  # type: ignore[return-value]
+
+
+# -- the scalar unit ------------------------------------------------------------------------------------
+
+
+def _bind_scalar(lowering: Lowering, instruction: MachineInstruction, operation: Operation) -> None:
+    readers: list[Reader] = []
+    operands = [source.operand for source in instruction.sources]
+    for kind in operation.arguments:
+        if kind == "scc":
+            lowering.block.reads(SCC)
+            readers.append(lambda group: group.get(SCC))
+        elif kind == "acc":
+            readers.append(lowering.scalar(instruction.results[0], operation.results[0]))
+        else:
+            readers.append(lowering.scalar(operands.pop(0), kind))
+    results = list(instruction.results)
+    writers: list[Writer] = []
+    for kind in operation.results:
+        if kind == "scc":
+            lowering.block.defines.add(SCC)
+            writers.append(_write_scc)
+        else:
+            writers.append(lowering.scalar_writer(results.pop(0), kind))
+    function = operation.function
+    if len(writers) == 1:
+        (write,) = writers
+
+        def step(group: WaveGroup, _batch: Batch) -> None:
+            write(group, function(*[reader(group) for reader in readers]))
+
+        lowering.block.steps.append(step_of(step))
+        return
+
+    def several(group: WaveGroup, _batch: Batch) -> None:
+        values = function(*[reader(group) for reader in readers])
+        for write, value in zip(writers, values, strict=True):
+            write(group, value)
+
+    lowering.block.steps.append(step_of(several))
+
+
+def _write_scc(group: WaveGroup, value: Array) -> None:
+    group.registers[SCC] = value
+
+
+# -- the vector unit ------------------------------------------------------------------------------------
+
+
+def _bind_vector(lowering: Lowering, instruction: MachineInstruction, operation: Operation) -> None:
+    sources = list(instruction.sources)
+    readers: list[Reader] = []
+    for kind in operation.arguments:
+        if kind == "acc":
+            accumulator = instruction.results[0]
+            readers.append(_plain(lowering, accumulator, operation.results[0]))
+        elif kind == "vcc":
+            readers.append(lowering.flags(Operand("vcc", count=lowering.wave_size // 32)))
+        else:
+            readers.append(lowering.vector(sources.pop(0), kind))
+    if instruction.cross_lane is None:
+        finish_vector(lowering, instruction, operation, readers)
+        return
+    readers[0] = _from_other_lanes(readers[0], instruction.cross_lane, lowering.wave_size)
+    before = len(lowering.block.steps)
+    finish_vector(lowering, instruction, operation, readers)
+    step = lowering.block.steps.pop(before)
+    lowering.block.steps.append(_where_valid(step, instruction.cross_lane, lowering.wave_size))
+
+
+def _from_other_lanes(reader: Reader, cross_lane: CrossLane, wave_size: int) -> Reader:
+    """The first operand, from the lanes that DPP selects; 0 where there is no active lane."""
+    lanes, exists = source_lanes(cross_lane, wave_size)
+
+    def read(group: WaveGroup) -> Array:
+        value = np.broadcast_to(reader(group), group.count)
+        moved = value.reshape(group.waves, wave_size)[:, lanes]
+        valid = _valid_lanes(group, lanes, exists)
+        return np.where(valid, moved, value.dtype.type(0)).reshape(-1)
+
+    return read
+
+
+def _valid_lanes(group: WaveGroup, lanes: Array, exists: Array) -> Array:
+    """(waves, lanes) where the selected lane exists and is active."""
+    active = np.broadcast_to(group.get(ACTIVE), group.count).reshape(group.waves, group.wave_size)
+    return active[:, lanes] & exists
+
+
+def _where_valid(step: Step, cross_lane: CrossLane, wave_size: int) -> Step:
+    """The step for the lanes that DPP writes: enabled rows and banks, and only valid sources without
+    bound_ctrl."""
+    lanes, exists = source_lanes(cross_lane, wave_size)
+    number = np.arange(wave_size)
+    enabled = (cross_lane.row_mask >> (number >> 4 & 3) & 1) & (cross_lane.bank_mask >> (number >> 2 & 3) & 1)
+    enabled = enabled.astype(np.bool_)
+    everywhere = bool(enabled.all()) and cross_lane.bound_control
+
+    def limited(group: Group, batch: Batch) -> None:
+        assert isinstance(group, WaveGroup)
+        if everywhere:
+            step(group, batch)
+            return
+        active = group.get(ACTIVE)
+        written = enabled & (True if cross_lane.bound_control else _valid_lanes(group, lanes, exists))
+        written = np.broadcast_to(written, (group.waves, wave_size)).reshape(-1)
+        group.registers[ACTIVE] = active & written
+        step(group, batch)
+        group.registers[ACTIVE] = active
+
+    return limited
+
+
+def _plain(lowering: Lowering, operand: Operand, kind: str) -> Reader:
+    reader, dtype = lowering.raw(operand, kind), DTYPES[kind]
+    return lambda group: reader(group).view(dtype)
+
+
+def finish_vector(
+    lowering: Lowering, instruction: MachineInstruction, operation: Operation, readers: list[Reader]
+) -> None:
+    """Append the step of a vector operation with these readers of its arguments."""
+    function = operation.function
+    kinds = operation.results
+    if "clamp" in instruction.flags or instruction.output_scale:
+        function = _adjusted(function, instruction, kinds[0])
+    writers: list[Writer] = []
+    for kind, operand in zip(kinds, instruction.results, strict=True):
+        if kind == "mask":
+            writers.append(lowering.mask_writer(operand))
+        elif instruction.select and instruction.select != "DWORD":
+            writers.append(_selected_writer(lowering, instruction, operand))
+        else:
+            writers.append(lowering.vector_writer(operand, kind, high=instruction.high_result))
+    if len(writers) > 1:
+
+        def several(group: WaveGroup, _batch: Batch) -> None:
+            values = function(*[reader(group) for reader in readers])
+            for write, value in zip(writers, values, strict=True):
+                write(group, value)
+
+        lowering.block.steps.append(step_of(several))
+        return
+    (write,) = writers
+    if len(readers) == 2:
+        first, second = readers
+
+        def two(group: WaveGroup, _batch: Batch) -> None:
+            write(group, function(first(group), second(group)))
+
+        lowering.block.steps.append(step_of(two))
+        return
+
+    def step(group: WaveGroup, _batch: Batch) -> None:
+        write(group, function(*[reader(group) for reader in readers]))
+
+    lowering.block.steps.append(step_of(step))
+
+
+def _adjusted(function: Callable[..., Any], instruction: MachineInstruction, kind: str) -> Callable[..., Any]:
+    """The function with output scaling and clamping to [0, 1] (floats only).
+
+    Raises:
+        ValueError: clamping of another type.
+    """
+    if kind not in ("f16", "f32", "f64"):
+        raise ValueError(kind)
+    dtype = DTYPES[kind]
+    scale = dtype.type((1.0, 2.0, 4.0, 0.5)[instruction.output_scale])
+    clamps = "clamp" in instruction.flags
+
+    def adjusted(*arguments: Array) -> Array:
+        value = function(*arguments)
+        if scale != 1:
+            value = value * scale
+        if clamps:
+            value = np.where(value > 0, np.minimum(value, dtype.type(1)), dtype.type(0))
+        return np.asarray(value, dtype)
+
+    return adjusted
+
+
+def _selected_writer(lowering: Lowering, instruction: MachineInstruction, operand: Operand) -> Writer:
+    """SDWA: the result goes to a byte or word of the destination."""
+    low = {"BYTE_0": 0, "BYTE_1": 8, "BYTE_2": 16, "BYTE_3": 24, "WORD_0": 0, "WORD_1": 16}[
+        instruction.select
+    ]
+    count = 8 if instruction.select.startswith("BYTE") else 16
+    mask = np.uint32((1 << count) - 1)
+    (slot,) = lowering.of(operand)
+    write = lowering.vector_writer(operand, "b32")
+    unused = instruction.unused
+
+    def write_part(group: WaveGroup, value: Array) -> None:
+        bits = value.view(f"u{value.dtype.itemsize}").astype(np.uint32)
+        field = (bits & mask) << np.uint32(low)
+        if unused == "UNUSED_PRESERVE":
+            field = field | group.get(slot).view(np.uint32) & ~(mask << np.uint32(low))
+        elif unused == "UNUSED_SEXT":
+            up = np.uint32(32 - count - low)
+            field = ((field << up).view(np.int32) >> np.int32(up)).view(np.uint32)
+        write(group, field)
+
+    return write_part
+
+
+def active_positions(group: WaveGroup) -> NDArray[np.intp] | None:
+    """Positions of the active lanes in the group; None if all are active."""
+    active = group.get(ACTIVE)
+    return None if len(active) == 1 else np.flatnonzero(active)

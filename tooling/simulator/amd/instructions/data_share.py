@@ -1,0 +1,187 @@
+"""DS: loads and stores of shared memory (LDS), and exchanges between lanes (CDNA 3 ISA 12.13; chapter 11)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.amd.decoding.instruction import MachineInstruction
+from tooling.simulator.amd.decoding.memory_forms import ds_form
+from tooling.simulator.amd.instructions.binders import active_positions, binds, step_of
+from tooling.simulator.amd.instructions.memory import Lanes, load, store
+from tooling.simulator.amd.instructions.vector import by_wave
+from tooling.simulator.amd.lowering.binder import Lowering, put
+from tooling.simulator.amd.lowering.waves import ACTIVE, WaveGroup
+from tooling.simulator.gpu.hooks import Space
+from tooling.simulator.numerics.rounding import S8, S16, S32, U8, U16, U32, U64
+from tooling.simulator.program.program import Batch
+
+Array = NDArray[Any]
+
+_LOAD = re.compile(r"ds_(?:read|load)(2?)(?:addr)?(?:st64|_stride64)?_(\w+?)(_d16)?(_hi)?$")
+_STORE = re.compile(r"ds_(?:write|store)(2?)(?:addr)?(?:st64|_stride64)?_(\w+?)(_d16_hi)?$")
+_NARROW: dict[str, tuple[int, np.dtype[Any]]] = {
+    "u8": (1, U8),
+    "i8": (1, S8),
+    "u16": (2, U16),
+    "i16": (2, S16),
+    "b8": (1, U8),
+    "b16": (2, U16),
+}
+
+
+def _address(lowering: Lowering, instruction: MachineInstruction) -> int:
+    (slot,) = lowering.of(instruction.sources[0].operand)
+    lowering.block.reads(slot)
+    lowering.block.reads(ACTIVE)
+    return slot
+
+
+def _offsets(instruction: MachineInstruction) -> list[int]:
+    """The offsets of the accesses: one, or two counted in their size."""
+    form = ds_form(instruction.name)
+    if not form.pair:
+        return [instruction.immediate]
+    return [form.stride * (instruction.immediate & 255), form.stride * (instruction.immediate >> 8)]
+
+
+def at_offset(group: WaveGroup, slot: int, offset: int) -> Array:
+    """Addresses in shared memory: 32-bit arithmetic."""
+    return (group.get(slot).view(U32) + U32.type(offset)).astype(U64)
+
+
+def bind_load(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """A load of shared memory."""
+    match = _LOAD.fullmatch(instruction.name)
+    assert match is not None
+    kind, half, high = match[2], bool(match[3]), bool(match[4])
+    at = _address(lowering, instruction)
+    slots = lowering.vector_slots(instruction.results[0])
+    offsets = _offsets(instruction)
+    count = len(slots) // len(offsets)
+    element, dtype = _NARROW.get(kind, (4, U32))
+
+    def step(group: WaveGroup, batch: Batch) -> None:
+        positions = active_positions(group)
+        if positions is not None and not len(positions):
+            return
+        lanes = Lanes(group, positions)
+        values = []
+        for offset in offsets:
+            address = lanes.pick(at_offset(group, at, offset))
+            values += load(batch, Space.SHARED, lanes, instruction, address, element=element, count=count)
+        for slot, value in zip(slots, values, strict=True):
+            wide = value if element == 4 else value.view(dtype).astype(S32 if dtype.kind == "i" else U32)
+            wide = wide.view(U32)
+            if half:
+                old, low = lanes.pick(group.get(slot).view(U32)), U32.type(0xFFFF)
+                wide = (old & low) | wide << U32.type(16) if high else (old & ~low) | (wide & low)
+            lanes.put(slot, wide)
+
+    lowering.block.steps.append(step_of(step))
+
+
+def bind_store(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """A store to shared memory."""
+    match = _STORE.fullmatch(instruction.name)
+    assert match is not None
+    kind, high = match[2], bool(match[3])
+    at = _address(lowering, instruction)
+    data = [lowering.of(source.operand) for source in instruction.sources[1:]]
+    for slots in data:
+        for slot in slots:
+            lowering.block.reads(slot)
+    offsets = _offsets(instruction)
+    element = _NARROW[kind][0] if kind in _NARROW else 4
+    unsigned = np.dtype(f"u{element}")
+
+    def step(group: WaveGroup, batch: Batch) -> None:
+        positions = active_positions(group)
+        if positions is not None and not len(positions):
+            return
+        lanes = Lanes(group, positions)
+        for offset, slots in zip(offsets, data, strict=True):
+            values = [lanes.pick(group.get(slot).view(U32)) for slot in slots]
+            if high:
+                values = [value >> U32.type(16) for value in values]
+            if element != 4:
+                values = [value.astype(unsigned) for value in values]
+            store(batch, Space.SHARED, lanes, instruction, lanes.pick(at_offset(group, at, offset)), values)
+
+    lowering.block.steps.append(step_of(step))
+
+
+def bind_shared(table: dict[int, str]) -> None:
+    """Register the loads and stores of an opcode table."""
+    for name in table.values():
+        if _LOAD.fullmatch(name):
+            binds(name)(bind_load)
+        elif _STORE.fullmatch(name):
+            binds(name)(bind_store)
+
+
+@binds("ds_bpermute_b32")
+def _pull(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """Each active lane reads the lane that its address, in bytes, names; an inactive one gives 0."""
+    at = _address(lowering, instruction)
+    read = lowering.vector(instruction.sources[1], "b32")
+    (slot,) = lowering.vector_slots(instruction.results[0])
+    size = lowering.wave_size
+
+    def step(group: WaveGroup, _batch: Batch) -> None:
+        lane = (group.get(at).view(U32) + U32.type(instruction.immediate)) >> U32.type(2)
+        lane = lane & U32.type(size - 1)
+        if size == 64 or group.wave_size == 32:
+            source = np.broadcast_to(lane, group.count).reshape(group.waves, size).astype(np.intp)
+        rows = np.arange(group.waves)[:, None]
+        value = by_wave(read(group).view(U32), group)[rows, source]
+        active = by_wave(group.get(ACTIVE), group)[rows, source]
+        put(group, slot, np.where(active, value, U32.type(0)).reshape(-1))
+
+    lowering.block.steps.append(step_of(step))
+
+
+@binds("ds_permute_b32")
+def _push(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """Each active lane sends its value to the lane that its address names, in bytes; the highest wins."""
+    at = _address(lowering, instruction)
+    read = lowering.vector(instruction.sources[1], "b32")
+    (slot,) = lowering.vector_slots(instruction.results[0])
+    size = lowering.wave_size
+
+    def step(group: WaveGroup, _batch: Batch) -> None:
+        lane = (group.get(at).view(U32) + U32.type(instruction.immediate)) >> U32.type(2)
+        target = by_wave(lane & U32.type(size - 1), group).astype(np.intp)
+        wave, own = np.nonzero(by_wave(group.get(ACTIVE), group))
+        moved = np.zeros((group.waves, size), U32)
+        moved[wave, target[wave, own]] = by_wave(read(group).view(U32), group)[wave, own]
+        put(group, slot, moved.reshape(-1))
+
+    lowering.block.steps.append(step_of(step))
+
+
+@binds("ds_swizzle_b32")
+def _swizzle(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """Lanes in groups of 32 exchange by a fixed pattern (CDNA 3 ISA 11.3): quads, or three bit masks."""
+    read = lowering.vector(instruction.sources[0], "b32")
+    (slot,) = lowering.vector_slots(instruction.results[0])
+    lane = np.arange(lowering.wave_size)
+    control = instruction.immediate
+    if control >> 15:
+        if control >> 8 & 0x7F:
+            raise lowering.unsupported(instruction)
+        quad = np.array([control >> 2 * k & 3 for k in range(4)])
+        source = (lane & ~3) + quad[lane & 3]
+    else:
+        inside = (lane & 31 & control & 31 | control >> 5 & 31) ^ (control >> 10 & 31)
+        source = (lane & ~31) + inside
+
+    def step(group: WaveGroup, _batch: Batch) -> None:
+        value = by_wave(read(group).view(U32), group)[:, source]
+        active = by_wave(group.get(ACTIVE), group)[:, source]
+        put(group, slot, np.where(active, value, U32.type(0)).reshape(-1))
+
+    lowering.block.steps.append(step_of(step))

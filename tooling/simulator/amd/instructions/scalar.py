@@ -1,0 +1,258 @@
+"""Scalar instructions with side effects: EXEC, the program counter, hints (CDNA 3 ISA 12.3, 12.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.amd.code_object.model import CODE
+from tooling.simulator.amd.decoding.instruction import MachineInstruction
+from tooling.simulator.amd.instructions.binders import binds, step_of
+from tooling.simulator.amd.lowering.binder import Lowering
+from tooling.simulator.amd.lowering.registers import combined, halves
+from tooling.simulator.amd.lowering.waves import ACTIVE, EXEC, SCC, WaveGroup, set_exec
+from tooling.simulator.gpu.faults import trapped
+from tooling.simulator.gpu.lanes import Group
+from tooling.simulator.gpu.launch import FaultKind, KernelFault
+from tooling.simulator.gpu.stop_texts import NO_CODE_THERE
+from tooling.simulator.numerics.rounding import U32, U64
+from tooling.simulator.program.program import Batch, End
+
+Array = NDArray[Any]
+
+_COMBINE: dict[str, Callable[[Array, Array], Array]] = {
+    "and": lambda s, e: s & e, "or": lambda s, e: s | e, "xor": lambda s, e: s ^ e,
+    "andn2": lambda s, e: s & ~e, "orn2": lambda s, e: s | ~e, "nand": lambda s, e: ~(s & e),
+    "nor": lambda s, e: ~(s | e), "xnor": lambda s, e: ~(s ^ e),
+    "andn1": lambda s, e: ~s & e, "orn1": lambda s, e: ~s | e,
+}  # fmt: skip
+"""The new EXEC of S_*_SAVEEXEC, from the source and the old EXEC."""
+
+
+def _save_exec(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """D = EXEC; EXEC = combination; SCC = EXEC is not 0 (CDNA 3 ISA 12.3)."""
+    combine = _COMBINE[instruction.name[2:].partition("_")[0].removeprefix("not0")]
+    source = lowering.mask(instruction.sources[0].operand)
+    kind = "b64" if lowering.wave_size == 64 else "b32"
+    write = lowering.scalar_writer(instruction.results[0], kind)
+    lowering.block.reads(EXEC)
+    lowering.block.defines |= {SCC, EXEC, ACTIVE}
+    full = U64.type((1 << lowering.wave_size) - 1)
+    saves = "saveexec" in instruction.name
+
+    def step(group: WaveGroup, _batch: Batch) -> None:
+        old = group.get(EXEC)
+        new = combine(source(group), old) & full
+        saved = old if saves else new
+        write(group, saved if kind == "b64" else saved.astype(U32))
+        set_exec(group, new)
+        group.registers[SCC] = new != 0
+
+    lowering.block.steps.append(step_of(step))
+
+
+binds(*(f"s_{name}_saveexec_b{bits}" for name in _COMBINE for bits in (32, 64)))(_save_exec)
+binds("s_andn1_wrexec_b64", "s_andn2_wrexec_b64")(_save_exec)
+binds(
+    "s_and_not1_saveexec_b32", "s_or_not1_saveexec_b32", "s_and_not0_saveexec_b32", "s_or_not0_saveexec_b32"
+)(_save_exec)
+
+
+@binds(
+    "s_nop", "s_waitcnt", "s_sethalt", "s_setprio", "s_icache_inv", "s_wakeup", "s_dcache_inv", "s_dcache_wb",
+    "s_clause", "s_delay_alu", "s_waitcnt_depctr", "s_set_inst_prefetch_distance", "s_gl1_inv", "v_nop",
+    "v_clrexcp", "ds_nop", "s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_expcnt", "s_waitcnt_lgkmcnt",
+)  # fmt: skip
+def _no_effect(_lowering: Lowering, _instruction: MachineInstruction, _following: int) -> None:
+    """Waits and hints: results of memory instructions are there at once."""
+
+
+@binds("s_sleep")
+def _sleep(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """A wavefront that sleeps probably polls."""
+
+    def step(group: WaveGroup, _batch: Batch) -> None:
+        group.polling = instruction
+
+    lowering.block.steps.append(step_of(step))
+
+
+# -- the program counter ---------------------------------------------------------------------------------
+
+
+@binds("s_getpc_b64")
+def _program_counter(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    slot = lowering.symbol(CODE, lowering.module.code_address + instruction.offset + instruction.size)
+    write = lowering.scalar_writer(instruction.results[0], "b64")
+    lowering.block.reads(slot)
+    lowering.block.steps.append(step_of(lambda group, _batch: write(group, group.get(slot))))
+
+
+def _go_to(target: int, *, backwards: bool) -> End:
+    def end(group: Group, _batch: Batch) -> bool:
+        group.pc = target
+        if backwards:
+            group.back_edges += 1
+        return True
+
+    return end
+
+
+@binds("s_branch", ends=True)
+def _branch(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    target = lowering.block_at[instruction.target]
+    lowering.block.successors.append(target)
+    lowering.block.end = _go_to(target, backwards=target <= lowering.block.number)
+
+
+def _vcc(lowering: Lowering) -> Callable[[WaveGroup], Array]:
+    """VCC as one number per wavefront; with 32 lanes only its lower half counts."""
+    low = lowering.register("vcc", 0)
+    lowering.block.reads(low)
+    if lowering.wave_size == 32:
+        return lambda group: group.get(low)
+    high = lowering.register("vcc", 1)
+    lowering.block.reads(high)
+    return lambda group: combined(group.get(low), group.get(high))
+
+
+@binds(
+    "s_cbranch_scc0", "s_cbranch_scc1", "s_cbranch_vccz", "s_cbranch_vccnz", "s_cbranch_execz",
+    "s_cbranch_execnz", ends=True,
+)  # fmt: skip
+def _conditional_branch(lowering: Lowering, instruction: MachineInstruction, following: int) -> None:
+    target = lowering.block_at[instruction.target]
+    lowering.block.successors += [target, following]
+    backwards = target <= lowering.block.number
+    condition = instruction.name.removeprefix("s_cbranch_")
+    if condition.startswith("scc"):
+        lowering.block.reads(SCC)
+        read: Callable[[WaveGroup], Array] = lambda group: group.get(SCC)  # noqa: E731
+    elif condition.startswith("vcc"):
+        vcc = _vcc(lowering)
+        read = lambda group: vcc(group) != 0  # noqa: E731
+    else:
+        lowering.block.reads(EXEC)
+        read = lambda group: group.get(EXEC) != 0  # noqa: E731
+    wanted = condition in ("scc1", "vccnz", "execnz")
+
+    def end(group: Group, batch: Batch) -> bool:
+        assert isinstance(group, WaveGroup)
+        taken = read(group) == wanted
+        if taken.all():
+            group.pc = target
+            if backwards:
+                group.back_edges += 1
+            return True
+        if not taken.any():
+            group.pc = following
+            return True
+        batch.split(group, np.repeat(taken, group.wave_size), target, following, backwards)
+        return False
+
+    lowering.block.end = end
+
+
+def _jump(lowering: Lowering, instruction: MachineInstruction, read: Callable[[WaveGroup], Array]) -> End:
+    """A jump to an address in the code object, which each wavefront may have another of."""
+    base = lowering.symbol(CODE, lowering.module.code_address)
+    lowering.block.reads(base)
+    blocks = lowering.block_at
+
+    def end(group: Group, batch: Batch) -> bool:
+        assert isinstance(group, WaveGroup)
+        offsets = read(group).view(U64) - group.get(base)
+        wanted = [blocks.get(int(offset)) for offset in offsets]
+        for number, target in enumerate(wanted):
+            if target is None:
+                threads = group.pick(batch.spaces.threads)
+                where = int(read(group)[number])
+                raise KernelFault(
+                    FaultKind.ILLEGAL_ADDRESS,
+                    NO_CODE_THERE.of(address=where),
+                    thread=int(threads[number * group.wave_size]),
+                    address=where,
+                    instruction=instruction,
+                )
+        targets = sorted({target for target in wanted if target is not None})
+        if len(targets) == 1:
+            group.pc = targets[0]
+            if targets[0] <= group.pc:
+                group.back_edges += 1
+            return True
+        chosen = np.repeat(np.searchsorted(targets, np.array(wanted)), group.wave_size)
+        batch.scatter(group, chosen, targets)
+        return False
+
+    return end
+
+
+@binds("s_setpc_b64", ends=True)
+def _set_program_counter(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    read = lowering.scalar(instruction.sources[0].operand, "u64")
+    lowering.block.end = _jump(lowering, instruction, read)
+
+
+@binds("s_swappc_b64", ends=True)
+def _call(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    read = lowering.scalar(instruction.sources[0].operand, "u64")
+    back = lowering.symbol(CODE, lowering.module.code_address + instruction.offset + instruction.size)
+    lowering.block.reads(back)
+    low, high = lowering.of(instruction.results[0])
+    lowering.block.defines |= {low, high}
+    target = lowering.register("jump", 0)
+    upper = lowering.register("jump", 1)
+
+    def step(group: WaveGroup, _batch: Batch) -> None:
+        registers = group.registers
+        registers[target], registers[upper] = halves(read(group))
+        registers[low], registers[high] = halves(group.get(back))
+
+    lowering.block.steps.append(step_of(step))
+    lowering.block.end = _jump(
+        lowering, instruction, lambda group: combined(group.get(target), group.get(upper))
+    )
+
+
+# -- ends and waits ------------------------------------------------------------------------------------
+
+
+@binds("s_endpgm", "s_endpgm_saved", ends=True)
+def _end_program(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    def end(group: Group, batch: Batch) -> bool:
+        batch.finish(group, instruction)
+        return False
+
+    lowering.block.end = end
+
+
+@binds("s_trap", ends=True)
+def _trap(lowering: Lowering, instruction: MachineInstruction, following: int) -> None:
+    """`s_trap 2`, which LLVM generates for `llvm.trap`: an assertion or an abort."""
+    lowering.block.reads(ACTIVE)
+    if following >= 0:
+        lowering.block.successors.append(following)
+
+    def end(group: Group, batch: Batch) -> bool:
+        active = np.broadcast_to(group.get(ACTIVE), group.count)
+        threads = group.pick(batch.spaces.threads)
+        position = int(np.argmax(active))
+        raise trapped(batch.context.launch, instruction, int(threads[position]), ())
+
+    lowering.block.end = end
+
+
+@binds("s_barrier", alone=True)
+def _barrier(lowering: Lowering, instruction: MachineInstruction, following: int) -> None:
+    """All wavefronts of a block arrive, with inactive lanes or not."""
+    lowering.block.successors.append(following)
+    lowering.block.reads(ACTIVE)
+
+    def end(group: Group, batch: Batch) -> bool:
+        group.pc = following
+        return batch.barriers.arrive(group, 0, None, instruction, stay=True)
+
+    lowering.block.end = end

@@ -1,0 +1,1 @@
+"""Lowering of machine code to programs: registers become slots, instructions become steps."""

@@ -1,0 +1,105 @@
+"""The slots of a program: scalar and vector registers, flags, constants, and what a launch initialises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.amd.decoding.instruction import Operand
+from tooling.simulator.amd.lowering.waves import ACTIVE, EXEC, SCC, WaveGroup, set_exec
+from tooling.simulator.numerics.rounding import U32, U64
+from tooling.simulator.program.program import Origin
+
+Array = NDArray[Any]
+
+PARAMETERS = "%parameters"
+"""Symbol for the device address of the kernel's arguments."""
+
+_LOW = U64.type(0xFFFFFFFF)
+_HALF = U64.type(32)
+
+
+class Slots:
+    """The slots allocated so far; the first are EXEC, the active lanes, and SCC."""
+
+    def __init__(self, wave_size: int) -> None:
+        self.wave_size = wave_size
+        self.origins: list[Origin] = [
+            Origin("special", U64, "exec"),
+            Origin("special", np.dtype(np.bool_), "active"),
+            Origin("undefined", np.dtype(np.bool_), "scc"),
+        ]
+        assert (EXEC, ACTIVE, SCC) == (0, 1, 2)
+        self._slots: dict[tuple[str, int], int] = {}
+        self._constants: dict[tuple[int, np.dtype[Any]], int] = {}
+        self.highest_vector = -1
+
+    def register(self, kind: str, index: int) -> int:
+        """The slot of a 32-bit register: `s`, `v`, `a`, `vcc`, `m0`, …"""
+        key = (kind, index)
+        if key not in self._slots:
+            self._slots[key] = self._new(Origin("undefined", U32, f"{kind}{index}"))
+        return self._slots[key]
+
+    def initialise(self, kind: str, index: int, origin: Origin) -> None:
+        """A register that the launch sets."""
+        self.origins[self.register(kind, index)] = origin
+
+    def constant(self, bits: int, dtype: np.dtype[Any]) -> int:
+        """The slot of a constant with these bits."""
+        key = (bits & (1 << 8 * dtype.itemsize) - 1, dtype)
+        if key not in self._constants:
+            self._constants[key] = self._new(Origin("constant", dtype, value=key[0]))
+        return self._constants[key]
+
+    def symbol(self, name: str, offset: int) -> int:
+        """The slot of a device address: a symbol plus an offset in bytes."""
+        key = (f"{name}+", offset)
+        if key not in self._slots:
+            self._slots[key] = self._new(Origin("symbol", U64, name, offset))
+        return self._slots[key]
+
+    def of(self, operand: Operand) -> list[int]:
+        """The slots of a register operand, the lowest register first.
+
+        Raises:
+            LookupError: not a register that has slots.
+        """
+        if operand.kind not in ("s", "v", "a", "vcc", "m0", "ttmp", "flat_scratch", "xnack_mask", "null"):
+            raise LookupError(operand.kind)
+        return [self.register(operand.kind, operand.index + k) for k in range(operand.count)]
+
+    def _new(self, origin: Origin) -> int:
+        self.origins.append(origin)
+        return len(self.origins) - 1
+
+
+def combined(low: Array, high: Array) -> Array:
+    """Two registers as one uint64 array."""
+    low, high = low.view(U32), high.view(U32)
+    count = max(len(low), len(high))
+    if count < 64:
+        return low.astype(U64) | high.astype(U64) << _HALF
+    pair = np.empty((count, 2), U32)
+    pair[:, 0] = low
+    pair[:, 1] = high
+    return pair.reshape(-1).view(U64)
+
+
+def halves(value: Array) -> tuple[Array, Array]:
+    """A 64-bit array as two registers."""
+    bits = value.view(U64)
+    return (bits & _LOW).astype(U32), (bits >> _HALF).astype(U32)
+
+
+def write_exec(group: WaveGroup, half: int | None, value: Array) -> None:
+    """Set EXEC, or one half of it."""
+    if half is None:
+        mask = value.view(U64) if value.dtype.itemsize == 8 else value.view(U32).astype(U64)
+    else:
+        old = group.get(EXEC)
+        new = value.view(U32).astype(U64)
+        mask = (old & ~_LOW) | new if half == 0 else (old & _LOW) | new << _HALF
+    set_exec(group, mask)

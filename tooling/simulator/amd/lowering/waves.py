@@ -1,0 +1,166 @@
+"""Groups of wavefronts, and the register values of the scalar and the vector unit.
+
+A group consists of whole wavefronts. A value has one entry for each lane (vector registers), one for each
+wavefront (scalar registers), or a single one that all share. Which lanes an instruction executes for is in
+EXEC: a bit mask per wavefront in one slot, and the same as one flag per lane in another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tooling.simulator.gpu.lanes import Group, Lanes
+
+Array = NDArray[Any]
+
+EXEC = 0
+"""The slot of EXEC: uint64, one per wavefront."""
+
+ACTIVE = 1
+"""The slot of the active lanes: a single True if all are, otherwise one flag per lane."""
+
+SCC = 2
+"""The slot of SCC: bool, one per wavefront."""
+
+ALL = np.ones(1, np.bool_)
+"""The value of `ACTIVE` if every lane is active."""
+
+
+class WaveGroup(Group):
+    """A group of whole wavefronts.
+
+    Attributes:
+        wave_size: lanes of a wavefront.
+        batch_size: lanes of the batch.
+    """
+
+    __slots__ = ("batch_size", "wave_size")
+
+    wave_size: int
+    batch_size: int
+
+    def like(self, pc: int, lanes: Lanes, count: int, registers: list[Array | None]) -> WaveGroup:
+        """A group of other wavefronts of the same batch."""
+        made = WaveGroup(pc, self.stack, lanes, count, registers, base=self.base, missing=self.missing)
+        made.wave_size = self.wave_size
+        made.batch_size = self.batch_size
+        return made
+
+    @property
+    def waves(self) -> int:
+        """The number of wavefronts."""
+        return self.count // self.wave_size
+
+    def load(self, slot: int) -> Array:
+        """The value of a register that this group has not read yet."""
+        value = self.base[slot]
+        if value is None:
+            value = self.base[slot] = self.missing(slot)
+        if self.lanes is not None and len(value) != 1:
+            value = value[self.lanes] if len(value) == self.batch_size else value[self.wave_numbers()]
+        self.registers[slot] = value
+        return value
+
+    def wave_numbers(self) -> slice | NDArray[np.intp]:
+        """The numbers of its wavefronts in the batch."""
+        size = self.wave_size
+        if self.lanes is None:
+            return slice(None)
+        if isinstance(self.lanes, slice):
+            return slice(self.lanes.start // size, self.lanes.stop // size)
+        return self.lanes[::size] // size
+
+    def part(self, positions: NDArray[np.intp], pc: int, live: Iterable[int]) -> WaveGroup:
+        """A group of some of its wavefronts; `live` slots are carried over."""
+        chosen = list(live)
+        per_wave = {
+            slot: value
+            for slot in chosen
+            if (value := self.registers[slot]) is not None and 1 < len(value) < self.count
+        }
+        part = super().part(positions, pc, (slot for slot in chosen if slot not in per_wave))
+        assert isinstance(part, WaveGroup)
+        if self.registers is not self.base:
+            waves = positions[:: self.wave_size] // self.wave_size
+            for slot, value in per_wave.items():
+                part.registers[slot] = value[waves]
+        return part
+
+    def joined(self, values: list[Array], groups: Sequence[Group], batch_size: int) -> Array:
+        """The values of several groups, as this one holds them: per wavefront if no group's is per lane."""
+        counts = {len(value) for value in values}
+        per_lane = any(1 < len(v) == g.count for v, g in zip(values, groups, strict=True))
+        if (
+            counts == {1}
+            or (per_lane and all(len(v) in (1, g.count) for v, g in zip(values, groups, strict=True)))
+        ) and (per_lane or all(value[0] == values[0][0] for value in values)):
+            return super().joined(values, groups, batch_size)
+        size = self.wave_size
+        if per_lane:
+            wide = [
+                np.repeat(v, size) if 1 < len(v) < g.count else v for v, g in zip(values, groups, strict=True)
+            ]
+            return super().joined(wide, groups, batch_size)
+        whole = np.empty(batch_size // size, values[0].dtype)
+        for value, group in zip(values, groups, strict=True):
+            assert isinstance(group, WaveGroup)
+            whole[group.wave_numbers()] = value
+        return whole[self.wave_numbers()]
+
+
+def expanded(value: Array, group: WaveGroup) -> Array:
+    """A scalar value as one entry per lane, unless all share it."""
+    count = len(value)
+    return value if count in (1, group.count) else np.repeat(value, group.wave_size)
+
+
+def packed_mask(flags: Array, group: WaveGroup) -> Array:
+    """Flags of the lanes as one mask per wavefront, of the active lanes only."""
+    active = group.get(ACTIVE)
+    if len(flags) == 1:
+        bits = group.get(EXEC)
+        return bits if flags[0] else np.zeros(1, np.uint64)
+    if len(active) != 1:
+        flags = flags & active
+    return mask_of(flags, group.wave_size)
+
+
+def mask_of(flags: Array, wave_size: int) -> Array:
+    """Flags of the lanes as one uint64 mask per wavefront."""
+    octets = np.packbits(flags, bitorder="little")
+    return octets.view(np.uint64) if wave_size == 64 else octets.view(np.uint32).astype(np.uint64)
+
+
+def flags_of(mask: Array, group: WaveGroup) -> Array:
+    """Masks of the wavefronts as one flag per lane; a single one if all are equal."""
+    size = group.wave_size
+    if len(mask) == 1:
+        bits = int(mask[0])
+        if bits == 0:
+            return np.zeros(1, np.bool_)
+        if bits == (1 << size) - 1:
+            return ALL
+    words = mask if size == 64 else mask.astype(np.uint32)
+    flags = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), bitorder="little").view(np.bool_)
+    return flags if len(flags) == group.count else np.tile(flags, group.waves)
+
+
+def set_exec(group: WaveGroup, mask: Array) -> None:
+    """Set EXEC, and the flags of the active lanes."""
+    registers = group.registers
+    registers[EXEC] = mask
+    full = (1 << group.wave_size) - 1
+    if (mask == np.uint64(full)).all():
+        registers[ACTIVE] = ALL
+        return
+    flags = flags_of(mask, group)
+    registers[ACTIVE] = flags if len(flags) == group.count else np.zeros(group.count, np.bool_)
+
+
+def lane_numbers(group: WaveGroup) -> Array:
+    """(count,) each lane's number in its wavefront."""
+    return np.tile(np.arange(group.wave_size, dtype=np.uint32), group.waves)

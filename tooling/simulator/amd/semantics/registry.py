@@ -1,0 +1,72 @@
+"""The table of operations: mnemonic, types of results and arguments, function, and its source.
+
+A row is entered as `"u32 scc <- u32 u32"`: the results, an arrow, the arguments. Besides types:
+
+    scc    the scalar condition code, a flag that no operand names
+    vcc    the mask in VCC, which no operand names
+    mask   a lane mask: VCC in the short encodings, an operand in the long ones
+    acc    the old value of the destination, as the last argument
+
+A function takes one array per argument and returns one per result, of these types. Arrays have one entry
+for each lane (vector) or wavefront (scalar), or a single one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+DTYPES: dict[str, np.dtype[Any]] = {
+    "b8": np.dtype(np.uint8),
+    "b16": np.dtype(np.uint16), "u16": np.dtype(np.uint16), "i16": np.dtype(np.int16),
+    "f16": np.dtype(np.float16), "bf16": np.dtype(np.uint16),
+    "b32": np.dtype(np.uint32), "u32": np.dtype(np.uint32), "i32": np.dtype(np.int32),
+    "f32": np.dtype(np.float32), "pk16": np.dtype(np.uint32),
+    "b64": np.dtype(np.uint64), "u64": np.dtype(np.uint64), "i64": np.dtype(np.int64),
+    "f64": np.dtype(np.float64), "pk32": np.dtype(np.uint64),
+}  # fmt: skip
+"""The array types; `pk16` and `pk32` are two halves in one register or pair."""
+
+FLAGS = ("scc", "vcc", "mask", "acc")
+
+
+class Operation(Struct, frozen=True):
+    """A row of the table.
+
+    Attributes:
+        results, arguments: types, and the words above.
+        source: the section of the vendor's manual.
+    """
+
+    name: str
+    results: tuple[str, ...]
+    arguments: tuple[str, ...]
+    function: Callable[..., Any]
+    source: str
+
+    @property
+    def operand_types(self) -> tuple[str, ...]:
+        """Types of the arguments that operands name."""
+        return tuple(kind for kind in self.arguments if kind not in ("scc", "vcc", "acc"))
+
+
+OPERATIONS: dict[str, Operation] = {}
+
+
+def enter(source: str, form: str, **functions: Callable[..., Any]) -> None:
+    """Enter operations of one form: mnemonic to function."""
+    results, _, arguments = form.partition("<-")
+    for name, function in functions.items():
+        assert name not in OPERATIONS, name
+        OPERATIONS[name] = Operation(name, tuple(results.split()), tuple(arguments.split()), function, source)
+
+
+def dwords(kind: str) -> int:
+    """Registers that a value of this type takes."""
+    return 1 if kind in FLAGS else max(1, DTYPES[kind].itemsize // 4)

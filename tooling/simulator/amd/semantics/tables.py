@@ -1,0 +1,14 @@
+"""All tables together."""
+
+from __future__ import annotations
+
+from tooling.simulator.amd.semantics import floats, integer, scalar
+from tooling.simulator.amd.semantics.registry import OPERATIONS, Operation
+
+TABLES = (floats, integer, scalar)
+"""Each of these modules enters its operations into `registry.OPERATIONS` when it is imported."""
+
+
+def lookup(name: str) -> Operation | None:
+    """The operation of a mnemonic without the suffix of its encoding."""
+    return OPERATIONS.get(name)

@@ -1,0 +1,30 @@
+"""The result codes of driver calls that the simulator returns.
+
+CUresult and hipError_t give them the same numbers.
+"""
+
+from enum import IntEnum
+from typing import TypeAlias
+
+
+class DriverResult(IntEnum):
+    """Result codes of driver calls (CUDA driver API: CUresult; HIP: hipError_t)."""
+
+    SUCCESS = 0
+    INVALID_VALUE = 1
+    OUT_OF_MEMORY = 2
+    INVALID_CODE = 218
+    INVALID_HANDLE = 400
+    NOT_FOUND = 500
+    LAUNCH_FAILED = 719
+    NOT_SUPPORTED = 801
+    SYSTEM_DRIVER_MISMATCH = 803
+    INVALID_CLUSTER_SIZE = 912
+    UNKNOWN = 999
+
+
+Reply: TypeAlias = tuple[int, bytes]
+"""The reply to a request: a CUresult, and the bytes that `protocol.REQUESTS` specifies."""
+
+OK: Reply = (DriverResult.SUCCESS, b"")
+INVALID: Reply = (DriverResult.INVALID_VALUE, b"")

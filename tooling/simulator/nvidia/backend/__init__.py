@@ -1,0 +1,1 @@
+"""The back end for PTX: its passes, and what the shared packages ask of it."""

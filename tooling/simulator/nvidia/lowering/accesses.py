@@ -1,0 +1,81 @@
+"""Properties of the memory accesses in a kernel's PTX: their widths, which give the granule of the shadow
+memory, and whether some of them may order accesses of different blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from tooling.simulator.gpu.code_model import Instruction, Register, Vector
+from tooling.simulator.gpu.hooks import LaunchContext, Space
+from tooling.simulator.nvidia.lowering.register_reads import registers_read
+from tooling.simulator.program.backend import Accesses
+from tooling.simulator.program.module_cache import ModuleCache
+
+_ACCESSES = frozenset({"ld", "st", "atom", "red", "cp"})
+_SPACES = frozenset(
+    {"global", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry", "const"}
+)
+_MEANT = {
+    Space.GLOBAL: frozenset({"global"}),
+    Space.SHARED: frozenset({"shared", "shared::cta", "shared::cluster"}),
+    Space.LOCAL: frozenset({"local"}),
+}
+_SYNCHRONISING = frozenset({"acquire", "release", "acq_rel", "sc"})
+_TYPE = re.compile(r"^(?:[bsuf]|bf)(8|16|32|64|128)(x2)?$")
+
+
+_FOUND: ModuleCache[Accesses] = ModuleCache()
+
+
+def accesses_of(context: LaunchContext) -> Accesses:
+    """The accesses of a launch's kernel; cached by module text and kernel."""
+    return _FOUND.get((context.module.digest, context.launch.function.name), lambda: _accesses(context))
+
+
+def _accesses(context: LaunchContext) -> Accesses:
+    functions = (context.launch.function, *context.module.functions.values())
+    body = [item for function in functions for item in function.body if isinstance(item, Instruction)]
+    granules = {space: granule_of(body, space) for space in (Space.GLOBAL, Space.SHARED)}
+    synchronise = any(
+        item.opcode in ("fence", "membar") or not _SYNCHRONISING.isdisjoint(item.modifiers) for item in body
+    )
+    read = registers_read(functions)
+    acquiring = [item for item in body if item.is_strong and _acquires(item, read)]
+    spaces = (space for space in granules if any(_width(item, space) is not None for item in acquiring))
+    return Accesses(granules, synchronise, frozenset(spaces), lambda item: _acquires(item, read))
+
+
+def _acquires(instruction: Instruction, read: frozenset[str]) -> bool:
+    """Whether a strong access reads a value into one of the registers `read`."""
+    if instruction.opcode == "ld":
+        return True
+    if instruction.opcode != "atom":
+        return False
+    result = instruction.operands[0]
+    elements = result.elements if isinstance(result, Vector) else (result,)
+    return any(isinstance(element, Register) and element.name in read for element in elements)
+
+
+def granule_of(body: Iterable[Instruction], space: Space) -> int:
+    """The narrowest access of a kernel to a memory, in bytes: 1, 2, 4 (also without any access) or 8.
+
+    A generic access counts for every memory.
+    """
+    widths = {width for item in body if (width := _width(item, space)) is not None}
+    return min(8, *widths) if widths else 4
+
+
+def _width(instruction: Instruction, space: Space) -> int | None:
+    """Bytes of one element, or None if the instruction does not access that memory."""
+    if instruction.opcode not in _ACCESSES:
+        return None
+    spaces = _SPACES.intersection(instruction.modifiers)
+    if spaces and spaces.isdisjoint(_MEANT[space]):
+        return None
+    if instruction.opcode == "cp":
+        return 4
+    for modifier in reversed(instruction.modifiers):
+        if match := _TYPE.match(modifier):
+            return int(match[1]) // 8 * (2 if match[2] else 1)
+    return None

@@ -1,0 +1,82 @@
+"""The buffers that a launch may write, determined from the kernel's text and arguments before it runs.
+
+Readers of a buffer that no store can access need not be recorded, and most inputs are only read. The address
+of each store is traced back to the kernel's parameters; if one cannot be traced (a pointer from memory, a
+function, a bulk copy), every buffer counts as written.
+"""
+
+from __future__ import annotations
+
+from tooling.simulator.gpu.code_model import Address, Function, Instruction, Symbol
+from tooling.simulator.gpu.hooks import LaunchContext
+from tooling.simulator.nvidia.lowering.followed_addresses import ANY, follow, value_of
+from tooling.simulator.program.module_cache import ModuleCache
+
+_WRITERS = frozenset({"st", "atom", "red"})
+
+
+_FOUND: ModuleCache[frozenset[str] | None] = ModuleCache()
+
+
+def written_allocations(context: LaunchContext) -> frozenset[int] | None:
+    """Serial numbers of the allocations that the launch may write; None if it may write any."""
+    function, memory = context.launch.function, context.memory
+    pointers: dict[str, int] = {}
+    for parameter in function.parameters:
+        for offset in range(0, parameter.size - 7, 8):
+            start = parameter.offset + offset
+            value = int.from_bytes(context.launch.parameters[start : start + 8], "little")
+            if memory.reservation_of(value) is not None:
+                return None  # mappings are adjacent: a pointer into one may run on into the next
+            home = memory.containing(value)
+            if home is not None:
+                pointers[f"{parameter.name}+{offset}"] = home.serial
+    names = frozenset(pointers)
+    key = (context.module.digest, function.name, names)
+    written = _FOUND.get(key, lambda: _written(function, set(context.module.globals), names))
+    return None if written is None else frozenset(pointers[name] for name in written)
+
+
+def _written(function: Function, variables: set[str], pointers: frozenset[str]) -> frozenset[str] | None:
+    """The pointers (`parameter+offset`) that the kernel may write through; None for all memory.
+
+    Args:
+        variables: of the module.
+    """
+    own = {variable.name for variable in function.variables}
+    variables = own | variables
+    body = [item for item in function.body if isinstance(item, Instruction)]
+    values = follow(body, variables | pointers)
+    if not body:
+        return None
+    written: set[str] = set()
+    for instruction in body:
+        if not _may_write_globally(instruction) or prints(instruction):
+            continue
+        at = next((operand for operand in instruction.operands if isinstance(operand, Address)), None)
+        targets = frozenset() if at is None else value_of(at.base, values, variables)
+        if (
+            not targets
+            or ANY in targets
+            or instruction.opcode not in _WRITERS
+            or "async" in instruction.modifiers
+        ):
+            return None
+        if targets - own - pointers:
+            return None  # a variable of the module, which no parameter points to
+        written |= targets - own
+    return frozenset(written)
+
+
+def _may_write_globally(instruction: Instruction) -> bool:
+    opcode, modifiers = instruction.opcode, instruction.modifiers
+    if opcode in _WRITERS:
+        return not any(m.startswith(("shared", "local", "param")) for m in modifiers) or "async" in modifiers
+    if opcode == "cp":
+        return "bulk" in modifiers or "reduce" in modifiers
+    return opcode in ("call", "tensormap", "multimem")
+
+
+def prints(instruction: Instruction) -> bool:
+    """Whether it calls `vprintf`, the one function that writes no memory of the program."""
+    return any(isinstance(operand, Symbol) and operand.name == "vprintf" for operand in instruction.operands)
