@@ -22,6 +22,10 @@ class ProjectNotFound(ToolingError):
     """Neither the current folder nor one of its parents contains the puzzles."""
 
 
+class ProjectOfAnotherUser(ProjectNotFound):
+    """A project that another user may have put above the working directory, to have its Python code run."""
+
+
 class Project(Struct, frozen=True):
     """The checkout: the folder with `problems/`, `solutions/` and `pyproject.toml`."""
 
@@ -79,11 +83,15 @@ def find_project(start: Path | None = None) -> Project:
 
     Raises:
         ProjectNotFound: neither the folder nor one of its parents contains `problems/` and `pyproject.toml`.
+        ProjectOfAnotherUser: it belongs neither to this user nor to root nor to the owner of the working
+            directory, and PUZZLE_ROOT does not name it.
     """
     named = os.environ.get("PUZZLE_ROOT")
     origin = (start or (Path(named) if named else Path.cwd())).resolve()
     for folder in (origin, *origin.parents):
         if (folder / "problems").is_dir() and (folder / "pyproject.toml").is_file():
+            if start is None and not named:
+                _require_trusted(folder)
             return Project(folder)
     if (TOOL.parent / "problems").is_dir():
         return Project(TOOL.parent)
@@ -93,3 +101,15 @@ def find_project(start: Path | None = None) -> Project:
         hint="change into your clone, or set PUZZLE_ROOT to it; `tooling init my-puzzles` makes a folder "
         "with the puzzles",
     )
+
+
+def _require_trusted(folder: Path) -> None:
+    """Refuses a project that somebody else may have planted: `solutions/` contains Python code to run."""
+    trusted = {os.getuid(), 0, Path.cwd().stat().st_uid}
+    for path in (folder / "problems", folder / "pyproject.toml"):
+        if path.stat().st_uid not in trusted:
+            raise ProjectOfAnotherUser(
+                f"{folder} belongs to another user",
+                why="commands run the Python code of a project, which may be theirs",
+                hint=f"if you trust it: PUZZLE_ROOT={folder}",
+            )

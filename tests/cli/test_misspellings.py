@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -150,6 +151,24 @@ def test_what_needs_no_puzzle_imports_nothing_heavy(line: str) -> None:
     )
     command = [sys.executable, "-c", script, *line.split()]
     done = subprocess.run(command, text=True, capture_output=True, check=True, cwd=REPOSITORY)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["start", "next", "progress", "hint p15", "solution p15 --yes", "diff p15 --yes", "cache", "doctor"],
+)
+def test_what_builds_nothing_starts_without_the_judge_and_the_simulator(line: str, tmp_path: Path) -> None:
+    heavy = {"numpy", "rich", "watchfiles", "jinja2", "tooling.judging", "tooling.simulator.engine"}
+    script = (
+        "import sys\nfrom tooling.cli import main\nmain(sys.argv[1:])\n"
+        f"print(sorted({heavy} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", script, *line.split()]
+    environment = os.environ | {"PUZZLE_STATE_DIR": str(tmp_path), "PUZZLE_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        command, text=True, capture_output=True, check=True, cwd=REPOSITORY, env=environment
+    )
     assert done.stdout.splitlines()[-1] == "[]"
 
 

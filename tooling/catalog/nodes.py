@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -17,6 +18,7 @@ from tooling.suggestions import did_you_mean
 _Choice = TypeVar("_Choice", bound=Enum)
 _NULL = "tag:yaml.org,2002:null"
 _NULLS = ("", "~", "null", "Null", "NULL")
+_MOST_NESTED = 200
 _TEXT = "tag:yaml.org,2002:str"
 
 
@@ -161,6 +163,8 @@ def read_document(path: Path) -> Value:
         ) from error
     except UnicodeDecodeError as error:
         raise ManifestError("the file is not UTF-8", where=Location(path), key="", why=str(error)) from error
+    if _too_deep(content):  # composing it would overflow the stack
+        raise ManifestError("not valid YAML: nested too deeply", where=Location(path), key="")
     try:
         node = yaml.compose(content, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
@@ -174,6 +178,22 @@ def read_document(path: Path) -> Value:
     if node is None:
         raise ManifestError("the file is empty", where=Location(path, 1, 1), key="")
     return Value(path, "", node)
+
+
+def _too_deep(content: str) -> bool:
+    """Whether collections are nested more than MOST_NESTED deep."""
+    if sum(content.count(mark) for mark in ("[", "{", "- ", "? ")) <= _MOST_NESTED:
+        return False  # without so many marks they cannot be, except by indentation, which makes a long file
+    depth = 0
+    with contextlib.suppress(yaml.YAMLError):  # composing it will report that
+        for event in yaml.parse(content, Loader=_Loader):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if depth > _MOST_NESTED:
+                return True
+    return False
 
 
 def _kind(node: yaml.Node) -> str:
