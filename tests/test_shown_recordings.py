@@ -12,7 +12,18 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 RECORDINGS = ROOT / "tests" / "data" / "h200"
 RUNS = {"p09-first-case.txt": ("p09 --first-case skeleton", "book")}
-BENCHMARKS = {"p21-benchmark.txt": "p21 --benchmark", "p22-benchmark.txt": "p22 --benchmark"}
+BENCHMARKS = {
+    "p21-benchmark.txt": "p21 --benchmark",
+    "p22-benchmark.txt": "p22 --benchmark",
+    "p24-benchmark.txt": "p24_tile_tensor --benchmark",
+    "p30-benchmark.txt": "p30 --benchmark",
+    "p30-benchmark-unsolved.txt": "p30 --benchmark, unsolved",
+    "p31-benchmark.txt": "p31 --benchmark",
+    "p31-benchmark-unsolved.txt": "p31 --benchmark, unsolved",
+    "p32-benchmark-unsolved.txt": "p32 --benchmark, unsolved",
+    "p35-benchmark.txt": "p35_tile_tensor --benchmark",
+}
+EXCERPTS = {"gpu-latency.txt": "p24 --benchmark", "gpu-coalescing.txt": "p30 --benchmark, unsolved"}
 SESSIONS = {
     "p09-first-case-cuda-gdb.txt": "gdb-first-dbg",
     "p09-first-case-memcheck.txt": "p09-first-case-memcheck",
@@ -23,6 +34,7 @@ SESSIONS = {
     "p10-memory-bug-memcheck.txt": "p10-memory-bug-memcheck",
     "p10-race-condition-racecheck.txt": "p10-race-condition-racecheck",
 }
+PROFILES = {"p30-ncu.txt": "p30-ncu"}
 OMISSION = "…"
 PROMPT = "(cuda-gdb) "
 SUMMARIES = {
@@ -78,7 +90,13 @@ def check_shown(shown: str, session: dict[str, Any]) -> None:
 
 
 def test_every_part_has_a_run() -> None:
-    assert {path.name for path in (RECORDINGS / "shown").iterdir()} == {*RUNS, *BENCHMARKS, *SESSIONS}
+    assert {path.name for path in (RECORDINGS / "shown").iterdir()} == {
+        *RUNS,
+        *BENCHMARKS,
+        *EXCERPTS,
+        *SESSIONS,
+        *PROFILES,
+    }
 
 
 @pytest.mark.parametrize("name", SESSIONS)
@@ -163,8 +181,23 @@ def test_where_the_reads_past_the_buffer_go() -> None:
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_is_shown_as_it_was_recorded(name: str) -> None:
-    recorded = json.loads((RECORDINGS / "benchmarks.json").read_text("utf-8"))["graphs"][BENCHMARKS[name]]
-    assert (RECORDINGS / "shown" / name).read_text("utf-8").splitlines() == recorded
+    recorded = json.loads((RECORDINGS / "benchmarks.json").read_text("utf-8"))
+    tables = recorded["programs"] | recorded["graphs"]
+    assert (RECORDINGS / "shown" / name).read_text("utf-8").splitlines() == tables[BENCHMARKS[name]]
+
+
+@pytest.mark.parametrize("name", EXCERPTS)
+def test_a_table_is_shown_in_whole_lines_with_its_heading(name: str) -> None:
+    recorded = json.loads((RECORDINGS / "benchmarks.json").read_text("utf-8"))["programs"][EXCERPTS[name]]
+    shown = (RECORDINGS / "shown" / name).read_text("utf-8").splitlines()
+    assert shown[0] == recorded[1]
+    assert [line for line in recorded if line in shown] == shown
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_profile_is_shown_in_lines_that_follow_each_other(name: str) -> None:
+    shown = (RECORDINGS / "shown" / name).read_text("utf-8")
+    assert f"\n{shown}" in "\n".join(["", *recorded()[PROFILES[name]]["output"], ""])
 
 
 @pytest.mark.parametrize("name", RUNS)

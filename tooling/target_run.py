@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tooling.simulator.counters.profile import KernelProfile
     from tooling.simulator.counters.profiler import Profiler
     from tooling.simulator.engine.executor import Executor
+    from tooling.simulator.gpu.launch_selection import LaunchSelection
+    from tooling.simulator.server.context import LaunchRecord
     from tooling.simulator.server.provenance import Provenance
     from tooling.simulator.server.stopped import StoppedKernel
 
@@ -38,6 +40,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         instruction_set: of the simulated GPU, see `simulator.backends`; None: of the target.
         graphs: whether the program compiles MAX graphs; those for the simulated GPU have their own cache.
         count: whether to profile the kernels, if the target can: only the simulated GPU does.
+        selection: the launches that are profiled, or whose findings are reported; None: all.
         result_sizes: of the buffers that are handed in, in bytes: the simulated GPU records where their
             content came from. None: it is not recorded.
         executor: runs the launches on the simulated GPU; None: its engine, or the profiler with `count`.
@@ -55,8 +58,13 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     instruction_set: str | None = None
     graphs: bool = False
     count: bool = False
+    selection: LaunchSelection | None = None
     result_sizes: frozenset[int] | None = None
     executor: Executor | None = None
+
+
+_ASKS_FOR_TIMES = "simulated GPU: the program asks for times"
+"""What the stand-in driver writes to standard error, see `nvidia/driver/streams.mojo`."""
 
 
 class TargetRun(Struct, frozen=True):
@@ -65,9 +73,15 @@ class TargetRun(Struct, frozen=True):
     transcript: Transcript
     findings: tuple[Finding, ...] = ()
     launches: int | None = None  # number of launched kernels; None: not counted
+    launched: tuple[str, ...] = ()  # their names, in order
     kernels: tuple[KernelProfile, ...] | None = None  # their profiles; None: not counted
     stopped: StoppedKernel | None = None  # the kernel that the simulated GPU stopped
     provenance: Provenance | None = None  # where results came from; None where it was not recorded
+
+    @property
+    def asked_for_times(self) -> bool:
+        """Whether the program asked the simulated GPU for times, of which it has none."""
+        return _ASKS_FOR_TIMES in self.transcript.stderr
 
 
 def run_on_target(command: Sequence[str | Path], target: Target, options: RunOptions) -> TargetRun:
@@ -90,10 +104,11 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
     """
     from tooling.simulator.backends import DEFAULT  # noqa: PLC0415
     from tooling.simulator.checks.findings import Check  # noqa: PLC0415 - imports NumPy
+    from tooling.simulator.gpu.launch_selection import LaunchSelection  # noqa: PLC0415
     from tooling.simulator.server.session import ALL_CHECKS, Simulation, SimulationOptions  # noqa: PLC0415
     from tooling.simulator.server.stopped import stopped_kernel  # noqa: PLC0415
 
-    profiler = _profiler() if options.count else None
+    profiler = _profiler(options.selection) if options.count else None
     simulation_options = SimulationOptions(
         checks=ALL_CHECKS if options.checks is None else frozenset(map(Check, options.checks)),
         language=options.language,
@@ -101,6 +116,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         instruction_set=options.instruction_set or DEFAULT,
         graph_cache=graph_cache() if options.graphs else None,
         result_sizes=options.result_sizes,
+        selection=options.selection or LaunchSelection(),
     )
     with Simulation(simulation_options, executor=options.executor or profiler) as simulation:
         transcript = _run(command, options, simulation.environment)
@@ -112,16 +128,23 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         transcript,
         tuple(relevant_findings(simulation.findings, transcript)),
         len(simulation.records),
+        tuple(_kernel_name(record) for record in simulation.records),
         tuple(profiler.profiles.kernels) if profiler else None,
         stopped_kernel(simulation.records),
         simulation.provenance,
     )
 
 
-def _profiler() -> Profiler:
+def _kernel_name(record: LaunchRecord) -> str:
+    from tooling.simulator.gpu.kernel_names import readable_kernel  # noqa: PLC0415 - imports NumPy
+
+    return readable_kernel(record.launch.function.name, record.module.files.values())
+
+
+def _profiler(selection: LaunchSelection | None) -> Profiler:
     from tooling.simulator.counters.profiler import Profiler  # noqa: PLC0415 - few modes are judged by counters
 
-    return Profiler()
+    return Profiler(selection=selection)
 
 
 def _run(command: Sequence[str | Path], options: RunOptions, of_target: Mapping[str, str]) -> Transcript:

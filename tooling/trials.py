@@ -5,7 +5,10 @@ The steps of a run: Selection -> Choice -> Executable -> Transcript -> Verdict.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,11 +21,13 @@ from msgspec import Struct
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, Program, ProgramLanguage
 from tooling.catalog.mutants import known_mistakes
+from tooling.errors import Location
 from tooling.execution.channel import VARIABLE, LabFolder
 from tooling.project import Project
 from tooling.target_run import RunOptions, run_on_target
 from tooling.targets.model import Choice
 from tooling.toolchain import BuildCache, BuildRequest, Executable, Toolchain, build
+from tooling.toolchain.build import SourceNotFound
 from tooling.toolchain.extras import require_extra
 from tooling.toolchain.packages import DRIVER_VARIABLE
 from tooling.toolchain.scripts import prepare_script
@@ -31,6 +36,9 @@ from tooling.workers import program_pool
 if TYPE_CHECKING:
     from tooling.judging.reference import Reference
     from tooling.judging.verdict import CaseVerdict, Verdict
+
+_SCRATCH = "gpu-puzzle-run-"
+_ABANDONED_AFTER = 24 * 3600.0  # seconds; no run takes so long
 
 SIMULATED_TIME_FACTOR = 3.0
 """Factor of a mode's time limit on the simulated GPU, which interprets kernels."""
@@ -89,12 +97,24 @@ def build_program(  # noqa: PLR0917 - the arguments of a build
     """
     folder = program.folder_of(source.absolute())
     includes = includes_of(program, source, project)
+    for each in program.sources:
+        _require_file(folder / each.name, program, project)
     if program.language is ProgramLanguage.PYTHON:
         require_extra(program.name, program.extra)
         packages = [folder / name for name in program.packages]
         return prepare_script(source, packages, includes, toolchain, cache)
     request = BuildRequest(source, accelerator=accelerator, includes=includes, host_cpu=host_cpu)
     return build(request, toolchain, cache)
+
+
+def _require_file(path: Path, program: Program, project: Project) -> None:
+    if path.is_file():
+        return
+    if path.is_relative_to(project.problems.absolute()):
+        hint = f"`tooling reset {program.name}` writes the skeleton again"
+    else:
+        hint = "`git restore` brings back a file of the checkout"
+    raise SourceNotFound(f"{path.name} does not exist", where=Location(path), hint=hint)
 
 
 def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], None] | None = None) -> Verdict:
@@ -120,7 +140,8 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
     reference = load_reference(trial.selection.puzzle) if judged else None
     datasets = mode.datasets if judged else ("book",)
     workers = 1 if executable.interpreter else len(datasets)
-    with tempfile.TemporaryDirectory(prefix="puzzle-") as scratch, program_pool(workers) as pool:
+    _remove_abandoned()
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH) as scratch, program_pool(workers) as pool:
         futures = [
             pool.submit(
                 _run_case,
@@ -144,6 +165,17 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
         seconds=time.monotonic() - start,
         notes=(executable.note,) if executable.note else (),
     )
+
+
+def _remove_abandoned() -> None:
+    """Removes the folders of runs that were killed long ago."""
+    now = time.time()
+    for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+        with contextlib.suppress(OSError):
+            status = folder.lstat()
+            old = now - status.st_mtime > _ABANDONED_AFTER
+            if old and stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _run_case(

@@ -2,7 +2,8 @@
 
 It understands what `tooling` passes: `--version`, and `build SOURCE … -o OUTPUT`. Lines of the source
 steer it: `# compile error` is reported as an error at its place, `# deprecated` as a warning, `# slow build`
-takes long, `# not for gfx` is refused for accelerators that begin so, in a library that the line calls, and
+takes long, `# build of 2 seconds` as long as it says, `# disk full: MESSAGE` fails with this message,
+`# not for gfx` is refused for accelerators that begin so, in a library that the line calls, and
 `# needs xcrun` fails for want of a tool.
 Every build is noted in the file that FAKE_MOJO_LOG names. Like the real one it leaves a file in the
 temporary folder.
@@ -51,7 +52,15 @@ def main() -> int:
             sys.stderr.write(json.dumps({"kind": "error", "message": message}) + "\n")
         if "# slow build" in line:
             output.write_text("half a program")
+            if log:
+                Path(log).with_name("builds.pid").write_text(str(os.getpid()))
             time.sleep(30)
+        if "# build of " in line:
+            time.sleep(float(line.split()[3]))
+        if "# disk full: " in line:
+            failed = True
+            message = line.split(": ", 1)[1]
+            sys.stderr.write(json.dumps({"kind": "error", "message": message}) + "\n")
     if failed:
         return 1
     output.write_text(f"#!{sys.executable} -I\n" + source.read_text())

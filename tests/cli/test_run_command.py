@@ -509,3 +509,72 @@ def test_checks_are_chosen_on_the_simulated_gpu_only(workbench: Workbench) -> No
     result = workbench.run("run", "p01", "--check", "memory,luck")
     assert result.status == ExitCode.USAGE
     assert "there is no check `luck`" in result.stderr
+
+
+def test_a_deleted_problem_file_says_how_to_get_it_back(workbench: Workbench) -> None:
+    workbench.problem.unlink()
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.USAGE
+    assert f"{workbench.problem}: p01.mojo does not exist" in result.stderr
+    assert "try: `tooling reset p01` writes the skeleton again" in result.stderr
+    assert workbench.run("reset", "p01").status == ExitCode.PASSED
+    assert workbench.run("run", "p01").status == ExitCode.WRONG
+    workbench.solution.rename(workbench.solution.with_name("elsewhere"))
+    result = workbench.run("run", "p01", "--solution")
+    assert "try: `git restore` brings back a file of the checkout" in result.stderr
+
+
+def test_a_byte_order_mark_is_named(workbench: Workbench) -> None:
+    workbench.problem.write_bytes(b"\xef\xbb\xbf" + workbench.solution.read_bytes())
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.BUILD_FAILED
+    assert f"{workbench.problem}:1:1: p01.mojo begins with a byte-order mark" in result.stderr
+    assert "save the file as `UTF-8`" in result.stderr
+    assert not workbench.builds
+
+
+@pytest.mark.parametrize(
+    "said", ["No space left on device", "available space(1826816) is not enough to write 2109640 bytes"]
+)
+def test_a_full_disk_is_not_the_learners_fault(workbench: Workbench, said: str) -> None:
+    workbench.problem.write_text(workbench.solution.read_text() + f"# disk full: {said}\n")
+    result = workbench.run("run", "p01")
+    assert result.status == ExitCode.NOT_POSSIBLE
+    assert "the disk is full: p01.mojo cannot be built" in result.stderr
+    assert said in result.stderr
+    assert "`tooling cache empty` removes earlier builds" in result.stderr
+    assert "does not compile" not in result.stderr
+
+
+def test_the_option_of_the_time_limit_is_named_when_it_strikes(workbench: Workbench) -> None:
+    workbench.write_problem("import time\ntime.sleep(60)\n")
+    result = workbench.run("run", "p01", "--timeout", "1")
+    assert result.status == ExitCode.TIME_LIMIT
+    assert "limit: `tooling run p01 --timeout 3` gives it more time" in result.stdout
+
+
+def test_a_closed_terminal_ends_the_compiler(workbench: Workbench) -> None:
+    workbench.problem.write_text(workbench.solution.read_text() + "# slow build\n")
+    process = workbench.start("run", "p01")
+    while not workbench.builds:
+        time.sleep(0.05)
+        assert process.poll() is None
+    log = Path(workbench.environment["FAKE_MOJO_LOG"]).with_name("builds.pid")
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=30)
+    assert process.returncode == 129
+    assert not is_alive(int(log.read_text()))
+
+
+def test_the_cache_is_shown_and_emptied(workbench: Workbench) -> None:
+    workbench.run("run", "p01")
+    root = workbench.environment["PUZZLE_CACHE_DIR"]
+    (Path(root) / "not ours").write_text("x")
+    shown = workbench.run("cache")
+    assert shown.stdout.startswith(f"{root}: 1 builds, 0.0 MB\n")
+    assert "`tooling cache empty`" in shown.stdout
+    assert workbench.run("cache", "empty").stdout.startswith(f"{root}: 1 builds removed")
+    assert workbench.run("cache", "show").stdout == f"{root}: 0 builds, 0.0 MB\n"
+    assert (Path(root) / "not ours").is_file()
+    assert workbench.run("run", "p01").status == ExitCode.PASSED
+    assert len(workbench.builds) == 2

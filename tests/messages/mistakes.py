@@ -35,23 +35,21 @@ class Mistake(Struct, frozen=True):
     flags: tuple[str, ...] = ()
     count: int = 1  # how often the first text occurs
     skeleton: bool = False  # of the problem file instead
-    time_limit: float | None = None
 
 
 def mistakes() -> list[Mistake]:
     return convert(yaml.safe_load((FOLDER / "mistakes.yaml").read_text("utf-8")), list[Mistake])
 
 
-def messages(mistake: Mistake, folder: Path) -> dict[str, str]:
-    """The text of a run by language; `folder` receives the program."""
+def messages(mistake: Mistake) -> dict[str, str]:
+    """The text of a run by language."""
     project = Project(REPOSITORY)
     selection = select(project, mistake.puzzle, mistake.flags, ())
-    source = folder / selection.program.problem.name
-    source.write_text(_with_mistake(mistake, selection.program), "utf-8")
-    return {
-        language: _normal(_text(project, selection, mistake, source, language), folder)
-        for language in LANGUAGES
-    }
+    program = selection.program
+    text = _with_mistake(mistake, program)
+    source = open_cache().store_program(program.solution, {program.problem.name: text})  # a stable path
+    texts = {language: _text(project, selection, mistake, source, language) for language in LANGUAGES}
+    return {language: _normal(text, source.parent) for language, text in texts.items()}
 
 
 def _with_mistake(mistake: Mistake, program: Program) -> str:
@@ -66,8 +64,7 @@ def _with_mistake(mistake: Mistake, program: Program) -> str:
 def _text(project: Project, selection: Selection, mistake: Mistake, source: Path, language: str) -> str:
     stream = io.StringIO()
     terminal = Terminal(stream, colour=False, width=_WIDTH)
-    limit = mistake.time_limit
-    trial = Trial(selection, Choice(SIMULATED, "a test"), source, time_limit=limit, language=language)
+    trial = Trial(selection, Choice(SIMULATED, "a test"), source, language=language)
     try:
         executable = build_trial(project, trial, find_toolchain(), open_cache())
     except BuildFailed as error:
@@ -81,6 +78,7 @@ def _text(project: Project, selection: Selection, mistake: Mistake, source: Path
 
 
 def _normal(text: str, folder: Path) -> str:
-    """The text without what differs from machine to machine."""
+    """The text without what differs from machine to machine, and without the offer of hints at the end."""
     text = text.replace(f"{folder}/", "")
+    text = re.sub(r"^  (hint|힌트): .*\n", "", text, flags=re.MULTILINE)
     return re.sub(r"0x[0-9a-f]{8,}", "0x…", text)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-from pathlib import Path
 
 from tests.messages.mistakes import GOLDEN, messages, mistakes
 
@@ -14,9 +12,8 @@ def main(names: list[str]) -> None:
     for mistake in mistakes():
         if names and mistake.name not in names:
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            for language, text in messages(mistake, Path(folder)).items():
-                (GOLDEN / f"{mistake.name}.{language}.txt").write_text(text, "utf-8")
+        for language, text in messages(mistake).items():
+            (GOLDEN / f"{mistake.name}.{language}.txt").write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.machine import needs_simulated_gpu
@@ -23,11 +21,11 @@ def _cases() -> list[object]:
 @pytest.mark.mojo
 @needs_simulated_gpu
 @pytest.mark.parametrize("mistake", _cases())
-def test_a_typical_mistake_is_explained(mistake: Mistake, tmp_path: Path) -> None:
+def test_a_typical_mistake_is_explained(mistake: Mistake) -> None:
     wanted = {
         language: (GOLDEN / f"{mistake.name}.{language}.txt").read_text("utf-8") for language in LANGUAGES
     }
-    assert messages(mistake, tmp_path) == wanted
+    assert messages(mistake) == wanted
 
 
 def test_every_golden_message_belongs_to_a_mistake() -> None:

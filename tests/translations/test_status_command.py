@@ -505,3 +505,18 @@ def test_the_work_is_listed_page_by_page(book: Book, run: Run) -> None:
         "",
         "- [ ] the page has no translation yet: translate it to i18n/ko/book/src/new.md, then stamp it",
     ]
+
+
+def test_a_gettext_catalogue_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("book/src/page.md", "po/ko.po"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("# Page\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["check-translations"]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {tmp_path}/po/ko.po: this book is translated with gettext, which is not supported\n"
+        "  why: this command compares a tree of translated pages with the tree of their sources\n"
+        "  try: `msgfmt --statistics po/ko.po` counts the translated, fuzzy and untranslated messages\n"
+    )

@@ -23,8 +23,13 @@ class BookErrors(BookError):
         super().__init__(f"{count} {'thing is' if count == 1 else 'things are'} wrong in the book")
         self.problems = tuple(problems)
 
+    @property
+    def details(self) -> str:
+        """All of them."""
+        return "\n".join(map(str, self.problems))
+
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.problems), self.what])
+        return f"{self.details}\n{self.what}"
 
 
 def malformed(what: str, path: Path, error: Exception, hint: str | None = None) -> BookError:
@@ -38,6 +43,19 @@ class BuildFailed(BookError):
     """mdBook could not render an edition."""
 
     exit_code = ExitCode.BUILD_FAILED
+
+
+class BookGroupMissing(ToolingError):
+    """A package of the dependency group `book` is not installed."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
+
+    def __init__(self, package: str, why: str) -> None:
+        super().__init__(
+            f"{package} is not installed",
+            why=f"{why}; most commands do not need it, so it is in the dependency group `book`",
+            hint="begin the command with `uv run --group book`",
+        )
 
 
 class MdbookMissing(BookError):

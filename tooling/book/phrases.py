@@ -18,6 +18,7 @@ PHRASES = {
     "steps": Text("Previous and next page"),
     "previous": Text("Previous"),
     "next": Text("Next"),
+    "print": Text("Print the whole book"),
     "edit": Text("Edit this page"),
     "switch": Text("Read this page in {name}"),
     "ways-to-run": Text("Ways to run it"),

@@ -263,6 +263,12 @@ class Puzzle(Struct, frozen=True):
     learnt: LocalText | None = None  # one sentence for a reader who has solved it
     summary: LocalText | None = None  # one sentence: what it computes
 
+    @property
+    def regions_to_complete(self) -> frozenset[str]:
+        """The anchors of the code that the learner fills in; code that is given is not among them."""
+        modes = (mode for mode in self.modes if mode.kind is not ModeKind.GIVEN)
+        return frozenset(anchor for mode in modes for anchors in mode.anchors.values() for anchor in anchors)
+
     def program(self, name: str) -> Program:
         """The program of this name.
 

@@ -158,6 +158,73 @@ COMMANDS: tuple[Command, ...] = (
         "Shows every target, whether it is there, and why not.",
     ),
     Command(
+        "init",
+        "make a folder with the puzzles, without a clone",
+        learner_options.InitOptions,
+        "Makes a folder with the problem files, pyproject.toml and pixi.toml that pin this version, and a "
+        "README. The same commands work there.",
+        "Example: uvx gpu-puzzle-lab init my-puzzles",
+        room="learner.folder",
+    ),
+    Command(
+        "update",
+        "bring the puzzles up to date and keep your answers",
+        learner_options.UpdateOptions,
+        "In a clone, runs `git pull`; in a folder of `tooling init`, takes the puzzles of the installed "
+        "version. Your answers are carried over into the new problem files, and every edited file is copied "
+        "first. Exit status: 0 if all answers were carried over, 1 if one was not, with the reason.",
+        room="learner.folder",
+    ),
+    Command(
+        "doctor",
+        "check this machine for what the puzzles need",
+        learner_options.DoctorOptions,
+        "Checks Python, Mojo, linker, GPU and driver, cache, disk, terminal and editor, and says what to do. "
+        "Exit status: 0 if puzzles can run, 1 if not.",
+        room="learner.machine",
+    ),
+    Command(
+        "editor",
+        "write an editor's settings for Mojo's language server",
+        learner_options.EditorOptions,
+        "Writes settings into the folder of the project, so that the language server of the pinned Mojo "
+        "finds what the puzzles import. Your other settings stay; a file that changes is copied first.",
+        room="learner.machine",
+    ),
+    Command(
+        "completion",
+        "print the completion script of a shell",
+        learner_options.CompletionOptions,
+        "Prints a script that completes commands, options, puzzles and modes of the command `tooling`.",
+        'Examples: eval "$(tooling completion bash)"; tooling completion zsh > ~/.zfunc/_tooling; '
+        "tooling completion fish > ~/.config/fish/completions/tooling.fish",
+        room="learner.completion",
+    ),
+    Command(
+        "cache",
+        "show or empty the build cache",
+        description="The cache of built programs: its folder and size.",
+        epilog="PUZZLE_CACHE_DIR names another folder.",
+        default="show",
+        actions=(
+            Command(
+                "show",
+                "show its folder and size (the default)",
+                learner_options.CacheOptions,
+                parent="cache",
+                room="learner.machine",
+            ),
+            Command(
+                "empty",
+                "remove all built programs",
+                learner_options.CacheOptions,
+                parent="cache",
+                room="learner.machine",
+            ),
+        ),
+        room="learner.machine",
+    ),
+    Command(
         "verify",
         "judge every solution, skeleton and mutant",
         options.VerifyOptions,

@@ -43,6 +43,7 @@ class Option(Struct, frozen=True):
         alternative: options of a command with the same word here exclude each other.
         read: makes the value from the text. Raises ValueError or BadValue.
         bare: the value where the option is given without one; None: it always needs one.
+        short: a letter that also names it, such as the D of `-D NAME=VALUE`.
     """
 
     help: str | None = None
@@ -51,6 +52,7 @@ class Option(Struct, frozen=True):
     alternative: str = ""
     read: Callable[[str], object] | None = None
     bare: str | None = None
+    short: str = ""
 
 
 class Positional(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from msgspec import Struct, field
@@ -65,4 +66,43 @@ class ResetOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling reset`."""
 
     puzzle: Annotated[str, Positional("p15, or a variant such as p15_tile_tensor")]
+    lang: Language = field(default_factory=preset_language)
+
+
+class CacheOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling cache`."""
+
+    lang: Language = field(default_factory=preset_language)
+
+
+class DoctorOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling doctor`."""
+
+    json: JsonFile = None
+    lang: Language = field(default_factory=preset_language)
+
+
+class EditorOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling editor`."""
+
+    editor: Annotated[str, Positional("vscode, neovim, zed or helix")]
+    lang: Language = field(default_factory=preset_language)
+
+
+class CompletionOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling completion`."""
+
+    shell: Annotated[str, Positional("bash, zsh or fish")]
+
+
+class UpdateOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling update`."""
+
+    lang: Language = field(default_factory=preset_language)
+
+
+class InitOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling init`."""
+
+    folder: Annotated[Path, Positional("the folder to make, such as my-puzzles")]
     lang: Language = field(default_factory=preset_language)

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from msgspec import Struct, field
 
 from tooling.cli.fields import BadValue, Flags, Option, Positional
+from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.suggestions import nearest, proposal
 
 TargetName = Literal["auto", "nvidia", "amd", "apple", "sim", "sim-amd"]
@@ -38,6 +39,22 @@ def seconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise BadValue(f"must be a positive number of seconds, not {text}")
     return value
+
+
+def at_least_0(text: str) -> int:
+    """An integer that is not negative."""
+    return _integer(text, 0)
+
+
+def at_least_1(text: str) -> int:
+    """A positive integer."""
+    return _integer(text, 1)
+
+
+def _integer(text: str, least: int) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise BadValue(f"must be an integer of at least {least}, not {text}")
+    return int(text)
 
 
 def schedule_name(text: str) -> str:
@@ -154,6 +171,25 @@ class MatrixBuildOptions(Struct, frozen=True, kw_only=True):
     junit: JunitFile = None
 
 
+Define = Annotated[
+    tuple[str, ...], Option("for the compiler of a .mojo file", "NAME[=VALUE]", short="D", read=str)
+]
+Include = Annotated[
+    tuple[Path, ...],
+    Option("a folder where the compiler of a .mojo file looks for modules", "FOLDER", short="I"),
+]
+Kernel = Annotated[
+    str, Option("only launches of kernels with this in their name", "NAME", group="launches", read=str)
+]
+LaunchSkip = Annotated[
+    int,
+    Option("leave out so many of these launches at the beginning", "N", group="launches", read=at_least_0),
+]
+LaunchCount = Annotated[
+    int | None, Option("then only so many launches (default: all)", "N", group="launches", read=at_least_1)
+]
+
+
 class SimulateOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling simulate`."""
 
@@ -167,6 +203,14 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     ] = "nvidia"
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, Option("write the findings as JSON", "FILE")] = None
+    suppressions: Annotated[
+        Path | None, Option("findings to accept: a TOML file of [[suppress]] entries with reasons", "FILE")
+    ] = None
+    kernel_name: Kernel = ""
+    launch_skip: LaunchSkip = 0
+    launch_count: LaunchCount = None
+    define: Define = ()
+    include: Include = ()
     lang: Language = field(default_factory=preset_language)
     program: Annotated[tuple[str, ...], Positional("what to run", "-- COMMAND …", remainder=True)] = ()
 
@@ -177,17 +221,41 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
             return frozenset()
         return frozenset(CHECKS) if self.check is None else self.check
 
+    @property
+    def launches(self) -> LaunchSelection:
+        """The launches that were selected."""
+        return LaunchSelection(self.kernel_name, self.launch_skip, self.launch_count)
+
 
 class ProfileOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling profile`."""
 
-    puzzle: Annotated[str, Positional("p15, a variant such as p15_tile_tensor, or a .mojo file")]
+    puzzle: Annotated[
+        str, Positional("p15, a variant such as p15_tile_tensor, a .mojo file, or ./an_executable")
+    ]
     solution: Annotated[bool, Option("the solution instead of the problem file")] = False
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, Option("write the counters as JSON (`-`: to stdout)", "FILE")] = None
     html: Annotated[str | None, Option("write a page with pictures of the accesses", "FILE")] = None
+    csv: Annotated[
+        str | None, Option("write the metrics as CSV, as `ncu --csv` names them (`-`: to stdout)", "FILE")
+    ] = None
+    baseline: Annotated[
+        Path | None, Option("compare with an earlier profile, written with --json", "FILE")
+    ] = None
+    ptx: Annotated[bool, Option("show the PTX instructions of each line")] = False
+    kernel_name: Kernel = ""
+    launch_skip: LaunchSkip = 0
+    launch_count: LaunchCount = None
+    define: Define = ()
+    include: Include = ()
     lang: Language = field(default_factory=preset_language)
     flags: Annotated[tuple[str, ...], Flags()] = ()
+
+    @property
+    def launches(self) -> LaunchSelection:
+        """The launches that were selected."""
+        return LaunchSelection(self.kernel_name, self.launch_skip, self.launch_count)
 
 
 class GenerateOptions(Struct, frozen=True, kw_only=True):

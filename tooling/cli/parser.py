@@ -207,7 +207,7 @@ def _add_option(place: argparse._ActionsContainer, field: FieldInfo, kind: Any, 
         settings["type"] = kind
     else:
         assert kind is str, f"{field.name}: nothing says how its value is read"
-    place.add_argument(name, **settings)
+    place.add_argument(*([f"-{option.short}"] if option.short else []), name, **settings)
 
 
 def _choice(name: str, choices: Sequence[str]) -> Callable[[str], str]:

@@ -7,118 +7,136 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from tooling.cli.options import ProfileOptions
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from tooling.catalog.model import Program
+    from tooling.cli.subject import Subject
     from tooling.execution.program import Transcript
-    from tooling.reports.terminal import Terminal
-    from tooling.simulator.checks.findings import Finding
-    from tooling.simulator.counters.profile import KernelProfile
+    from tooling.target_run import TargetRun
+    from tooling.targets.model import Target
 
 
 def command(options: ProfileOptions) -> int:
+    from rich.console import Console
+
+    from tooling.cli.subject import simulated_gpu
     from tooling.reports.files import write_report
     from tooling.reports.terminal import open_terminal
-    from tooling.simulator.counters.document import to_json
+    from tooling.simulator.counters.difference import read_baseline, show_difference
+    from tooling.simulator.counters.document import to_csv, to_json
     from tooling.simulator.counters.page import to_html
+    from tooling.simulator.counters.table import show
     from tooling.simulator.counters.texts import say
+    from tooling.simulator.gpu.stop_texts import NO_TIMES
+    from tooling.target_run import RunOptions, simulated_run
 
-    terminal = open_terminal(sys.stderr if options.json == "-" else sys.stdout)
-    subject = _chosen(options)
-    name = subject.name
-    kernels, findings, transcript = _profile(subject, options.timeout, terminal, options.lang)
-    _show(kernels, terminal, options.lang)
-    if findings:
-        terminal.line(terminal.paint(say("memory_errors", options.lang, n=len(findings)), "red"))
-    status = transcript.status
-    if status:
-        terminal.line(terminal.paint(say("program_failed", options.lang, status=status), "yellow"))
+    baseline = read_baseline(options.baseline) if options.baseline else None
+    terminal = open_terminal(sys.stderr if "-" in (options.json, options.csv) else sys.stdout)
+    subject, unfinished = _chosen(options, simulated_gpu())
+    # The memory check alone: it keeps a faulty access from ending the kernel.
+    settings = RunOptions(
+        environment=subject.environment,
+        time_limit=options.timeout,
+        stream=terminal.streamer(),
+        error_output=sys.stderr.write,
+        checks=frozenset({"memory"}),
+        language=options.lang,
+        graphs=subject.graphs,
+        count=True,
+        selection=options.launches,
+    )
+    run = simulated_run(subject.command, settings)
+    kernels = list(run.kernels or ())
+    _require_selected(run, options)
+    width = None if terminal.stream.isatty() or "COLUMNS" in os.environ else 140
+    terminal.stream.flush()
+    console = Console(file=terminal.stream, width=width, no_color=not terminal.colour)
+    show(kernels, console, options.lang, ptx=options.ptx)
+    if baseline and options.baseline:
+        show_difference(baseline, kernels, console, options.lang, options.baseline)
+    warnings = _warnings(run, subject, unfinished, options.lang, solution=options.solution)
+    for warning in warnings:
+        terminal.line(terminal.paint(warning, "red"))
+    if run.asked_for_times:
+        terminal.line(NO_TIMES.render(options.lang))
+    status = run.transcript.status
     if options.json:
-        write_report(options.json, to_json(kernels, name, status))
+        write_report(options.json, to_json(kernels, subject.name, status))
+    if options.csv:
+        write_report(options.csv, to_csv(kernels))
     if options.html:
-        write_report(options.html, to_html(kernels, name, options.lang))
-    code = _exit_code(transcript)
+        write_report(options.html, to_html(kernels, subject.name, options.lang, warnings))
+    code = _exit_code(run.transcript)
     if code is ExitCode.PASSED and not kernels:  # without a kernel there is nothing that could pass
         terminal.line(terminal.paint(say("not_launched", options.lang), "red"))
         return ExitCode.NOT_POSSIBLE
     return code
 
 
-class _Subject(Struct, frozen=True):
-    """What is profiled."""
-
-    source: Path
-    flags: tuple[str, ...]
-    name: str  # what to call it
-    program: Program | None = None  # None: a file that is no puzzle's
-
-
-def _chosen(options: ProfileOptions) -> _Subject:
-    if options.puzzle.endswith(".mojo"):
-        return _Subject(Path(options.puzzle), options.flags, Path(options.puzzle).name)
+def _chosen(options: ProfileOptions, target: Target) -> tuple[Subject, Path | None]:
+    """What to profile, built; the second is the file of a puzzle that is not solved yet."""
     from tooling.catalog.catalogue import select
-    from tooling.cli.parser import option_names
+    from tooling.cli.parser import UsageError, option_names
+    from tooling.cli.subject import program_subject, puzzle_subject
+    from tooling.generate.skeletons import FILL_MARK
     from tooling.project import find_project
 
-    selection = select(find_project(), options.puzzle, options.flags, option_names(ProfileOptions))
-    source = selection.program.solution if options.solution else selection.program.problem
-    return _Subject(source, selection.mode.flags, selection.command, selection.program)
-
-
-def _profile(
-    subject: _Subject, time_limit: float, terminal: Terminal, language: str
-) -> tuple[list[KernelProfile], list[Finding], Transcript]:
-    from tooling.project import ProjectNotFound, find_project
-    from tooling.target_run import RunOptions, simulated_run
-    from tooling.targets.model import Absence, TargetKind
-    from tooling.targets.probing import probe
-    from tooling.targets.selection import TargetAbsent
-    from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
-    from tooling.trials import build_program, environment_of
-
-    simulated = probe(TargetKind.SIM)
-    if isinstance(simulated, Absence):
-        raise TargetAbsent("there is no simulated GPU here", why=simulated.reason, hint=simulated.hint)
-    toolchain, cache = find_toolchain(), open_cache()
-    if subject.program:
-        executable = build_program(
-            subject.program, subject.source, simulated.accelerator, find_project(), toolchain, cache
+    word = options.puzzle
+    if word.endswith(".mojo") or os.sep in word:
+        return program_subject((word, *options.flags), target, options.define, options.include), None
+    if options.define or options.include:
+        raise UsageError(
+            "-D and -I are for a .mojo file", hint="a puzzle is built as `tooling run` builds it"
         )
-    else:
-        try:
-            includes: tuple[Path, ...] = (find_project().problems,)
-        except ProjectNotFound:
-            includes = ()  # any Mojo file, anywhere
-        request = BuildRequest(subject.source, accelerator=simulated.accelerator, includes=includes)
-        executable = build(request, toolchain, cache)
-    # The memory check alone: it keeps a faulty access from ending the kernel.
-    options = RunOptions(
-        environment=environment_of(executable),
-        time_limit=time_limit,
-        stream=terminal.streamer(),
-        error_output=sys.stderr.write,
-        checks=frozenset({"memory"}),
-        language=language,
-        graphs=executable.interpreter is not None,
-        count=True,
+    project = find_project()
+    selection = select(project, word, options.flags, option_names(ProfileOptions))
+    source = selection.program.solution if options.solution else selection.program.problem
+    folder = selection.program.folder_of(source)
+    unfinished = next(
+        (
+            folder / each.name
+            for each in selection.program.sources
+            if FILL_MARK in (folder / each.name).read_text("utf-8", "replace")
+        ),
+        None,
     )
-    run = simulated_run([*executable.command, *subject.flags], options)
+    return puzzle_subject(selection, source, project, target), unfinished
+
+
+def _require_selected(run: TargetRun, options: ProfileOptions) -> None:
+    if run.launches and not run.kernels:
+        from tooling.cli.parser import UsageError
+
+        names = ", ".join(dict.fromkeys(run.launched))
+        raise UsageError(
+            "--kernel-name, --launch-skip and --launch-count select no launch", why=f"there were: {names}"
+        )
+
+
+def _warnings(
+    run: TargetRun, subject: Subject, unfinished: Path | None, language: str, *, solution: bool
+) -> list[str]:
+    """What makes the counts doubtful."""
+    from tooling.execution.program import Ending
+    from tooling.reports.invocation import as_typed
+    from tooling.simulator.counters.texts import say
+
+    command = as_typed(subject.again, os.environ)
     errors = [finding for finding in run.findings if finding.severity.value == "error"]
-    return list(run.kernels or ()), errors, run.transcript
-
-
-def _show(kernels: list[KernelProfile], terminal: Terminal, language: str) -> None:
-    from rich.console import Console
-
-    from tooling.simulator.counters.table import show
-
-    width = None if terminal.stream.isatty() or "COLUMNS" in os.environ else 140
-    terminal.stream.flush()
-    show(kernels, Console(file=terminal.stream, width=width, no_color=not terminal.colour), language)
+    transcript = run.transcript
+    found = []
+    if unfinished:
+        found.append(say("unfinished", language, file=unfinished.name))
+    if errors:
+        found.append(say("memory_errors", language, n=len(errors), command=command))
+    if transcript.ending is Ending.SIGNALLED:
+        found.append(say("program_failed", language, status=transcript.signal_name))
+    elif transcript.status:
+        found.append(say("program_failed", language, status=transcript.status))
+    if not solution and subject.again.startswith("tooling run"):
+        found.append(say("not_judged", language, command=command))
+    return found
 
 
 def _exit_code(transcript: Transcript) -> ExitCode:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tooling.cli.options import PuzzleRunOptions
 from tooling.exit_codes import ExitCode
+from tooling.text import Text
 
 if TYPE_CHECKING:
     from tooling.catalog.catalogue import Selection
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from tooling.project import Project
     from tooling.reports.records import ReportRecord
     from tooling.reports.terminal import Terminal
+
+_BUILDING = Text("building {file}")
+_PREPARING = Text("building the driver of the simulated GPU, once")
+_RUNNING = Text("running and judging {command}, for at most {limit:g} s (--timeout)")
 
 
 def command(options: PuzzleRunOptions) -> int:
@@ -64,6 +69,7 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
     from tooling.generate.skeletons import FILL_MARK
     from tooling.judging.verdict import Outcome
     from tooling.reports.console import headline
+    from tooling.reports.status_line import StatusLine
     from tooling.reports.terminal import ProgramOutput
     from tooling.targets.selection import choose
     from tooling.toolchain import find_toolchain, open_cache
@@ -86,26 +92,36 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
         language=options.lang,
         checks=options.checks,
     )
-    line = headline(selection.command, choice, options.checks, options.lang)
-    terminal.line(terminal.paint(line, "dim"))
+    terminal.wrapped(headline(selection.command, choice, options.checks, options.lang), "dim")
     terminal.stream.flush()
-    executable = build_trial(project, trial, find_toolchain(), open_cache())
+    with StatusLine(terminal, options.lang) as status:
+        status.say(_BUILDING.of(file=trial.source.name))
+        toolchain, cache = find_toolchain(), open_cache()
+        executable = build_trial(project, trial, toolchain, cache)
+        if choice.target.simulated:
+            from tooling.simulator.server.libraries import find_libraries
+
+            status.say(_PREPARING)
+            find_libraries(toolchain, cache)
     folder = selection.program.folder_of(trial.source)
     unfinished = any(
         FILL_MARK in (folder / source.name).read_text("utf-8", "replace")
         for source in selection.program.sources
     )
     warnings = render_warnings(executable.diagnostics, unfinished=unfinished, language=options.lang)
-    if warnings:
-        terminal.line(terminal.paint(warnings, "dim"))
-    output = ProgramOutput(terminal, judged=selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN))
-    passed = False
-    try:
-        verdict = run_trial(trial, executable, output.show)
-        passed = verdict.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
-    finally:
-        output.end(passed=passed)
-    return verdict
+    for line in warnings.splitlines():
+        terminal.message(line, "dim")
+    with StatusLine(terminal, options.lang) as status:
+        status.say(_RUNNING.of(command=selection.command, limit=trial.limit))
+        judged = selection.mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
+        output = ProgramOutput(terminal, judged=judged, write=status.write)
+        passed = False
+        try:
+            verdict = run_trial(trial, executable, output.show)
+            passed = verdict.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
+        finally:
+            output.end(passed=passed)
+        return verdict
 
 
 def _keep_progress(verdict: Verdict, project: Project, terminal: Terminal, language: str) -> None:

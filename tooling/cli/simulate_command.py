@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tooling.cli.options import SimulateOptions
 from tooling.exit_codes import ExitCode
 
+if TYPE_CHECKING:
+    from tooling.reports.terminal import Terminal
+    from tooling.simulator.checks.findings import Finding
+    from tooling.simulator.checks.suppressions import Suppression
+    from tooling.target_run import TargetRun
+
 
 def command(options: SimulateOptions) -> int:
     from tooling.cli.parser import UsageError
+    from tooling.cli.subject import program_subject, simulated_gpu
     from tooling.execution.program import Ending
     from tooling.reports.terminal import open_terminal
+    from tooling.simulator.checks.suppressions import read_suppressions
     from tooling.target_run import RunOptions, simulated_run
-    from tooling.targets.model import Absence, TargetKind
-    from tooling.targets.probing import probe
-    from tooling.targets.selection import TargetAbsent
+    from tooling.targets.model import TargetKind
 
     program = list(options.program[1:] if options.program[:1] == ("--",) else options.program)
     if not program:
         raise UsageError("no program to simulate", hint="tooling simulate -- ./my_program")
-    simulated = probe(TargetKind.SIM if options.gpu == "nvidia" else TargetKind.SIM_AMD)
-    if isinstance(simulated, Absence):
-        raise TargetAbsent("there is no simulated GPU here", why=simulated.reason, hint=simulated.hint)
+    accepted = read_suppressions(options.suppressions) if options.suppressions else ()
+    simulated = simulated_gpu(TargetKind.SIM if options.gpu == "nvidia" else TargetKind.SIM_AMD)
+    subject = program_subject(program, simulated, options.define, options.include)
 
-    from tooling.simulator.checks.findings import render
-    from tooling.simulator.gpu.stop_texts import NOT_LAUNCHED, STOPPED
+    from tooling.simulator.gpu.stop_texts import NOT_LAUNCHED
 
-    if program[0].endswith(".mojo"):
-        program = [_built(Path(program[0]), simulated.accelerator), *program[1:]]
     terminal = open_terminal()
     settings = RunOptions(
+        environment=subject.environment,
         time_limit=options.timeout,
         output_limit=1 << 30,
         kept_output=0,  # it is shown as it comes
@@ -41,17 +46,16 @@ def command(options: SimulateOptions) -> int:
         checks=options.checks,
         schedule=options.schedule,
         instruction_set=simulated.instruction_set,
+        selection=options.launches,
     )
-    run = simulated_run(program, settings)
-    transcript, findings, stopped = run.transcript, run.findings, run.stopped
-    for finding in findings:
-        terminal.line(render(finding, options.lang))
+    run = simulated_run(subject.command, settings)
+    transcript = run.transcript
+    _require_selected(run, options)
+    findings, notes = _without(list(run.findings), accepted, options)
     errors = [finding for finding in findings if finding.severity.value == "error"]
-    if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
-        told = STOPPED.of(kernel=stopped.name, position=stopped.position, why=stopped.why).render(
-            options.lang
-        )
-        terminal.line(told)
+    _show(run, findings, errors, terminal, options.lang)
+    for note in notes:
+        terminal.line(note)
     ended = {
         Ending.EXITED: f"the program ended with status {transcript.status}",
         Ending.SIGNALLED: f"the program was ended by {transcript.signal_name}",
@@ -61,11 +65,11 @@ def command(options: SimulateOptions) -> int:
     counts = f"{_count(run.launches or 0, 'launch', 'launches')}, {_count(len(findings), 'finding')}"
     terminal.line(terminal.paint(f"{counts}; {ended}", "dim"))
     if options.json:
-        _write_json(options.json, [finding.to_json() for finding in findings], transcript.status)
+        _write_json(options.json, [finding.to_json() for finding in findings], run)
     if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
         return ExitCode.TIME_LIMIT
     failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
-    if errors or failed:
+    if errors or failed or notes:
         return ExitCode.WRONG
     if not run.launches:  # a check that could not run has not passed
         terminal.line(NOT_LAUNCHED.render(options.lang))
@@ -73,26 +77,64 @@ def command(options: SimulateOptions) -> int:
     return ExitCode.PASSED
 
 
+def _require_selected(run: TargetRun, options: SimulateOptions) -> None:
+    """Checks that the options select a launch that was made.
+
+    Raises:
+        UsageError: they select none.
+    """
+    if run.launches and not options.launches.numbers(run.launched):
+        from tooling.cli.parser import UsageError
+
+        names = ", ".join(dict.fromkeys(run.launched))
+        raise UsageError(
+            "--kernel-name, --launch-skip and --launch-count select no launch", why=f"there were: {names}"
+        )
+
+
+def _without(
+    findings: list[Finding], accepted: Sequence[Suppression], options: SimulateOptions
+) -> tuple[list[Finding], list[str]]:
+    from tooling.simulator.checks.suppressions import suppress
+
+    if not options.suppressions:
+        return findings, []
+    kept, notes = suppress(findings, accepted, options.suppressions)
+    return kept, [note.render(options.lang) for note in notes]
+
+
+def _show(
+    run: TargetRun, findings: Sequence[Finding], errors: Sequence[Finding], terminal: Terminal, language: str
+) -> None:
+    from tooling.simulator.checks.findings import render
+    from tooling.simulator.gpu.stop_texts import NO_LINES, NO_TIMES, STOPPED
+
+    for finding in findings:
+        terminal.line(render(finding, language))
+    if any(party.position.line <= 0 for finding in findings for party in finding.parties[:1]):
+        terminal.line(NO_LINES.render(language))
+    stopped = run.stopped
+    if stopped and not errors:  # a fault that is no mistake in memory or at barriers: a trap, a wrong call
+        told = STOPPED.of(kernel=stopped.name, position=stopped.position, why=stopped.why)
+        terminal.line(told.render(language))
+    if run.asked_for_times:
+        terminal.line(NO_TIMES.render(language))
+
+
 def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def _built(source: Path, accelerator: str) -> str:
-    from tooling.project import ProjectNotFound, find_project
-    from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
-
-    try:
-        includes: tuple[Path, ...] = (find_project().problems,)
-    except ProjectNotFound:
-        includes = ()  # any Mojo file, anywhere
-    request = BuildRequest(source, accelerator=accelerator, includes=includes)
-    return str(build(request, find_toolchain(), open_cache()).path)
-
-
-def _write_json(path: str, findings: list[dict[str, object]], status: int) -> None:
+def _write_json(path: str, findings: list[dict[str, object]], run: TargetRun) -> None:
     import json
 
     from tooling.reports.files import write_report
 
-    text = json.dumps({"version": 1, "status": status, "findings": findings}, indent=2, ensure_ascii=False)
-    write_report(path, text + "\n")
+    report = {
+        "version": 1,
+        "status": run.transcript.status,
+        "launches": run.launches,
+        "asked_for_times": run.asked_for_times,
+        "findings": findings,
+    }
+    write_report(path, json.dumps(report, indent=2, ensure_ascii=False) + "\n")

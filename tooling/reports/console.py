@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 
@@ -44,6 +45,8 @@ _WORDS: dict[str, Text] = {
     "why": Text("why"),
     "try": Text("try"),
     "hint": Text("hint"),
+    "limit": Text("limit"),
+    "more-time": Text("`{tool} run {command} --timeout {seconds}` gives it more time"),
     "hints": Text("{count} hints are available: `{tool} hint {command}`"),
     "stderr": Text("what it wrote to stderr"),
     "simulator": Text("the simulated GPU found:"),
@@ -79,11 +82,11 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
     """Writes the verdict: one line if it is right; what, where, why and what to try if it is not."""
     command = verdict.selection.command
     for note in verdict.notes:
-        terminal.line(terminal.paint(f"note: {note}", "dim"))
+        terminal.wrapped(f"note: {note}", "dim")
     headline = _say(verdict.outcome.value, language, command=command)
     if verdict.outcome in (Outcome.PASSED, Outcome.UNJUDGED):
         sign = "✅ " if verdict.outcome is Outcome.PASSED else ""
-        terminal.line(terminal.paint(sign + headline, "green") + f"  ({_circumstances(verdict, language)})")
+        terminal.headed(sign + headline, f"  ({_circumstances(verdict, language)})", "green")
         _show_warnings(verdict, terminal, language)
         return
     if verdict.outcome is Outcome.UNDECIDED:
@@ -95,6 +98,10 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
     if case:
         _show_case(case, verdict.cases, terminal, language)
     _show_warnings(verdict, terminal, language)
+    if case and case.transcript.ending is Ending.TIME_LIMIT:
+        more = math.ceil(2 * case.transcript.seconds)
+        facts = {"tool": tool_prefix(os.environ), "command": command, "seconds": more}
+        terminal.labelled(_say("limit", language), _say("more-time", language, **facts))
     if verdict.selection.mode.kind is ModeKind.PUZZLE and not verdict.solution:
         count = len(verdict.selection.mode.hints)
         text = _say("hints", language, count=count, command=command, tool=tool_prefix(os.environ))
@@ -104,7 +111,7 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
 def _show_undecided(verdict: Verdict, headline: str, terminal: Terminal, language: str) -> None:
     from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - imports the simulator
 
-    terminal.line(terminal.paint(headline, "yellow") + f"  ({_circumstances(verdict, language)})")
+    terminal.headed(headline, f"  ({_circumstances(verdict, language)})", "yellow")
     text = NOT_JUDGED.of(device=verdict.choice.target.device).render(language)
     terminal.labelled(_say("why", language), text)
     again = f"`{tool_prefix(os.environ)} run {verdict.selection.command} --target sim`"
@@ -210,7 +217,7 @@ def _show_warnings(verdict: Verdict, terminal: Terminal, language: str) -> None:
             if text not in seen:
                 seen.add(text)
                 for line in text.splitlines():
-                    terminal.line("  " + terminal.paint(line, "yellow"))
+                    terminal.wrapped("  " + line, "yellow")
 
 
 def _show_stderr(stderr: str, terminal: Terminal, language: str) -> None:

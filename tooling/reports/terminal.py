@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from msgspec import Struct
 from tooling.text.width import columns
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
+_CONTROL = re.compile(r"\x1b(?!\[\d+m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f\x80-\x9f]")
 _PLAIN_SIGNS = {
     "✅": "[passed]",
     "❌": "[wrong]",
@@ -24,6 +26,7 @@ _PLAIN_SIGNS = {
     "—": "-",
 }
 SUCCESS = "✅"
+_SENTENCE = re.compile(r"\s*(\S+:\d+:\d+: )?(error|warning|note|try): |\.\.\. and ")
 _NARROWEST, _WIDEST = 30, 110  # columns that texts are wrapped at
 
 
@@ -38,8 +41,11 @@ class Terminal(Struct, frozen=True):
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and text else text
 
     def line(self, text: str = "") -> None:
-        """Writes one line, with replacements for what the stream's encoding does not have."""
-        self.stream.write(self.showable(text) + "\n")
+        """Writes one line, with replacements for what the stream's encoding does not have.
+
+        Control characters, which a file's name may contain, are shown as `\\x1b`; colours remain.
+        """
+        self.stream.write(self.showable(_CONTROL.sub(lambda match: repr(match[0])[1:-1], text)) + "\n")
 
     def wrapped(self, text: str, style: str | None = None) -> None:
         """Writes a line; a long one is wrapped, with its continuation lines indented by two more columns."""
@@ -48,11 +54,25 @@ class Terminal(Struct, frozen=True):
             indent = line[: len(line) - len(words)]
             self.line(indent + (self.paint(words, style) if style else words))
 
+    def message(self, line: str, style: str | None = None) -> None:
+        """Writes a line of the compiler: its sentences are wrapped, lines of source and markers are not."""
+        if _SENTENCE.match(line):
+            self.wrapped(line, style)
+        else:
+            self.line(self.paint(line, style) if style else line)
+
     def labelled(self, label: str, text: str, style: str = "dim", indent: str = "  ") -> None:
         """Writes `  label: text`, wrapped."""
         first, *others = self._wrap(f"{indent}{label}: {text}")
         painted = first.replace(f"{label}:", self.paint(f"{label}:", style), 1)
         for line in (painted, *others):
+            self.line(line)
+
+    def headed(self, head: str, rest: str, style: str) -> None:
+        """Writes a line that begins with a painted head, wrapped."""
+        first, *others = self._wrap(head + rest)
+        self.line(first.replace(head, self.paint(head, style), 1))
+        for line in others:
             self.line(line)
 
     def _wrap(self, text: str) -> Iterator[str]:
@@ -76,8 +96,17 @@ class Terminal(Struct, frozen=True):
 class ProgramOutput:
     """Shows a program's output as it arrives; what follows a ✅ of its own waits for the verdict."""
 
-    def __init__(self, terminal: Terminal, *, judged: bool = False) -> None:
+    def __init__(
+        self, terminal: Terminal, *, judged: bool = False, write: Callable[[str], None] | None = None
+    ) -> None:
+        """The output of a program in a terminal.
+
+        Args:
+            judged: a verdict follows.
+            write: writes text to the terminal; by default at once.
+        """
         self._terminal = terminal
+        self._write_to_terminal = write or self._write_at_once
         self._judged = judged
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._line = ""  # the beginning of a line that is not complete
@@ -103,8 +132,11 @@ class ProgramOutput:
 
     def _write(self, text: str) -> None:
         if text:
-            self._terminal.stream.write(self._terminal.showable(text))
-            self._terminal.stream.flush()
+            self._write_to_terminal(self._terminal.showable(text))
+
+    def _write_at_once(self, text: str) -> None:
+        self._terminal.stream.write(text)
+        self._terminal.stream.flush()
 
 
 def broken(line: str, width: int) -> Iterator[str]:

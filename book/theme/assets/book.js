@@ -69,6 +69,9 @@ document.querySelectorAll(".code-tabs").forEach((group) => {
   });
 });
 
+// Paper has no folds.
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
+
 // A fragment may point into a folded part or into a hidden tab: open the way to it.
 function reveal() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -105,7 +108,6 @@ const current = sidebar.querySelector("[aria-current]");
 if (current) sidebar.scrollTop = Math.max(0, current.offsetTop - sidebar.clientHeight / 2);
 
 // ---- theme ----
-const themes = ["auto", "light", "dark"];
 const button = document.querySelector(".theme-button");
 const nameTheme = () => {
   const text = `${button.dataset.label}: ${button.dataset[root.dataset.themeChoice]}`;
@@ -115,7 +117,10 @@ const nameTheme = () => {
 button.dataset.label = button.getAttribute("aria-label");
 nameTheme();
 button.addEventListener("click", () => {
-  window.chooseTheme(themes[(themes.indexOf(root.dataset.themeChoice) + 1) % themes.length]);
+  // The first press always changes something; then comes the other theme, then again what the system says.
+  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const other = system === "dark" ? "light" : "dark";
+  window.chooseTheme({ auto: other, [other]: system, [system]: "auto" }[root.dataset.themeChoice]);
   nameTheme();
 });
 

@@ -13,19 +13,31 @@ const pairs = (word) => (word.length < 2 ? [word] : Array.from({ length: word.le
 function indexTerms(text) {
   return words(text).flatMap((word) => {
     if (HANGUL.test(word)) return pairs(word);
+    vocabulary.add(word);
     const parts = word.split("_").filter((part) => part && part !== word); // block_idx is found by idx, too
     return [word, ...parts];
   });
 }
 
-// The stems of a query: what must stand in a section, and is marked in the result.
+// What readers call things that the book names otherwise.
+const ALIASES = {
+  matmul: "matrix multiplication", gemm: "matrix multiplication", smem: "shared memory", sm: "multiprocessor",
+  tid: "thread_idx", bid: "block_idx", syncthreads: "barrier", cumsum: "prefix sum", 행렬곱: "행렬 곱셈", 행렬곱셈: "행렬 곱셈",
+};
+
+// The stems of a query: what a section must contain, and is marked in the result.
 function stems(query) {
-  return words(query).map((word) => {
-    if (!HANGUL.test(word) || word.length < 3) return word;
+  return words(query).flatMap((word) => (ALIASES[word] ? words(ALIASES[word]) : [word])).map((word) => {
+    if (!HANGUL.test(word)) return word.length > 5 ? word.replace(/(?:ing|ed|es|s|ions?)$/, "") : word;
+    if (word.length < 3) return word;
     const stem = word.replace(PARTICLES, "");
     return stem.length >= 2 ? stem : word;
   });
 }
+
+// The word with each pair of neighbouring letters exchanged: a common slip, and two edits for the index.
+const swaps = (word) => Array.from({ length: Math.max(0, word.length - 1) }, (_, i) => word.slice(0, i) + word[i + 1] + word[i] + word.slice(i + 2));
+const vocabulary = new Set();
 
 const index = new MiniSearch({
   fields: ["heading", "title", "text"],
@@ -40,9 +52,10 @@ function find(query) {
   if (!wanted.length) return [];
   const queries = wanted.map((stem) => {
     const korean = HANGUL.test(stem);
+    const meant = korean || vocabulary.has(stem) ? [] : swaps(stem).filter((word) => vocabulary.has(word));
     return {
-      queries: korean ? pairs(stem) : [stem],
-      combineWith: "AND",
+      queries: korean ? pairs(stem) : [stem, ...meant],
+      combineWith: korean ? "AND" : "OR",
       prefix: korean ? stem.length < 2 : true,
       fuzzy: !korean && stem.length > 4 ? 0.2 : false,
       boost: { heading: 4, title: 2 },
@@ -51,9 +64,18 @@ function find(query) {
   });
   const found = index.search({ combineWith: "AND", queries });
   const korean = wanted.filter((stem) => HANGUL.test(stem));
-  return found
+  const fitting = found
     .map((result) => sections[result.id])
     .filter((section) => korean.every((stem) => `${section.title} ${section.heading} ${section.text}`.includes(stem)));
+  // First the puzzle that is asked for by its number, then pages whose title holds every word.
+  const number = query.trim().match(/^(?:puzzle|퍼즐|p)?\s*0*(\d{1,2})$/i)?.[1].padStart(2, "0");
+  const rank = (section) => {
+    if (section.fragment) return 2;
+    if (section.page === `puzzle_${number}/puzzle_${number}.html`) return 0;
+    return wanted.every((stem) => section.title.toLowerCase().includes(stem)) ? 1 : 2;
+  };
+  const asked = number ? sections.filter((section) => !rank(section) && !fitting.includes(section)) : [];
+  return [...asked, ...fitting].sort((one, other) => rank(one) - rank(other));
 }
 
 // ---- the dialog ----
@@ -69,7 +91,8 @@ function element(name, attributes = {}, ...children) {
 }
 
 function marked(source, wanted) {
-  const pattern = wanted.map((stem) => stem.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+  const meant = wanted.flatMap((stem) => (HANGUL.test(stem) ? [stem] : [stem, ...swaps(stem).filter((word) => vocabulary.has(word))]));
+  const pattern = meant.map((stem) => stem.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + (HANGUL.test(stem) ? "" : "[\\p{L}\\p{N}]*")).join("|");
   const pieces = source.split(new RegExp(`(${pattern})`, "giu"));
   return pieces.map((piece, i) => (i % 2 ? element("mark", {}, piece) : piece));
 }

@@ -12,6 +12,15 @@
   root.classList.add("js");
   apply(stored());
   system.addEventListener("change", () => apply(root.dataset.themeChoice));
+  // Fonts are known only after the style sheet. (A browser does not load them ahead from a disk.)
+  if (location.protocol !== "file:") {
+    const fonts = new URL("fonts/", document.currentScript.src);
+    for (const name of ["sans", "sans-bold", ...(root.lang === "ko" ? ["kr", "kr-bold"] : ["mono"])]) {
+      const link = document.createElement("link");
+      Object.assign(link, { rel: "preload", as: "font", type: "font/woff2", crossOrigin: "", href: new URL(`${name}.woff2`, fonts) });
+      document.head.append(link);
+    }
+  }
   window.chooseTheme = (choice) => {
     try { localStorage.setItem("theme", choice); } catch { /* the choice then holds for this page only */ }
     apply(choice);

@@ -12,7 +12,9 @@ from tooling.book.checks.finding import BookFinding
 from tooling.book.phrases import pick, say
 from tooling.mdbook.markup import Fence
 
-_MARKER = re.compile(r"<!-- i18n-source-commit: [0-9a-f]{40} -->\n<!-- i18n-source-blob: [0-9a-f]{40} -->\n")
+_MARKER = re.compile(
+    r"(<!-- i18n-source-commit: [0-9a-f]{40} -->\n)?<!-- i18n-source-blob: [0-9a-f]{40} -->\n"
+)
 _INTERNAL = ("_includes",)
 _NUMBER = re.compile(r"\d+")
 
@@ -171,13 +173,12 @@ def check_parts(context: CheckContext) -> Iterator[BookFinding]:
 
 
 def _shows_code_to_complete(context: CheckContext, chapter: Chapter) -> bool:
-    """Whether a page includes a region that its puzzle's manifest names, not only the program around it."""
+    """Whether a page includes a region that the learner fills in, not only the program around it."""
     shown = set(re.findall(r"\{\{#include \S*/problems/[^\s:}]+:(\w+)", chapter.text))
     puzzle = context.puzzle_of(chapter.path)
     if puzzle is None:
         return bool(shown)
-    named = {anchor for mode in puzzle.modes for anchors in mode.anchors.values() for anchor in anchors}
-    return bool(shown & named)
+    return bool(shown & puzzle.regions_to_complete)
 
 
 def _open_solutions(context: CheckContext, chapter: Chapter, folded_from: int) -> Iterator[BookFinding]:

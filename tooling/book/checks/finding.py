@@ -34,7 +34,7 @@ RULES = {
     "unused-anchor": "no anchor of a program is left unused",
     "headings": "one first heading, and no level skipped",
     "fence": "every code block names its language and is closed",
-    "marker": "a translated page begins with the commit and the blob of its source",
+    "marker": "a translated page begins with the blob of its source, and its commit once there is one",
     "parity": "a translated page has the shape of its source",
     "glossary": "terms are translated as the glossary says",
     "spelling": "product names are spelled as their owners spell them",

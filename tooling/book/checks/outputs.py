@@ -41,8 +41,9 @@ def check_outputs(context: CheckContext) -> Iterator[BookFinding]:
 def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[str]:
     if (recording.command, recording.state) != (shown.command, shown.state):
         yield f"this is a recording of `{recording.command}` ({recording.state})"
-    judged = shown.selection.mode.kind is ModeKind.PUZZLE
-    if judged and not shown.judged_in and shown.state == "unsolved" and recording.exit_status == 0:
+    mode = shown.selection.mode
+    judged_by_values = mode.kind is ModeKind.PUZZLE and not mode.needs_counters
+    if judged_by_values and not shown.judged_in and shown.state == "unsolved" and recording.exit_status == 0:
         yield "the unsolved program reports success"
     if shown.state == "solved" and recording.exit_status != 0:
         yield f"the solved program ended with status {recording.exit_status}"
@@ -53,7 +54,7 @@ def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[s
 
 
 def _update(shown: Shown) -> str:
-    return f"tooling book outputs --update {shown.selection.program.name}"
+    return f"tooling book outputs --update {max(shown.names, key=len)}"
 
 
 def check_pasted(context: CheckContext) -> Iterator[BookFinding]:

@@ -22,6 +22,8 @@ _RULE_OF = {
     LinkFault.MISSING_FRAGMENT: "fragment",
     LinkFault.MISSING_IMAGE: "image",
 }
+_PUZZLE_LINK = re.compile(r"\[(?P<text>[^\]]*)\]\([^)\s]*puzzle_(?P<number>\d+)/")
+_PUZZLE = re.compile(r"(?:[Pp]uzzle|퍼즐)\s*(\d+)")
 _FULL_FILE = re.compile(
     r'<a class="filename" href="(?P<base>.*?)/blob/main/(?P<path>[^"]*)">(?P<label>.*?)</a>', re.DOTALL
 )
@@ -54,6 +56,11 @@ def check_links(context: CheckContext) -> Iterator[BookFinding]:
                 yield context.finding(
                     chapter, link.line, "link", f"{link.target} is not encrypted", "write https://"
                 )
+        for match in _PUZZLE_LINK.finditer(chapter.text):
+            named, leads_to = [int(number) for number in _PUZZLE.findall(match["text"])], int(match["number"])
+            if named and leads_to not in named:
+                message = f"`{match['text']}` leads to the pages of puzzle {leads_to}"
+                yield context.finding(chapter, chapter.line_of(match.start()), "link", message)
 
 
 def check_full_files(context: CheckContext) -> Iterator[BookFinding]:

@@ -63,7 +63,7 @@ def check_unused_anchors(context: CheckContext) -> Iterator[BookFinding]:
             continue  # its pages are still to be written
         finished = set(puzzle.chapters) <= listed
         named = _named(puzzle)
-        waiting = set() if finished else named
+        waiting = set() if finished else set(named)
         sources = [source for program in puzzle.programs for source in program.sources]
         problems = {str(source.problem.resolve()) for source in sources}
         shown = {use.anchor for use in uses if use.anchor and use.path in problems}
@@ -78,6 +78,6 @@ def check_unused_anchors(context: CheckContext) -> Iterator[BookFinding]:
                 )
 
 
-def _named(puzzle: Puzzle) -> set[str]:
-    names = {anchor for mode in puzzle.modes for anchors in mode.anchors.values() for anchor in anchors}
+def _named(puzzle: Puzzle) -> frozenset[str]:
+    names = puzzle.regions_to_complete
     return names | {f"{re.sub('_solution$', '', name)}_solution" for name in names}

@@ -108,7 +108,7 @@ class ChapterRenderer(Struct):
         body = body.replace(_EMPTY_SUMMARY, f"<summary>{say('solution', self.edition.language)}</summary>")
         try:
             body = render_formulas(body, self.formulas)
-        except ToolingError as error:
+        except BookError as error:
             self.problems.append(_with_source(error, source))
         if self.states is None or generated:
             return body

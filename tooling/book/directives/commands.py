@@ -79,4 +79,5 @@ def run(page: PageContext, words: Words) -> str:
 
 
 def _label(key: str, language: str) -> str:
-    return say("no-gpu", language) if key == "no GPU" else key
+    """What the tab says; short, since five of them share the width of a telephone."""
+    return say("no-gpu", language) if key == "no GPU" else key.removesuffix(" NVIDIA (default)")

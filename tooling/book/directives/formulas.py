@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.atomic_write import write_atomically
-from tooling.book.errors import BookError, malformed
+from tooling.book.errors import BookError, BookGroupMissing, malformed
 from tooling.project import Project
 from tooling.state_file import encoded, read_json
 
@@ -93,8 +93,11 @@ def save(project: Project, drawn: dict[str, str]) -> None:
 
 
 def _render(source: str, display: bool) -> str:
-    from latex2mathml.converter import convert  # noqa: PLC0415 - 0.1 s, and few pages hold formulas
-    from latex2mathml.exceptions import NoAvailableTokensError  # noqa: PLC0415
+    try:
+        from latex2mathml.converter import convert  # noqa: PLC0415 - 0.1 s, and few pages hold formulas
+        from latex2mathml.exceptions import NoAvailableTokensError  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise BookGroupMissing("latex2mathml", "it draws the formulas") from error
 
     if source.replace("\\{", "").count("{") != source.replace("\\}", "").count("}"):
         raise BookError(f"the braces of the formula `{source}` do not pair up")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
 from tooling.book.figures.canvas import FONT, Canvas
 from tooling.book.figures.traces import SHARED, Event, Trace
@@ -61,9 +62,16 @@ def draw_requests(
     pictures: Sequence[tuple[Text | str, Picture]],
     *,
     narrow: bool = False,
+    left: int | None = None,
 ) -> Canvas:
-    """The maps of several requests one below the other, each with a caption."""
+    """The maps of several requests one below the other, each with a caption.
+
+    Args:
+        left: pixels for the labels at the left, where the usual ones are too few for a large offset.
+    """
     form, size = (_TELEPHONE, 11) if narrow else (_PAGE, 12)
+    if left is not None:
+        form = replace(form, left=left)
     canvas = sheet(0, 0)
     font = FONT.replace("'", "")
     canvas.embed(f"<style>{_STYLE.format(font=font, size=size, **_COLOURS[canvas.shade.name])}</style>")

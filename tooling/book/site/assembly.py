@@ -18,6 +18,7 @@ from tooling.book.site.frame import NOT_FOUND, SiteContext, apply_layout, switch
 from tooling.book.site.highlight import highlight_page
 from tooling.book.site.inputs import digest
 from tooling.book.site.line_breaks import keep_together
+from tooling.book.site.print_page import PRINT, print_page
 from tooling.book.site.sitemap import sitemap
 from tooling.book.site.staging import Contents
 from tooling.book.site.stamps import Stamp
@@ -148,7 +149,7 @@ class _Finished(Struct, frozen=True):
 
 def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     """Fills in the frames of an edition's pages, unless the same inputs were finished before."""
-    edition, pages = rendered.edition, rendered.pages()
+    edition, pages = rendered.edition, (*rendered.pages(), PRINT)
     others = (str(each) for other, there in around.others.items() for each in (other, *sorted(there)))
     key = digest(
         rendered.key,
@@ -166,13 +167,16 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     made.begin()
     shutil.rmtree(made.folder, ignore_errors=True)
     found: list[search.Section] = []
-    for page in pages:
+    for page in rendered.pages():
         html = keep_together((rendered.folder / page).read_text(encoding="utf-8"))
         _write(made.folder / page, apply_layout(highlight_page(html), page, around))
         if page in around.pages:
             article = html.partition("<article>")[2].partition("</article>")[0]
-            found += search.sections(article, page)
+            # Of a page that is not written yet, only its title and what the puzzle computes.
+            found += list(search.sections(article, page))[: 2 if page in around.stubs else None]
     _write(made.folder / _SEARCH, search.script(found))
+    listed = dict.fromkeys(entry.page for entry in around.entries if entry.page in around.pages)
+    _write(made.folder / PRINT, print_page({page: finished.read(page) for page in listed}, edition.language))
     made.finish()
     return finished
 

@@ -14,12 +14,13 @@ from msgspec import Struct
 from tooling.book.editions import Edition
 from tooling.book.phrases import say
 from tooling.book.site.icons import ICONS, draw_signs
+from tooling.book.site.print_page import PRINT
 from tooling.book.summary import Entry
 
 NOT_FOUND = "404.html"
 COVER = "cover.html"
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
-_TOKEN = re.compile(r"@(assets|home|repository)\b|@text:([\w-]+)|<!-- @icon:(\w+) -->|<!-- @(\w+) -->")
+_TOKEN = re.compile(r"@(assets|home|print|repository)\b|@text:([\w-]+)|<!-- @icon:(\w+) -->|<!-- @(\w+) -->")
 _EDIT = re.compile(r'<a class="edit-link"[^>]*>[^<]*</a>')
 _STEP = re.compile(
     r'(rel="(?:prev|next)" href="(?:\.\./)*(?P<page>[^"]+)">(?:<span>[^<]*</span>))(?P<title>[^<]+)'
@@ -76,9 +77,12 @@ def apply_layout(html: str, page: str, around: SiteContext) -> str:
         if icon:
             return ICONS[icon]
         if asset:
-            return {"assets": f"{to_site}assets", "home": f"{up}index.html", "repository": around.repository}[
-                asset
-            ]
+            return {
+                "assets": f"{to_site}assets",
+                "home": f"{up}index.html",
+                "print": f"{up}{PRINT}",
+                "repository": around.repository,
+            }[asset]
         return {
             "sidebar": lambda: sidebar(around, page, up),
             "switcher": lambda: switcher(page, to_site, around),

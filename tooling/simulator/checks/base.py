@@ -30,6 +30,8 @@ class CheckHook(Hook):
     """A check: a hook that collects findings, each distinct one once, with a count."""
 
     check: ClassVar[Check]
+    recording = True
+    """Whether findings are recorded: not those of launches that the user has not selected."""
 
     def __init__(self) -> None:
         self._findings: dict[Hashable, Finding] = {}
@@ -59,6 +61,8 @@ class CheckHook(Hook):
 
     def again(self, key: Hashable, count: int) -> bool:
         """Count a finding once more if it is known; False (and nothing done) if it is not."""
+        if not self.recording:
+            return True
         known = self._findings.get(key)
         if known is None:
             return False

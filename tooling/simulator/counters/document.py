@@ -1,12 +1,15 @@
-"""The profile as JSON: metrics by name, for each kernel and each of its lines."""
+"""The profile as JSON, for each kernel and each of its lines, and as CSV: metrics by name."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Sequence
 
-from tooling.simulator.counters.metrics import COMPARABLE, values
+from tooling.simulator.counters.metrics import COMPARABLE, OWN, values
 from tooling.simulator.counters.profile import KernelProfile, LineProfile
+from tooling.simulator.gpu.launch import Dim3
 
 VERSION = 1
 
@@ -25,6 +28,24 @@ def to_json(kernels: Sequence[KernelProfile], program: str, status: int) -> str:
         "kernels": [_kernel(kernel) for kernel in kernels],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def to_csv(kernels: Sequence[KernelProfile]) -> str:
+    """One row for each metric of each kernel, with the columns of `ncu --csv` that have a meaning here."""
+    stream = io.StringIO()
+    table = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    table.writerow(
+        ["ID", "Kernel Name", "Block Size", "Grid Size", "Metric Name", "Metric Unit", "Metric Value"]
+    )
+    for number, kernel in enumerate(kernels):
+        head = [number, kernel.name, _extents(kernel.block), _extents(kernel.grid)]
+        for metric in (*COMPARABLE, *OWN):
+            table.writerow([*head, metric.name, metric.unit, metric.read(kernel.counts)])
+    return stream.getvalue()
+
+
+def _extents(extents: Dim3) -> str:
+    return f"({', '.join(map(str, extents))})"
 
 
 def _kernel(kernel: KernelProfile) -> dict[str, object]:

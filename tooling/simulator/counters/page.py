@@ -23,16 +23,20 @@ MOST_PICTURES = 24
 """Of each kernel; the most expensive ones, in the order of the lines."""
 
 
-def to_html(kernels: Sequence[KernelProfile], program: str, language: str) -> str:
+def to_html(
+    kernels: Sequence[KernelProfile], program: str, language: str, warnings: Sequence[str] = ()
+) -> str:
     """The page's text.
 
     Args:
         program: what was profiled, as the user typed it.
+        warnings: what makes the counts doubtful, for example that the program failed.
     """
     title = escape(say("title", language, what=program))
     sections = "".join(_kernel(number, kernel, language) for number, kernel in enumerate(kernels, start=1))
     if not kernels:
         sections = f"<p>{escape(say('no_launch', language))}</p>"
+    sections = "".join(f'<p class="bad">{escape(each)}</p>\n' for each in warnings) + sections
     notes = "".join(f"<p>{escape(say(note, language))}</p>" for note in ("no_times", "ptx_note"))
     return (
         f'<!doctype html>\n<html lang="{language}" data-theme="light">\n<head>\n<meta charset="utf-8">\n'

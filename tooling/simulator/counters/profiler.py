@@ -6,7 +6,9 @@ from tooling.simulator.counters.hook import CounterHook
 from tooling.simulator.counters.profile import Profiles
 from tooling.simulator.engine.executor import Engine, Job
 from tooling.simulator.gpu.hooks import LaunchContext
+from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import LaunchResult
+from tooling.simulator.gpu.launch_selection import LaunchSelection
 
 
 class ProfilingHook(CounterHook):
@@ -22,16 +24,31 @@ class ProfilingHook(CounterHook):
 class Profiler(Engine):
     """Runs launches and counts what they do.
 
+    Args:
+        selection: the launches that are counted; None: all.
+
     Attributes:
         profiles: the counts so far.
     """
 
-    def __init__(self, schedule: str = "lockstep", time_limit: float | None = None) -> None:
+    def __init__(
+        self,
+        schedule: str = "lockstep",
+        time_limit: float | None = None,
+        selection: LaunchSelection | None = None,
+    ) -> None:
         super().__init__(schedule, time_limit)
         self.profiles = Profiles()
+        self._selection = selection or LaunchSelection()
+        self._named = 0  # launches so far of kernels with the selected name
 
     def run(self, job: Job) -> LaunchResult:
         """See `Executor.run`."""
+        name = readable_kernel(job.launch.function.name, job.module.files.values())
+        wanted = self._selection.wants(name, self._named)
+        self._named += self._selection.kernel in name
+        if not wanted:
+            return super().run(job)
         counter = ProfilingHook()
         result = super().run(job.watched_by(counter))
         if counter.context is not None:

@@ -14,7 +14,7 @@ from tooling.simulator.counters.occupancy import theoretical_occupancy
 from tooling.simulator.counters.profile import KernelProfile
 from tooling.simulator.counters.sources import file_and_line, source_text
 from tooling.simulator.counters.texts import say
-from tooling.simulator.counters.traffic import Counts, Traffic
+from tooling.simulator.counters.traffic import Counts, Route, Traffic
 from tooling.simulator.gpu.hooks import Space
 
 
@@ -36,9 +36,18 @@ def _whole(number: int) -> str:
     return f"{number:,}" if number else ""
 
 
-def _sectors(counts: Counts) -> str:
-    traffic = counts.space(Space.GLOBAL)
-    return f"{traffic.sectors_per_request:.3g}" if traffic.requests else ""
+_LOADS = (Route.GLOBAL_LOAD, Route.GLOBAL_ASYNC)
+_ATOMICS = (Route.GLOBAL_REDUCTION, Route.GLOBAL_ATOMIC)
+
+
+def _requests(title: str, *routes: Route) -> tuple[Column, Column]:
+    """The requests of some routes, and their sectors per request."""
+
+    def sectors(counts: Counts) -> str:
+        traffic = counts.total(*routes)
+        return f"{traffic.sectors_per_request:.3g}" if traffic.requests else ""
+
+    return Column(title, lambda counts: _whole(counts.total(*routes).requests)), Column("sectors", sectors)
 
 
 def _use(counts: Counts) -> str:
@@ -68,8 +77,9 @@ def conflict_style(traffic: Traffic) -> str:
 COLUMNS = (
     Column("instructions", lambda counts: _whole(counts.instructions)),
     Column("lanes", _lanes),
-    Column("requests", lambda counts: _whole(counts.space(Space.GLOBAL).requests)),
-    Column("sectors", _sectors),
+    *_requests("loads", *_LOADS),
+    *_requests("stores", Route.GLOBAL_STORE),
+    *_requests("atomics", *_ATOMICS),
     Column("use", _use, lambda counts: use_style(counts.space(Space.GLOBAL))),
     Column("wavefronts", lambda counts: _whole(counts.space(Space.SHARED).wavefronts)),
     Column("conflicts", _conflicts, lambda counts: conflict_style(counts.space(Space.SHARED))),
@@ -79,15 +89,19 @@ COLUMNS = (
 _COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
 
 
-def show(kernels: Sequence[KernelProfile], console: Console, language: str) -> None:
-    """Print a table for each kernel, and notes on the numbers."""
+def show(kernels: Sequence[KernelProfile], console: Console, language: str, *, ptx: bool = False) -> None:
+    """Print a table for each kernel, and notes on the numbers.
+
+    Args:
+        ptx: with the PTX instructions of each line, and how often a warp issued them.
+    """
     if not kernels:
         console.print(say("no_launch", language))
         return
     for kernel in kernels:
         console.print()
         console.print(headline(kernel, language), highlight=False)
-        console.print(_table(kernel, language, console.width))
+        console.print(_table(kernel, language, console.width, ptx=ptx))
     console.print()
     for note in ("no_times", "ptx_note"):
         console.print(f"[dim]{say(note, language)}[/]", highlight=False)
@@ -104,7 +118,7 @@ def headline(kernel: KernelProfile, language: str) -> str:
     return f"[bold]{escape(kernel.name)}[/]  {', '.join(parts)}"
 
 
-def _table(kernel: KernelProfile, language: str, width: int) -> Table:
+def _table(kernel: KernelProfile, language: str, width: int, *, ptx: bool) -> Table:
     shown = [column for column in COLUMNS if column.number(kernel.counts)]
     room = max(16, width - 24 - sum(2 + _head_width(column, language) for column in shown))
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
@@ -117,6 +131,10 @@ def _table(kernel: KernelProfile, language: str, width: int) -> Table:
         name = file_and_line(profile.line) or say("elsewhere", language)
         cells = [_cell(column, profile.counts) for column in shown]
         table.add_row(escape(name), escape(text), *cells)
+        if ptx:
+            for line, (form, instructions) in sorted(profile.ptx.items()):
+                words = shortened(f"  {form}", room)
+                table.add_row(f"  PTX:{line}", escape(words), f"{instructions:,}", style="dim")
     totals = [_cell(column, kernel.counts) for column in shown]
     table.add_row(say("total", language), "", *totals, style="bold")
     return table

@@ -17,9 +17,11 @@ _WORDS: dict[str, Text] = {
     "line": Text("line"),
     "source": Text("source"),
     "instructions": Text("warp instr."),
-    "lanes": Text("lanes/instr."),
-    "requests": Text("global req."),
-    "sectors": Text("sectors/req."),
+    "lanes": Text("lanes /instr."),
+    "loads": Text("global loads"),
+    "stores": Text("global stores"),
+    "atomics": Text("global atomics"),
+    "sectors": Text("sectors /req."),
     "use": Text("bytes used"),
     "wavefronts": Text("shared wavefronts"),
     "conflicts": Text("conflicts"),
@@ -68,7 +70,19 @@ _WORDS: dict[str, Text] = {
     "pass": Text("pass {n}"),
     "program_failed": Text("the program ended with status {status}; what it did until then was counted"),
     "not_launched": Text("error: no kernel was launched, so nothing was counted"),
-    "memory_errors": Text("{n} memory errors: `tooling run` shows them"),
+    "memory_errors": Text("{n} memory errors, at which the accesses were left out: `{command}` shows them"),
+    "unfinished": Text(
+        "`{file}` still contains the line `FILL ME IN`, so its kernel does not do its work yet; `--solution` "
+        "profiles the solution"
+    ),
+    "not_judged": Text("whether the result is right was not judged: `{command}` does that"),
+    "metric": Text("metric"),
+    "before": Text("before"),
+    "now": Text("now"),
+    "change": Text("change"),
+    "only_before": Text("only in {file}: {kernels}"),
+    "only_now": Text("not in {file}: {kernels}"),
+    "equal": Text("{kernel}: every metric is as in {file}"),
 }
 
 _ROUTES: dict[Route, Text] = {

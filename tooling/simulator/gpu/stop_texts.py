@@ -16,6 +16,10 @@ TOO_MUCH_SHARED = Text(
     "{dynamic} bytes of dynamic shared memory besides {static} of the kernel's own; at most {most} are "
     "possible (more than {plain} in all, up to {opt_in}, must be asked for: MAX_DYNAMIC_SHARED_SIZE_BYTES)"
 )
+ATTRIBUTE_TOO_LARGE = Text(
+    "{kernel}: MAX_DYNAMIC_SHARED_SIZE_BYTES cannot be {value}: a block has at most {most} bytes of dynamic "
+    "shared memory besides {static} of the kernel's own"
+)
 TOO_MUCH_OWN_SHARED = Text(
     "the kernel reserves {shared} bytes of shared memory; a block has {most} "
     "(more only as dynamic shared memory)"
@@ -25,6 +29,7 @@ WRONG_CLUSTER = Text("a cluster of {blocks} blocks; 1 to {most} are possible")
 NO_MULTIPLE = Text("grid {grid} is not a multiple of the cluster {cluster}")
 NOT_SIMULATED = Text("the simulated GPU cannot run this launch of {kernel}")
 ON_A_REAL_GPU = Text("run this program on a real GPU (--target nvidia)")
+NO_MEMORY = Text("this machine has too little memory for the launch and what the checks record of it")
 TOO_MANY_BLOCKS = Text("a grid of {blocks} blocks; the checks support at most {most}")
 WITHOUT_CHECKS = Text("use fewer blocks, or run it without checks (--no-check)")
 EMPTY_CLUSTER = Text("grid {grid}, block {block} and cluster {cluster} must be at least 1")
@@ -42,6 +47,19 @@ NOT_LAUNCHED = Text(
     "error: no kernel was launched, so nothing was checked\n"
     "  why: only kernels that a Mojo program launches through `DeviceContext` run on the simulated GPU\n"
     "  try: name a Mojo program that launches a kernel on every path, or the flags with which it does"
+)
+
+NO_LINES = Text(
+    "note: findings without a line of the source: the program was built without line tables\n"
+    "  try: give the .mojo file instead of a command, or build with `mojo build --debug-level line-tables`"
+)
+
+NO_TIMES = Text(
+    "note: the program asks for times, and the simulated GPU has none\n"
+    "  why: a simulation says nothing about the speed of a GPU; each time that the program asks for is an "
+    "hour\n"
+    "  try: ignore the program's times; `tooling profile` counts what determines them, and a real GPU "
+    "measures them"
 )
 
 OUTPUT_LOST = Text(

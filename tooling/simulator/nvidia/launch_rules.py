@@ -11,6 +11,7 @@ import re
 from tooling.simulator.gpu import stop_texts
 from tooling.simulator.gpu.code_model import Function, Module
 from tooling.simulator.gpu.driver_results import DriverResult
+from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3
 from tooling.simulator.nvidia import device
 from tooling.simulator.program.backend import Kernel, Refusal
@@ -64,18 +65,23 @@ def static_shared_bytes(module: Module, function: Function) -> int:
     return end
 
 
-def set_attribute(kernel: Kernel, attribute: int, value: int) -> DriverResult:
-    """Set an attribute of a function handle, if the value is allowed."""
+def set_attribute(kernel: Kernel, attribute: int, value: int) -> tuple[DriverResult, Text | None]:
+    """Set an attribute of a function handle, or say why the value is not allowed, where that is known."""
+    most = device.MAX_SHARED_PER_BLOCK_OPT_IN - kernel.static_shared
     allowed = {
-        MAX_DYNAMIC_SHARED: range(device.MAX_SHARED_PER_BLOCK_OPT_IN - kernel.static_shared + 1),
+        MAX_DYNAMIC_SHARED: range(most + 1),
         CARVEOUT: range(-1, 101),
         NON_PORTABLE_CLUSTER: range(2),
         SCHEDULING_POLICY: range(3),
     }
     if value not in allowed.get(attribute, ()):
-        return DriverResult.INVALID_VALUE
+        if attribute != MAX_DYNAMIC_SHARED:
+            return DriverResult.INVALID_VALUE, None
+        name = readable_kernel(kernel.function.name, kernel.module.files.values())
+        facts = {"kernel": name, "value": value, "most": most, "static": kernel.static_shared}
+        return DriverResult.INVALID_VALUE, stop_texts.ATTRIBUTE_TOO_LARGE.of(**facts)
     kernel.attributes[attribute] = value
-    return DriverResult.SUCCESS
+    return DriverResult.SUCCESS, None
 
 
 def judge_launch(

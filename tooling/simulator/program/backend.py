@@ -130,8 +130,8 @@ class Backend(Protocol):
         """A new function handle."""
         ...
 
-    def set_attribute(self, kernel: Kernel, attribute: int, value: int) -> DriverResult:
-        """Set an attribute of a function handle, if the value is allowed."""
+    def set_attribute(self, kernel: Kernel, attribute: int, value: int) -> tuple[DriverResult, Text | None]:
+        """Set an attribute of a function handle, or say why the value is not allowed, where that is known."""
         ...
 
     def judge_launch(

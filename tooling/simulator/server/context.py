@@ -27,7 +27,9 @@ from tooling.simulator.gpu.driver_results import INVALID, OK, DriverResult, Repl
 from tooling.simulator.gpu.hooks import Hook
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3, FaultKind, Launch, LaunchResult
+from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.simulator.gpu.stop_texts import (
+    NO_MEMORY,
     NOT_SIMULATED,
     ON_A_REAL_GPU,
     REFUSED,
@@ -39,6 +41,7 @@ from tooling.simulator.server.arena import Arena
 from tooling.simulator.server.buffers import Buffers
 from tooling.simulator.server.device_output import DeviceOutput
 from tooling.simulator.server.protocol import (
+    ARENA_BYTES,
     MAGIC,
     REQUESTS,
     VERSION,
@@ -68,6 +71,10 @@ class LaunchRecord(Struct, frozen=True):
     result: LaunchResult
 
 
+_HIGHEST_ARENA = (1 << 57) - ARENA_BYTES
+"""Addresses of programs have at most 57 bits, with five levels of page tables."""
+
+
 class Gpu(Struct):
     """The state that the programs of a simulation share: the executor, and the results.
 
@@ -78,6 +85,7 @@ class Gpu(Struct):
         lock: held while a request is answered; the engine is not thread-safe.
         errors: why a program could not be simulated (an unknown instruction), for the tool to show.
         failures: errors in the simulator itself, raised again when the simulation ends.
+        selection: the launches whose findings are recorded.
         result_sizes: of the results whose origin is recorded, in bytes; None: nothing is recorded.
     """
 
@@ -92,6 +100,7 @@ class Gpu(Struct):
     modules: dict[bytes, Module] = field(default_factory=dict)
     result_sizes: frozenset[int] | None = None
     backend: Backend = field(default_factory=default_backend)
+    selection: LaunchSelection = LaunchSelection()
 
     def parse(self, image: bytes) -> Module:
         """The module of an image, parsed once.
@@ -128,6 +137,7 @@ class Context:
         self._gone = gone
         footprints = Footprints()
         self.checks = tuple(gpu.make_checks(footprints))
+        self._named = 0  # launches so far of kernels with the selected name
         self.provenance = None if gpu.result_sizes is None else ProvenanceHook(gpu.result_sizes, footprints)
         self._hooks: tuple[Hook, ...] = (*self.checks, *([self.provenance] if self.provenance else []))
         self.fault = int(DriverResult.SUCCESS)
@@ -191,8 +201,8 @@ class Context:
         shape = REQUESTS[Opcode.HELLO].reply
         if version != VERSION:
             return DriverResult.SYSTEM_DRIVER_MISMATCH, struct.pack("<I", VERSION).ljust(shape.size, b"\0")
-        if self._memory is not None or base % mmap.PAGESIZE or base == 0:
-            raise ProtocolError("a second HELLO, or an arena that is not page-aligned")
+        if self._memory is not None or base % mmap.PAGESIZE or not 0 < base < _HIGHEST_ARENA:
+            raise ProtocolError("a second HELLO, or an arena that is not page-aligned user memory")
         device = self.gpu.backend.device
         self._arena = Arena(base)
         self._memory = DeviceMemory(self._arena.buffer, base)
@@ -264,7 +274,8 @@ class Context:
         kernel = self._kernels.get(handle)
         if kernel is None:
             return DriverResult.INVALID_HANDLE, b""
-        return self.gpu.backend.set_attribute(kernel, attribute, value), b""
+        result, why = self.gpu.backend.set_attribute(kernel, attribute, value)
+        return result, b"" if why is None else why.render(self.gpu.language).encode()
 
     def _occupancy(self, request: DriverRequest) -> Reply:
         """Ignores registers, whose number PTX does not specify: hardware may run fewer blocks."""
@@ -318,10 +329,13 @@ class Context:
         gpu = self.gpu
         assert self._buffers is not None
         self._buffers.launched()
+        self._select(launch, module)
         try:
             result = gpu.executor.run(
                 Job(launch, module, self.memory, self._hooks, self._output.add, self._gone)
             )
+        except MemoryError:
+            return self._not_simulated(launch, module, NO_MEMORY, WITHOUT_CHECKS)
         except ToolingError as error:
             gpu.errors.append(error)
             self.fault = DriverResult.LAUNCH_FAILED
@@ -333,6 +347,15 @@ class Context:
             return self._not_simulated(launch, module, result.error.reason, ON_A_REAL_GPU)
         self.fault = result.error.kind.driver_result
         return OK
+
+    def _select(self, launch: Launch, module: Module) -> None:
+        selection = self.gpu.selection
+        if selection.everything:
+            return
+        name = readable_kernel(launch.function.name, module.files.values())
+        for check in self.checks:
+            check.recording = selection.wants(name, self._named)
+        self._named += selection.kernel in name
 
     def _not_simulated(self, launch: Launch, module: Module, why: Text, hint: Text) -> Reply:
         name = readable_kernel(launch.function.name, module.files.values())

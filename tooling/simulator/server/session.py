@@ -21,6 +21,7 @@ from tooling.simulator.checks.findings import Check, Finding
 from tooling.simulator.checks.suite import make_checks
 from tooling.simulator.engine.executor import Engine, Executor
 from tooling.simulator.gpu.launch import LaunchResult
+from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.simulator.program.backend import Backend
 from tooling.simulator.server.context import Gpu, LaunchRecord
 from tooling.simulator.server.libraries import Libraries, find_libraries
@@ -40,6 +41,7 @@ class SimulationOptions(Struct, frozen=True):
         instruction_set: of the simulated GPU, see `backends`.
         time_limit: seconds of wall time that one kernel may take, or None.
         graph_cache: folder for graphs that MAX compiles for the simulated GPU; None if none are used.
+        selection: the launches whose findings are recorded.
         result_sizes: in bytes; the origin of what the programs copy to the host in these sizes is recorded.
     """
 
@@ -50,6 +52,7 @@ class SimulationOptions(Struct, frozen=True):
     time_limit: float | None = None
     graph_cache: Path | None = None
     result_sizes: frozenset[int] | None = None
+    selection: LaunchSelection = LaunchSelection()
 
 
 class Simulation:
@@ -89,6 +92,7 @@ class Simulation:
             self.options.language,
             result_sizes=self.options.result_sizes,
             backend=backend,
+            selection=self.options.selection,
         )
         self._server = Server(self._gpu)
         self._environment = _environment(libraries, self._server, self.options, backend)

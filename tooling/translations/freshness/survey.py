@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from tooling.errors import Location
 from tooling.translations.freshness.cache import Cache, Difference
 from tooling.translations.freshness.closer_look import look_closer
 from tooling.translations.freshness.pair import PagePair
@@ -108,6 +109,8 @@ class _Surveyor(Struct):
 
     def run(self) -> Survey:
         sources = find_pages(self.roots.source, "--source")
+        if not self.roots.target.is_dir():
+            self._refuse_gettext()
         targets = find_pages(self.roots.target, "--translation")
         if not sources and not targets:
             raise RootNotFound(
@@ -139,6 +142,18 @@ class _Surveyor(Struct):
             self.cache.hits,
             self.now,
         )
+
+    def _refuse_gettext(self) -> None:
+        """A translation as a gettext catalogue, as mdbook-i18n-helpers writes it, has no pages to compare."""
+        catalogue = self.roots.base / "po" / f"{self.roots.language}.po"
+        if catalogue.is_file():
+            name = self.roots.name(catalogue)
+            raise RootNotFound(
+                "this book is translated with gettext, which is not supported",
+                where=Location(catalogue),
+                why="this command compares a tree of translated pages with the tree of their sources",
+                hint=f"`msgfmt --statistics {name}` counts the translated, fuzzy and untranslated messages",
+            )
 
     def _open(self) -> None:
         try:

@@ -28,6 +28,7 @@ from tooling.simulator.program.backend import Accesses, Kernel, Refusal, StandIn
 from tooling.simulator.program.barrier_contract import BlockBarrierState, ClusterBarrierState
 from tooling.simulator.program.block_barriers import BlockBarriers, NoClusterBarriers
 from tooling.simulator.program.program import Batch, Origin, Program
+from tooling.text import Text
 
 Array = NDArray[Any]
 
@@ -67,12 +68,12 @@ class AmdBackend:
         assert isinstance(function, KernelFunction)
         return launch_rules.describe_kernel(module, function, module_handle, self.device)
 
-    def set_attribute(self, kernel: Kernel, attribute: int, value: int) -> DriverResult:
+    def set_attribute(self, kernel: Kernel, attribute: int, value: int) -> tuple[DriverResult, Text | None]:
         """See `Backend.set_attribute`: the size of dynamic shared memory has no limit of its own."""
         if attribute != launch_rules.MAX_DYNAMIC_SHARED:
-            return DriverResult.INVALID_VALUE
+            return DriverResult.INVALID_VALUE, None
         kernel.attributes[attribute] = value
-        return DriverResult.SUCCESS
+        return DriverResult.SUCCESS, None
 
     def judge_launch(
         self, kernel: Kernel, grid: Dim3, block: Dim3, cluster: Dim3 | None, dynamic_shared: int

@@ -28,6 +28,7 @@ from tooling.simulator.program.barrier_contract import BlockBarrierState, Cluste
 from tooling.simulator.program.block_barriers import BlockBarriers
 from tooling.simulator.program.module_cache import ModuleCache
 from tooling.simulator.program.program import Batch, Origin, Program
+from tooling.text import Text
 
 _NVPTX = "libNVPTX.so"
 
@@ -65,7 +66,7 @@ class NvidiaBackend:
         """See `Backend.describe_kernel`."""
         return launch_rules.describe_kernel(module, function, module_handle)
 
-    def set_attribute(self, kernel: Kernel, attribute: int, value: int) -> DriverResult:
+    def set_attribute(self, kernel: Kernel, attribute: int, value: int) -> tuple[DriverResult, Text | None]:
         """See `Backend.set_attribute`."""
         return launch_rules.set_attribute(kernel, attribute, value)
 

@@ -19,6 +19,7 @@ from wire import (
     c_string,
     copy_bytes,
     print_error,
+    print_error_bytes,
     put_bytes,
 )
 from work import LAUNCH, Node

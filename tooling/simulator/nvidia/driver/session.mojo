@@ -75,6 +75,7 @@ struct Session(Movable):
     var retained: Int
     var fault: Int32
     var unsynchronised: Bool
+    var asked_for_times: Bool
     var attributes: Dict[UInt32, Int32]
     var name: List[UInt8]
     var memory_bytes: UInt64
@@ -106,6 +107,7 @@ struct Session(Movable):
         self.retained = 0
         self.fault = SUCCESS
         self.unsynchronised = False
+        self.asked_for_times = False
         self.attributes = {}
         self.name = []
         self.memory_bytes = 0

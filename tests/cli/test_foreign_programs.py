@@ -1,0 +1,227 @@
+"""`tooling simulate` and `tooling profile` on programs that belong to no puzzle."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import REPOSITORY
+from tests.machine import needs_simulated_gpu
+from tooling.exit_codes import ExitCode
+from tooling.simulator.checks.findings import (
+    Action,
+    Check,
+    Finding,
+    Kind,
+    Party,
+    Severity,
+    SourcePosition,
+)
+from tooling.simulator.checks.suppressions import SuppressionsUnusable, read_suppressions, suppress
+from tooling.simulator.gpu.launch_selection import LaunchSelection
+from tooling.targets.executables import OtherAccelerator, accelerators_of, require_code_for
+from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
+
+PROGRAM = Path(__file__).parent / "two_kernels.mojo"
+
+
+def tooling(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "PUZZLE_TARGET"}
+    return subprocess.run(
+        [sys.executable, "-m", "tooling", *map(str, arguments)],
+        cwd=REPOSITORY,
+        env={**environment, "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1", "COLUMNS": "200"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def sizes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the module that the program imports; its path is stable, so that the build is found."""
+    folder = open_cache().root / "tests" / "sizes"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sizes.mojo").write_text("comptime SIZE = 4\n")
+    return folder
+
+
+@pytest.mark.mojo
+@needs_simulated_gpu
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        ((), ExitCode.WRONG, "found 4 times in second"),
+        (("--kernel-name", "first"), ExitCode.PASSED, "3 launches, 0 findings"),
+        (("--kernel-name", "second", "--launch-skip", "1"), ExitCode.WRONG, "found 2 times in second"),
+        (("--launch-count", "1"), ExitCode.PASSED, "3 launches, 0 findings"),
+        (("--kernel-name", "third"), ExitCode.USAGE, "there were: first, second"),
+    ],
+)
+def test_defines_includes_and_a_choice_of_launches(
+    sizes: Path, options: tuple[str, ...], status: ExitCode, said: str
+) -> None:
+    result = tooling("simulate", *options, "-D", "BEYOND=2", "-I", sizes, "--", PROGRAM)
+    assert result.returncode == status, result.stdout + result.stderr
+    assert said in result.stdout + result.stderr
+
+
+@pytest.mark.mojo
+@needs_simulated_gpu
+def test_a_profile_of_a_failing_program_says_so_and_can_be_compared(sizes: Path, tmp_path: Path) -> None:
+    common = ("-D", "BEYOND=2", "-I", sizes)
+    earlier, table, page = tmp_path / "earlier.json", tmp_path / "metrics.csv", tmp_path / "page.html"
+    first = tooling("profile", PROGRAM, *common, "--json", earlier, "--csv", table, "--html", page, "--ptx")
+    assert f"2 memory errors, at which the accesses were left out: `tooling simulate -- {PROGRAM}`" in (
+        first.stdout.replace("4 memory", "2 memory").replace("1 memory", "2 memory")
+    )
+    assert "memory errors" in page.read_text("utf-8")
+    assert "PTX:" in first.stdout
+    assert "st.global" in first.stdout
+    assert "global loads" in first.stdout.replace("\n", " ") or "loads" in first.stdout
+    rows = list(csv.DictReader(io.StringIO(table.read_text())))
+    stores = [row for row in rows if row["Metric Name"] == "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"]
+    assert [(row["Kernel Name"], row["Block Size"], row["Metric Value"]) for row in stores] == [
+        ("first", "(4, 1, 1)", "1"),
+        ("second", "(4, 1, 1)", "2"),
+    ]
+    second = tooling(
+        "profile", PROGRAM, *common, "--baseline", earlier, "--kernel-name", "second", "--launch-count", "1"
+    )
+    assert (
+        "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum  2       1  -50.0%"
+        in " ".join(second.stdout.split(" "))
+        or "-50.0%" in second.stdout
+    )
+    assert f"only in {earlier}: first" in second.stdout
+
+
+@pytest.mark.mojo
+@needs_simulated_gpu
+def test_an_executable_without_line_tables_is_explained(sizes: Path) -> None:
+    request = BuildRequest(
+        PROGRAM, accelerator="sm_90a", includes=(sizes,), defines=("BEYOND=2",), line_tables=False
+    )
+    executable = build(request, find_toolchain(), open_cache()).path
+    result = tooling("simulate", "--", executable)
+    assert result.returncode == ExitCode.WRONG, result.stdout + result.stderr
+    assert "PTX:" in result.stdout
+    assert "`mojo build --debug-level line-tables`" in result.stdout
+    profiled = tooling("profile", executable)
+    assert "second" in profiled.stdout
+    refused = tooling("simulate", "-D", "X=1", "--", executable)
+    assert refused.returncode == ExitCode.USAGE
+    assert "-D and -I have no effect" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "accelerators", "runs"),
+    [
+        (b"\x7fELF..target sm_90a,", ("sm_90a",), True),
+        (b"\x7fELF..target sm_80\n", ("sm_80",), True),
+        (b"\x7fELF..target sm_100a\n", ("sm_100a",), False),
+        (b"\x7fELF gfx942 amdgcn", ("gfx942",), False),
+        (b"\x7fELF gfx942 .target sm_90a\n", ("gfx942", "sm_90a"), True),
+        (b"\x7fELF", (), True),
+        (b"", (), True),
+        (b"#!/bin/sh\n# .target sm_100a\n", (), True),
+    ],
+)
+def test_an_executable_for_another_gpu_is_refused(
+    tmp_path: Path, content: bytes, accelerators: tuple[str, ...], runs: bool
+) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(content)
+    assert accelerators_of(program) == accelerators
+    if runs:
+        require_code_for(program, "sm_90a")
+        return
+    with pytest.raises(OtherAccelerator) as caught:
+        require_code_for(program, "sm_90a")
+    assert (
+        caught.value.what == f"`program` was built for {accelerators[0]}, and the simulated GPU is an sm_90a"
+    )
+    assert caught.value.exit_code is ExitCode.NOT_POSSIBLE
+
+
+def test_an_executable_for_amd_runs_on_the_simulated_amd_gpu(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(b"\x7fELF gfx942 amdgcn")
+    require_code_for(program, "gfx942")
+    with pytest.raises(OtherAccelerator) as caught:
+        require_code_for(program, "sm_90a")
+    assert caught.value.hint == "simulate the GPU that it was built for: `tooling simulate --gpu gfx942 -- …`"
+    program.write_bytes(b"\x7fELF .target sm_90a")
+    with pytest.raises(OtherAccelerator):
+        require_code_for(program, "gfx942")
+
+
+def test_launches_are_selected_by_name_and_number() -> None:
+    names = ["a", "b", "ab", "a"]
+    for selection, numbers in (
+        (LaunchSelection(), [0, 1, 2, 3]),
+        (LaunchSelection("a"), [0, 2, 3]),
+        (LaunchSelection("a", 1), [2, 3]),
+        (LaunchSelection("a", 1, 1), [2]),
+        (LaunchSelection("c"), []),
+    ):
+        assert selection.numbers(names) == numbers
+        earlier = 0
+        wanted = []
+        for index, name in enumerate(names):
+            if selection.wants(name, earlier):
+                wanted.append(index)
+            earlier += selection.kernel in name
+        assert wanted == numbers
+
+
+RACE = Finding(
+    Check.RACES,
+    Kind.WRITE_AFTER_READ,
+    Severity.ERROR,
+    "histogram",
+    (Party(Action.WRITE, (0, 0, 0), (0, 0, 0), 0, 0, SourcePosition("/w/histogram.mojo", 41, 3, 7)),),
+)
+
+
+@pytest.mark.parametrize(
+    ("entry", "matches"),
+    [
+        ('check = "races"', True),
+        ('check = "memory"', False),
+        ('kind = "write-after-read"\nkernel = "histo"', True),
+        ('kernel = "other"', False),
+        ('file = "histogram.mojo"', True),
+        ('file = "histogram.mojo:41"', True),
+        ('file = "histogram.mojo:4"', False),
+    ],
+)
+def test_a_suppression_accepts_what_it_names(tmp_path: Path, entry: str, matches: bool) -> None:
+    path = tmp_path / "accepted.toml"
+    path.write_text(f'[[suppress]]\n{entry}\nreason = "known"\n')
+    kept, notes = suppress([RACE], read_suppressions(path), path)
+    assert kept == ([] if matches else [RACE])
+    shown = [note.render("en") for note in notes]
+    assert shown == ([] if matches else [f"entry 1 of {path} matches no finding (known): remove it"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[suppress",
+        "[[suppress]]\n",
+        '[[suppress]]\nreason = "all"\n',
+        '[[suppress]]\nreason = "r"\nchek = "races"\n',
+    ],
+)
+def test_suppressions_that_are_not_valid_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "accepted.toml"
+    path.write_text(text)
+    with pytest.raises(SuppressionsUnusable):
+        read_suppressions(path)

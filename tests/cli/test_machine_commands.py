@@ -1,0 +1,213 @@
+"""`tooling doctor`, `tooling editor` and `tooling completion`."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.conftest import REPOSITORY
+from tests.learning.language_server import diagnostics_of
+from tooling.cli import main
+from tooling.exit_codes import ExitCode
+from tooling.learning import editors
+from tooling.targets.model import Absence, Target, TargetKind
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Workbench
+
+
+def test_a_machine_that_is_ready(workbench: Workbench) -> None:
+    result = workbench.run("doctor")
+    assert result.status == ExitCode.PASSED, result.stdout
+    assert result.stdout.endswith("this machine is ready\n")
+    for line in (
+        f"✓ Python {sys.version.split()[0]}",
+        f"✓ Mojo 1.2.0 ({workbench.environment['PUZZLE_MOJO']})",
+        "✓ test GPU (sm_90a)",
+        f"✓ build cache {workbench.environment['PUZZLE_CACHE_DIR']}: 0 builds, 0 MB",
+        f"✓ puzzles in {workbench.root / 'problems'}",
+        "✓ terminal: none, the output goes elsewhere",
+    ):
+        assert f"{line}\n" in result.stdout
+    report = json.loads(workbench.run("doctor", "--json", "-").stdout)
+    assert report["good"]
+    names = " ".join(check["name"] for check in report["checks"])
+    assert names == "python mojo linker gpu cache disk progress puzzles terminal editor"
+
+
+def test_a_simulated_gpu_is_no_real_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither of the two is listed as a GPU of the machine."""
+    found = {
+        kind: Target(kind, f"simulated {kind.value}", "any")
+        if kind in (TargetKind.SIM, TargetKind.SIM_AMD)
+        else Absence(kind, f"no {kind.value}", "")
+        for kind in TargetKind
+    }
+    monkeypatch.setattr("tooling.learning.doctor.probe", found.__getitem__)
+    main(["doctor"])
+    out = capsys.readouterr().out
+    assert "✓ no GPU: puzzles run on the simulated one (no nvidia; no amd; no apple)\n" in out
+    assert "simulated sim" not in out
+
+
+def test_what_is_wrong_is_named_with_what_to_do(workbench: Workbench, tmp_path: Path) -> None:
+    workbench.problem.unlink()
+    result = workbench.run("doctor", PUZZLE_MOJO="/nowhere/mojo", PUZZLE_CACHE_DIR="/dev/null/cache")
+    assert result.status == ExitCode.WRONG
+    assert "✗ PUZZLE_MOJO names /nowhere/mojo, which is not an executable file\n  try: unset" in result.stdout
+    assert "✗ build cache /dev/null/cache: cannot be written\n  try: set PUZZLE_CACHE_DIR" in result.stdout
+    assert "! 1 problem files are missing: p01\n  try: `tooling reset p01`" in result.stdout
+    assert result.stdout.endswith("2 things keep the puzzles from running\n")
+    path = tmp_path / "doctor.json"
+    assert workbench.run("doctor", "--json", str(path), PUZZLE_MOJO="/nowhere/mojo").status == ExitCode.WRONG
+    bad = [check for check in json.loads(path.read_text())["checks"] if check["state"] == "bad"]
+    assert [check["name"] for check in bad] == ["mojo"]
+
+
+@pytest.fixture
+def server(workbench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A language server in the environment, and the workbench as the project."""
+    path = tmp_path / "environment" / "bin" / "mojo-lsp-server"
+    monkeypatch.setattr(editors, "find_server", lambda _editor: path)
+    monkeypatch.setenv("PUZZLE_ROOT", str(workbench.root))
+    return path
+
+
+@pytest.mark.parametrize("editor", editors.EDITORS)
+def test_settings_name_the_server_and_the_folder_of_the_puzzles(
+    workbench: Workbench, server: Path, editor: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["editor", editor]) == ExitCode.PASSED
+    written = re.findall(r"^wrote (.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert written
+    texts = "".join(Path(path).read_text() for path in written)
+    assert str(workbench.root / "problems") in texts
+    assert str(server if editor != "vscode" else server.with_name("python")) in texts
+    assert main(["editor", editor]) == ExitCode.PASSED
+    assert capsys.readouterr().out.count("is as it should be") == len(written)
+
+
+def test_other_settings_stay_and_are_copied(
+    workbench: Workbench, server: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = workbench.root / ".vscode"
+    folder.mkdir()
+    mine = {"editor.fontSize": 20, "mojo.lsp.includeDirs": ["/elsewhere"]}
+    (folder / "settings.json").write_text(json.dumps(mine))
+    (folder / "tasks.json").write_text(
+        '{"tasks": [{"label": "mine"}, {"label": "puzzle: hint", "args": []}]}'
+    )
+    assert main(["editor", "vscode"]) == ExitCode.PASSED
+    settings = json.loads((folder / "settings.json").read_text())
+    assert settings["editor.fontSize"] == 20
+    assert settings["mojo.lsp.includeDirs"] == ["/elsewhere", str(workbench.root / "problems")]
+    tasks = json.loads((folder / "tasks.json").read_text())["tasks"]
+    assert [task["label"] for task in tasks].count("puzzle: hint") == 1
+    assert tasks[0] == {"label": "mine"}
+    (copy,) = folder.glob("settings.json.20*")
+    assert json.loads(copy.read_text()) == mine
+    assert "what was there is kept: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [(".vscode/settings.json", "{// mine\n}"), (".helix/languages.toml", "[mine]\n")],
+)
+def test_settings_that_cannot_be_merged_are_not_touched(
+    workbench: Workbench, server: Path, capsys: pytest.CaptureFixture[str], name: str, text: str
+) -> None:
+    editor = name[1:].partition("/")[0]
+    path = workbench.root / name
+    path.parent.mkdir()
+    path.write_text(text)
+    assert main(["editor", editor]) == ExitCode.USAGE
+    assert path.read_text() == text
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    said = capsys.readouterr().err
+    assert "left as it is" in said
+    assert str(workbench.root / "problems") in said
+
+
+def test_the_problem_matcher_reads_a_compile_error(workbench: Workbench, server: Path) -> None:
+    assert main(["editor", "vscode"]) == ExitCode.PASSED
+    tasks = json.loads((workbench.root / ".vscode" / "tasks.json").read_text())["tasks"]
+    pattern = tasks[0]["problemMatcher"]["pattern"]
+    workbench.problem.write_text("first = 1\nsecond = thing # compile error\n")
+    output = workbench.run("run", "p01").stderr
+    found = [match for line in output.splitlines() if (match := re.search(pattern["regexp"], line))]
+    (match,) = found
+    names = ("file", "line", "column", "severity", "message")
+    assert [match[pattern[name]] for name in names] == [
+        *(str(workbench.problem), "2", "5", "error", "use of unknown declaration 'thing'"),
+    ]
+
+
+def test_an_unknown_editor_or_shell_suggests_one(workbench: Workbench) -> None:
+    assert "did you mean `neovim`?" in workbench.run("editor", "nvim").stderr
+    assert "did you mean `zsh`?" in workbench.run("completion", "zhs").stderr
+
+
+def test_a_missing_language_server_says_how_to_install_it(workbench: Workbench) -> None:
+    if (Path(sys.prefix) / "bin" / editors.SERVER).exists():
+        pytest.skip("it is installed")
+    result = workbench.run("editor", "zed")
+    assert result.status == ExitCode.NOT_POSSIBLE
+    assert "try: `uv run --group editor tooling editor zed` installs it" in result.stderr
+    assert "mojo==1.2.0" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["tooling", "wat"], "watch"),
+        (["tooling", "cache", "e"], "empty"),
+        (["tooling", "run", "p34"], "p34"),
+        (["tooling", "hint", "p34", "--coord"], "--coordination"),
+        (["tooling", "run", "--target", "nv"], "nvidia"),
+        (["tooling", "editor", "hel"], "helix"),
+    ],
+)
+def test_bash_completes_commands_puzzles_and_modes(
+    workbench: Workbench, words: list[str], found: str
+) -> None:
+    workbench.add_p34()
+    script = workbench.run("completion", "bash").stdout
+    script += f"\nCOMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _shtab_tooling"
+    script += '\necho "${COMPREPLY[@]}"\n'
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == [found]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_have_the_same_words(workbench: Workbench, shell: str) -> None:
+    workbench.add_p34()
+    script = workbench.run("completion", shell).stdout
+    for word in ("watch", "p34", "coordination", "nvidia"):
+        assert word in script
+
+
+def test_the_development_container_installs_what_the_readme_does() -> None:
+    container = json.loads((REPOSITORY / ".devcontainer" / "devcontainer.json").read_text("utf-8"))
+    readme = (REPOSITORY / "README.md").read_text("utf-8")
+    (install,) = re.findall(r"python3 -m venv .* && \.uv/bin/pip install -q uv==\S+", readme.split("```")[1])
+    assert container["onCreateCommand"].startswith(install)
+    named = re.findall(r"tooling ([a-z]+)", " ".join(map(str, container.values())))
+    assert named == ["editor", "doctor", "run", "start"]
+
+
+@pytest.mark.slow
+def test_the_language_server_finds_what_puzzles_import() -> None:
+    server = Path(sys.prefix) / "bin" / editors.SERVER
+    if not server.is_file():
+        pytest.skip("uv run --group editor installs the language server")
+    file = REPOSITORY / "solutions" / "p01" / "p01.mojo"
+    assert diagnostics_of([str(server), "-I", str(REPOSITORY / "problems")], file) == []
+    assert diagnostics_of([str(server)], file) == ["unable to locate module 'lab'"]

@@ -1,0 +1,176 @@
+"""Draws what the threads of a warp or a block hold, step by step, and which of them take part in a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from msgspec import Struct
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.text import Text
+
+Sheet = Callable[[int, int], Canvas]
+Cells = Mapping[int, tuple[str, Ink]]
+
+WARP = 32  # lanes on NVIDIA GPUs and on the simulated one
+_HIGH = 30
+_BELOW_ARROWS = 36  # from a row to the next one, where arrows lead there
+_BELOW_CALL = 56  # where a function stands between the rows
+_BELOW = 9  # where the values stay
+
+
+class Row(Struct, frozen=True):
+    """What the threads hold at one moment.
+
+    Attributes:
+        label: code as a plain string, or a description.
+        cells: the value of each thread and its ink; a thread without one is not drawn.
+        arrows: from a thread of the row above to a thread of this one.
+        call: a function of the warp or block that makes this row from the one above, instead of arrows.
+    """
+
+    label: Text | str
+    cells: Cells
+    arrows: tuple[tuple[int, int], ...] = ()
+    call: str = ""
+
+
+class Step(Struct, frozen=True):
+    """An instruction of a warp, or a stage of a block.
+
+    Attributes:
+        label: code as a plain string, or a description.
+        active: the lanes or threads that take part.
+        remark: what is shown behind them.
+    """
+
+    label: Text | str
+    active: Collection[int]
+    remark: Text | str
+
+
+def cells(values: Mapping[int, str], ink: Ink, other: Mapping[int, Ink] | None = None) -> Cells:
+    """Cells of one ink, with exceptions."""
+    return {key: (text, (other or {}).get(key, ink)) for key, text in values.items()}
+
+
+def draw_rows(
+    sheet: Sheet,
+    rows: Sequence[Row],
+    columns: Sequence[int | None],
+    title: Text | str,
+    *,
+    side: int = 52,
+    left: int = 170,
+    narrow: bool = False,
+) -> Canvas:
+    """The threads side by side, their values one below the other.
+
+    Args:
+        sheet: creates the canvas of a width and height.
+        rows: from top to bottom.
+        columns: the numbers of the threads; None leaves a gap with dots.
+        title: what the numbers above the columns are.
+        side: the width of a cell.
+        left: the width of the labels; on a narrow screen they are above their rows.
+        narrow: for narrow screens.
+    """
+    left = 4 if narrow else left
+    at: dict[int, float] = {}
+    dots = []
+    x = float(left)
+    for column in columns:
+        if column is None:
+            dots.append(x + side / 4)
+            x += side / 2
+        else:
+            at[column] = x
+            x += side
+    high = 26 if narrow else _HIGH
+    tops = []
+    y = 56.0 if narrow else 26.0
+    for index, row in enumerate(rows):
+        if index:
+            y += high + _gap(row) + (16 if narrow else 0)
+        tops.append(y)
+    canvas = sheet(round(x) + 6, round(y) + high + 8)
+    canvas.label(left if narrow else left - 14, 9, title, "start" if narrow else "end", size=12, quiet=True)
+    for column, begin in at.items():
+        canvas.label(begin + side / 2, 25 if narrow else 9, str(column), "middle", size=12, quiet=True)
+    for row, top in zip(rows, tops, strict=True):
+        mono = isinstance(row.label, str)
+        if narrow:
+            canvas.label(left, top - 10, row.label, size=12, mono=mono)
+        else:
+            canvas.label(left - 14, top + high / 2, row.label, "end", size=13, mono=mono)
+        for column, (text, ink) in row.cells.items():
+            if column in at:
+                size = 11 if narrow or len(text) > side / 9 else 13
+                canvas.cell(at[column] + 1, top, side - 2, high, text, ink=ink, size=size)
+        for dot in dots:
+            if any(at[column] > dot for column in row.cells if column in at):
+                canvas.label(dot, top + high / 2, "…", "middle", quiet=True)
+        below = top - (20 if narrow else 4)
+        above = top - _gap(row) - (16 if narrow else 0) + 3
+        for source, target in row.arrows:
+            if source in at and target in at:
+                canvas.arrow(at[source] + side / 2, above, at[target] + side / 2, below)
+        if row.call:
+            box = above + 11
+            canvas.cell(left + 1, box, x - left - 2, 22, row.call, ink=Ink.PLAIN, size=12)
+            for begin in at.values():
+                middle = begin + side / 2
+                canvas.arrow(middle, above - 1, middle, box - 1, head=False)
+                canvas.arrow(middle, box + 23, middle, below)
+    return canvas
+
+
+def _gap(row: Row) -> int:
+    """The space between a row and the one above, without its label."""
+    if row.call:
+        return _BELOW_CALL
+    return _BELOW_ARROWS if row.arrows else _BELOW
+
+
+def draw_steps(
+    sheet: Sheet,
+    steps: Sequence[Step],
+    *,
+    threads: int = WARP,
+    left: int = 178,
+    right: int = 92,
+    narrow: bool = False,
+) -> Canvas:
+    """The lanes of a warp side by side, one instruction below the other: who takes part in it.
+
+    Args:
+        sheet: creates the canvas of a width and height.
+        steps: from top to bottom.
+        threads: of a block, if its stages are drawn; a cell then represents several threads.
+        left, right: the width of the labels and of the remarks; on a narrow screen both are above the lanes.
+        narrow: for narrow screens.
+    """
+    each = threads // WARP
+    left, right, side, high, pitch = (2, 4, 10, 14, 36) if narrow else (left, right, 14, 20, 26)
+    top = 42 if narrow else 28
+    end = left + WARP * side
+    canvas = sheet(end + right, top + len(steps) * pitch + 4)
+    for lane in (0, 8, 16, 24, 31):
+        first = lane * each if lane < WARP - 1 else threads - 1
+        canvas.label(left + (lane + 0.5) * side, 11, str(first), "middle", size=11, quiet=True)
+    if not narrow:
+        title = Text("lane") if each == 1 else Text("thread")
+        canvas.label(left - 14, 11, title, "end", size=12, quiet=True)
+    for index, step in enumerate(steps):
+        y = top + index * pitch
+        mono = isinstance(step.label, str)
+        if narrow:
+            canvas.label(left, y - 9, step.label, size=12, mono=mono)
+            canvas.label(end, y - 9, step.remark, "end", size=12, quiet=True)
+        else:
+            canvas.label(left - 14, y + high / 2, step.label, "end", size=13, mono=mono)
+            canvas.label(end + 10, y + high / 2, step.remark, size=12, quiet=True)
+        for lane in range(WARP):
+            ink = Ink.LIVE if lane * each in step.active else Ink.SPARE
+            canvas.cell(left + lane * side + 0.5, y, side - 1, high, ink=ink)
+    return canvas

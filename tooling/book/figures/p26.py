@@ -1,0 +1,116 @@
+"""Puzzle 26: partners by XOR, the last steps of a butterfly, and the indices of a partition."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import accumulate
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts, number
+from tooling.book.figures.figure import Figure
+from tooling.book.figures.lanes import WARP, Row, Sheet, cells, draw_rows
+from tooling.text import Text
+
+_LANES = range(WARP)
+_FEW = range(8)
+
+
+def draw_partners(_: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The first eight lanes in binary, and the partners of each for three masks."""
+    rows = [Row(Text("lane, binary"), cells({lane: f"{lane:03b}" for lane in _FEW}, Ink.PLAIN))]
+    for mask in (1, 2, 4):
+        label = Text("partner, mask {mask}").of(mask=f"{mask:03b}")
+        rows.append(Row(label, cells({lane: str(lane ^ mask) for lane in _FEW}, Ink.LIVE)))
+    return draw_rows(
+        sheet, rows, tuple(_FEW), Text("lane"), side=42 if narrow else 58, left=170, narrow=narrow
+    )
+
+
+def draw_butterfly(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """--parallel-max in the last eight lanes: what each knows after each exchange."""
+    values = facts.inputs("parallel-max")["a"].tolist()
+    lanes = tuple(range(WARP - len(_FEW), WARP))
+    rows = [Row("a[global_i]", cells({lane: number(values[lane]) for lane in lanes}, Ink.PLAIN))]
+    mask = WARP // 2
+    while mask:
+        values = [max(values[lane], values[lane ^ mask]) for lane in _LANES]
+        label = (Text("masks 16 and 8") if mask == len(_FEW) else Text("mask {mask}")).of(mask=mask)
+        inside = mask < len(_FEW)
+        arrows = tuple((source, lane) for lane in lanes for source in (lane, lane ^ mask) if inside)
+        if mask <= len(_FEW):
+            rows.append(Row(label, cells({lane: number(values[lane]) for lane in lanes}, Ink.LIVE), arrows))
+        mask //= 2
+    return draw_rows(sheet, rows, lanes, Text("lane"), side=42 if narrow else 58, left=150, narrow=narrow)
+
+
+def draw_partition(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """--partition in the first lanes: the flags, their exclusive scan, and the index of each element."""
+    own = facts.inputs("partition")["a"].tolist()
+    pivot = facts.constant("PIVOT")
+    flags = [int(value < pivot) for value in own]
+    before = [0, *accumulate(flags)][:-1]
+    total = sum(flags)
+    index = [before[i] if flags[i] else total + i - before[i] for i in _LANES]
+    right = {lane: Ink.SPARE for lane in _LANES if not flags[lane]}
+    texts = ((lane, number(own[lane])) for lane in _LANES)
+    rows = (
+        Row("own", cells(dict(texts), Ink.PLAIN)),
+        Row("goes_left", cells({lane: str(flags[lane]) for lane in _LANES}, Ink.LIVE, right)),
+        Row(
+            "left_before",
+            cells({lane: str(before[lane]) for lane in _LANES}, Ink.LIVE),
+            call="warp.prefix_sum[exclusive=True]",
+        ),
+        Row(Text("index in output"), cells({lane: str(index[lane]) for lane in _LANES}, Ink.RESULT)),
+    )
+    columns = (0, 1, 2, 3, 4, None, 30, 31) if narrow else (0, 1, 2, 3, 4, 5, 6, 7, None, 29, 30, 31)
+    return draw_rows(sheet, rows, columns, Text("lane"), side=42 if narrow else 46, left=150, narrow=narrow)
+
+
+FIGURES = (
+    Figure(
+        "p26",
+        Text(
+            "The partners of the first eight lanes. XOR with the mask inverts one bit of the lane "
+            "number, and the partner of the partner is the lane itself."
+        ),
+        Text(
+            "Columns for the lanes 0 to 7, with their numbers in binary, 000 to 111. With mask 001 the "
+            "partners are 1, 0, 3, 2, 5, 4, 7, 6. With mask 010 they are 2, 3, 0, 1, 6, 7, 4, 5. With "
+            "mask 100 they are 4, 5, 6, 7, 0, 1, 2, 3."
+        ),
+        draw_partners,
+        narrow=partial(draw_partners, narrow=True),
+    ),
+    Figure(
+        "p26-butterfly",
+        Text(
+            "The butterfly in the last eight lanes of the warp. With the masks 16 and 8 they exchange "
+            "values with lanes that are not shown. Each arrow is a value that a lane compares."
+        ),
+        Text(
+            "Columns for the lanes 24 to 31 with the elements 48, 50, 52, 54, 56, 58, 60 and 1000. After "
+            "the masks 16 and 8 the values are the same. After mask 4 they are 56, 58, 60, 1000 and "
+            "again 56, 58, 60, 1000. After mask 2 they are 60 and 1000 in turn. After mask 1 all eight "
+            "are 1000. Between the rows, two arrows lead to each lane: one from the lane itself, one "
+            "from its partner."
+        ),
+        draw_butterfly,
+        narrow=partial(draw_butterfly, narrow=True),
+    ),
+    Figure(
+        "p26-partition",
+        Text(
+            "Partition with the pivot 5. The exclusive scan of the flags is the index of an element that "
+            "goes left. An element that goes right (pale flag) has an index of 16 or more, because 16 "
+            "elements go left."
+        ),
+        Text(
+            "Columns for the lanes 0 to 31. The elements 3, 7, 1, 8, 2, 9, 4, 6 have the flags 1, 0, 1, "
+            "0, 1, 0, 1, 0. The exclusive scan is 0, 1, 1, 2, 2, 3, 3, 4, and at the end 15, 15, 16. The "
+            "indices in the output are 0, 16, 1, 17, 2, 18, 3, 19, and at the end 30, 15, 31."
+        ),
+        draw_partition,
+        narrow=partial(draw_partition, narrow=True),
+    ),
+)

@@ -1,0 +1,175 @@
+"""Puzzle 27: three functions of a block, and what the threads hold before and after each."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import accumulate
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts, number
+from tooling.book.figures.figure import Figure
+from tooling.book.figures.lanes import WARP, Row, Sheet, cells, draw_rows
+from tooling.book.figures.traces import SHARED
+from tooling.text import Text
+
+_SUM = "p27_tile_tensor --block-sum-dot-product"
+_BIN = 1  # the histogram's bin that is drawn
+_UNKNOWN = "?"
+
+
+def draw_functions(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The same elements as the argument of block.sum, block.prefix_sum and block.broadcast."""
+    own = facts.inputs("normalize")["a"].tolist()
+    threads = range(len(own))
+    before = [0, *accumulate(own)]
+    rows = (
+        Row(Text("argument"), cells({i: number(own[i]) for i in threads}, Ink.PLAIN)),
+        Row(
+            "sum" if narrow else "block.sum",
+            cells({**dict.fromkeys(threads, _UNKNOWN), 0: number(sum(own))}, Ink.SPARE, {0: Ink.LIVE}),
+        ),
+        Row(
+            "prefix_sum" if narrow else "block.prefix_sum",
+            cells({i: number(before[i]) for i in threads}, Ink.LIVE),
+        ),
+        Row(
+            "broadcast" if narrow else "block.broadcast",
+            cells(dict.fromkeys(threads, number(own[0])), Ink.LIVE),
+        ),
+    )
+    columns = (0, 1, 2, 3, None, 126, 127) if narrow else (0, 1, 2, 3, 4, 5, None, 126, 127)
+    return draw_rows(sheet, rows, columns, Text("thread"), side=48 if narrow else 56, left=150, narrow=narrow)
+
+
+def draw_block_sum(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The sums of the warps, their way through shared memory, and the total."""
+    trace = facts.trace(_SUM)
+    sums = {store.element: number(store.value) for store in trace.accesses("store", SHARED, 0)}
+    warps = range(trace.block[0] // WARP)
+    (total,) = facts.expected("block-sum-dot-product")["out"].tolist()
+    threads = {warp: f"{warp * WARP}–{warp * WARP + WARP - 1}" for warp in warps}
+    sums = {warp: sums[warp] for warp in warps}
+    rows = (
+        Row(Text("threads"), cells(threads, Ink.PLAIN)),
+        Row(Text("sum of the warp"), cells(sums, Ink.LIVE), call="warp.sum"),
+        Row(Text("shared memory"), cells(sums, Ink.LIVE), tuple((warp, warp) for warp in warps)),
+        Row(
+            Text("total, thread 0"),
+            cells({0: f"{total:.0f}"}, Ink.RESULT),
+            tuple((warp, 0) for warp in warps),
+        ),
+    )
+    return draw_rows(
+        sheet, rows, tuple(warps), Text("warp"), side=82 if narrow else 124, left=150, narrow=narrow
+    )
+
+
+def draw_histogram(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """One launch of the histogram: which elements belong to the bin, and their indices in its row."""
+    own = facts.inputs("histogram")["a"].tolist()
+    bins = facts.constant("NUM_BINS")
+    threads = range(len(own))
+    chosen = [min(int(own[i] * bins), bins - 1) for i in threads]
+    belongs = [int(each == _BIN) for each in chosen]
+    place = [0, *accumulate(belongs)]
+    other = {i: Ink.SPARE for i in threads if not belongs[i]}
+    rows = (
+        Row("own", cells({i: f"{own[i]:.2f}" for i in threads}, Ink.PLAIN)),
+        Row("bin", cells({i: str(chosen[i]) for i in threads}, Ink.LIVE, other)),
+        Row("belongs", cells({i: str(belongs[i]) for i in threads}, Ink.LIVE, other)),
+        Row("place", cells({i: str(place[i]) for i in threads}, Ink.LIVE), call="block.prefix_sum"),
+        Row(
+            Text("index in row {row}").of(row=_BIN),
+            cells({i: str(place[i]) for i in threads if belongs[i]}, Ink.RESULT),
+        ),
+    )
+    columns: tuple[int | None, ...] = (12, 13, 14, None, 24, 25, None, 93, 127)
+    if not narrow:
+        columns = (11, 12, 13, 14, None, 24, 25, None, 92, 93, 94, None, 127)
+    return draw_rows(sheet, rows, columns, Text("thread"), side=42 if narrow else 50, left=124, narrow=narrow)
+
+
+def draw_normalize(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """From all threads to one, and from one to all."""
+    own = facts.inputs("normalize")["a"].tolist()
+    result = facts.expected("normalize")["out"].tolist()
+    threads = range(len(own))
+    total = sum(own)
+    mean = number(total / len(own))
+    first = {0: Ink.LIVE}
+    unknown = dict.fromkeys(threads, _UNKNOWN)
+    ones = dict.fromkeys(threads, "1")
+    rows = (
+        Row("own", cells({i: number(own[i]) for i in threads}, Ink.PLAIN)),
+        Row("total", cells({**unknown, 0: number(total)}, Ink.SPARE, first), call="block.sum"),
+        Row("mean", cells({**ones, 0: mean}, Ink.SPARE, first)),
+        Row("mean", cells(dict.fromkeys(threads, mean), Ink.LIVE), call="block.broadcast"),
+        Row("output", cells({i: f"{result[i]:.3f}" for i in threads}, Ink.RESULT)),
+    )
+    columns = (0, 1, 2, 3, None, 126, 127) if narrow else (0, 1, 2, 3, 4, 5, None, 126, 127)
+    return draw_rows(sheet, rows, columns, Text("thread"), side=48 if narrow else 58, left=96, narrow=narrow)
+
+
+FIGURES = (
+    Figure(
+        "p27",
+        Text(
+            "What 128 threads get from three functions, called with the same arguments. block.sum "
+            "without broadcast gives the sum to thread 0 alone, block.prefix_sum gives each thread the "
+            "sum of the arguments before its own, block.broadcast gives all the argument of thread 0."
+        ),
+        Text(
+            "Columns for the threads 0 to 127. The arguments are 1, 2, 3, 4, 5, 6 and at the end 7, 8. "
+            "block.sum gives 576 to thread 0; the values of the others are marked with a question mark. "
+            "block.prefix_sum gives 0, 1, 3, 6, 10, 15 and at the end 561, 568. block.broadcast gives 1 "
+            "to every thread."
+        ),
+        draw_functions,
+        narrow=partial(draw_functions, narrow=True),
+    ),
+    Figure(
+        "p27-sum",
+        Text(
+            "block.sum with four warps. Each warp adds its products in registers and stores one number "
+            "in shared memory. After a barrier, the first warp adds the four numbers."
+        ),
+        Text(
+            "Columns for the warps 0 to 3 with the threads 0 to 31, 32 to 63, 64 to 95 and 96 to 127. "
+            "Their sums are 20832, 149856, 409952 and 801120. Each sum is stored in an element of shared "
+            "memory. From there, four arrows lead to thread 0, which has the total 1381760."
+        ),
+        draw_block_sum,
+        traces=(_SUM,),
+        narrow=partial(draw_block_sum, narrow=True),
+    ),
+    Figure(
+        "p27-histogram",
+        Text(
+            "The launch for bin 1. Threads whose element belongs to another bin are pale; they take part "
+            "in the scan with a 0. The result of the scan is the index in the row of the bin."
+        ),
+        Text(
+            "Columns for some of the 128 threads. Threads 13 to 24 and 93 to 104 have an element of bin "
+            "1, from 0.13 to 0.24. Their flag is 1, that of the others 0. The exclusive scan gives 0, 1 "
+            "and so on up to 11 to threads 13 to 24, 12 to threads 25 to 93, and 24 to thread 127. "
+            "Thread 13 writes to element [1, 0] of members, thread 24 to [1, 11], thread 93 to [1, 12]."
+        ),
+        draw_histogram,
+        narrow=partial(draw_histogram, narrow=True),
+    ),
+    Figure(
+        "p27-normalize",
+        Text(
+            "From all to one, then from one to all. Pale values are not the sum or the mean: only thread "
+            "0 has these before the broadcast."
+        ),
+        Text(
+            "Columns for the threads 0 to 127 with the elements 1, 2, 3, 4, 5, 6 up to 7, 8. After "
+            "block.sum, thread 0 has the total 576, which it divides by 128; the mean is 4.5. The other "
+            "threads have 1. After block.broadcast all threads have 4.5. The output is 0.222, 0.444, "
+            "0.667, 0.889, 1.111, 1.333 up to 1.556, 1.778."
+        ),
+        draw_normalize,
+        narrow=partial(draw_normalize, narrow=True),
+    ),
+)

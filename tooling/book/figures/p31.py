@@ -1,0 +1,82 @@
+"""Puzzle 31: the blocks that fit on a multiprocessor, and the times of the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts
+from tooling.book.figures.figure import Figure
+from tooling.text import Text
+
+Sheet = Callable[[int, int], Canvas]
+
+_KIB = 1024
+
+
+def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The shared memory and the warps of a multiprocessor, with the blocks of three kernels."""
+    from tooling.simulator.counters.occupancy import H200, theoretical_occupancy  # noqa: PLC0415
+
+    threads, slot = facts.constant("BLOCK_SIZE"), facts.constant("BLOCK_SIZE") * 4
+    kernels = (
+        ("minimal", 0),
+        ("sophisticated", facts.constant("STEPS")),
+        ("balanced", facts.constant("BALANCED_SLOTS")),
+    )
+    wide, left, high = (300, 8, 26) if narrow else (520, 150, 28)
+    row = 116 if narrow else 84
+    canvas = sheet(left + wide + 12, 8 + len(kernels) * row)
+    for number, (name, slots) in enumerate(kernels):
+        y = 8 + number * row
+        found = theoretical_occupancy(threads, slots * slot)
+        percent = Text("{percent} % of the warps").of(percent=round(100 * found.fraction))
+        if narrow:
+            canvas.label(left, y + 8, name, bold=True, mono=True, size=13)
+            canvas.label(left + wide, y + 8, percent, "end", size=12)
+            y += 24
+        else:
+            canvas.label(left - 12, y + 14, name, "end", bold=True, mono=True, size=13)
+            canvas.label(left - 12, y + 46, percent, "end", size=12)
+        taken = slots * slot + H200.reserved_per_block
+        for line, (unit, total) in enumerate(((threads // 32, H200.warps), (taken, H200.shared_bytes))):
+            top = y + line * (high + 6)
+            x = float(left)
+            scale = wide / total
+            for block in range(found.blocks):
+                width = unit * scale
+                if width > 30:
+                    label = Text("block {number}").of(number=block)
+                    canvas.cell(x + 1, top, width - 2, high, label, ink=Ink.LIVE, size=11 if narrow else 12)
+                else:
+                    canvas.cell(x, top, max(width, 2), high, ink=Ink.LIVE)
+                x += width
+            rest = left + wide - x
+            if rest > 4:
+                free = round(rest / scale / _KIB) if line else round(rest / scale)
+                text = Text("{free} KiB free") if line else Text("{free} warps idle")
+                canvas.cell(
+                    x + 1, top, rest - 2, high, text.of(free=free), ink=Ink.SPARE, size=11 if narrow else 12
+                )
+    return canvas
+
+
+FIGURES = (
+    Figure(
+        "p31",
+        Text(
+            "One multiprocessor of an H200 and the blocks that are on it at the same time, before the "
+            "puzzle is solved. The upper bar of each kernel is the 64 warps, the lower bar the 228 "
+            "KiB of shared memory."
+        ),
+        Text(
+            "Three pairs of bars. minimal: two blocks fill all 64 warps and take 1 KiB of shared "
+            "memory each, which the driver reserves. sophisticated: one block takes 129 of 228 KiB, "
+            "99 KiB are free, too little for a second block, so 32 warps are idle; 50 percent. "
+            "balanced: two blocks fill the warps and take 49 KiB each, 130 KiB are free."
+        ),
+        draw_blocks,
+        narrow=partial(draw_blocks, narrow=True),
+    ),
+)

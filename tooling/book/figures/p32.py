@@ -1,0 +1,148 @@
+"""Puzzle 32: words, banks and passes; a tile with a spare column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts
+from tooling.book.figures.figure import Figure
+from tooling.book.figures.traces import SHARED
+from tooling.text import Text
+
+Sheet = Callable[[int, int], Canvas]
+
+_UNSOLVED = "p32 --two-way unsolved"
+_BANKS = 32
+_WORD = 4  # bytes
+
+
+def draw_pairs(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The banks that serve the first warp when it stores its values, and then its sums."""
+    from tooling.book.figures.requests import draw_requests, request  # noqa: PLC0415 - brings NumPy
+
+    trace = facts.trace(_UNSOLVED)
+    stores = [event for event in trace.events if (event.action, event.buffer) == ("store", SHARED)]
+    headings = (
+        Text("The values: thread t stores to word 2t"),
+        Text("The sums: thread t stores to word 2t + 1"),
+    )
+    pictures = [(heading, request(trace, store)) for heading, store in zip(headings, stores, strict=False)]
+    return draw_requests(sheet, pictures, narrow=narrow)
+
+
+def draw_strides(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The banks that serve a warp whose lanes are a number of words apart."""
+    import numpy as np  # noqa: PLC0415
+
+    from tooling.book.figures.requests import draw_requests  # noqa: PLC0415 - brings NumPy
+    from tooling.simulator.counters.banks import Service  # noqa: PLC0415
+    from tooling.simulator.counters.hook import Sample  # noqa: PLC0415
+    from tooling.simulator.counters.profile import Picture  # noqa: PLC0415
+    from tooling.simulator.gpu.launch import Dim3  # noqa: PLC0415
+
+    headings = {
+        0: Text("Word 0 for all threads"),
+        3: Text("Word 3t for thread t"),
+        4: Text("Word 4t for thread t"),
+    }
+    pictures = []
+    for stride, heading in headings.items():
+        addresses = np.arange(_BANKS, dtype=np.int64) * stride * _WORD
+        sample = Sample(addresses, _WORD, 0, 0, Service.LOAD)
+        pictures.append((heading, Picture(sample, Dim3(0, 0, 0), 0)))
+    return draw_requests(sheet, pictures, narrow=narrow)
+
+
+def draw_padding(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The banks of a tile's words, without and with a spare column; the first column is read."""
+    rows: tuple[int | None, ...] = (0, 1, 2, 3, None, 31)
+    cell, high, left = (26, 24, 54) if narrow else (38, 26, 64)
+    shown = 3 if narrow else 4
+    width = (shown + 3) * cell + left
+    tables = ((Text("32 words to a row"), _BANKS), (Text("33 words to a row"), _BANKS + 1))
+    across = not narrow
+    one_high = 62 + len(rows) * high
+    canvas = sheet(2 * width + 46 if across else width + 8, one_high + 8 if across else 2 * one_high + 18)
+    for number, (heading, row_words) in enumerate(tables):
+        x0 = number * (width + 40) if across else 0
+        y0 = 0 if across else number * (one_high + 10)
+        canvas.label(x0 + 4, y0 + 14, heading, bold=True, size=13)
+        columns: tuple[int | None, ...] = (*range(shown), None, _BANKS - 1)
+        columns += (_BANKS,) if row_words > _BANKS else ()
+        for place, column in enumerate(columns):
+            x = float(x0 + left + place * cell)
+            name = "…" if column is None else str(column)
+            canvas.label(x + cell / 2, y0 + 40, name, "middle", size=11, quiet=True, mono=True)
+            for line, row in enumerate(rows):
+                y = float(y0 + 54 + line * high)
+                if row is None or column is None:
+                    if column is None and row is not None:
+                        canvas.label(x + cell / 2, y + high / 2, "…", "middle", quiet=True)
+                    continue
+                ink = Ink.LIVE if column == 0 else Ink.PLAIN
+                if column == _BANKS:
+                    ink = Ink.SPARE
+                bank = (row * row_words + column) % _BANKS
+                canvas.cell(x + 1, y + 1, cell - 2, high - 2, str(bank), ink=ink, size=11 if narrow else 13)
+        for line, row in enumerate(rows):
+            y = y0 + 54 + line * high + high / 2
+            if row is None:
+                canvas.label(x0 + left + cell / 2, y, "⋮", "middle", quiet=True)
+            else:
+                canvas.label(x0 + left - 8, y, Text("row {row}").of(row=row), "end", size=12)
+    return canvas
+
+
+FIGURES = (
+    Figure(
+        "p32",
+        Text(
+            "The stores of the first warp in the unsolved kernel, in the banks that serve them. A row "
+            "is one pass; a number is a thread. Each store takes two passes, although half of the "
+            "banks are idle."
+        ),
+        Text(
+            "Two maps with a column for each of the 32 banks. In the upper one, threads 0 to 15 have "
+            "the banks with even numbers in the first pass, and threads 16 to 31 the same banks in a "
+            "second pass, marked as a conflict. In the lower one it is the same with the odd banks."
+        ),
+        draw_pairs,
+        traces=(_UNSOLVED,),
+        narrow=partial(draw_pairs, narrow=True),
+    ),
+    Figure(
+        "p32-strides",
+        Text(
+            "Three loads of a warp. If all threads want the same word, one pass serves them together. "
+            "With an odd distance between the words every thread has a bank of its own; with a "
+            "distance of 4, four threads share each bank that is used."
+        ),
+        Text(
+            "Three maps with a column for each of the 32 banks. Word 0 for all threads: one pass, "
+            "bank 0 alone. Word 3t: one pass, in which every bank serves one thread, in the order 0, "
+            "11, 22, 1, 12 and so on. Word 4t: four passes over banks 0, 4, 8 and so on to 28, with "
+            "threads 0 to 7 in the first, 8 to 15 in the second, 16 to 23 in the third and 24 to 31 "
+            "in the fourth; 24 banks are idle."
+        ),
+        draw_strides,
+        narrow=partial(draw_strides, narrow=True),
+    ),
+    Figure(
+        "p32-padding",
+        Text(
+            "The bank of each word of a tile with 32 rows. The threads of a warp read column 0, the "
+            "coloured one. With 32 words to a row all of them need bank 0; with one more word to a "
+            "row, which nobody uses, each needs another bank."
+        ),
+        Text(
+            "Two tables of bank numbers, with the rows 0 to 3 and 31. On the left each row begins "
+            "with bank 0, followed by 1, 2, 3, up to 31, so column 0 has bank 0 in every row. On the "
+            "right the rows have 33 words: row 0 begins with bank 0, row 1 with bank 1, row 2 with "
+            "bank 2, and row 31 with bank 31. The spare column 32 is pale."
+        ),
+        draw_padding,
+        narrow=partial(draw_padding, narrow=True),
+    ),
+)

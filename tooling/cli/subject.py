@@ -1,0 +1,112 @@
+"""What `tooling simulate` and `tooling profile` run: a puzzle's program, a Mojo file or an executable."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from tooling.catalog.catalogue import Selection
+from tooling.errors import Location, ToolingError
+from tooling.project import Project, ProjectNotFound, find_project
+from tooling.targets.executables import require_code_for
+from tooling.targets.model import Absence, Target, TargetKind
+from tooling.targets.probing import probe
+from tooling.targets.selection import TargetAbsent
+from tooling.text import Text
+from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
+from tooling.trials import build_program, environment_of
+
+
+class NotBuiltHere(ToolingError):
+    """Options for the compiler were given for a program that is already built."""
+
+
+class Subject(Struct, frozen=True):
+    """A built program with its arguments.
+
+    Attributes:
+        name: what to call it in messages.
+        command: its command line.
+        environment: variables that it needs.
+        graphs: whether it compiles MAX graphs.
+        again: how the tool is called to see all findings, without the program's name for it.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    graphs: bool = False
+    again: str = ""
+
+
+def simulated_gpu(kind: TargetKind = TargetKind.SIM) -> Target:
+    """A simulated GPU of this machine.
+
+    Raises:
+        TargetAbsent: it cannot run here.
+    """
+    found = probe(kind)
+    if isinstance(found, Absence):
+        raise TargetAbsent("there is no simulated GPU here", why=found.reason, hint=found.hint)
+    return found
+
+
+def puzzle_subject(selection: Selection, source: Path, project: Project, target: Target) -> Subject:
+    """The program of a puzzle, built. Raises: as `build_program`."""
+    toolchain, cache = find_toolchain(), open_cache()
+    executable = build_program(selection.program, source, target.accelerator, project, toolchain, cache)
+    return Subject(
+        selection.command,
+        (*executable.command, *selection.mode.flags),
+        environment_of(executable),
+        executable.interpreter is not None,
+        f"tooling run {selection.command}",
+    )
+
+
+def program_subject(
+    words: Sequence[str], target: Target, defines: Sequence[str] = (), includes: Sequence[Path] = ()
+) -> Subject:
+    """A Mojo file, built here, or another command; `words` are its name and its arguments.
+
+    Args:
+        defines, includes: for the compiler: `NAME` or `NAME=VALUE`, and folders.
+
+    Raises:
+        NotBuiltHere: there are some, and the command is not a Mojo file.
+        OtherAccelerator: an executable was built for another GPU.
+        BuildFailed and the other errors of `tooling.toolchain.build`.
+    """
+    first, *arguments = words
+    again = f"tooling simulate -- {' '.join(words)}"
+    if not first.endswith(".mojo"):
+        if defines or includes:
+            raise NotBuiltHere(_BUILT_ALREADY.of(program=first), why=_ONLY_FILES, hint=_GIVE_THE_FILE)
+        found = shutil.which(first)
+        if found:
+            require_code_for(Path(found), target.accelerator)
+        elif os.sep in first:
+            raise ToolingError(_NO_SUCH_PROGRAM.of(program=first), where=Location(Path(first)))
+        return Subject(Path(first).name, tuple(words), again=again)
+    try:
+        own: tuple[Path, ...] = (find_project().problems,)
+    except ProjectNotFound:
+        own = ()  # any Mojo file, anywhere
+    request = BuildRequest(
+        Path(first),
+        accelerator=target.accelerator,
+        includes=(*includes, *own),
+        defines=tuple(defines),
+    )
+    executable = build(request, find_toolchain(), open_cache())
+    return Subject(Path(first).name, (*executable.command, *arguments), again=again)
+
+
+_BUILT_ALREADY = Text("-D and -I have no effect on `{program}`")
+_ONLY_FILES = Text("they are options for the compiler, and only a .mojo file is built here")
+_GIVE_THE_FILE = Text("give the .mojo file, or build the program with them and `--debug-level line-tables`")
+_NO_SUCH_PROGRAM = Text("`{program}` is not an executable file")

@@ -1,0 +1,215 @@
+"""Checks this machine for what the puzzles need, and says what to do about what is missing."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import TextIO
+
+from msgspec import Struct
+
+from tooling.errors import ToolingError
+from tooling.learning.editors import find_server
+from tooling.progress import progress_path, read_progress
+from tooling.project import Project
+from tooling.targets.model import Absence, Target, TargetKind
+from tooling.targets.probing import probe
+from tooling.text import Sentence, Text
+from tooling.toolchain import find_toolchain, open_cache
+from tooling.toolchain.linker import linker_path
+
+_PYTHON = ((3, 11), (3, 15))  # from, below: `requires-python` of pyproject.toml
+_LEAST_DRIVER = 580
+_LITTLE_DISK, _LEAST_DISK = 2e9, 2e8  # bytes; a build takes about 2 MB, and the cache up to 8 GB
+_LEAST_COLUMNS = 80
+
+_PYTHON_FOUND = Text("Python {version}")
+_OTHER_PYTHON = Text("use Python {first} to {last}: `uv run --python {last} tooling doctor`")
+_LINKER_CC = Text("linker: {path}")
+_LINKER_OWN = Text("linker: that of the Mojo package")
+_GPU = Text("{device} ({accelerator})")
+_DRIVER = Text("driver {version}")
+_OLD_DRIVER = Text("update the NVIDIA driver to {least} or later")
+_SIMULATED = Text("no GPU: puzzles run on the simulated one ({reasons})")
+_CACHE = Text("build cache {path}: {count} builds, {size:.0f} MB")
+_CACHE_NOT_WRITABLE = Text("build cache {path}: cannot be written")
+_SET_CACHE = Text("set PUZZLE_CACHE_DIR to a folder of your own")
+_DISK = Text("{free:.1f} GB free for the cache")
+_FREE_DISK = Text("free space there; `tooling cache empty` removes earlier builds")
+_PROGRESS = Text("progress is kept in {path}")
+_FIX_PROGRESS = Text("make the folder writable, or set PUZZLE_STATE_DIR")
+_TERMINAL = Text("terminal: {columns} columns, {encoding}")
+_NO_TERMINAL = Text("terminal: none, the output goes elsewhere")
+_WIDER = Text("make the terminal at least {columns} columns wide")
+_USE_UTF_8 = Text("set LANG to a UTF-8 locale, such as C.UTF-8; ✅ is shown as [passed] without one")
+_EDITOR = Text("language server {path}")
+_WRITE_SETTINGS = Text("`tooling editor vscode` writes settings; also neovim, zed, helix")
+_NO_EDITOR = Text("language server: not installed, and only your editor needs it")
+_INSTALL_SERVER = Text("`uv run --group editor tooling editor vscode`")
+_PUZZLES = Text("puzzles in {path}")
+_MISSING = Text("{count} problem files are missing: {names}")
+_RESET = Text("`tooling reset {name}` writes one again")
+
+
+class State(Enum):
+    """The result of a check; only `BAD` keeps a puzzle from running."""
+
+    GOOD = "good"
+    NOTE = "note"
+    BAD = "bad"
+
+
+class Check(Struct, frozen=True):
+    """One thing that was looked at, and what to do about it if it is not good."""
+
+    name: str
+    state: State
+    found: Sentence | str
+    advice: Sentence | str | None = None
+
+
+def examine(project: Project, stdout: TextIO) -> Iterator[Check]:
+    """All checks, in the order in which they are shown."""
+    checks: tuple[Callable[[], Iterator[Check]], ...] = (
+        _python,
+        _mojo,
+        _gpu,
+        _cache,
+        lambda: _progress(project),
+        lambda: _puzzles(project),
+        lambda: _terminal(stdout),
+        _editor,
+    )
+    for check in checks:
+        yield from check()
+
+
+def _python() -> Iterator[Check]:
+    first, below = _PYTHON
+    good = first <= sys.version_info[:2] < below
+    found = _PYTHON_FOUND.of(version=sys.version.split()[0])
+    advice = _OTHER_PYTHON.of(first="3.11", last="3.14")
+    yield Check("python", State.GOOD if good else State.BAD, found, None if good else advice)
+
+
+def _mojo() -> Iterator[Check]:
+    try:
+        toolchain = find_toolchain()
+    except ToolingError as error:
+        yield Check("mojo", State.BAD, error.what, error.hint)
+        return
+    yield Check("mojo", State.GOOD, f"Mojo {toolchain.version} ({toolchain.mojo})")
+    search_path = os.environ.get("PATH", os.defpath)
+    try:
+        linker_path(toolchain, open_cache().root, search_path)
+    except ToolingError as error:
+        yield Check("linker", State.BAD, error.what, error.hint)
+        return
+    except OSError as error:
+        yield Check("linker", State.BAD, f"{error.filename}: {error.strerror}", _SET_CACHE)
+        return
+    compiler = shutil.which("cc", path=search_path)
+    yield Check("linker", State.GOOD, _LINKER_CC.of(path=compiler) if compiler else _LINKER_OWN)
+
+
+def _gpu() -> Iterator[Check]:
+    found = {kind: probe(kind) for kind in TargetKind}
+    real = [each for each in found.values() if isinstance(each, Target) and not each.simulated]
+    for target in real:
+        yield Check("gpu", State.GOOD, _GPU.of(device=target.device, accelerator=target.accelerator))
+        if target.kind is TargetKind.NVIDIA and (version := _driver_version()):
+            new = int(version.split(".")[0]) >= _LEAST_DRIVER
+            advice = None if new else _OLD_DRIVER.of(least=_LEAST_DRIVER)
+            yield Check("driver", State.GOOD if new else State.BAD, _DRIVER.of(version=version), advice)
+    if real:
+        return
+    simulated = found[TargetKind.SIM]
+    if isinstance(simulated, Absence):
+        yield Check("gpu", State.BAD, simulated.reason, simulated.hint)
+    else:
+        reasons = "; ".join(each.reason for each in found.values() if isinstance(each, Absence))
+        yield Check("gpu", State.GOOD, _SIMULATED.of(reasons=reasons))
+
+
+def _driver_version() -> str:
+    try:
+        library = ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return ""
+    text = ctypes.create_string_buffer(80)
+    if library.nvmlInit_v2() != 0:
+        return ""
+    try:
+        good = library.nvmlSystemGetDriverVersion(text, ctypes.c_uint(len(text))) == 0
+    finally:
+        library.nvmlShutdown()
+    version = text.value.decode("ascii", "replace")
+    return version if good and version.split(".")[0].isdecimal() else ""
+
+
+def _cache() -> Iterator[Check]:
+    cache = open_cache()
+    if not cache.writable:
+        yield Check("cache", State.BAD, _CACHE_NOT_WRITABLE.of(path=cache.root), _SET_CACHE)
+        return
+    count, size = cache.usage()
+    yield Check("cache", State.GOOD, _CACHE.of(path=cache.root, count=count, size=size / 1e6))
+    free = shutil.disk_usage(cache.root).free
+    state = State.GOOD if free >= _LITTLE_DISK else State.NOTE if free >= _LEAST_DISK else State.BAD
+    advice = None if state is State.GOOD else _FREE_DISK
+    yield Check("disk", state, _DISK.of(free=free / 1e9), advice)
+
+
+def _progress(project: Project) -> Iterator[Check]:
+    note = read_progress(project.root).note
+    folder = next(each for each in progress_path().parents if each.exists())
+    if note or not os.access(folder, os.W_OK | os.X_OK):
+        yield Check("progress", State.NOTE, note or str(folder), _FIX_PROGRESS)
+    else:
+        yield Check("progress", State.GOOD, _PROGRESS.of(path=progress_path()))
+
+
+def _puzzles(project: Project) -> Iterator[Check]:
+    from tooling.catalog.catalogue import load_catalogue  # noqa: PLC0415 - reads every manifest
+
+    try:
+        programs = [program for puzzle in load_catalogue(project) for program in puzzle.programs]
+    except ToolingError as error:
+        yield Check("puzzles", State.BAD, str(error.what), error.hint)
+        return
+    missing = [
+        program.name for program in programs if not all(file.problem.is_file() for file in program.sources)
+    ]
+    if missing:
+        found = _MISSING.of(count=len(missing), names=", ".join(missing))
+        yield Check("puzzles", State.NOTE, found, _RESET.of(name=missing[0]))
+    else:
+        yield Check("puzzles", State.GOOD, _PUZZLES.of(path=project.problems))
+
+
+def _terminal(stdout: TextIO) -> Iterator[Check]:
+    if not stdout.isatty():
+        yield Check("terminal", State.GOOD, _NO_TERMINAL)
+        return
+    columns = os.get_terminal_size(stdout.fileno()).columns
+    encoding = getattr(stdout, "encoding", "") or "?"
+    advice = None
+    if columns < _LEAST_COLUMNS:
+        advice = _WIDER.of(columns=_LEAST_COLUMNS)
+    elif "utf" not in encoding.lower():
+        advice = _USE_UTF_8
+    found = _TERMINAL.of(columns=columns, encoding=encoding)
+    yield Check("terminal", State.NOTE if advice else State.GOOD, found, advice)
+
+
+def _editor() -> Iterator[Check]:
+    try:
+        server = find_server()
+    except ToolingError:
+        yield Check("editor", State.GOOD, _NO_EDITOR, _INSTALL_SERVER)
+    else:
+        yield Check("editor", State.GOOD, _EDITOR.of(path=server), _WRITE_SETTINGS)
