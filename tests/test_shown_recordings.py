@@ -34,6 +34,7 @@ SESSIONS = {
     "p10-memory-bug-memcheck.txt": "p10-memory-bug-memcheck",
     "p10-race-condition-racecheck.txt": "p10-race-condition-racecheck",
 }
+PROFILES = {"p30-ncu.txt": "p30-ncu"}
 OMISSION = "…"
 PROMPT = "(cuda-gdb) "
 SUMMARIES = {
@@ -94,6 +95,7 @@ def test_every_part_has_a_run() -> None:
         *BENCHMARKS,
         *EXCERPTS,
         *SESSIONS,
+        *PROFILES,
     }
 
 
@@ -190,6 +192,12 @@ def test_a_table_is_shown_in_whole_lines_with_its_heading(name: str) -> None:
     shown = (RECORDINGS / "shown" / name).read_text("utf-8").splitlines()
     assert shown[0] == recorded[1]
     assert [line for line in recorded if line in shown] == shown
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_profile_is_shown_in_lines_that_follow_each_other(name: str) -> None:
+    shown = (RECORDINGS / "shown" / name).read_text("utf-8")
+    assert f"\n{shown}" in "\n".join(["", *recorded()[PROFILES[name]]["output"], ""])
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -99,22 +99,21 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 FIGURES = (
     Figure(
         "p15",
-        Text("Every row has a block of its own. Threads 6 and 7 have no column and bring zeros."),
+        Text("Every row has a block of its own. Threads 6 and 7 have no column and store zeros."),
         Text(
-            "A matrix of 4 rows and 6 columns. Each row goes into the 8 shared memory cells of one "
-            "block, the last two "
-            "of which hold zero, and from there into one element of the output: 15, 51, 87 and 123."
+            "A matrix of 4 rows and 6 columns. Each row is loaded into the 8 elements of one block’s "
+            "shared memory, the last two of which are zero, and reduced to one element of the output: 15, "
+            "51, 87 and 123."
         ),
         draw_rows,
         narrow=draw_rows_narrow,
     ),
     Figure(
         "p15-steps",
-        Text("Three steps fold eight cells into one. Pale cells are no longer looked at."),
+        Text("Three steps reduce eight elements to one. Pale elements are no longer read."),
         Text(
             "Shared memory of block 0. After loading: 0 1 2 3 4 5 0 0. After stride 4 the first four "
-            "cells hold 4 6 2 3, "
-            "after stride 2 the first two hold 6 9, after stride 1 the first holds 15."
+            "elements are 4 6 2 3, after stride 2 the first two are 6 9, after stride 1 the first is 15."
         ),
         draw_steps,
         traces=("p15",),

@@ -73,15 +73,14 @@ FIGURES = (
     Figure(
         "p34",
         Text(
-            "Each block scales and sums its own range. The cluster’s barrier begins before the sum and ends "
-            "after it."
+            "Each block multiplies and adds its own range. It arrives at the barrier of the cluster "
+            "before the sum and waits there after it."
         ),
         Text(
-            "Four blocks in one cluster. Block 0 takes elements 0 to 255 times 1, block 1 takes 256 to "
-            "511 times 2, block 2 takes "
-            "512 to 767 times 3, block 3 takes 768 to 1023 times 4. After cluster_arrive each block "
-            "sums its range; after "
-            "cluster_wait the outputs stand: 127.5, 255, 382.5 and 510."
+            "Four blocks in one cluster. Block 0 multiplies elements 0 to 255 by 1, block 1 elements 256 "
+            "to 511 by 2, block 2 elements 512 to 767 by 3, block 3 elements 768 to 1023 by 4. After "
+            "cluster_arrive each block adds its range; after cluster_wait the outputs are complete: "
+            "127.5, 255, 382.5 and 510."
         ),
         draw_cluster,
         narrow=draw_narrow,

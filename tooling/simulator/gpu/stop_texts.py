@@ -102,8 +102,6 @@ NO_FUNCTION = Text("a call of address {address:#x}, where there is no function w
 
 # Instructions that cannot be executed.
 
-AT_PTX_LINE = Text("PTX line {line}, column {column}{source}")
-AT_CODE_OFFSET = Text("machine code at {offset}{source}")
 FROM = Text(", from {source}")
 CANNOT_EXECUTE = Text("cannot execute `{form}`")
 NEVER_GUESSES = Text(
@@ -139,14 +137,3 @@ UNKNOWN_PARAM = Text("unknown `.param` variable `{name}`")
 UNKNOWN_LABEL = Text("unknown label `{name}`")
 UNKNOWN_VARIABLE = Text("unknown variable `{name}`")
 UNKNOWN_REGISTER = Text("unknown register `{name}`")
-
-# Code objects.
-
-NO_CODE_OBJECT = Text("the program loads a module that is not machine code for an AMD GPU")
-OTHER_ARCHITECTURE = Text("the program was built for {found}, and the simulated GPU is {wanted}")
-DAMAGED_CODE_OBJECT = Text("the code object cannot be read: {reason}")
-NO_CODE_THERE = Text("a jump to {address:#x}, where there is no code of the kernel")
-UNKNOWN_ENCODING = Text("this encoding is unknown")
-UNSUPPORTED_MODE = Text(
-    "floating-point mode {mode}: only rounding to nearest with subnormal numbers is supported"
-)
