@@ -97,7 +97,7 @@ def test_update_takes_the_new_version_and_keeps_answers(folder: Path, workbench:
     assert problem.read_text() == new.replace(mark, "    answer")
     (copy,) = problem.parent.glob("p01.mojo.20*")
     assert "An older line." in copy.read_text()
-    assert manifest.read_text().startswith("id: p02\n")
+    assert manifest.read_text().startswith("# yaml-language-server: $schema=../puzzle.schema.json\nid: p02\n")
     assert not list(manifest.parent.glob("puzzle.yaml.20*"))
 
 

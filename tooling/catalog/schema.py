@@ -15,6 +15,9 @@ from msgspec.structs import fields
 
 from tooling.catalog.model import CounterMetric, Extra, ModeKind, ProgramLanguage, TensorApi
 
+SCHEMA_FILES = ("puzzle.schema.json", "MANIFEST.md")
+"""The generated files of `problems/`: `manifest_schema` as JSON, and `manifest_keys`."""
+
 DTYPES = (
     *("float16", "float32", "float64", "bfloat16", "bool"),
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),

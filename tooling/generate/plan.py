@@ -13,7 +13,7 @@ from msgspec import Struct
 from tooling.catalog.catalogue import programs_named
 from tooling.catalog.model import Puzzle
 from tooling.catalog.needs import needs_text, record_path
-from tooling.catalog.schema import manifest_keys, manifest_schema
+from tooling.catalog.schema import SCHEMA_FILES, manifest_keys, manifest_schema
 from tooling.errors import Location, ToolingError
 from tooling.generate.matrix import matrix_text
 from tooling.generate.skeletons import AnnotationError, make_skeleton
@@ -76,7 +76,7 @@ def plan(project: Project, puzzles: Sequence[Puzzle], only: Sequence[str] = ()) 
     needs = record_path(project)
     files.append(Generated(needs, needs_text(puzzles), _read(needs) if needs.is_file() else None))
     schema = json.dumps(manifest_schema(), indent=2, ensure_ascii=False) + "\n"
-    for name, text in (("puzzle.schema.json", schema), ("MANIFEST.md", manifest_keys())):
+    for name, text in zip(SCHEMA_FILES, (schema, manifest_keys()), strict=True):
         path = project.problems / name
         files.append(Generated(path, text, _read(path) if path.is_file() else None))
     for name in WORKFLOWS:

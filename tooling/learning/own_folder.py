@@ -14,6 +14,7 @@ from string import Template
 
 from tooling.atomic_write import write_atomically
 from tooling.catalog.catalogue import load_catalogue
+from tooling.catalog.schema import SCHEMA_FILES
 from tooling.errors import Location, ToolingError
 from tooling.generate.skeletons import make_skeleton
 from tooling.learning.kept_files import keep_copy
@@ -111,6 +112,8 @@ def _contents() -> Iterator[tuple[str, bytes]]:
     for path in sorted((source.problems / "lab").iterdir()):
         if path.suffix in (".mojo", ".py"):
             yield f"problems/lab/{path.name}", path.read_bytes()
+    for name in SCHEMA_FILES:
+        yield f"problems/{name}", (source.problems / name).read_bytes()
     for puzzle in load_catalogue(source):
         yield f"problems/{puzzle.id}/puzzle.yaml", puzzle.manifest.read_bytes()
         files = {file.name: file for program in puzzle.programs for file in program.sources}
