@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from tooling.simulator.gpu.hooks import Hook
 
 HOOK_NAMES = (
-    "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_reached", "barrier_arrive",
-    "named_barrier", "barrier_mixed", "barrier_counts", "warp_sync", "warp_missing", "shuffle_from_absent",
-    "cluster_arrive", "cluster_wait", "cluster_barrier", "fence", "async_commit", "async_wait", "bulk_wait",
-    "transfer_counted", "mbarrier_phase", "mbarrier", "threads_exit", "stuck",
+    "shared_memory", "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_reached",
+    "barrier_arrive", "named_barrier", "barrier_mixed", "barrier_counts", "warp_sync", "warp_missing",
+    "shuffle_from_absent", "cluster_arrive", "cluster_wait", "cluster_barrier", "fence", "async_commit",
+    "async_wait", "bulk_wait", "transfer_counted", "mbarrier_phase", "mbarrier", "threads_exit", "stuck",
 )  # fmt: skip
 
 
@@ -24,6 +24,7 @@ class Listeners:
             setattr(self, name, own)
 
     all: tuple[Hook, ...]
+    shared_memory: tuple[Hook, ...]
     batch_begin: tuple[Hook, ...]
     batch_end: tuple[Hook, ...]
     issue: tuple[Hook, ...]
