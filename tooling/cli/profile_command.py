@@ -52,7 +52,7 @@ def command(options: ProfileOptions) -> int:
     width = None if terminal.stream.isatty() or "COLUMNS" in os.environ else 140
     terminal.stream.flush()
     console = Console(file=terminal.stream, width=width, no_color=not terminal.colour)
-    show(kernels, console, options.lang, ptx=options.ptx)
+    show(kernels, console, options.lang, instructions=options.ptx)
     if baseline and options.baseline:
         show_difference(baseline, kernels, console, options.lang, options.baseline)
     warnings = _warnings(run, subject, unfinished, options.lang, solution=options.solution)
