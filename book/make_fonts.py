@@ -4,8 +4,8 @@
     uv run --with fonttools==4.60.1 --with brotli==1.2.0 python book/make_fonts.py FOLDER
 
 Korean has several files for each weight: the syllables that the book uses now, and the others of KS X 1001
-in four parts, which a browser loads only for a page that needs one of them. So a new chapter needs no fonts
-at once. The script also writes theme/assets/fonts-ko.css.
+in four parts, which a browser loads only for a page that needs one of them. So a new chapter needs no new
+fonts at once. The script also writes theme/assets/fonts-ko.css.
 """
 
 from __future__ import annotations

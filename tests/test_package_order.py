@@ -46,6 +46,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.simulator.counters",),
     ("tooling.simulator.server",),
     ("tooling.target_run",),
+    ("tooling.replay",),
     # Verdicts.
     ("tooling.judging",),
     ("tooling.trials", "tooling.progress"),

@@ -198,8 +198,8 @@ def test_the_open_tab_decides_command_and_output(
         command.hover()
         command.locator(".copy").click()
         copied = page.evaluate("navigator.clipboard.readText()").split()
-        assert copied[:4] == ["uv", "run", "poe", name]
-        flags = "".join(f".{flag.removeprefix('--')}" for flag in copied[4:])
+        assert copied[:5] == ["uv", "run", "tooling", "run", name]
+        flags = "".join(f".{flag.removeprefix('--')}" for flag in copied[5:])
         recorded = ROOT / "tests/data/outputs" / program[:3] / f"{name}{flags}.unsolved.json"
         printed = json.loads(recorded.read_text(encoding="utf-8"))["lines"][-1]
         assert printed in page.locator("pre:visible > .language-text").first.inner_text()

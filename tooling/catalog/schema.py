@@ -242,6 +242,7 @@ _REFERENCE = """\
 def inputs(mode: str, dataset: str) -> dict[str, np.ndarray]:
     \"\"\"Every buffer that the program passes to `stage`; outputs with their content before.\"\"\"
 
+
 def expected(mode: str, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     \"\"\"Every output of the mode, in the type of the manifest and in its shape or flat.\"\"\"
 ```

@@ -265,6 +265,17 @@ COMMANDS: tuple[Command, ...] = (
         "Examples: tooling profile p15 --solution --html p15.html; tooling profile my_kernel.mojo",
     ),
     Command(
+        "replay",
+        "step through a kernel: its lines, threads and memory",
+        options.ReplayOptions,
+        "Records one block of a launch on the simulated GPU and writes a page that shows it step by step: "
+        "the current line, the threads that execute it, the values that they load and store, barriers, and "
+        "what the checks found. The page is one file and needs no network.",
+        "Examples: tooling replay p15 --solution --open; tooling replay p12 --html p12.html; tooling replay "
+        "my_kernel.mojo",
+        room="learner.replay",
+    ),
+    Command(
         "generate",
         "write everything that is derived from manifests and solutions",
         options.GenerateOptions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Struct, field
 
@@ -256,6 +256,57 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
     def launches(self) -> LaunchSelection:
         """The launches that were selected."""
         return LaunchSelection(self.kernel_name, self.launch_skip, self.launch_count)
+
+
+class Position(NamedTuple):
+    """Of a block in its grid."""
+
+    x: int = 0
+    y: int = 0
+    z: int = 0
+
+
+def position(text: str) -> Position:
+    """A position in a grid: `3`, `3,1` or `3,1,0`, x first."""
+    parts = text.split(",")
+    if len(parts) > 3 or not all(part.strip().isdecimal() for part in parts):
+        raise BadValue(f"must be a position such as 3 or 3,1, not {text}")
+    return Position(*map(int, parts))
+
+
+class ReplayOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling replay`."""
+
+    puzzle: Annotated[
+        str, Positional("p15, a variant such as p15_tile_tensor, a .mojo file, or ./an_executable")
+    ]
+    solution: Annotated[bool, Option("the solution instead of the problem file")] = False
+    html: Annotated[
+        str | None, Option("write the page there (`-`: to stdout; default: a file in the cache)", "FILE")
+    ] = None
+    open: Annotated[bool, Option("open the page in the browser")] = False
+    launch: Annotated[
+        int | None,
+        Option(
+            "the launch to record, from 1 (default: that of the first finding, else the first)",
+            "N",
+            read=at_least_1,
+        ),
+    ] = None
+    block: Annotated[
+        Position | None,
+        Option(
+            "the block to record, by its position in the grid (default: that of the first finding, else the "
+            "first)",
+            "X[,Y[,Z]]",
+            read=position,
+        ),
+    ] = None
+    timeout: Timeout = LONGEST_SIMULATION
+    define: Define = ()
+    include: Include = ()
+    lang: Language = field(default_factory=preset_language)
+    flags: Annotated[tuple[str, ...], Flags()] = ()
 
 
 class GenerateOptions(Struct, frozen=True, kw_only=True):

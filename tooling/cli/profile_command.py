@@ -12,15 +12,14 @@ from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from tooling.cli.subject import Subject
-    from tooling.execution.program import Transcript
     from tooling.target_run import TargetRun
-    from tooling.targets.model import Target
 
 
 def command(options: ProfileOptions) -> int:
     from rich.console import Console
 
-    from tooling.cli.subject import simulated_gpu
+    from tooling.cli.parser import option_names
+    from tooling.cli.subject import chosen_subject, exit_code_of, simulated_gpu
     from tooling.reports.files import write_report
     from tooling.reports.terminal import open_terminal
     from tooling.simulator.counters.difference import read_baseline, show_difference
@@ -33,7 +32,7 @@ def command(options: ProfileOptions) -> int:
 
     baseline = read_baseline(options.baseline) if options.baseline else None
     terminal = open_terminal(sys.stderr if "-" in (options.json, options.csv) else sys.stdout)
-    subject, unfinished = _chosen(options, simulated_gpu())
+    subject, unfinished = chosen_subject(options, simulated_gpu(), option_names(ProfileOptions))
     # The memory check alone: it keeps a faulty access from ending the kernel.
     settings = RunOptions(
         environment=subject.environment,
@@ -67,41 +66,11 @@ def command(options: ProfileOptions) -> int:
         write_report(options.csv, to_csv(kernels))
     if options.html:
         write_report(options.html, to_html(kernels, subject.name, options.lang, warnings))
-    code = _exit_code(run.transcript)
+    code = exit_code_of(run.transcript)
     if code is ExitCode.PASSED and not kernels:  # without a kernel there is nothing that could pass
         terminal.line(terminal.paint(say("not_launched", options.lang), "red"))
         return ExitCode.NOT_POSSIBLE
     return code
-
-
-def _chosen(options: ProfileOptions, target: Target) -> tuple[Subject, Path | None]:
-    """What to profile, built; the second is the file of a puzzle that is not solved yet."""
-    from tooling.catalog.catalogue import select
-    from tooling.cli.parser import UsageError, option_names
-    from tooling.cli.subject import program_subject, puzzle_subject
-    from tooling.generate.skeletons import FILL_MARK
-    from tooling.project import find_project
-
-    word = options.puzzle
-    if word.endswith(".mojo") or os.sep in word:
-        return program_subject((word, *options.flags), target, options.define, options.include), None
-    if options.define or options.include:
-        raise UsageError(
-            "-D and -I are for a .mojo file", hint="a puzzle is built as `tooling run` builds it"
-        )
-    project = find_project()
-    selection = select(project, word, options.flags, option_names(ProfileOptions))
-    source = selection.program.solution if options.solution else selection.program.problem
-    folder = selection.program.folder_of(source)
-    unfinished = next(
-        (
-            folder / each.name
-            for each in selection.program.sources
-            if FILL_MARK in (folder / each.name).read_text("utf-8", "replace")
-        ),
-        None,
-    )
-    return puzzle_subject(selection, source, project, target), unfinished
 
 
 def _require_selected(run: TargetRun, options: ProfileOptions) -> None:
@@ -137,12 +106,3 @@ def _warnings(
     if not solution and subject.again.startswith("tooling run"):
         found.append(say("not_judged", language, command=command))
     return found
-
-
-def _exit_code(transcript: Transcript) -> ExitCode:
-    from tooling.execution.program import Ending
-
-    if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
-        return ExitCode.TIME_LIMIT
-    failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
-    return ExitCode.WRONG if failed else ExitCode.PASSED

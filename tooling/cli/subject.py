@@ -1,4 +1,4 @@
-"""What `tooling simulate` and `tooling profile` run: a puzzle's program, a Mojo file or an executable."""
+"""What `tooling simulate`, `profile` and `replay` run: a puzzle's program, a Mojo file or an executable."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from msgspec import Struct, field
 
-from tooling.catalog.catalogue import Selection
+from tooling.catalog.catalogue import Selection, select
+from tooling.cli.parser import UsageError
 from tooling.errors import Location, ToolingError
+from tooling.execution.program import Ending, Transcript
+from tooling.exit_codes import ExitCode
+from tooling.generate.skeletons import FILL_MARK
 from tooling.project import Project, ProjectNotFound, find_project
 from tooling.targets.executables import require_code_for
 from tooling.targets.model import Absence, Target, TargetKind
@@ -53,6 +58,56 @@ def simulated_gpu(kind: TargetKind = TargetKind.SIM) -> Target:
     if isinstance(found, Absence):
         raise TargetAbsent("there is no simulated GPU here", why=found.reason, hint=found.hint)
     return found
+
+
+class Choice(Protocol):
+    """The options that name a program: a puzzle with the flags of a mode, or any other program."""
+
+    @property
+    def puzzle(self) -> str: ...
+    @property
+    def solution(self) -> bool: ...
+    @property
+    def flags(self) -> tuple[str, ...]: ...
+    @property
+    def define(self) -> tuple[str, ...]: ...
+    @property
+    def include(self) -> tuple[Path, ...]: ...
+
+
+def chosen_subject(
+    options: Choice, target: Target, own_options: Sequence[str]
+) -> tuple[Subject, Path | None]:
+    """The program that options name, built; the second is the file of a puzzle that is not solved yet.
+
+    Args:
+        own_options: the names of the command's options, of which a misspelled flag may be one.
+
+    Raises:
+        UsageError: -D or -I was given with a puzzle.
+        UnknownPuzzle, UnknownMode, ManifestError: as `catalog` does.
+        NotBuiltHere and the errors of building: as `program_subject`.
+    """
+    word = options.puzzle
+    if word.endswith(".mojo") or os.sep in word:
+        return program_subject((word, *options.flags), target, options.define, options.include), None
+    if options.define or options.include:
+        raise UsageError(
+            "-D and -I are for a .mojo file", hint="a puzzle is built as `tooling run` builds it"
+        )
+    project = find_project()
+    selection = select(project, word, options.flags, own_options)
+    source = selection.program.solution if options.solution else selection.program.problem
+    folder = selection.program.folder_of(source)
+    unfinished = next(
+        (
+            folder / each.name
+            for each in selection.program.sources
+            if FILL_MARK in (folder / each.name).read_text("utf-8", "replace")
+        ),
+        None,
+    )
+    return puzzle_subject(selection, source, project, target), unfinished
 
 
 def puzzle_subject(selection: Selection, source: Path, project: Project, target: Target) -> Subject:
@@ -104,6 +159,14 @@ def program_subject(
     )
     executable = build(request, find_toolchain(), open_cache())
     return Subject(Path(first).name, (*executable.command, *arguments), again=again)
+
+
+def exit_code_of(transcript: Transcript) -> ExitCode:
+    """The command's exit status after a program that is only observed, and not judged."""
+    if transcript.ending in (Ending.TIME_LIMIT, Ending.OUTPUT_LIMIT):
+        return ExitCode.TIME_LIMIT
+    failed = transcript.ending is Ending.SIGNALLED or transcript.status != 0
+    return ExitCode.WRONG if failed else ExitCode.PASSED
 
 
 _BUILT_ALREADY = Text("-D and -I have no effect on `{program}`")

@@ -13,7 +13,7 @@ from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
 from tooling.catalog.model import Extra, ProgramLanguage, Vendor
 from tooling.cli.commands import COMMANDS, find_action, parser_of
-from tooling.cli.options import ProfileOptions, PuzzleRunOptions
+from tooling.cli.options import ProfileOptions, PuzzleRunOptions, ReplayOptions
 from tooling.cli.parser import read
 from tooling.errors import ToolingError
 from tooling.mdbook.markup import Fence
@@ -155,7 +155,8 @@ def _tooling(
         action, rest = find_action(command, words[1:])
         assert action.options
         options = read(parser_of(action), action.options, rest) if rest else None
-        if isinstance(options, PuzzleRunOptions | ProfileOptions) and not options.puzzle.endswith(".mojo"):
+        kinds = PuzzleRunOptions | ProfileOptions | ReplayOptions
+        if isinstance(options, kinds) and not options.puzzle.endswith(".mojo"):
             selection = context.puzzle_index.selection(options.puzzle, options.flags)
             if vendor and selection.mode.requirement(vendor).unsupported:
                 yield "vendor", f"`{selection.command}` does not run on {vendor.value}"

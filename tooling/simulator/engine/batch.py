@@ -356,6 +356,8 @@ def run_batch(state: LaunchState, first: int, most: int) -> None:
     """
     count = min(most, state.context.blocks - first)
     batch = RunningBatch(state, first, count)
+    for hook in state.listeners.shared_memory:
+        hook.shared_memory(first, batch.spaces.shared_windows)
     for hook in state.listeners.batch_begin:
         hook.batch_begin(first, count)
     batch.run()

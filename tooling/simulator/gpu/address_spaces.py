@@ -73,6 +73,11 @@ class Spaces:
         """(lanes,) number of each lane's thread in the launch; meaningless for a lane without a thread."""
         return self.shape.threads_of_lane + self.first_block * self.context.threads_per_block
 
+    @property
+    def shared_windows(self) -> NDArray[np.uint8]:
+        """(blocks, bytes) the shared memory of each block."""
+        return self.shared_bytes.reshape(self.shape.blocks, self.shared_stride)
+
     @cached_property
     def clusters(self) -> Clusters:
         """The clusters of the batch."""

@@ -201,6 +201,9 @@ class Hook:
     def launch_end(self, context: LaunchContext) -> None:
         """It ended, by itself or by a fault."""
 
+    def shared_memory(self, first_block: int, windows: NDArray[np.uint8]) -> None:
+        """The shared memory of the blocks that start next, for observers: (blocks, bytes), which changes."""
+
     def batch_begin(self, first_block: int, blocks: int) -> None:
         """Blocks `first_block` to `first_block + blocks - 1` start together, with fresh shared memory."""
 

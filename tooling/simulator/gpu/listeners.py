@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from tooling.simulator.gpu.hooks import Hook
 
 HOOK_NAMES = (
-    "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_reached", "barrier_arrive",
+    "shared_memory", "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_reached",
+    "barrier_arrive",
     "named_barrier", "barrier_mixed", "barrier_inactive", "barrier_counts", "warp_sync", "warp_missing",
     "shuffle_from_absent",
     "cluster_arrive", "cluster_wait", "cluster_barrier", "fence", "async_commit", "async_wait", "bulk_wait",
@@ -25,6 +26,7 @@ class Listeners:
             setattr(self, name, own)
 
     all: tuple[Hook, ...]
+    shared_memory: tuple[Hook, ...]
     batch_begin: tuple[Hook, ...]
     batch_end: tuple[Hook, ...]
     issue: tuple[Hook, ...]

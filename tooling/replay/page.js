@@ -1,0 +1,446 @@
+"use strict";
+const { trace, says, labels } = JSON.parse(document.getElementById("data").textContent);
+const el = id => document.getElementById(id);
+const fill = (key, facts = {}) => labels[key].replace(/\{(\w+)\}/g, (whole, name) => facts[name] ?? whole);
+const make = (tag, className = "", text = "") => {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  if (text !== "") made.textContent = text;
+  return made;
+};
+const WARP = 32, PACE = 700, MOST_CELLS = 1024;
+
+// -- the trace ---------------------------------------------------------------------------------------
+
+const numbers = text => text === "" ? [] : text.split(",").flatMap(run => {
+  const [first, last = first] = run.split("-").map(Number);
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+});
+const ranges = list => {
+  const runs = [];
+  for (const number of list) {
+    const run = runs.at(-1);
+    if (run && run[1] + 1 === number) run[1] = number; else runs.push([number, number]);
+  }
+  return runs.map(([first, last]) => first === last ? `${first}` : `${first}–${last}`).join(", ");
+};
+const count = trace.block[0] * trace.block[1] * trace.block[2];
+const steps = trace.steps.map(step => ({
+  ...step, threads: numbers(step.threads),
+  moves: (step.moves ?? []).map(move => ({
+    after: [], cost: [0, 0], ...move,
+    threads: numbers(move.threads), refused: new Set(numbers(move.refused ?? "")),
+  })),
+}));
+const last = steps.length - 1;
+const barriers = steps.flatMap((step, index) => step.kind === "barrier" ? [index] : []);
+const ended = new Array(count).fill(Infinity);
+steps.forEach((step, index) => { if (step.kind === "exit") for (const t of step.threads) ended[t] = index; });
+
+/* The cells and threads after the steps up to `at`. */
+const fresh = () => ({
+  at: -1,
+  cells: trace.buffers.map(buffer => new Map(buffer.initial.map(([cell, value]) => [cell, { value }]))),
+  threads: Array.from({ length: count }, () => ({ line: 0, file: -1, state: "idle" })),
+});
+let state = fresh();
+
+function apply(index) {
+  const step = steps[index];
+  for (const t of step.threads) {
+    Object.assign(state.threads[t], { line: step.line, file: step.file, state: {
+      arrive: "waiting", stuck: "waiting", exit: "ended" }[step.kind] ?? "idle" });
+  }
+  for (const move of step.moves) {
+    const cells = state.cells[move.buffer];
+    const cell = number => {
+      if (!cells.has(number)) cells.set(number, { value: null });
+      return cells.get(number);
+    };
+    const readers = new Map();
+    move.threads.forEach((thread, lane) => {
+      for (let k = 0; k < move.width; k++) {
+        const number = move.cells[lane] + k, value = move.values[lane * move.width + k];
+        const one = cell(number);
+        if (move.refused.has(thread)) { one.outside = true; continue; }
+        if (move.action !== "store") {
+          if (!readers.has(number)) readers.set(number, []);
+          readers.get(number).push(thread);
+        }
+        if (move.action === "load") {
+          if (one.value !== value) Object.assign(one, { value, writer: null, written: index });
+        } else {
+          if (move.action === "store") one.value = value;
+          Object.assign(one, { writer: thread, written: index });
+        }
+      }
+    });
+    for (const [number, threads] of readers) Object.assign(cell(number), { readers: threads, read: index });
+    for (const [number, value] of move.after) {
+      const one = cell(number);
+      one.value = value;
+      if (step.kind === "end") Object.assign(one, { writer: null, written: index });
+    }
+  }
+  state.at = index;
+}
+
+function seek(index) {
+  if (index < state.at) state = fresh();
+  while (state.at < index) apply(state.at + 1);
+}
+
+// -- the source --------------------------------------------------------------------------------------
+
+let shownFile = -1;
+let lines = new Map();
+
+function showFile(number) {
+  if (number === shownFile || number < 0) return;
+  shownFile = number;
+  const file = trace.files[number];
+  el("file").textContent = file.name;
+  const list = make("ol");
+  lines = new Map();
+  file.lines.forEach((text, index) => {
+    const row = make("li");
+    row.append(make("b", "", file.first + index));
+    const comment = text.search(/(^|\s)#/);
+    row.append(make("code", "", comment < 0 ? text : text.slice(0, comment)));
+    if (comment >= 0) row.append(make("i", "", text.slice(comment)));
+    lines.set(file.first + index, row);
+    list.append(row);
+  });
+  el("source").replaceChildren(file.lines.length ? list : make("p", "more", labels.no_source));
+}
+
+function showSource(step, mark) {
+  const number = step.file >= 0 ? step.file : Math.max(shownFile, 0);
+  if (!trace.files.length) { el("source").replaceChildren(make("p", "more", labels.no_source)); return; }
+  showFile(number);
+  for (const row of lines.values()) {
+    row.className = "";
+    row.removeAttribute("aria-current");
+    row.querySelectorAll(".at").forEach(old => old.remove());
+  }
+  const active = new Set(step.threads);
+  const groups = new Map();
+  state.threads.forEach((thread, index) => {
+    if (thread.state === "ended" || thread.file !== number) return;
+    const key = `${thread.line} ${thread.state === "waiting" ? "waiting" : active.has(index) ? "active" : ""}`;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(index);
+  });
+  for (const [key, threads] of groups) {
+    const [line, kind] = key.split(" ");
+    const row = lines.get(Number(line));
+    if (!row) continue;
+    row.classList.add("other");
+    row.append(make("span", `at ${kind}`, `${labels.threads} ${ranges(threads)}`));
+  }
+  for (const party of mark?.parties ?? []) {
+    const other = steps[party.step];
+    if (other && other.file === number) lines.get(other.line)?.classList.add("accused");
+  }
+  const row = step.file === number ? lines.get(step.line) : null;
+  if (!row) return;
+  row.classList.add("now");
+  row.setAttribute("aria-current", "step");
+  const box = el("source");
+  const top = row.offsetTop, view = box.clientHeight;
+  if (top < box.scrollTop + 40 || top > box.scrollTop + view / 2) box.scrollTop = top - view / 4;
+}
+
+// -- threads -----------------------------------------------------------------------------------------
+
+const tiles = [];
+function buildThreads() {
+  const wide = trace.block[0];
+  const small = count > 64;
+  for (let first = 0; first < count; first += WARP) {
+    const box = make("div", "warp");
+    if (count > WARP) box.append(make("h3", "", fill("warp", { n: first / WARP })));
+    const list = make("ol", small ? "lanes small" : "lanes");
+    const columns = trace.block[1] > 1 && wide > 1 && wide <= 16 && WARP % wide === 0 ? wide
+      : trace.block[1] > 1 && count <= WARP && wide > 1 && wide <= 16 ? wide
+      : small ? 16 : Math.min(8, count);
+    list.style.setProperty("--columns", columns);
+    for (let thread = first; thread < Math.min(count, first + WARP); thread++) {
+      const tile = make("li");
+      tile.append(make("b", "", thread), make("span"));
+      tiles.push(tile);
+      list.append(tile);
+    }
+    box.append(list);
+    el("threads").append(box);
+  }
+}
+
+const shown = value => value === null || value === undefined ? "?" : typeof value === "number" && !Number.isInteger(value)
+  ? String(Number(value.toPrecision(6))) : String(value);
+
+function showThreads(step, mark) {
+  const active = new Set(step.threads);
+  const moved = new Map();
+  for (const move of step.moves) {
+    move.threads.forEach((thread, lane) => {
+      const values = move.values.slice(lane * move.width, (lane + 1) * move.width);
+      moved.set(thread, [move.action, move.refused.has(thread) ? "✗" : values.map(shown).join(" ")]);
+    });
+  }
+  const accused = new Set((mark?.parties ?? []).map(party => party.thread));
+  tiles.forEach((tile, thread) => {
+    const { line, state: kept } = state.threads[thread];
+    const kind = kept !== "idle" ? kept : active.has(thread) ? "active" : "idle";
+    const [action, text] = moved.get(thread) ?? ["", ""];
+    tile.className = [kind, action === "load" ? "load" : action ? "store" : "", accused.has(thread) ? "accused" : ""]
+      .filter(Boolean).join(" ");
+    tile.lastChild.textContent = text === "" ? "" : (action === "load" ? "← " : "→ ") + text;
+    let label = fill("line_of", { thread, state: labels[kind], line });
+    if (text) label += ` · ${tile.lastChild.textContent}`;
+    tile.title = label;
+    tile.setAttribute("aria-label", label);
+  });
+}
+
+// -- memory ------------------------------------------------------------------------------------------
+
+const boards = [];
+function buildMemory() {
+  trace.buffers.forEach((buffer, number) => {
+    const touched = new Set();
+    for (const step of steps) for (const move of step.moves) {
+      if (move.buffer !== number) continue;
+      for (const cell of move.cells) for (let k = 0; k < move.width; k++) touched.add(cell + k);
+      for (const [cell] of move.after) touched.add(cell);
+    }
+    const whole = buffer.cells <= 256;
+    const cells = whole ? Array.from({ length: buffer.cells }, (_, cell) => cell) : [];
+    for (const cell of touched) if (!whole || cell < 0 || cell >= buffer.cells) cells.push(cell);
+    cells.sort((one, other) => one - other);
+    const kept = cells.slice(0, MOST_CELLS);
+    const box = make("section", "buffer");
+    const head = make("h3", "", buffer.name);
+    head.append(make("small", "", `${labels[buffer.space]} · ${fill("cells", { n: buffer.cells })} · ${buffer.format}`));
+    const grid = make("div", "cells");
+    const columns = buffer.columns && whole && buffer.columns <= 16 ? buffer.columns : Math.min(8, kept.length);
+    grid.style.setProperty("--columns", columns);
+    grid.style.setProperty("--narrow", buffer.columns && whole && buffer.columns <= 16 ? columns : Math.min(5, columns));
+    const board = new Map();
+    for (const cell of kept) {
+      const button = make("button");
+      button.type = "button";
+      const top = make("small"), bottom = make("small");
+      top.append(make("i", "", cell));
+      bottom.append(make("i", "w"), make("i", "r"));
+      button.append(top, make("span"), bottom);
+      button.addEventListener("click", () => { el("detail").textContent = button.getAttribute("aria-label"); });
+      if (cell < 0 || cell >= buffer.cells) button.dataset.outside = "";
+      board.set(cell, button);
+      grid.append(button);
+    }
+    box.append(head, grid);
+    const left = (whole ? 0 : buffer.cells - kept.length);
+    if (left > 0) box.append(make("p", "more", fill("more_cells", { n: left })));
+    boards.push(board);
+    el("memory").append(box);
+  });
+  if (!trace.buffers.length) el("memory").append(make("p", "more", labels.no_memory));
+}
+
+function showMemory(step, index, mark) {
+  const now = trace.buffers.map(() => [new Set(), new Set()]);
+  for (const move of step.moves) {
+    const [reads, writes] = now[move.buffer];
+    for (const cell of move.cells) for (let k = 0; k < move.width; k++) {
+      if (move.action !== "store") reads.add(cell + k);
+      if (move.action !== "load") writes.add(cell + k);
+    }
+    for (const [cell] of move.after) writes.add(cell);
+  }
+  boards.forEach((board, number) => {
+    const [reads, writes] = now[number];
+    for (const [cell, button] of board) {
+      const one = state.cells[number].get(cell) ?? { value: null };
+      const outside = button.dataset.outside !== undefined;
+      button.className = [
+        writes.has(cell) ? "writes" : reads.has(cell) ? "reads" : "", outside ? "outside" : "",
+        one.value === null ? "empty" : "", mark && mark.buffer === number && mark.cell === cell ? "accused" : "",
+      ].filter(Boolean).join(" ");
+      button.children[1].textContent = outside ? "✗" : one.value === null ? "·" : shown(one.value);
+      const [w, r] = button.lastChild.children;
+      w.textContent = one.written === undefined ? "" : `w${one.writer ?? "*"}`;
+      r.textContent = one.read === undefined ? "" : `r${one.readers[0]}${one.readers.length > 1 ? "…" : ""}`;
+      const facts = [`${trace.buffers[number].name}[${cell}]: `
+        + (outside ? labels.outside : one.value === null ? labels.unwritten : shown(one.value))];
+      if (one.written !== undefined) {
+        facts.push(one.writer === null ? labels.by_other : fill("by", { thread: one.writer, step: one.written + 1 }));
+      }
+      if (one.read !== undefined) facts.push(fill("read_by", { threads: ranges(one.readers), step: one.read + 1 }));
+      button.setAttribute("aria-label", facts.join("; "));
+      button.title = facts.join("; ");
+    }
+  });
+  el("detail").textContent = trace.buffers.length ? labels.select : "";
+}
+
+// -- findings ----------------------------------------------------------------------------------------
+
+/* The finding whose parties act in a step, if there is one. */
+const markAt = index => trace.marks.find(mark => mark.step === index)
+  ?? trace.marks.find(mark => mark.parties.some(party => party.step === index));
+
+function showMarks(index, mark) {
+  const box = el("marks");
+  box.replaceChildren();
+  if (!mark) return;
+  const one = make("section", mark.error ? "mark" : "mark warning");
+  one.setAttribute("aria-label", labels[mark.error ? "finding" : "warning"]);
+  one.append(make("h2", "", `${labels[mark.error ? "finding" : "warning"]}: ${mark.what}`));
+  const where = make("p", "where");
+  for (const line of mark.where) where.append(make("span", "", line));
+  one.append(where, make("p", "", `${mark.why} ${mark.hint}`));
+  const links = make("nav");
+  for (const party of [...mark.parties].sort((a, b) => a.step - b.step)) {
+    if (party.step < 0) { links.append(make("span", "", fill("no_step", { thread: party.thread }))); continue; }
+    const button = make("button", "", 
+      fill("show_step", { n: party.step + 1, thread: party.thread, line: steps[party.step].line }));
+    button.type = "button";
+    if (party.step === index) button.setAttribute("aria-current", "step");
+    button.addEventListener("click", () => { show(party.step); focusMark(party.step); });
+    links.append(button);
+  }
+  one.append(links);
+  box.append(one);
+}
+const focusMark = step => [...document.querySelectorAll(".mark nav button")]
+  .find(button => button.getAttribute("aria-current") === "step" && step === state.at)?.focus();
+
+// -- the time line -----------------------------------------------------------------------------------
+
+const at = index => `${last ? index / last * 100 : 0}%`;
+function buildTimeline() {
+  el("time").max = last;
+  const edges = [0, ...barriers];
+  edges.forEach((start, number) => {
+    const phase = make("span");
+    phase.dataset.number = number;
+    phase.style.left = at(start);
+    phase.style.width = `calc(${at((edges[number + 1] ?? last) - start)})`;
+    el("phases").append(phase);
+  });
+  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  picture.setAttribute("viewBox", `0 0 ${last || 1} 1`);
+  picture.setAttribute("preserveAspectRatio", "none");
+  for (const kind of ["load", "store"]) {
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    path.setAttribute("class", kind);
+    path.setAttribute("d", steps.map((step, index) => step.threads.length
+      && step.moves.some(move => (move.action === "load") === (kind === "load")) ? `M${index} 0v1` : "").join(""));
+    picture.append(path);
+  }
+  el("ticks").append(picture);
+  trace.marks.forEach(mark => {
+    const flag = make("button", "", mark.error ? "▲" : "△");
+    flag.type = "button";
+    flag.style.left = at(mark.step);
+    flag.title = mark.what;
+    flag.setAttribute("aria-label", `${labels.finding}: ${mark.what}`);
+    flag.addEventListener("click", () => show(mark.step));
+    el("flags").append(flag);
+  });
+}
+
+/* A phase that is too narrow for its name has its number alone. */
+function namePhases() {
+  for (const phase of el("phases").children) {
+    const n = phase.dataset.number, width = phase.getBoundingClientRect().width;
+    phase.textContent = width > 58 ? fill("phase", { n }) : width > 16 ? n : "";
+  }
+}
+
+function show(index) {
+  index = Math.max(0, Math.min(last, index));
+  seek(index);
+  const step = steps[index], mark = markAt(index);
+  el("time").value = index;
+  el("time").setAttribute("aria-valuetext", says[index]);
+  el("count").textContent = fill("step", { n: index + 1, all: last + 1 });
+  el("says").textContent = says[index];
+  el("first").disabled = el("previous").disabled = index === 0;
+  el("last").disabled = el("next").disabled = index === last;
+  showMarks(index, mark);
+  showSource(step, mark);
+  showThreads(step, mark);
+  showMemory(step, index, mark);
+}
+
+let timer = 0;
+const ICONS = {
+  first: "M2 2h2v12H2zM14 2v12L5 8z", previous: "M12 2v12L3 8z", next: "M4 2v12l9-6z",
+  last: "M12 2h2v12h-2zM2 2v12l9-6z", play: "M4 2v12l9-6z", pause: "M3 2h4v12H3zM9 2h4v12H9z",
+};
+const icon = name => {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": true })) {
+    svg.setAttribute(key, value);
+  }
+  path.setAttribute("d", ICONS[name]);
+  svg.append(path);
+  return svg;
+};
+function play(on) {
+  clearInterval(timer);
+  timer = on ? setInterval(() => state.at < last ? show(state.at + 1) : play(false), PACE) : 0;
+  const name = on ? "pause" : "play";
+  el("play").replaceChildren(icon(name));
+  el("play").title = labels[name];
+  el("play").setAttribute("aria-label", labels[name]);
+  el("says").setAttribute("aria-live", on ? "off" : "polite");
+}
+const toggle = () => { if (!timer && state.at === last) show(0); play(!timer); };
+
+const go = {
+  ArrowLeft: () => show(state.at - 1), ArrowRight: () => show(state.at + 1),
+  ArrowDown: () => show(state.at - 1), ArrowUp: () => show(state.at + 1),
+  Home: () => show(0), End: () => show(last),
+  PageUp: () => show(barriers.findLast(index => index < state.at) ?? 0),
+  PageDown: () => show(barriers.find(index => index > state.at) ?? last),
+};
+document.addEventListener("keydown", event => {
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  const inside = event.target.closest("#source");
+  if (event.key === " ") {
+    if (event.target.closest("button")) return;
+    toggle();
+  } else if (go[event.key] && !(inside && event.key !== "ArrowLeft" && event.key !== "ArrowRight")
+      && !(event.key.match(/Up$|Down$/) && event.key.startsWith("Arrow") && event.target !== el("time"))) {
+    play(false);
+    go[event.key]();
+  } else return;
+  event.preventDefault();
+});
+for (const [id, index] of [["first", () => 0], ["previous", () => state.at - 1], ["next", () => state.at + 1],
+  ["last", () => last]]) {
+  el(id).replaceChildren(icon(id));
+  el(id).addEventListener("click", () => { play(false); show(index()); });
+}
+el("play").addEventListener("click", toggle);
+el("time").addEventListener("input", () => { play(false); show(Number(el("time").value)); });
+
+const root = document.documentElement;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => { root.dataset.theme = dark.matches ? "dark" : "light"; };
+follow();
+dark.addEventListener("change", follow);
+el("theme").addEventListener("click", () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; });
+
+buildThreads();
+buildMemory();
+buildTimeline();
+namePhases();
+addEventListener("resize", namePhases);
+play(false);
+if (!trace.marks.length) document.querySelector(".of-marks").remove();
+show(trace.marks.find(mark => mark.error)?.step ?? trace.marks[0]?.step ?? 0);

@@ -1,0 +1,130 @@
+"""The trace as one self-contained page: markup here, the look in page.css, the behaviour in page.js."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+import msgspec
+
+from tooling.replay.texts import describe, labels, say
+from tooling.replay.trace import Trace
+
+_FOLDER = Path(__file__).parent
+
+
+def to_html(trace: Trace, program: str, language: str, warnings: Sequence[str] = ()) -> str:
+    """The page's text.
+
+    Args:
+        program: what was recorded, as the user typed it.
+        warnings: what makes the replay doubtful, for example that the program failed.
+    """
+    title = escape(say("title", language, what=program))
+    words = {key: escape(text) for key, text in labels(language).items()}
+    data = {
+        "trace": trace,
+        "says": [describe(step, trace, language) for step in trace.steps],
+        "labels": labels(language),
+    }
+    # `</script>` in the source of a program would end the element.
+    embedded = msgspec.json.encode(data).decode().replace("</", "<\\/").replace("<!--", "<\\!--")
+    notes = [*warnings, *_notes(trace, language)]
+    return _PAGE.format(
+        language=language,
+        title=title,
+        style=(_FOLDER / "page.css").read_text("utf-8"),
+        script=(_FOLDER / "page.js").read_text("utf-8"),
+        data=embedded,
+        facts=escape(_facts(trace, language)),
+        notes="".join(f"<p>{escape(note)}</p>" for note in notes),
+        **{f"t_{key}": text for key, text in words.items()},
+    )
+
+
+def _facts(trace: Trace, language: str) -> str:
+    shapes = {name: _extent(getattr(trace, name)) for name in ("grid", "block", "position")}
+    facts = say(
+        "facts", language, kernel=trace.kernel, launch=trace.launch, launches=trace.launches, **shapes
+    )
+    blocks = trace.grid[0] * trace.grid[1] * trace.grid[2]
+    return facts + (f" · {say('recorded', language, blocks=blocks, **shapes)}" if blocks > 1 else "")
+
+
+def _extent(numbers: Sequence[int]) -> str:
+    return f"({', '.join(map(str, numbers))})"
+
+
+def _notes(trace: Trace, language: str) -> list[str]:
+    notes = []
+    if trace.fault:
+        notes.append(say("stopped", language, why=trace.fault))
+    if trace.steps_left_out:
+        notes.append(say("left_out", language, n=trace.steps_left_out))
+    if trace.elsewhere:
+        notes.append(say("elsewhere", language, n=trace.elsewhere))
+    if trace.block[0] * trace.block[1] * trace.block[2] > 32:
+        notes.append(say("order", language))
+    return notes
+
+
+_PAGE = """<!doctype html>
+<html lang="{language}" data-theme="light">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<header>
+<div><h1>{title}</h1><p class="facts">{facts}</p></div>
+<button type="button" id="theme" aria-label="{t_theme}" title="{t_theme}">◐</button>
+</header>
+<div class="notes">{notes}</div>
+<section id="controls" aria-label="{t_timeline}">
+<div class="buttons">
+<button type="button" id="first" aria-label="{t_first}" title="{t_first}"></button>
+<button type="button" id="previous" aria-label="{t_previous}" title="{t_previous}"></button>
+<button type="button" id="play" aria-label="{t_play}" title="{t_play}"></button>
+<button type="button" id="next" aria-label="{t_next}" title="{t_next}"></button>
+<button type="button" id="last" aria-label="{t_last}" title="{t_last}"></button>
+<output id="count" for="time"></output>
+</div>
+<div class="track">
+<div id="phases" aria-hidden="true"></div>
+<input type="range" id="time" min="0" value="0" aria-label="{t_timeline}">
+<div id="ticks" aria-hidden="true"></div>
+<div id="flags"></div>
+</div>
+<p id="says" aria-live="polite"></p>
+</section>
+<div id="marks"></div>
+<main>
+<section class="panel source" aria-labelledby="h-source">
+<h2 id="h-source">{t_source} <span id="file"></span></h2>
+<div id="source" tabindex="0" role="region" aria-labelledby="h-source"></div>
+</section>
+<div class="side">
+<section class="panel" aria-labelledby="h-threads">
+<h2 id="h-threads">{t_threads}</h2>
+<p class="key"><span><i class="active"></i>{t_active}</span> <span><i class="waiting"></i>{t_waiting}</span>
+<span><i class="idle"></i>{t_idle}</span> <span><i class="ended"></i>{t_ended}</span></p>
+<div id="threads"></div>
+</section>
+<section class="panel" aria-labelledby="h-memory">
+<h2 id="h-memory">{t_memory}</h2>
+<p class="key"><span><i class="reads"></i>{t_reads}</span> <span><i class="writes"></i>{t_writes}</span>
+<span class="of-marks"><i class="accused"></i>{t_accused}</span></p>
+<div id="memory"></div>
+<p id="detail" aria-live="polite"></p>
+</section>
+</div>
+</main>
+<footer><p>{t_keys}</p></footer>
+<script type="application/json" id="data">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
