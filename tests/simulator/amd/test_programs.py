@@ -94,6 +94,20 @@ def test_both_vendors_compute_the_same() -> None:
     assert approximate[0] == pytest.approx(approximate[1], rel=1e-5)
 
 
+def test_a_kernel_that_prints_is_refused_with_the_reason() -> None:
+    with Simulation(SimulationOptions(instruction_set="gfx942")) as simulation:
+        done = subprocess.run(
+            [program("defects"), "printing"],
+            env=os.environ | simulation.environment,
+            capture_output=True,
+            check=False,
+        )
+    assert done.returncode != 0
+    assert [str(error) for error in simulation.errors] == [
+        "not supported yet on simulated gfx942: a kernel that prints, or calls the host"
+    ]
+
+
 def code_objects(name: str) -> list[bytes]:
     """The code objects inside a built program."""
     content = program(name).read_bytes()

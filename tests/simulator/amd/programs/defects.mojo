@@ -57,6 +57,10 @@ def correct(output: Floats, a: Floats):
     output[unsafe_offset=t] = shared[unsafe_offset=SIZE - 1 - t]
 
 
+def printing(output: Floats, a: Floats):
+    print("thread", thread_idx.x)
+
+
 def main() raises:
     var name = argv()[1]
     with DeviceContext() as ctx:
@@ -74,6 +78,8 @@ def main() raises:
             ctx.enqueue_function[unwritten](output, a, grid_dim=1, block_dim=SIZE)
         elif name == "divergent":
             ctx.enqueue_function[divergent](output, a, grid_dim=1, block_dim=SIZE)
+        elif name == "printing":
+            ctx.enqueue_function[printing](output, a, grid_dim=1, block_dim=4)
         else:
             ctx.enqueue_function[correct](output, a, grid_dim=1, block_dim=SIZE)
         ctx.synchronize()

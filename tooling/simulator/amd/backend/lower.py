@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from tooling.gc_pause import paused_gc
 from tooling.simulator.amd.architectures import Architecture
+from tooling.simulator.amd.code_object.errors import CodeObjectError
 from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
 from tooling.simulator.amd.decoding import opcodes_gfx942
 from tooling.simulator.amd.decoding.decoder import Decoder
@@ -18,6 +19,7 @@ from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.entry import initialise_registers
 from tooling.simulator.amd.lowering.lines import source_at
 from tooling.simulator.amd.lowering.waves import ACTIVE, EXEC
+from tooling.simulator.amd.texts import NO_HOST_CALLS
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.program.module_cache import ModuleCache
 from tooling.simulator.program.program import (
@@ -60,6 +62,8 @@ def decode(module: CodeObject, kernel: KernelFunction, architecture: Architectur
 
 def _lower(module: CodeObject, kernel: KernelFunction, architecture: Architecture) -> Program:
     """The passes from machine code to a program, in their order."""
+    if any(hidden.kind == "hidden_hostcall_buffer" for hidden in kernel.hidden):
+        raise CodeObjectError(NO_HOST_CALLS.of(architecture=architecture.name))
     instructions = _reachable(module, kernel, Decoder(architecture))
     lowering = Lowering(module, kernel, architecture)
     initialise_registers(lowering)
