@@ -3,9 +3,9 @@
     npm install --prefix FOLDER @ibm/plex-sans @ibm/plex-mono @ibm/plex-sans-kr
     uv run --with fonttools==4.60.1 --with brotli==1.2.0 python book/make_fonts.py FOLDER
 
-Korean has two files for each weight: the syllables that the book uses now, and the others of KS X 1001, which
-a browser loads only for a page that needs one of them. So a new chapter needs no new fonts. The script prints
-the `unicode-range` of both for theme/assets/fonts.css.
+Korean has several files for each weight: the syllables that the book uses now, and the others of KS X 1001
+in four parts, which a browser loads only for a page that needs one of them. So a new chapter needs no new
+fonts at once. The script also writes theme/assets/fonts-ko.css.
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ SOURCES = {
     "mono": "plex-mono/fonts/complete/woff2/IBMPlexMono-Regular.woff2",
     "mono-bold": "plex-mono/fonts/complete/woff2/IBMPlexMono-SemiBold.woff2",
 }
+PARTS = 4
+HEAD = (
+    "/* Hangul, for Korean pages: the syllables of KS X 1001, then those of the book, which come first. */\n"
+)
 KOREAN = "plex-sans-kr/fonts/complete/woff2/hinted/IBMPlexSansKR-{}.woff2"
 
 
@@ -83,12 +87,26 @@ def main(folder: Path) -> None:
     for name, path in SOURCES.items():
         cut(packages / path, LATIN, name)
     used = syllables_of_the_book()
-    others = syllables_of_the_standard() - used
-    for weight, suffix in (("Regular", ""), ("SemiBold", "-bold")):
-        cut(packages / KOREAN.format(weight), used, f"kr{suffix}")
-        cut(packages / KOREAN.format(weight), others, f"kr{suffix}-2")
-    for characters in (used, others):
-        sys.stdout.write(f"unicode-range: {', '.join(ranges(characters))};\n")
+    others = sorted(syllables_of_the_standard() - used)
+    step = -(-len(others) // PARTS)
+    rules = [HEAD]
+    for weight, number, suffix in (("Regular", 400, ""), ("SemiBold", 600, "-bold")):
+        source = packages / KOREAN.format(weight)
+        for part in range(PARTS):
+            some = others[part * step : (part + 1) * step]
+            cut(source, some, f"kr{suffix}-{part + 2}")
+            rules.append(rule(f"kr{suffix}-{part + 2}", number, f"U+{some[0]:X}-{some[-1]:X}"))
+        cut(source, used, f"kr{suffix}")
+        rules.append(rule(f"kr{suffix}", number, ", ".join(ranges(used))))
+    (TARGET.parent / "fonts-ko.css").write_text("".join(rules), encoding="utf-8")
+
+
+def rule(name: str, weight: int, characters: str) -> str:
+    """The style sheet's rule for a file; of two with the same character, the later one counts."""
+    return (
+        f'@font-face {{ font-family: "Book Sans KR"; font-weight: {weight}; src: url("fonts/{name}.woff2") '
+        f'format("woff2"); font-display: swap; unicode-range: {characters}; }}\n'
+    )
 
 
 if __name__ == "__main__":

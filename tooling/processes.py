@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
+import sys
 import threading
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +17,10 @@ from msgspec import Struct
 
 _running: set[subprocess.Popen[bytes]] = set()
 _lock = threading.RLock()
+_MARK = "PUZZLE_PROCESS"  # a variable of every program and its children: which `process_group` they belong to
+_SET_CHILD_SUBREAPER = 36  # prctl(2)
+_GUARD = 'read -r _ || kill -9 "-$1"'
+"""A shell script: without a line on its input, as the end of this process leaves it, it ends a group."""
 
 
 class Completed(Struct, frozen=True):
@@ -25,20 +32,94 @@ class Completed(Struct, frozen=True):
     timed_out: bool = False
 
 
+def marked(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a program with the mark by which `process_group` finds all that it started."""
+    return {**environment, _MARK: uuid.uuid4().hex}
+
+
 @contextlib.contextmanager
-def process_group(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+def process_group(
+    process: subprocess.Popen[bytes], environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
     """Kills the process and all that it started when the block is left, however it is left.
 
-    The process must lead its own session (`start_new_session=True`).
+    If this process is killed, another one ends the group. The process must lead its own session
+    (`start_new_session=True`).
+
+    Args:
+        environment: of the process, from `marked`: its descendants in other sessions are killed too.
     """
+    _adopt_orphans()
     with _lock:
         _running.add(process)
     try:
-        yield process
+        with _guarded(process):
+            try:
+                yield process
+            finally:
+                kill_group(process)
     finally:
         with _lock:
             _running.discard(process)
-        kill_group(process)
+        if environment and _MARK in environment:
+            _kill_orphans(f"{_MARK}={environment[_MARK]}".encode())
+
+
+@contextlib.contextmanager
+def _guarded(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Starts a shell that ends the group of the process if this process dies inside the block."""
+    try:
+        guard = subprocess.Popen(
+            ["/bin/sh", "-c", _GUARD, "guard", str(process.pid)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:  # no shell, or no more processes: the program still ends with its block
+        yield
+        return
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            guard.communicate(b"\n")
+
+
+def _adopt_orphans() -> None:
+    """Makes this process the parent of its orphaned descendants, so that `_kill_orphans` finds them."""
+    if sys.platform == "linux" and _adopter[0] != os.getpid():
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        _adopter[0] = os.getpid()
+
+
+_adopter = [0]  # the process for which that was done; a forked one has to do it again
+
+
+def _kill_orphans(mark: bytes) -> None:
+    """Ends the descendants of a program that are children of this process now; each may leave others."""
+    found = True
+    while found:
+        found = False
+        for pid in _children():
+            try:
+                if mark not in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                    continue
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                found = True
+            except OSError:  # it has ended, or was collected elsewhere
+                continue
+
+
+def _children() -> list[int]:
+    """The child processes of all threads of this process; none where the system does not list them."""
+    found = []
+    for path in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += [int(pid) for pid in path.read_text("ascii").split()]
+    return found
 
 
 def kill_running() -> None:
@@ -73,17 +154,18 @@ def run_captured(
     Raises:
         OSError: the program cannot be started.
     """
+    variables = marked(os.environ if environment is None else environment)
     process = subprocess.Popen(
         [str(part) for part in command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=None if environment is None else dict(environment),
+        env=variables,
         cwd=folder,
         start_new_session=True,
     )
     timed_out = False
-    with process_group(process):
+    with process_group(process, variables):
         try:
             stdout, stderr = process.communicate(timeout=time_limit)
         except subprocess.TimeoutExpired:

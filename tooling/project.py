@@ -12,11 +12,18 @@ from tooling.errors import ToolingError
 TOOL = Path(__file__).resolve().parent
 """The folder of the running tool, which may belong to another checkout than the project."""
 
+_CONTENT = TOOL / "content"
+"""The puzzles and solutions of an installed package; a clone does not have this folder."""
+
 _SOURCES = (".git", ".github", "benchmarks", "book", "i18n", "problems", "solutions", "tests", "tooling")
 
 
 class ProjectNotFound(ToolingError):
     """Neither the current folder nor one of its parents contains the puzzles."""
+
+
+class ProjectOfAnotherUser(ProjectNotFound):
+    """A project that another user may have put above the working directory, to have its Python code run."""
 
 
 class Project(Struct, frozen=True):
@@ -47,11 +54,14 @@ class Project(Struct, frozen=True):
 
     @property
     def solutions(self) -> Path:
-        return self.root / "solutions"
+        """Those of the checkout, or of the installed package for a folder of puzzles alone."""
+        own = self.root / "solutions"
+        return own if own.is_dir() or not _CONTENT.is_dir() else _CONTENT / "solutions"
 
     @property
     def mutants(self) -> Path:
-        return self.root / "tests" / "mutants"
+        own = self.root / "tests" / "mutants"
+        return own if own.is_dir() or not _CONTENT.is_dir() else _CONTENT / "tests" / "mutants"
 
     @property
     def recordings(self) -> Path:
@@ -63,21 +73,43 @@ class Project(Struct, frozen=True):
         return (*(self.root / name for name in _SOURCES), TOOL)
 
 
+def content_root() -> Path:
+    """The folder with the puzzles that belong to the running tool: in the package, or its checkout."""
+    return _CONTENT if _CONTENT.is_dir() else TOOL.parent
+
+
 def find_project(start: Path | None = None) -> Project:
     """The project around `start` (default: PUZZLE_ROOT, then the working directory).
 
     Raises:
         ProjectNotFound: neither the folder nor one of its parents contains `problems/` and `pyproject.toml`.
+        ProjectOfAnotherUser: it belongs neither to this user nor to root nor to the owner of the working
+            directory, and PUZZLE_ROOT does not name it.
     """
     named = os.environ.get("PUZZLE_ROOT")
     origin = (start or (Path(named) if named else Path.cwd())).resolve()
     for folder in (origin, *origin.parents):
         if (folder / "problems").is_dir() and (folder / "pyproject.toml").is_file():
+            if start is None and not named:
+                _require_trusted(folder)
             return Project(folder)
     if (TOOL.parent / "problems").is_dir():
         return Project(TOOL.parent)
     raise ProjectNotFound(
         f"no puzzles found in {origin} or above it",
         why="a checkout contains problems/ and pyproject.toml",
-        hint="change into your clone, or set PUZZLE_ROOT to it",
+        hint="change into your clone, or set PUZZLE_ROOT to it; `tooling init my-puzzles` makes a folder "
+        "with the puzzles",
     )
+
+
+def _require_trusted(folder: Path) -> None:
+    """Refuses a project that somebody else may have planted: `solutions/` contains Python code to run."""
+    trusted = {os.getuid(), 0, Path.cwd().stat().st_uid}
+    for path in (folder / "problems", folder / "pyproject.toml"):
+        if path.stat().st_uid not in trusted:
+            raise ProjectOfAnotherUser(
+                f"{folder} belongs to another user",
+                why="commands run the Python code of a project, which may be theirs",
+                hint=f"if you trust it: PUZZLE_ROOT={folder}",
+            )

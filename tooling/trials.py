@@ -5,7 +5,10 @@ The steps of a run: Selection -> Choice -> Executable -> Transcript -> Verdict.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Callable
@@ -33,6 +36,9 @@ from tooling.workers import program_pool
 if TYPE_CHECKING:
     from tooling.judging.reference import Reference
     from tooling.judging.verdict import CaseVerdict, Verdict
+
+_SCRATCH = "gpu-puzzle-run-"
+_ABANDONED_AFTER = 24 * 3600.0  # seconds; no run takes so long
 
 SIMULATED_TIME_FACTOR = 3.0
 """Factor of a mode's time limit on the simulated GPU, which interprets kernels."""
@@ -134,7 +140,8 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
     reference = load_reference(trial.selection.puzzle) if judged else None
     datasets = mode.datasets if judged else ("book",)
     workers = 1 if executable.interpreter else len(datasets)
-    with tempfile.TemporaryDirectory(prefix="puzzle-") as scratch, program_pool(workers) as pool:
+    _remove_abandoned()
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH) as scratch, program_pool(workers) as pool:
         futures = [
             pool.submit(
                 _run_case,
@@ -158,6 +165,17 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
         seconds=time.monotonic() - start,
         notes=(executable.note,) if executable.note else (),
     )
+
+
+def _remove_abandoned() -> None:
+    """Removes the folders of runs that were killed long ago."""
+    now = time.time()
+    for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+        with contextlib.suppress(OSError):
+            status = folder.lstat()
+            old = now - status.st_mtime > _ABANDONED_AFTER
+            if old and stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _run_case(

@@ -7,12 +7,13 @@ The environment variable PUZZLE_LAB_DIR names a folder that the judge has create
     out/<name>.<dtype>.bin   written by `submit`: the result
 
 All files hold the raw little-endian bytes of the whole buffer. Without the variable both functions
-return at once.
+return at once. The work is in functions without parameters that call the C library: the compiler builds
+them once, and formatted strings and the file class of the standard library would cost it over a second.
 """
 
 from max.gpu.host import DeviceBuffer, HostBuffer
-from std.os import getenv, makedirs
-from std.os.path import exists
+from std.ffi import external_call
+from std.os import getenv
 from std.sys import size_of
 
 comptime FOLDER_VARIABLE = "PUZZLE_LAB_DIR"
@@ -29,13 +30,8 @@ def stage[dtype: DType](name: String, buffer: HostBuffer[dtype]) raises:
         Error: If the size of the staged file is not that of the buffer, or a file cannot be read or
             written.
     """
-    var folder = getenv(FOLDER_VARIABLE)
-    if not folder:
-        return
-    var staged = folder + "/in/" + name + ".bin"
-    if exists(staged):
-        _fill_from(staged, name, buffer)
-    _write_to(folder + "/used", name, buffer)
+    if getenv(FOLDER_VARIABLE):
+        _stage(name, String(dtype), _bytes_of(buffer))
 
 
 def stage[dtype: DType](name: String, buffer: DeviceBuffer[dtype]) raises:
@@ -44,7 +40,7 @@ def stage[dtype: DType](name: String, buffer: DeviceBuffer[dtype]) raises:
         return
     # Leaving the block copies the mapped bytes back to the device.
     with buffer.map_to_host() as mapped:
-        stage(name, mapped)
+        _stage(name, String(dtype), _bytes_of(mapped))
 
 
 def submit[dtype: DType](name: String, buffer: HostBuffer[dtype]) raises:
@@ -57,10 +53,8 @@ def submit[dtype: DType](name: String, buffer: HostBuffer[dtype]) raises:
     Raises:
         Error: If the file cannot be written.
     """
-    var folder = getenv(FOLDER_VARIABLE)
-    if not folder:
-        return
-    _write_to(folder + "/out", name, buffer)
+    if getenv(FOLDER_VARIABLE):
+        _write_to("/out", name, String(dtype), _bytes_of(buffer))
 
 
 def submit[dtype: DType](name: String, buffer: DeviceBuffer[dtype]) raises:
@@ -68,32 +62,63 @@ def submit[dtype: DType](name: String, buffer: DeviceBuffer[dtype]) raises:
     if not getenv(FOLDER_VARIABLE):
         return
     with buffer.map_to_host() as mapped:
-        submit(name, mapped)
+        _write_to("/out", name, String(dtype), _bytes_of(mapped))
 
 
-def _fill_from[
-    dtype: DType
-](path: String, name: String, buffer: HostBuffer[dtype]) raises:
-    var target = _bytes_of(buffer)
-    var staged: List[Byte]
-    with open(path, "r") as file:
-        staged = file.read_bytes()
-    if len(staged) != len(target):
-        raise Error(
-            t"lab: {path} holds {len(staged)} bytes, but the buffer '{name}'"
-            t" has {len(target)} ({len(buffer)} elements of {dtype}): stage a"
-            t" file of exactly that size"
+def _stage(
+    name: String, dtype: String, content: Span[Byte, MutUntrackedOrigin]
+) raises:
+    var path = getenv(FOLDER_VARIABLE) + "/in/" + name + ".bin"
+    var file = _open(path, "rb")
+    if file:
+        var count = external_call["fread", Int](
+            content.unsafe_ptr(), 1, len(content), file
         )
-    for i in range(len(target)):
-        target[i] = staged[i]
+        var end = external_call["fgetc", Int32](file)
+        _ = external_call["fclose", Int32](file)
+        if count != len(content) or end != -1:
+            raise Error(
+                "lab: "
+                + path
+                + " cannot be read, or does not have the size of the buffer, "
+                + String(len(content))
+                + " bytes of "
+                + dtype
+                + ": stage a file of exactly that size"
+            )
+    _write_to("/used", name, dtype, content)
 
 
-def _write_to[
-    dtype: DType
-](folder: String, name: String, buffer: HostBuffer[dtype]) raises:
-    makedirs(folder, exist_ok=True)
-    with open(String(t"{folder}/{name}.{dtype}.bin"), "w") as file:
-        file.write_bytes(_bytes_of(buffer))
+def _write_to(
+    folder: String,
+    name: String,
+    dtype: String,
+    content: Span[Byte, MutUntrackedOrigin],
+) raises:
+    var path = getenv(FOLDER_VARIABLE) + folder
+    # It exists already from the second buffer on; if it cannot be made, no file can be opened in it.
+    _ = external_call["mkdir", Int32](
+        path.as_c_string_span().ptr(), UInt32(0o777)
+    )
+    path += "/" + name + "." + dtype + ".bin"
+    var file = _open(path, "wb")
+    if file:
+        var count = external_call["fwrite", Int](
+            content.unsafe_ptr(), 1, len(content), file
+        )
+        if external_call["fclose", Int32](file) == 0 and count == len(content):
+            return
+    raise Error("lab: " + path + " cannot be written")
+
+
+def _open(path: String, mode: String) -> Int:
+    """The address of a C stream, or 0 if the file cannot be opened."""
+    var name = path
+    var how = mode
+    return external_call["fopen", Int](
+        name.as_c_string_span().ptr(),
+        how.as_c_string_span().ptr(),
+    )
 
 
 def _bytes_of[

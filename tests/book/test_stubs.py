@@ -43,7 +43,7 @@ def test_a_stub_shows_what_the_puzzle_is(stubbed: Path) -> None:
     assert 'def</span> <span class="f">expected' in page
     assert '<div class="solution-tips">' in page
     assert "View full file: problems/p12/p12_tile_tensor.mojo" in page
-    assert "run poe p12_tile_tensor\n" in page
+    assert "run tooling run p12_tile_tensor\n" in page
     assert re.search(r'class="edit-link" href="[^"]+/blob/main/problems/p12/puzzle.yaml"', page)
     korean = (stubbed / "ko" / "puzzle_12" / "puzzle_12.html").read_text(encoding="utf-8")
     assert "아직 쓰지 않은 장입니다." in korean

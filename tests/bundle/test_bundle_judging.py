@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.cli.conftest import MANIFEST
-from tooling.bundle.judging import Judged, judge_results
+from tooling.bundle.judging import Judged, ResultsUnreadable, judge_results
 from tooling.catalog.catalogue import Selection, every_selection, load_catalogue
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import ModeKind
@@ -244,3 +244,46 @@ def test_what_is_missing_from_the_results_has_not_passed(tmp_path: Path) -> None
     assert "must pass" in wrong.complaint
     nothing = judged(selection, tmp_path, trial, id="another")
     assert (nothing.verdict, nothing.undecided) == (None, "it is not in the results")
+
+
+def damaged(**fields: object) -> dict[str, object]:
+    return {**record(OUT), **fields}
+
+
+BOMB = base64.b64encode(zlib.compress(bytes(1 << 26))).decode()
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"out": {"out": damaged(zlib="?")}},
+        {"out": {"out": damaged(zlib="AAAA")}},
+        {"out": {"out": damaged(zlib=record(OUT)["zlib"][:-8] + "AAAAAAA=")}},  # type: ignore[index]
+        {"out": {"out": damaged(bytes=31)}},
+        {"out": {"out": damaged(bytes="32")}},
+        {"out": {"out": damaged(dtype=3)}},
+        {"out": {"out": {}}},
+        {"out": []},
+        {"dataset": "other"},
+        {"dataset": 1},
+        {"ending": "exploded"},
+        {"status": "0"},
+        {"seconds": None},
+        {"id": None},
+    ],
+)
+def test_a_malformed_result_is_an_error_with_a_reason(
+    selection: Selection, tmp_path: Path, run: dict[str, Any]
+) -> None:
+    trial = PlannedTrial(Subject.SOLUTION, selection)
+    with pytest.raises(ResultsUnreadable) as caught:
+        judged(selection, tmp_path, trial, **run)
+    assert caught.value.why
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_not_unpacked(
+    selection: Selection, tmp_path: Path
+) -> None:
+    out = {"out": damaged(zlib=BOMB, bytes=1 << 26), "total": record(TOTAL)}
+    one = judged(selection, tmp_path, PlannedTrial(Subject.SOLUTION, selection), out=out)
+    assert "is too large, and was not read" in one.complaint

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 
-from tests.cli.conftest import MANIFEST, MANY_MODES
+from tests.cli.conftest import MANIFEST, MANY_MODES, REPOSITORY
 from tooling.catalog.catalogue import find_mode, load_catalogue
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.model import Bound, CounterMetric, Puzzle, Requirement, Vendor
-from tooling.catalog.nodes import ManifestError
+from tooling.catalog.nodes import ManifestError, ManifestErrors
 from tooling.project import Project
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +40,12 @@ def test_defaults_are_filled_in(tmp_path: Path) -> None:
     assert mode.outputs[0].shape == (8,)
     assert puzzle.program("p01").problem == tmp_path / "problems" / "p01" / "p01.mojo"
     assert mode.requirement(Vendor.AMD) == Requirement(Vendor.AMD)
+
+
+def test_given_code_is_not_to_be_completed(tmp_path: Path) -> None:
+    assert load(tmp_path, MANIFEST).regions_to_complete == {"add_10"}
+    given = MANIFEST.replace("    anchors: [add_10]", "    anchors: [add_10]\n    kind: given")
+    assert load(tmp_path / "given", given).regions_to_complete == frozenset()
 
 
 def test_a_chapter_that_does_not_exist_beside_one_that_is_not_listed_is_an_error(tmp_path: Path) -> None:
@@ -117,7 +126,7 @@ def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "position", "message"),
     [
-        (("number: 1", "nmber: 1"), (2, 1), "nmber: unknown key"),
+        (("number: 1", "nmber: 1"), (1, 1), "nmber: unknown key"),
         (("number: 1", "number: one"), (2, 9), "number: must be an integer, not `one`"),
         (("id: p01", "id: p02"), (1, 5), "id: must be `p01`, the name of the folder"),
         (("id: p01", "id: p01\nid: p01"), (2, 1), "id: the key is given twice"),
@@ -134,7 +143,7 @@ def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
         (("shape: [8]", "shape: [0]"), (13, 45), "shape[0]: must be at least 1, not 0"),
         (("shape: [8]", "shape: [wrap]"), (13, 45), "shape[0]: must be an integer, not `wrap`"),
         (("shape: [8]", "shape: [8], simulated: [warp]"), (13, 61), "must be an integer, not `warp`"),
-        (("shape: [8]", "shape: 8"), (13, 44), "shape: must be a list, not a text"),
+        (("shape: [8]", "shape: 8"), (13, 44), "shape: must be a list, not `8`"),
         (("time_limit: 10", "time_limit: -1"), (6, 13), "must be finite and not negative"),
         (("modes:", "modes: ["), (10, 3), "not valid YAML"),
         (("    anchors: [add_10]", "    flags: [-x]"), (11, 13), "a flag has the form"),
@@ -208,7 +217,7 @@ def test_a_mistake_is_reported_with_key_and_position(
     with pytest.raises(ManifestError) as caught:
         load(tmp_path, MANIFEST.replace(*change, 1))
     error = caught.value
-    assert message in str(error)
+    assert message in f"{error}\n{getattr(error, 'details', '')}"
     assert error.where is not None
     assert (error.where.line, error.where.column) == position
 
@@ -243,3 +252,55 @@ def test_every_puzzle_says_in_both_languages_what_it_teaches(puzzle: Puzzle) -> 
     versions = dict(puzzle.learnt.versions)
     assert versions.keys() == {"en", "ko"}
     assert all(text.endswith(".") and len(text) <= 170 for text in versions.values())
+
+
+def test_every_mistake_is_reported_at_once(tmp_path: Path) -> None:
+    text = (
+        MANIFEST.replace("title:", "titel:")
+        .replace("shape: [8]", "shape: 8")
+        .replace("  - name: default", "  - nam: default")
+    )
+    with pytest.raises(ManifestError) as caught:
+        load(tmp_path, text)
+    assert isinstance(caught.value, ManifestErrors)
+    assert [error.what.partition("; ")[0] for error in caught.value.errors]
+    said = caught.value.details
+    assert "titel: unknown key" in said
+    assert "the key `title` is missing" in said
+
+
+def test_mistakes_in_several_places_are_in_the_order_of_the_file(tmp_path: Path) -> None:
+    text = (
+        MANIFEST.replace("shape: [8]", "shape: 8")
+        .replace("number: 1", "number: one")
+        .replace("puzzle_01/puzzle_01.md", "puzzle_02/puzzle_01.md")
+    )
+    with pytest.raises(ManifestErrors) as caught:
+        load(tmp_path, text)
+    assert caught.value.what == "puzzle.yaml has 3 mistakes"
+    heads = [line for line in caught.value.details.splitlines() if not line.startswith("  ")]
+    assert [head.partition("puzzle.yaml:")[2].split(": ")[1] for head in heads] == [
+        "number",
+        "chapters[0]",
+        "modes[0].outputs[0].shape",
+    ]
+
+
+def test_the_schema_for_editors_accepts_every_manifest_and_refuses_mistakes() -> None:
+    schema = json.loads((REPOSITORY / "problems" / "puzzle.schema.json").read_text("utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    paths = sorted((REPOSITORY / "problems").glob("p*/puzzle.yaml"))
+    assert len(paths) >= 35
+    for path in paths:
+        text = path.read_text("utf-8")
+        assert text.startswith("# yaml-language-server: $schema=../puzzle.schema.json\n"), path
+        manifest = yaml.safe_load(text)
+        assert [error.message for error in validator.iter_errors(manifest)] == []
+    changes: tuple[dict[str, object], ...] = (
+        {"modes": []},
+        {"nmber": 1},
+        {"title": {"en": "Map"}},
+        {"id": "x"},
+    )
+    for change in changes:
+        assert list(validator.iter_errors({**manifest, **change})), change

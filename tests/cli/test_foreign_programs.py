@@ -58,10 +58,10 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("options", "status", "said"),
     [
         ((), ExitCode.WRONG, "found 4 times in second"),
-        (("--kernel", "first"), ExitCode.PASSED, "3 launches, 0 findings"),
-        (("--kernel", "second", "--launch-skip", "1"), ExitCode.WRONG, "found 2 times in second"),
+        (("--kernel-name", "first"), ExitCode.PASSED, "3 launches, 0 findings"),
+        (("--kernel-name", "second", "--launch-skip", "1"), ExitCode.WRONG, "found 2 times in second"),
         (("--launch-count", "1"), ExitCode.PASSED, "3 launches, 0 findings"),
-        (("--kernel", "third"), ExitCode.USAGE, "there were: first, second"),
+        (("--kernel-name", "third"), ExitCode.USAGE, "there were: first, second"),
     ],
 )
 def test_defines_includes_and_a_choice_of_launches(
@@ -92,7 +92,7 @@ def test_a_profile_of_a_failing_program_says_so_and_can_be_compared(sizes: Path,
         ("second", "(4, 1, 1)", "2"),
     ]
     second = tooling(
-        "profile", PROGRAM, *common, "--baseline", earlier, "--kernel", "second", "--launch-count", "1"
+        "profile", PROGRAM, *common, "--baseline", earlier, "--kernel-name", "second", "--launch-count", "1"
     )
     assert (
         "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum  2       1  -50.0%"
@@ -148,6 +148,18 @@ def test_an_executable_for_another_gpu_is_refused(
         caught.value.what == f"`program` was built for {accelerators[0]}, and the simulated GPU is an sm_90a"
     )
     assert caught.value.exit_code is ExitCode.NOT_POSSIBLE
+
+
+def test_an_executable_for_amd_runs_on_the_simulated_amd_gpu(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(b"\x7fELF gfx942 amdgcn")
+    require_code_for(program, "gfx942")
+    with pytest.raises(OtherAccelerator) as caught:
+        require_code_for(program, "sm_90a")
+    assert caught.value.hint == "simulate the GPU that it was built for: `tooling simulate --gpu gfx942 -- …`"
+    program.write_bytes(b"\x7fELF .target sm_90a")
+    with pytest.raises(OtherAccelerator):
+        require_code_for(program, "gfx942")
 
 
 def test_launches_are_selected_by_name_and_number() -> None:

@@ -209,20 +209,6 @@ def test_reset_keeps_the_readers_file(course: Workbench) -> None:
     assert copies(course) == [copy]
 
 
-def test_a_file_that_cannot_be_copied_is_not_overwritten(course: Workbench) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
-    course.problem.write_text("mine\n")
-    course.problem.parent.chmod(0o555)
-    try:
-        result = course.run("reset", "p01")
-    finally:
-        course.problem.parent.chmod(0o755)
-    assert result.status == ExitCode.NOT_POSSIBLE
-    assert "the file is left as it is" in result.stderr
-    assert course.problem.read_text() == "mine\n"
-
-
 def test_commands_can_be_typed_where_the_reader_is(course: Workbench, tmp_path: Path) -> None:
     shown = course.run("start", UV="/elsewhere/uv", PATH="").stdout
     assert "  /elsewhere/uv run tooling run p01 " in shown

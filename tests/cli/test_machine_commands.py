@@ -16,6 +16,7 @@ from tests.learning.language_server import diagnostics_of
 from tooling.cli import main
 from tooling.exit_codes import ExitCode
 from tooling.learning import editors
+from tooling.targets.model import Absence, Target, TargetKind
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench
@@ -38,6 +39,23 @@ def test_a_machine_that_is_ready(workbench: Workbench) -> None:
     assert report["good"]
     names = " ".join(check["name"] for check in report["checks"])
     assert names == "python mojo linker gpu cache disk progress puzzles terminal editor"
+
+
+def test_a_simulated_gpu_is_no_real_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither of the two is listed as a GPU of the machine."""
+    found = {
+        kind: Target(kind, f"simulated {kind.value}", "any")
+        if kind in (TargetKind.SIM, TargetKind.SIM_AMD)
+        else Absence(kind, f"no {kind.value}", "")
+        for kind in TargetKind
+    }
+    monkeypatch.setattr("tooling.learning.doctor.probe", found.__getitem__)
+    main(["doctor"])
+    out = capsys.readouterr().out
+    assert "✓ no GPU: puzzles run on the simulated one (no nvidia; no amd; no apple)\n" in out
+    assert "simulated sim" not in out
 
 
 def test_what_is_wrong_is_named_with_what_to_do(workbench: Workbench, tmp_path: Path) -> None:

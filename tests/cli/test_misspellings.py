@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,14 +11,17 @@ from pathlib import Path
 from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
+from msgspec import Struct
 from msgspec.structs import fields
 
 from tests.cli.conftest import REPOSITORY
+from tooling.catalog.catalogue import load_catalogue
 from tooling.cli import main
 from tooling.cli.commands import COMMANDS, Command, parser_of
-from tooling.cli.options import CHECKS, PuzzleRunOptions, VerifyOptions
-from tooling.cli.parser import read
+from tooling.cli.options import CHECKS, ProfileOptions, PuzzleRunOptions, VerifyOptions
+from tooling.cli.parser import option_names, read
 from tooling.exit_codes import ExitCode
+from tooling.project import Project
 
 NAMES = "  why: puzzles are named p01, p02, …, and their variants for example p15_tile_tensor\n"
 P23 = "usage: tooling run p23 (--elementwise | --tiled | --manual-vectorized | --vectorized | --benchmark)"
@@ -62,7 +66,8 @@ MISSPELLED = {
     "targets --all": "unknown argument --all\n  try: `tooling targets --help` shows what there is",
     "profile p15 --soluton": "there is no option `--soluton`\n  try: did you mean `--solution`?",
     # choices and lists
-    "run p15 --target sm": "--target does not take `sm`\n  why: it takes auto, nvidia, amd, apple or sim\n"
+    "run p15 --target sm": "--target does not take `sm`\n"
+    "  why: it takes auto, nvidia, amd, apple, sim or sim-amd\n"
     "  try: did you mean `sim`?",
     "run p15 --lang kr": "--lang does not take `kr`\n  why: it takes en or ko",
     "verify --only solutions": "--only does not take `solutions`\n"
@@ -146,6 +151,24 @@ def test_what_needs_no_puzzle_imports_nothing_heavy(line: str) -> None:
     )
     command = [sys.executable, "-c", script, *line.split()]
     done = subprocess.run(command, text=True, capture_output=True, check=True, cwd=REPOSITORY)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["start", "next", "progress", "hint p15", "solution p15 --yes", "diff p15 --yes", "cache", "doctor"],
+)
+def test_what_builds_nothing_starts_without_the_judge_and_the_simulator(line: str, tmp_path: Path) -> None:
+    heavy = {"numpy", "rich", "watchfiles", "jinja2", "tooling.judging", "tooling.simulator.engine"}
+    script = (
+        "import sys\nfrom tooling.cli import main\nmain(sys.argv[1:])\n"
+        f"print(sorted({heavy} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", script, *line.split()]
+    environment = os.environ | {"PUZZLE_STATE_DIR": str(tmp_path), "PUZZLE_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        command, text=True, capture_output=True, check=True, cwd=REPOSITORY, env=environment
+    )
     assert done.stdout.splitlines()[-1] == "[]"
 
 
@@ -233,3 +256,11 @@ def test_output_that_cannot_be_written_is_named() -> None:
                 assert done.stderr == (
                     "error: the output cannot be written\n  why: No space left on device\n"
                 )
+
+
+@pytest.mark.parametrize("options", [PuzzleRunOptions, ProfileOptions])
+def test_no_flag_of_a_puzzle_is_an_option_of_the_commands_that_take_it(options: type[Struct]) -> None:
+    puzzles = load_catalogue(Project(REPOSITORY))
+    flags = {flag for puzzle in puzzles for mode in puzzle.modes for flag in mode.flags}
+    assert "--kernel" in flags
+    assert flags.isdisjoint(option_names(options))

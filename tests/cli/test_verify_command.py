@@ -302,11 +302,11 @@ def test_an_interrupt_leaves_nothing_in_the_temporary_folder(verified: Workbench
     while len(list(tmp_path.glob("pid*"))) < 2:
         assert process.poll() is None
         time.sleep(0.05)
-    assert list(tmp_path.glob("puzzle-*"))
+    assert list(tmp_path.glob("gpu-puzzle-run-*"))
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
     assert process.returncode == 130
-    assert not list(tmp_path.glob("puzzle-*"))
+    assert not list(tmp_path.glob("gpu-puzzle-run-*"))
 
 
 def test_an_interrupt_ends_a_bundle_and_leaves_the_one_before(bundled: Workbench, tmp_path: Path) -> None:

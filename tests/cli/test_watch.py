@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Workbench
 
 __all__ = ["course"]
-PATIENCE = 60.0  # seconds; a busy machine takes long, and nothing is measured
+PATIENCE = 120.0  # seconds; a busy machine takes long, and nothing is measured
 IN_TERMINAL = """\
 import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)

@@ -96,6 +96,7 @@ LOOP = StoppedKernel(
 )
 HUNG = Transcript("", "", Ending.TIME_LIMIT, 9, 20.0)
 TRAPPED = Transcript("", "CUDA_ERROR_LAUNCH_FAILED", Ending.EXITED, 1, 0.1)
+KILLED = Transcript("", "", Ending.SIGNALLED, 9, 0.1)
 CRASHED = Transcript("", "", Ending.SIGNALLED, 11, 0.1)
 
 
@@ -111,6 +112,7 @@ CRASHED = Transcript("", "", Ending.SIGNALLED, 11, 0.1)
         (HUNG, 1, None, "a loop does not end"),
         (TRAPPED, 1, LOOP, "the simulated GPU stopped `add_10` at /far/p01.mojo:12:9 (`while i < 4:`)"),
         (CRASHED, 1, None, "it happened in `main`, on the CPU"),
+        (KILLED, 1, None, "neither the program nor the tool did that"),
         (CRASHED, None, None, "run it with `--target sim`"),
         (TRAPPED, None, None, "run it with `--target sim`"),
     ],

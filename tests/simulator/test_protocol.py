@@ -76,6 +76,7 @@ def test_an_unknown_request_is_refused() -> None:
         pytest.param(encode_request(Opcode.SYNCHRONISE), id="not-introduced"),
         pytest.param(encode_request(Opcode.HELLO, 1, VERSION, 1, ARENA_BASE), id="wrong-magic"),
         pytest.param(encode_request(Opcode.HELLO, MAGIC, VERSION, 1, 12345), id="arena-at-no-page"),
+        pytest.param(encode_request(Opcode.HELLO, MAGIC, VERSION, 1, 2**64 - 4096), id="arena-beyond-memory"),
         pytest.param(encode_request(Opcode.HELLO, MAGIC, VERSION, 1, ARENA_BASE) * 2, id="two-hellos"),
         pytest.param(REQUEST_HEADER.pack(Opcode.HELLO, MAX_PAYLOAD + 1), id="oversized"),
         pytest.param(REQUEST_HEADER.pack(77, 0), id="unknown"),

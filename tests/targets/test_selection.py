@@ -64,7 +64,8 @@ def test_a_gpu_with_a_lower_one_is_refused_with_both_numbers(
     with pytest.raises(ModeGated) as caught:
         choose(selection, "nvidia")
     assert str(caught.value) == (
-        f"`p01` does not run on the target `nvidia`\n  why: {english}\n  try: it runs on: amd, apple, sim"
+        f"`p01` does not run on the target `nvidia`\n  why: {english}\n"
+        "  try: it runs on: amd, apple, sim, sim-amd"
     )
     assert caught.value.exit_code == 4
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tooling.catalog.model import Mode, ModeKind, Output, ProgramLanguage, Puzzle
 from tooling.catalog.mutants import COUNTERS, DIAGNOSES, ORIGINS, SIMULATOR_CHECKS, known_mistakes
 from tooling.errors import Location, ToolingError
-from tooling.execution.channel import Buffer, element_bytes
+from tooling.execution.channel import Buffer, Fault, element_bytes
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.judge import confirmed, judge_case, judge_unjudged, outcome_of
 from tooling.judging.reference import ReferenceCase, load_reference
@@ -31,6 +31,8 @@ from tooling.verify.trying import complaint_about
 
 SIMULATOR_ONLY = frozenset((*SIMULATOR_CHECKS, *COUNTERS, *ORIGINS))
 """Problems that only the simulated GPU reports: on hardware such a mutant may pass."""
+
+_WIDEST = 8  # a buffer of another type is at most so many times as large
 
 OF_VALUES = frozenset(DIAGNOSES) - {"not-submitted", "input-changed"}
 """The names of problems that only the values of an output can have."""
@@ -105,11 +107,27 @@ def judge_results(path: Path, tasks: Sequence[Task]) -> tuple[Judged, ...]:
     wanted = [
         trial for task in tasks for trial in task.trials if trial.id in by_id or _is_required(trial, target)
     ]
+    unknown = sorted(
+        {
+            each.dataset
+            for trial in wanted
+            for each in by_id.get(trial.id, ())
+            if each.dataset not in (*trial.selection.mode.datasets, "book")
+        }
+    )
+    if unknown:
+        raise ResultsUnreadable(
+            "the results cannot be read", where=Location(path), why=f"there is no data set `{unknown[0]}`"
+        )
     # Mode by mode, since trials of one mode share what its reference computes.
-    judged = {
-        trial.id: _judge(trial, by_id.get(trial.id, ()), choice, cases)
-        for trial in sorted(wanted, key=lambda each: (each.selection.puzzle.id, each.selection.mode.name))
-    }
+    judged = {}
+    for trial in sorted(wanted, key=lambda each: (each.selection.puzzle.id, each.selection.mode.name)):
+        try:
+            judged[trial.id] = _judge(trial, by_id.get(trial.id, ()), choice, cases)
+        except ValueError as error:
+            raise ResultsUnreadable(
+                "the results cannot be read", where=Location(path), why=f"{trial.id}: {error}"
+            ) from error
     return tuple(judged[trial.id] for trial in wanted)
 
 
@@ -205,13 +223,34 @@ def _buffers(records: dict[str, _RecordedBuffer], known: Mapping[str, NDArray[An
     """The returned buffers; one of which only the hash was returned is taken from `known` if that matches."""
     found = {}
     for name, record in records.items():
+        if name not in known:
+            continue
         if record.zlib is not None:
-            found[name] = Buffer(record.dtype, zlib.decompress(base64.b64decode(record.zlib)))
-        elif name in known:
+            found[name] = _returned(record, limit=known[name].nbytes * _WIDEST)
+        else:
             content = known[name].tobytes()
             if hashlib.sha256(content).hexdigest() == record.sha256:
                 found[name] = Buffer(record.dtype, content)
     return found
+
+
+def _returned(record: _RecordedBuffer, limit: int) -> Buffer:
+    """A buffer whose content was returned; of more than `limit` bytes only that it is too large.
+
+    Raises:
+        ValueError: it is not what run_bundle.py writes.
+    """
+    assert record.zlib is not None
+    stream = zlib.decompressobj()
+    try:
+        content = stream.decompress(base64.b64decode(record.zlib, validate=True), limit + 1)
+    except zlib.error as error:
+        raise ValueError(f"a buffer is damaged: {error}") from error
+    if len(content) > limit:
+        return Buffer(record.dtype, b"", Fault.TOO_LARGE)
+    if not stream.eof or len(content) != record.bytes:
+        raise ValueError(f"a buffer is incomplete: {len(content)} of {record.bytes} bytes")
+    return Buffer(record.dtype, content)
 
 
 def _matches_output(output: Output, record: _RecordedBuffer | None) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
@@ -27,7 +29,19 @@ from tooling.catalog.model import (
     TensorApi,
     Vendor,
 )
-from tooling.catalog.nodes import Value, read_document
+from tooling.catalog.nodes import Errors, Value, read_document
+from tooling.catalog.schema import (
+    DTYPES,
+    CriterionFile,
+    LaunchFile,
+    ModeFile,
+    OutputFile,
+    ProgramFile,
+    PuzzleFile,
+    ThreadsFile,
+    VendorFile,
+    keys_of,
+)
 from tooling.project import Project
 from tooling.suggestions import did_you_mean
 from tooling.text import LocalText, languages
@@ -35,10 +49,6 @@ from tooling.text import LocalText, languages
 DEFAULT_TIME_LIMIT = 20.0
 _VENDORS = tuple(vendor.value for vendor in Vendor)
 DATASETS = ("book", "probe")
-_DTYPES = (
-    *("float16", "float32", "float64", "bfloat16", "bool"),
-    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-)
 _LEAST_HINTS = 3
 _DIMENSIONS = 3  # of a grid or a block
 _FILE = re.compile(r"(?:[a-z_][a-z0-9_]*/)*[a-z_][a-z0-9_]*\.(?:mojo|py)\Z")
@@ -52,42 +62,71 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
     """Reads and checks one manifest.
 
     Raises:
-        ManifestError: with file, line, column and key of the mistake.
+        ManifestError: with file, line, column and key of each mistake.
     """
     top = read_document(path)
-    keys = top.mapping(
-        ["id", "number", "title", "part", "chapters", "programs", "modes"],
-        ["summary", "learnt", "time_limit", "targets"],
+    keys = top.mapping(*keys_of(PuzzleFile))
+    errors = Errors()
+    identity = errors.attempt(lambda: _identity(keys["id"], path), path.parent.name)
+    number = errors.attempt(lambda: _number(keys["number"], identity), 1)
+    programs = errors.attempt(lambda: _programs(keys["programs"], identity, project), ())
+    time_limit = errors.attempt(
+        lambda: keys["time_limit"].number() if "time_limit" in keys else DEFAULT_TIME_LIMIT, 0.0
     )
-    identity = keys["id"].text()
-    if identity != path.parent.name:
-        raise keys["id"].error(
-            f"must be `{path.parent.name}`, the name of the folder, not `{identity}`",
-        )
-    number = keys["number"].integer(1)
-    if identity != f"p{number:02}":
-        raise keys["number"].error(f"does not match the id `{identity}`")
-    programs = _programs(keys["programs"], identity, project)
-    time_limit = keys["time_limit"].number() if "time_limit" in keys else DEFAULT_TIME_LIMIT
-    requirements = _requirements(keys["targets"]) if "targets" in keys else ()
+    requirements = errors.attempt(lambda: _requirements(keys["targets"]) if "targets" in keys else (), ())
     names = tuple(program.name for program in programs)
-    items = keys["modes"].items()
-    if not items:
-        raise keys["modes"].error("a puzzle must have at least one mode")
-    modes = tuple(_mode(item, names, requirements, time_limit) for item in items)
-    _check_modes(keys["modes"], modes, names)
+    modes = errors.attempt(lambda: _modes(keys["modes"], names, requirements, time_limit), ())
+    title = errors.attempt(lambda: local_text(keys["title"]), LocalText(()))
+    summary = errors.attempt(lambda: local_text(keys["summary"]) if "summary" in keys else None, None)
+    learnt = errors.attempt(lambda: local_text(keys["learnt"]) if "learnt" in keys else None, None)
+    part = errors.attempt(keys["part"].text, "")
+    chapters = errors.attempt(lambda: _chapters(keys["chapters"], number, project), ())
+    errors.raise_all()
     return Puzzle(
         id=identity,
         number=number,
-        title=local_text(keys["title"]),
-        part=keys["part"].text(),
-        chapters=_chapters(keys["chapters"], number, project),
+        title=title,
+        part=part,
+        chapters=chapters,
         programs=programs,
         modes=modes,
         manifest=path,
-        learnt=local_text(keys["learnt"]) if "learnt" in keys else None,
-        summary=local_text(keys["summary"]) if "summary" in keys else None,
+        learnt=learnt,
+        summary=summary,
     )
+
+
+def _identity(value: Value, path: Path) -> str:
+    identity = value.text()
+    if identity != path.parent.name:
+        raise value.error(f"must be `{path.parent.name}`, the name of the folder, not `{identity}`")
+    return identity
+
+
+def _number(value: Value, identity: str) -> int:
+    number = value.integer(1)
+    if identity != f"p{number:02}":
+        raise value.error(f"does not match the id `{identity}`")
+    return number
+
+
+def _modes(
+    value: Value, names: tuple[str, ...], requirements: tuple[Requirement, ...], time_limit: float
+) -> tuple[Mode, ...]:
+    items = value.items()
+    if not items:
+        raise value.error("a puzzle must have at least one mode")
+    if not names:  # their errors are reported; those of the modes would follow from them
+        return ()
+    errors = Errors()
+    found = [
+        errors.attempt(functools.partial(_mode, item, names, requirements, time_limit), None)
+        for item in items
+    ]
+    errors.raise_all()
+    modes = tuple(mode for mode in found if mode is not None)
+    _check_modes(value, modes, names)
+    return modes
 
 
 def _chapters(value: Value, number: int, project: Project) -> tuple[str, ...]:
@@ -122,7 +161,7 @@ def _programs(value: Value, identity: str, project: Project) -> tuple[Program, .
     problems, solutions = project.problems / identity, project.solutions / identity
     found = []
     for item in value.items():
-        keys = item.mapping(["name", "api"], ["language", "extra", "file", "files"])
+        keys = item.mapping(*keys_of(ProgramFile))
         name = keys["name"].text()
         if name != identity and not (name.startswith(f"{identity}_") and _REST.match(name, len(identity))):
             raise keys["name"].error(f"must be `{identity}` or begin with `{identity}_`, not `{name}`")
@@ -171,7 +210,7 @@ def _requirements(value: Value) -> tuple[Requirement, ...]:
         if name not in _VENDORS:
             raise entry.error("unknown vendor", hint=did_you_mean(name, _VENDORS))
         vendor = Vendor(name)
-        keys = entry.mapping([], ["compute", "because", "unsupported", "builds"])
+        keys = entry.mapping(*keys_of(VendorFile))
         if "unsupported" in keys:
             if not keys.keys() <= {"unsupported", "builds"}:
                 raise entry.error("`unsupported` can only be combined with `builds`")
@@ -199,65 +238,87 @@ def _requirements(value: Value) -> tuple[Requirement, ...]:
 def _mode(
     value: Value, programs: tuple[str, ...], inherited: tuple[Requirement, ...], time_limit: float
 ) -> Mode:
-    keys = value.mapping(
-        ["name", "hints"],
-        [
-            *("kind", "flags", "programs", "anchors", "outputs", "datasets", "targets", "time_limit"),
-            *("counters", "launch", "threads"),
-        ],
+    keys = value.mapping(*keys_of(ModeFile))
+    errors = Errors()
+    kind = errors.attempt(
+        lambda: keys["kind"].member(ModeKind) if "kind" in keys else ModeKind.PUZZLE, ModeKind.PUZZLE
     )
-    kind = keys["kind"].member(ModeKind) if "kind" in keys else ModeKind.PUZZLE
-    flags = keys["flags"].items() if "flags" in keys else ()
+    judged = kind in (ModeKind.PUZZLE, ModeKind.GIVEN)
+    own = programs
+    if "programs" in keys:
+        own = errors.attempt(lambda: _own_programs(keys["programs"], programs), ())
+    outputs = errors.attempt(lambda: _outputs(keys["outputs"]), None) if "outputs" in keys else ()
+    if judged and outputs == ():
+        errors.add(
+            value.error(
+                "a judged mode must have outputs", hint="add `outputs:`, or `kind: demo` / `kind: benchmark`"
+            )
+        )
+    if not judged:
+        if "counters" in keys:
+            errors.add(keys["counters"].error("only a judged mode can have counters"))
+        for name in ("launch", "threads"):
+            if name in keys:
+                errors.add(keys[name].error("only a judged mode can have requirements on its launches"))
+    narrowed = errors.attempt(lambda: _requirements(keys["targets"]) if "targets" in keys else (), ())
+    overridden = {requirement.vendor for requirement in narrowed}
+    mode = Mode(
+        name=errors.attempt(keys["name"].text, ""),
+        kind=kind,
+        flags=errors.attempt(lambda: _flags(keys["flags"]), ()) if "flags" in keys else (),
+        programs=own,
+        anchors=errors.attempt(lambda: _anchors(keys["anchors"], own), {}) if "anchors" in keys else {},
+        outputs=outputs or (),
+        datasets=errors.attempt(lambda: _datasets(keys, outputs or ()), ()),
+        requirements=narrowed + tuple(each for each in inherited if each.vendor not in overridden),
+        hints=errors.attempt(lambda: _hints(keys["hints"], kind), ()),
+        time_limit=errors.attempt(
+            lambda: keys["time_limit"].number() if "time_limit" in keys else time_limit, 0.0
+        ),
+        counters=errors.attempt(lambda: _criteria(keys["counters"]), ()) if "counters" in keys else (),
+        launch=errors.attempt(lambda: _launch(keys["launch"]), None) if "launch" in keys else None,
+        threads=errors.attempt(lambda: _threads(keys["threads"]), None) if "threads" in keys else None,
+    )
+    errors.raise_all()
+    return mode
+
+
+def _own_programs(value: Value, programs: tuple[str, ...]) -> tuple[str, ...]:
+    own = tuple(item.one_of(programs, "program") for item in value.items())
+    if not own:
+        raise value.error("a mode must have at least one program")
+    return own
+
+
+def _flags(value: Value) -> tuple[str, ...]:
+    flags = value.items()
     for flag in flags:
         if not _FLAG.match(flag.text()):
             raise flag.error(f"a flag has the form `--block-boundary`, not `{flag.text()}`")
-    own = programs
-    if "programs" in keys:
-        own = tuple(item.one_of(programs, "program") for item in keys["programs"].items())
-        if not own:
-            raise keys["programs"].error("a mode must have at least one program")
-    outputs = _outputs(keys["outputs"]) if "outputs" in keys else ()
-    if not outputs and kind in (ModeKind.PUZZLE, ModeKind.GIVEN):
-        raise value.error(
-            "a judged mode must have outputs", hint="add `outputs:`, or `kind: demo` / `kind: benchmark`"
-        )
-    counters = tuple(_criterion(item) for item in keys["counters"].items()) if "counters" in keys else ()
-    if kind not in (ModeKind.PUZZLE, ModeKind.GIVEN):
-        if counters:
-            raise keys["counters"].error("only a judged mode can have counters")
-        for name in ("launch", "threads"):
-            if name in keys:
-                raise keys[name].error("only a judged mode can have requirements on its launches")
-    hints = tuple(local_text(item) for item in keys["hints"].items())
+    return tuple(flag.text() for flag in flags)
+
+
+def _datasets(keys: Mapping[str, Value], outputs: tuple[Output, ...]) -> tuple[str, ...]:
+    if "datasets" not in keys:
+        return DATASETS if outputs else ()
+    found = tuple(item.one_of(DATASETS, "data set") for item in keys["datasets"].items())
+    return found if outputs else ()
+
+
+def _hints(value: Value, kind: ModeKind) -> tuple[LocalText, ...]:
+    hints = tuple(local_text(item) for item in value.items())
     if kind is ModeKind.PUZZLE and len(hints) < _LEAST_HINTS:
-        raise keys["hints"].error(f"a puzzle must have at least {_LEAST_HINTS} hints, not {len(hints)}")
-    narrowed = _requirements(keys["targets"]) if "targets" in keys else ()
-    overridden = {requirement.vendor for requirement in narrowed}
-    datasets = (
-        tuple(item.one_of(DATASETS, "data set") for item in keys["datasets"].items())
-        if "datasets" in keys
-        else DATASETS
-    )
-    return Mode(
-        name=keys["name"].text(),
-        kind=kind,
-        flags=tuple(flag.text() for flag in flags),
-        programs=own,
-        anchors=_anchors(keys["anchors"], own) if "anchors" in keys else {},
-        outputs=outputs,
-        datasets=datasets if outputs else (),
-        requirements=narrowed + tuple(each for each in inherited if each.vendor not in overridden),
-        hints=hints,
-        time_limit=keys["time_limit"].number() if "time_limit" in keys else time_limit,
-        counters=counters,
-        launch=_launch(keys["launch"]) if "launch" in keys else None,
-        threads=_threads(keys["threads"]) if "threads" in keys else None,
-    )
+        raise value.error(f"a puzzle must have at least {_LEAST_HINTS} hints, not {len(hints)}")
+    return hints
+
+
+def _criteria(value: Value) -> tuple[Criterion, ...]:
+    return tuple(_criterion(item) for item in value.items())
 
 
 def _criterion(value: Value) -> Criterion:
     bounds = [bound.value for bound in Bound]
-    keys = value.mapping(["kernel", "metric", "because"], [*bounds, "simulated_only"])
+    keys = value.mapping(*keys_of(CriterionFile))
     given = [name for name in bounds if name in keys]
     if len(given) != 1:
         raise value.error(
@@ -279,7 +340,7 @@ def _criterion(value: Value) -> Criterion:
 
 
 def _launch(value: Value) -> LaunchShape:
-    keys = value.mapping(["grid", "block", "because"])
+    keys = value.mapping(*keys_of(LaunchFile))
     return LaunchShape(_extents(keys["grid"]), _extents(keys["block"]), local_text(keys["because"]))
 
 
@@ -292,7 +353,7 @@ def _extents(value: Value) -> tuple[int, int, int]:
 
 
 def _threads(value: Value) -> LeastThreads:
-    keys = value.mapping(["at_least", "because"])
+    keys = value.mapping(*keys_of(ThreadsFile))
     return LeastThreads(keys["at_least"].integer(2), local_text(keys["because"]))
 
 
@@ -307,11 +368,11 @@ def _anchors(value: Value, programs: tuple[str, ...]) -> dict[str, tuple[str, ..
 def _outputs(value: Value) -> tuple[Output, ...]:
     found = []
     for item in value.items():
-        keys = item.mapping(["name", "dtype", "shape"], ["rtol", "atol", "simulated", "host"])
+        keys = item.mapping(*keys_of(OutputFile))
         found.append(
             Output(
                 name=keys["name"].text(),
-                dtype=keys["dtype"].one_of(_DTYPES, "element type"),
+                dtype=keys["dtype"].one_of(DTYPES, "element type"),
                 shape=_shape(keys["shape"], lanes=True),
                 rtol=keys["rtol"].number() if "rtol" in keys else 0.0,
                 atol=keys["atol"].number() if "atol" in keys else 0.0,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TypeVar
@@ -15,8 +16,11 @@ from tooling.errors import Location, ToolingError
 from tooling.suggestions import did_you_mean
 
 _Choice = TypeVar("_Choice", bound=Enum)
+_Made = TypeVar("_Made")
+_Other = TypeVar("_Other")
 _NULL = "tag:yaml.org,2002:null"
 _NULLS = ("", "~", "null", "Null", "NULL")
+_MOST_NESTED = 200
 _TEXT = "tag:yaml.org,2002:str"
 
 
@@ -34,7 +38,53 @@ class ManifestError(ToolingError):
         self, what: str, *, where: Location, key: str, why: str | None = None, hint: str | None = None
     ) -> None:
         super().__init__(f"{key}: {what}" if key else what, where=where, why=why, hint=hint)
+        self.where: Location = where
         self.key = key
+
+
+class ManifestErrors(ManifestError):
+    """Several mistakes of one file."""
+
+    def __init__(self, errors: Sequence[ManifestError]) -> None:
+        first = min(errors, key=lambda error: (error.where.line or 0, error.where.column or 0))
+        ToolingError.__init__(self, f"{first.where.path.name} has {len(errors)} mistakes", where=first.where)
+        self.key = first.key
+        self.errors = tuple(errors)
+
+    @property
+    def details(self) -> str:
+        """Every mistake, in the order of the file."""
+        ordered = sorted(self.errors, key=lambda error: (error.where.line or 0, error.where.column or 0))
+        return "\n".join(map(str, ordered))
+
+
+class Errors:
+    """Collects the mistakes of a file, so that one run shows all of them."""
+
+    def __init__(self) -> None:
+        self._found: list[ManifestError] = []
+
+    def attempt(self, make: Callable[[], _Made], default: _Other) -> _Made | _Other:
+        """What `make` returns, or the default after a mistake."""
+        try:
+            return make()
+        except ManifestError as error:
+            self.add(error)
+            return default
+
+    def add(self, error: ManifestError) -> None:
+        self._found += error.errors if isinstance(error, ManifestErrors) else (error,)
+
+    def raise_all(self) -> None:
+        """Raises what was found, if anything.
+
+        Raises:
+            ManifestErrors, or the only ManifestError.
+        """
+        if len(self._found) == 1:
+            raise self._found[0]
+        if self._found:
+            raise ManifestErrors(self._found)
 
 
 class Value(Struct, frozen=True):
@@ -106,7 +156,9 @@ class Value(Struct, frozen=True):
 
     def items(self) -> tuple[Value, ...]:
         if not isinstance(self.node, yaml.SequenceNode):
-            raise self.error(f"must be a list, not a {_kind(self.node)}")
+            value = f"`{self.node.value}`" if isinstance(self.node, yaml.ScalarNode) else ""
+            hint = f"write [{value[1:-1]}]" if value else None
+            raise self.error(f"must be a list, not {value or 'a mapping'}", hint=hint)
         return tuple(
             Value(self.path, f"{self.key}[{index}]", node) for index, node in enumerate(self.node.value)
         )
@@ -131,14 +183,16 @@ class Value(Struct, frozen=True):
         """The keys of a mapping; others than the known ones, and missing ones, are errors."""
         found = self.entries()
         known = [*required, *optional]
+        errors = Errors()
         for name, value in found.items():
             if name not in known:
-                raise self._at_key(name).error("unknown key", hint=did_you_mean(name, known))
-            if isinstance(value.node, yaml.ScalarNode) and value.node.tag == _NULL:
-                raise value.error("has no value", hint=f"give `{name}` a value, or remove the key")
+                errors.add(self._at_key(name).error("unknown key", hint=did_you_mean(name, known)))
+            elif isinstance(value.node, yaml.ScalarNode) and value.node.tag == _NULL:
+                errors.add(value.error("has no value", hint=f"give `{name}` a value, or remove the key"))
         for name in required:
             if name not in found:
-                raise self.error(f"the key `{name}` is missing", hint=f"add `{name}: …` here")
+                errors.add(self.error(f"the key `{name}` is missing", hint=f"add `{name}: …` here"))
+        errors.raise_all()
         return found
 
     def _at_key(self, name: str) -> Value:
@@ -161,6 +215,8 @@ def read_document(path: Path) -> Value:
         ) from error
     except UnicodeDecodeError as error:
         raise ManifestError("the file is not UTF-8", where=Location(path), key="", why=str(error)) from error
+    if _too_deep(content):  # composing it would overflow the stack
+        raise ManifestError("not valid YAML: nested too deeply", where=Location(path), key="")
     try:
         node = yaml.compose(content, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
@@ -174,6 +230,22 @@ def read_document(path: Path) -> Value:
     if node is None:
         raise ManifestError("the file is empty", where=Location(path, 1, 1), key="")
     return Value(path, "", node)
+
+
+def _too_deep(content: str) -> bool:
+    """Whether collections are nested more than MOST_NESTED deep."""
+    if sum(content.count(mark) for mark in ("[", "{", "- ", "? ")) <= _MOST_NESTED:
+        return False  # without so many marks they cannot be, except by indentation, which makes a long file
+    depth = 0
+    with contextlib.suppress(yaml.YAMLError):  # composing it will report that
+        for event in yaml.parse(content, Loader=_Loader):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if depth > _MOST_NESTED:
+                return True
+    return False
 
 
 def _kind(node: yaml.Node) -> str:

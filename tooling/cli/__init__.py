@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import importlib
 import os
@@ -22,6 +23,7 @@ from tooling.exit_codes import ExitCode
 atexit.register(gc.freeze)
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _ENDING = (signal.SIGTERM, signal.SIGHUP)  # SIGHUP: the terminal was closed
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
 
@@ -96,6 +98,11 @@ def _guarded(arguments: list[str]) -> int:
         # A failed write leaves nothing behind that would fail again: one more shows whether it was stdout's.
         if error.filename is None and (reason := _output_failure("\n")):
             print(f"error: the output cannot be written\n  why: {reason}", file=sys.stderr)
+            return ExitCode.NOT_POSSIBLE
+        if error.errno in _FULL:
+            what = f"{error.filename}: cannot be written" if error.filename else "a file cannot be written"
+            full = ToolingError(what, why=error.strerror, hint="free space there, and run it again")
+            _show(full, next((each for each in arguments if not each.startswith("-")), ""))
             return ExitCode.NOT_POSSIBLE
         _show_defect(error)
         return ExitCode.INTERNAL

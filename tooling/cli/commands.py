@@ -158,11 +158,21 @@ COMMANDS: tuple[Command, ...] = (
         "Shows every target, whether it is there, and why not.",
     ),
     Command(
+        "init",
+        "make a folder with the puzzles, without a clone",
+        learner_options.InitOptions,
+        "Makes a folder with the problem files, pyproject.toml and pixi.toml that pin this version, and a "
+        "README. The same commands work there.",
+        "Example: uvx gpu-puzzle-lab init my-puzzles",
+        room="learner.folder",
+    ),
+    Command(
         "update",
-        "bring the clone up to date and keep your answers",
+        "bring the puzzles up to date and keep your answers",
         learner_options.UpdateOptions,
-        "Runs `git pull` and carries your answers over into the new problem files. Every edited file is "
-        "copied first. Exit status: 0 if all answers were carried over, 1 if one was not, with the reason.",
+        "In a clone, runs `git pull`; in a folder of `tooling init`, takes the puzzles of the installed "
+        "version. Your answers are carried over into the new problem files, and every edited file is copied "
+        "first. Exit status: 0 if all answers were carried over, 1 if one was not, with the reason.",
         room="learner.folder",
     ),
     Command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from msgspec import Struct, field
@@ -97,4 +98,11 @@ class CompletionOptions(Struct, frozen=True, kw_only=True):
 class UpdateOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling update`."""
 
+    lang: Language = field(default_factory=preset_language)
+
+
+class InitOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling init`."""
+
+    folder: Annotated[Path, Positional("the folder to make, such as my-puzzles")]
     lang: Language = field(default_factory=preset_language)

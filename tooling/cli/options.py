@@ -206,7 +206,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     suppressions: Annotated[
         Path | None, Option("findings to accept: a TOML file of [[suppress]] entries with reasons", "FILE")
     ] = None
-    kernel: Kernel = ""
+    kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None
     define: Define = ()
@@ -224,7 +224,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     @property
     def launches(self) -> LaunchSelection:
         """The launches that were selected."""
-        return LaunchSelection(self.kernel, self.launch_skip, self.launch_count)
+        return LaunchSelection(self.kernel_name, self.launch_skip, self.launch_count)
 
 
 class ProfileOptions(Struct, frozen=True, kw_only=True):
@@ -244,7 +244,7 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
         Path | None, Option("compare with an earlier profile, written with --json", "FILE")
     ] = None
     ptx: Annotated[bool, Option("show the PTX instructions of each line")] = False
-    kernel: Kernel = ""
+    kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None
     define: Define = ()
@@ -255,7 +255,7 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
     @property
     def launches(self) -> LaunchSelection:
         """The launches that were selected."""
-        return LaunchSelection(self.kernel, self.launch_skip, self.launch_count)
+        return LaunchSelection(self.kernel_name, self.launch_skip, self.launch_count)
 
 
 class Position(NamedTuple):

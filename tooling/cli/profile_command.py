@@ -51,7 +51,7 @@ def command(options: ProfileOptions) -> int:
     width = None if terminal.stream.isatty() or "COLUMNS" in os.environ else 140
     terminal.stream.flush()
     console = Console(file=terminal.stream, width=width, no_color=not terminal.colour)
-    show(kernels, console, options.lang, ptx=options.ptx)
+    show(kernels, console, options.lang, instructions=options.ptx)
     if baseline and options.baseline:
         show_difference(baseline, kernels, console, options.lang, options.baseline)
     warnings = _warnings(run, subject, unfinished, options.lang, solution=options.solution)
@@ -79,7 +79,7 @@ def _require_selected(run: TargetRun, options: ProfileOptions) -> None:
 
         names = ", ".join(dict.fromkeys(run.launched))
         raise UsageError(
-            "--kernel, --launch-skip and --launch-count select no launch", why=f"there were: {names}"
+            "--kernel-name, --launch-skip and --launch-count select no launch", why=f"there were: {names}"
         )
 
 

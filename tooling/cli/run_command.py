@@ -99,10 +99,11 @@ def _judged(options: PuzzleRunOptions, project: Project, selection: Selection, t
         toolchain, cache = find_toolchain(), open_cache()
         executable = build_trial(project, trial, toolchain, cache)
         if choice.target.simulated:
+            from tooling.simulator.backends import backend_for
             from tooling.simulator.server.libraries import find_libraries
 
             status.say(_PREPARING)
-            find_libraries(toolchain, cache)
+            find_libraries(toolchain, cache, backend_for(choice.target.instruction_set).stand_ins)
     folder = selection.program.folder_of(trial.source)
     unfinished = any(
         FILL_MARK in (folder / source.name).read_text("utf-8", "replace")

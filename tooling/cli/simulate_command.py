@@ -88,7 +88,7 @@ def _require_selected(run: TargetRun, options: SimulateOptions) -> None:
 
         names = ", ".join(dict.fromkeys(run.launched))
         raise UsageError(
-            "--kernel, --launch-skip and --launch-count select no launch", why=f"there were: {names}"
+            "--kernel-name, --launch-skip and --launch-count select no launch", why=f"there were: {names}"
         )
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
-from tooling.processes import kill_group, process_group
+from tooling.processes import kill_group, marked, process_group
 
 DEFAULT_OUTPUT_LIMIT = 4 * 1024 * 1024  # bytes of stdout and stderr together
 _CHUNK = 64 * 1024
@@ -79,13 +79,14 @@ def run_program(
         ProgramNotStarted: the program does not exist, or is not for this machine.
     """
     start = time.monotonic()
+    variables = marked(environment)
     try:
         process = subprocess.Popen(
             [str(word) for word in command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=dict(environment),
+            env=variables,
             cwd=folder,
             start_new_session=True,
         )
@@ -94,7 +95,7 @@ def run_program(
             "the program cannot be started", where=Location(Path(command[0])), why=str(error)
         ) from error
     collected: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
-    with process_group(process):
+    with process_group(process, variables):
         ending = _collect(process, collected, start + time_limit, output_limit, stream, kept_output)
         if ending is not None:
             kill_group(process)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from msgspec import Struct
 from tooling.catalog.catalogue import programs_named
 from tooling.catalog.model import Puzzle
 from tooling.catalog.needs import needs_text, record_path
+from tooling.catalog.schema import SCHEMA_FILES, manifest_keys, manifest_schema
 from tooling.errors import Location, ToolingError
 from tooling.generate.matrix import matrix_text
 from tooling.generate.skeletons import AnnotationError, make_skeleton
@@ -73,6 +75,10 @@ def plan(project: Project, puzzles: Sequence[Puzzle], only: Sequence[str] = ()) 
     files.append(Generated(matrix, text, _read(matrix) if matrix.is_file() else None))
     needs = record_path(project)
     files.append(Generated(needs, needs_text(puzzles), _read(needs) if needs.is_file() else None))
+    schema = json.dumps(manifest_schema(), indent=2, ensure_ascii=False) + "\n"
+    for name, text in zip(SCHEMA_FILES, (schema, manifest_keys()), strict=True):
+        path = project.problems / name
+        files.append(Generated(path, text, _read(path) if path.is_file() else None))
     for name in WORKFLOWS:
         path = project.root / ".github" / "workflows" / name
         files.append(Generated(path, workflow_text(name), _read(path) if path.is_file() else None))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -263,6 +264,8 @@ def _ending_problems(
     if transcript.ending is Ending.OUTPUT_LIMIT:
         return [explained("time-limit", detail=_ENDLESS_OUTPUT)]
     gpu_failure = _GPU_FAILURE.search(transcript.stderr)
+    if transcript.ending is Ending.SIGNALLED and transcript.status == signal.SIGKILL and not stopped:
+        return [explained("crash", text="killed", detail=transcript.signal_name)]
     if transcript.ending is Ending.SIGNALLED:
         detail_of_crash = transcript.signal_name
     elif gpu_failure and transcript.status != 0:

@@ -222,6 +222,14 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("a kernel cannot continue after this error, so the rest of its output was not written"),
         Text("start with the findings above, if there are any; a failed assertion stops a kernel as well"),
     ),
+    "killed": Explanation(
+        Text("the program was killed from outside ({detail})"),
+        Text("neither the program nor the tool did that; most often the system has run out of memory"),
+        Text(
+            "end other programs and run it again; if it happens every time, look for an allocation that is "
+            "too large"
+        ),
+    ),
     "crash-on-host": Explanation(
         Text("the program crashed ({detail})"),
         Text("no kernel was running: it happened in `main`, on the CPU"),

@@ -118,7 +118,7 @@ def _mojo() -> Iterator[Check]:
 
 def _gpu() -> Iterator[Check]:
     found = {kind: probe(kind) for kind in TargetKind}
-    real = [each for kind, each in found.items() if isinstance(each, Target) and kind is not TargetKind.SIM]
+    real = [each for each in found.values() if isinstance(each, Target) and not each.simulated]
     for target in real:
         yield Check("gpu", State.GOOD, _GPU.of(device=target.device, accelerator=target.accelerator))
         if target.kind is TargetKind.NVIDIA and (version := _driver_version()):

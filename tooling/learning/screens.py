@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tooling.book.editions import Edition, editions, repository_address, site_address
+from msgspec.structs import replace
+
+from tooling.book.editions import Edition, repository_address, site_address
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, PartNumber
-from tooling.errors import ToolingError
 from tooling.learning.journey import Journey, extra_of, learner_file, steps_of
 from tooling.progress import Solved
-from tooling.project import Project
+from tooling.project import Project, content_root
 from tooling.reports.invocation import tool_prefix, typed_path
 from tooling.reports.terminal import Terminal
-from tooling.text import Text
+from tooling.text import ENGLISH, Text
 from tooling.text.width import columns
 
 _SOLVED = Text("{solved} of {total} puzzles solved")
@@ -197,15 +198,17 @@ def file_of(step: Selection) -> Path:
 def page_of(project: Project, step: Selection, language: str) -> str:
     """The address of the puzzle's first page; empty if the page has not been written."""
     chapter = step.puzzle.chapters[0]
-    try:
-        known = editions(project)
-        edition: Edition = next((each for each in known if each.language == language), known[0])
-        if not known[0].page(chapter).is_file():
-            return ""
-        site = site_address(repository_address(known[0]))
-    except (ToolingError, OSError):
+    english = Edition("en", project.root / "book", "", "English")
+    if not english.folder.is_dir():  # a folder of puzzles alone
+        english = replace(english, folder=content_root() / "book")
+    elif not english.page(chapter).is_file():
         return ""
-    return f"{site}{edition.prefix}{chapter.removesuffix('.md')}.html"
+    try:
+        site = site_address(repository_address(english))
+    except OSError:
+        return ""
+    prefix = "" if language == ENGLISH else f"{language}/"
+    return f"{site}{prefix}{chapter.removesuffix('.md')}.html"
 
 
 def _circumstances(found: list[Solved]) -> str:

@@ -24,7 +24,7 @@ from tooling.project import Project
 from tooling.text import Text
 
 _SUFFIXES = (".mojo", ".py")
-_BOTH_CHANGED = Text("the new version changes the same lines as you")
+BOTH_CHANGED = Text("the new version changes the same lines as you")
 _REMOVED = Text("the file no longer exists in the new version")
 
 
@@ -84,7 +84,7 @@ def _carry(path: Path, copy: Path, base: bytes, mine: bytes) -> Carried:
         return Carried(path, copy, _REMOVED)
     merged = carried_over(base, mine, path.read_bytes())
     if merged is None:
-        return Carried(path, copy, _BOTH_CHANGED)
+        return Carried(path, copy, BOTH_CHANGED)
     write_atomically(path, merged)
     return Carried(path, copy, None)
 

@@ -18,6 +18,7 @@ _KEYS = (
     ("s", Text("solution")),
     ("p", Text("profile")),
     ("r", Text("run again")),
+    ("v", Text("verdict")),
     ("q", Text("quit")),
 )
 _VERDICTS = ("✅", "❌", "⏱", "error:", "오류:")

@@ -32,7 +32,7 @@ from tooling.text import Text
 _HEAD = Text("puzzle {number}: {title} · {file}")
 _JUDGING = Text("building, running and judging {command}")
 _PROFILING = Text("profiling {command}")
-_WAITING = Text("waiting for a change of {file}; the last run took {seconds:.1f} s")
+_WAITING = Text("waiting for you to save; the last run took {seconds:.1f} s")
 _MISSING = Text("{file} does not exist; `tooling reset {program}` writes a new one")
 _ASK_SOLUTION = Text("{command} is not solved yet: press s again to see the solution")
 _ALL_SOLVED = Text("there is no other unsolved puzzle")
@@ -156,8 +156,7 @@ class Watch:
 
     def _show_result(self, run: BackgroundRun) -> None:
         self._screen.busy = ""
-        file = typed_path(file_of(self._step), os.environ)
-        self._screen.state = self._say(_WAITING.of(file=file, seconds=run.seconds))
+        self._screen.state = self._say(_WAITING.of(seconds=run.seconds))
         if self._judging:
             self._screen.show_verdict(run.output)
         else:

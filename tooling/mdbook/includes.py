@@ -20,10 +20,7 @@ from msgspec import Struct
 
 from tooling.mdbook import anchors, rust
 
-_DIRECTIVE = re.compile(
-    r"\\\{\{\#.*\}\}"
-    rf"|\{{\{{[{rust.SPACES}]*\#([a-zA-Z0-9_]+)[{rust.SPACES}]+([^}}]+)\}}\}}"
-)
+_HEAD = re.compile(rf"\\\{{\{{\#|\{{\{{[{rust.SPACES}]*\#(?P<name>[a-zA-Z0-9_]+)(?P<spaces>[{rust.SPACES}]+)")
 
 
 class Kind(Enum):
@@ -103,9 +100,7 @@ def parse_selector(text: str | None) -> LineRange | str:
     return LineRange(start, start + 1 if first is not None else None)
 
 
-def _parse(match: re.Match[str]) -> Directive:
-    text, name, argument = match.group(), match.group(1), match.group(2)
-    start, end = match.span()
+def _parse(text: str, name: str | None, argument: str, start: int, end: int) -> Directive:
     if name is None:
         return Directive(Kind.ESCAPED, "", start, end, text)
     kind = _KINDS.get(name, Kind.OTHER)
@@ -127,7 +122,37 @@ def find_directives(text: str) -> tuple[Directive, ...]:
 
 @lru_cache(maxsize=256)  # several checks of a page parse the same text in turn
 def _find(text: str) -> tuple[Directive, ...]:
-    return tuple(map(_parse, _DIRECTIVE.finditer(text)))
+    return tuple(_parse(text[start:end], name, words, start, end) for name, words, start, end in _spans(text))
+
+
+def _spans(text: str) -> Iterator[tuple[str | None, str, int, int]]:
+    """Name (None: escaped), argument, start and end of every directive.
+
+    A closing brace is searched once for all the heads before it: one regular expression would search it again
+    for each of them.
+    """
+    position, brace, line_end, last = 0, -1, -1, -1
+    while head := _HEAD.search(text, position):
+        start = head.start()
+        position = start + 1
+        if head["name"] is None:  # escaped: to the last `}}` of the line
+            if line_end < start:
+                line_end = text.find("\n", start)
+                line_end = len(text) if line_end < 0 else line_end
+                last = text.rfind("}}", start, line_end)
+            if last >= head.end():
+                position = last + 2
+                yield None, "", start, position
+            continue
+        if brace < head.end():
+            brace = text.find("}", head.end())
+            if brace < 0:
+                brace = len(text)
+        # An argument of spaces alone has one of those that are before it.
+        begin = head.end() if brace > head.end() else head.end() - 1
+        if begin > head.start("spaces") and text.startswith("}}", brace):
+            position = brace + 2
+            yield head["name"], text[begin:brace], start, position
 
 
 class Excerpt(Struct, frozen=True):

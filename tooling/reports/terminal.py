@@ -15,6 +15,7 @@ from msgspec import Struct
 from tooling.text.width import columns
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
+_CONTROL = re.compile(r"\x1b(?!\[\d+m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f\x80-\x9f]")
 _PLAIN_SIGNS = {
     "✅": "[passed]",
     "❌": "[wrong]",
@@ -40,8 +41,11 @@ class Terminal(Struct, frozen=True):
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and text else text
 
     def line(self, text: str = "") -> None:
-        """Writes one line, with replacements for what the stream's encoding does not have."""
-        self.stream.write(self.showable(text) + "\n")
+        """Writes one line, with replacements for what the stream's encoding does not have.
+
+        Control characters, which a file's name may contain, are shown as `\\x1b`; colours remain.
+        """
+        self.stream.write(self.showable(_CONTROL.sub(lambda match: repr(match[0])[1:-1], text)) + "\n")
 
     def wrapped(self, text: str, style: str | None = None) -> None:
         """Writes a line; a long one is wrapped, with its continuation lines indented by two more columns."""

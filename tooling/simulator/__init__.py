@@ -1,4 +1,4 @@
-"""The simulated GPU: PTX in, results, findings and counters out, on a machine without a GPU.
+"""The simulated GPU: PTX or machine code in, results, findings and counters out, on a machine without a GPU.
 
 Packages, lowest first; each imports only what is listed before it (`tests/test_package_order.py`):
 
@@ -11,6 +11,7 @@ Packages, lowest first; each imports only what is listed before it (`tests/test_
     nvidia.lowering        operands to register slots, instructions to steps
     nvidia.instructions    one module for each chapter of PTX ISA 9.7
     nvidia.backend         the passes from PTX to a program; what the packages below ask of the vendor
+    amd                    code objects of AMD GPUs, their decoder, semantics and lowering; the HIP stand-ins
     backends               the back ends by instruction set
     engine                 batches of blocks, the ready queue, the order of execution
     checks                 memory, races, initialisation, synchronisation; each check is a `Hook`

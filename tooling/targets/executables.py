@@ -20,6 +20,10 @@ _WHY = Text("an executable contains machine code or PTX for the GPUs that it was
 _TRY = Text("build it with `mojo build --target-accelerator {simulated}`, or give the .mojo file instead")
 
 
+_AMD_GPU = "gfx942"
+_OWN_GPU = Text("simulate the GPU that it was built for: `tooling simulate --gpu gfx942 -- …`")
+
+
 class OtherAccelerator(ToolingError):
     """An executable has no code for the simulated GPU."""
 
@@ -45,20 +49,20 @@ def require_code_for(program: Path, accelerator: str) -> None:
         OtherAccelerator: it has code for other GPUs only.
     """
     found = accelerators_of(program)
-    if found and not any(_runs(name) for name in found):
+    if found and not any(_runs(name, accelerator) for name in found):
         names = ", ".join(found)
         raise OtherAccelerator(
             _WHAT.of(program=program.name, accelerators=names, simulated=accelerator),
             where=Location(program),
             why=_WHY,
-            hint=_TRY.of(simulated=accelerator),
+            hint=_OWN_GPU if _AMD_GPU in found else _TRY.of(simulated=accelerator),
         )
 
 
-def _runs(name: str) -> bool:
-    """Whether PTX for this target runs at compute capability 9.0: that for `sm_80` does, for `sm_80a` not."""
+def _runs(name: str, accelerator: str) -> bool:
+    """Whether code with this name runs: PTX for compute capability 9.0 or, without a suffix, for less."""
     match = _PTX_NAME.fullmatch(name)
-    if not match:
-        return False
+    if not match or not accelerator.startswith("sm_"):
+        return name == accelerator
     compute = (int(match.group(1)), int(match.group(2)))
     return compute == _SIMULATED or (compute < _SIMULATED and not match.group(3))

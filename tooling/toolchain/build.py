@@ -7,6 +7,7 @@ import hashlib
 import os
 import platform
 import re
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -70,6 +71,12 @@ class BuildFailed(ToolingError):
     def details(self) -> str:
         """The compiler's messages with source lines, carets and hints."""
         return render_errors(self.diagnostics, language=self.language)
+
+
+class CompilerKilled(ToolingError):
+    """Something outside ended the compiler, most often the system for lack of memory."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
 
 
 class BuildTimeout(ToolingError):
@@ -185,22 +192,21 @@ def build(request: BuildRequest, toolchain: Toolchain, cache: BuildCache) -> Exe
         BuildTimeout: the compiler ran for more than ten minutes.
         NoLinker: this machine has no linker.
         CacheUnusable: no folder for builds is writable.
+        CompilerKilled: the compiler was killed from outside.
     """
     request = replace(request, source=request.source.absolute())
-    note = None
+    note = cache.note
     for _ in range(_ATTEMPTS):
         key = build_key(request, toolchain)
-        entry = cache.find(key)
-        if entry:
-            return _load(entry, request, key, note)
+        if executable := _found(cache, request, key, note):
+            return executable
         if not cache.writable:
             note = f"the build cache {cache.root} cannot be written; using {fallback_cache().root}"
             cache = fallback_cache()
         try:
             with cache.locked(key):
-                entry = cache.find(key)
-                if entry:  # another process built it meanwhile
-                    return _load(entry, request, key, note)
+                if executable := _found(cache, request, key, note):  # another process built it meanwhile
+                    return executable
                 executable = _build_locked(request, toolchain, cache, key)
         except OSError as error:
             fallback = fallback_cache()
@@ -267,33 +273,58 @@ def _build_locked(
                 "PUZZLE_CACHE_DIR to a folder on another disk",
             )
         diagnostics = parse_diagnostics(f"{result.stderr}\n{result.stdout}")  # errors may be in either
+        if result.status == -signal.SIGKILL:  # nothing here did that
+            raise CompilerKilled(
+                f"the compiler was killed while it built {request.source.name}",
+                where=Location(request.source),
+                why="most often the system has run out of memory; it is not a mistake in the program",
+                hint="end other programs, or run fewer builds at a time (`--jobs 1`), and run it again",
+            )
         if result.status != 0 or not (folder / name).is_file():
             raise BuildFailed(request.source, diagnostics, result.stdout + result.stderr)
-        (folder / "build.json").write_bytes(encoded(_Record(name, diagnostics)))
+        (folder / "build.json").write_bytes(encoded(_Record(name, diagnostics, _digest(folder / name))))
         entry = cache.publish(folder, key)
     return Executable(entry / name, request, key, diagnostics, fresh=True)
 
 
 class _Record(Struct):
-    """build.json: the executable of an entry, and the compiler's messages."""
+    """build.json: the executable of an entry, the compiler's messages, and the executable's SHA-256."""
 
     file: str
     diagnostics: tuple[Diagnostic, ...]
+    sha256: str = ""  # of entries from before it was recorded
 
 
-def _load(entry: Path, request: BuildRequest, key: str, note: str | None) -> Executable:
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _found(cache: BuildCache, request: BuildRequest, key: str, note: str | None) -> Executable | None:
+    """The finished build with this key; a damaged one is removed, as if it had never been."""
+    entry = cache.find(key)
+    if entry is None:
+        return None
     try:
         record = read_json(entry / "build.json", _Record)
+        product = entry / record.file
+        if record.file != request.product or product.is_symlink() or not product.is_file():
+            raise ValueError("the executable is missing")
+        if record.sha256 not in ("", _digest(product)):
+            raise ValueError("the executable is not the one that was built")
         if os.access(entry, os.W_OK):
             os.utime(entry)  # the time of the last use, for `sweep`
     except (OSError, ValueError) as error:
-        raise ToolingError(
-            "an entry of the build cache is damaged",
-            where=Location(entry),
-            why=str(error),
-            hint=f"remove it: rm -r {entry}",
-        ) from error
-    return Executable(entry / record.file, request, key, record.diagnostics, note=note)
+        if not cache.writable:
+            raise ToolingError(
+                "an entry of the build cache is damaged",
+                where=Location(entry),
+                why=str(error),
+                hint=f"remove it: rm -r {entry}",
+            ) from error
+        cache.discard(entry)
+        return None
+    return Executable(product, request, key, record.diagnostics, note=note)
 
 
 @functools.cache

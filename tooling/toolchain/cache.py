@@ -13,6 +13,8 @@ import hashlib
 import os
 import re
 import shutil
+import stat
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -42,6 +44,7 @@ class BuildCache(Struct, frozen=True):
 
     root: Path
     writable: bool = True
+    note: str | None = None  # why it is not the folder that was asked for
 
     def entry(self, key: str) -> Path:
         return self.root / "builds" / key
@@ -58,9 +61,16 @@ class BuildCache(Struct, frozen=True):
 
         path = self.root / "locks" / key
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                sys.stderr.write(f"note: waiting for another process that builds the same program ({path})\n")
+                fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+        finally:
+            os.close(lock)
 
     @contextlib.contextmanager
     def partial(self) -> Iterator[Path]:
@@ -129,6 +139,10 @@ class BuildCache(Struct, frozen=True):
         home.mkdir(parents=True, exist_ok=True)
         return home
 
+    def discard(self, entry: Path) -> None:
+        """Removes a damaged entry."""
+        shutil.rmtree(entry, ignore_errors=True)
+
     def store_program(self, origin: Path, texts: Mapping[str, str]) -> Path:
         """Writes a generated program (a mutant) to a stable path, so that its build is found again.
 
@@ -144,7 +158,8 @@ class BuildCache(Struct, frozen=True):
         digest = hashlib.sha256(str(origin).encode() + b"\0" + b"\0".join(contents.values())).hexdigest()
         folder = self.root / "sources" / digest[:32]
         for name, content in contents.items():
-            if not (folder / name).is_file():
+            path = folder / name
+            if path.is_symlink() or not path.is_file() or path.read_bytes() != content:
                 write_atomically(folder / name, content)
         return folder / next(iter(contents))
 
@@ -167,9 +182,32 @@ def default_cache_root() -> Path:
 
 
 def open_cache(root: Path | None = None) -> BuildCache:
-    """The cache at `root` (default: the user's). A read-only one still provides finished builds."""
+    """The cache at `root` (default: the user's). A read-only one still provides finished builds.
+
+    A folder that another user can change is not used: what is found there would be executed.
+    """
     root = root or default_cache_root()
-    return BuildCache(root, writable=_can_write(root))
+    writable = _can_write(root)
+    if not _is_safe(root):
+        fallback = fallback_cache()
+        note = f"the build cache {root} can be changed by other users; using {fallback.root}"
+        return BuildCache(fallback.root, note=note)
+    return BuildCache(root, writable=writable)
+
+
+def _is_safe(root: Path) -> bool:
+    """Whether only this user or root can change a folder; one of this user is made so."""
+    try:
+        status = root.stat()
+    except OSError:  # it does not exist, and cannot be created
+        return True
+    open_to_others = bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+    if status.st_uid == os.getuid():
+        if open_to_others:
+            with contextlib.suppress(OSError):
+                root.chmod(status.st_mode & ~(stat.S_IWGRP | stat.S_IWOTH))
+        return True
+    return status.st_uid == 0 and not open_to_others
 
 
 def usable_cache() -> BuildCache:

@@ -108,7 +108,6 @@ const current = sidebar.querySelector("[aria-current]");
 if (current) sidebar.scrollTop = Math.max(0, current.offsetTop - sidebar.clientHeight / 2);
 
 // ---- theme ----
-const themes = ["auto", "light", "dark"];
 const button = document.querySelector(".theme-button");
 const nameTheme = () => {
   const text = `${button.dataset.label}: ${button.dataset[root.dataset.themeChoice]}`;
@@ -118,7 +117,10 @@ const nameTheme = () => {
 button.dataset.label = button.getAttribute("aria-label");
 nameTheme();
 button.addEventListener("click", () => {
-  window.chooseTheme(themes[(themes.indexOf(root.dataset.themeChoice) + 1) % themes.length]);
+  // The first press always changes something; then comes the other theme, then again what the system says.
+  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const other = system === "dark" ? "light" : "dark";
+  window.chooseTheme({ auto: other, [other]: system, [system]: "auto" }[root.dataset.themeChoice]);
   nameTheme();
 });
 

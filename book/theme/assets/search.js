@@ -91,7 +91,8 @@ function element(name, attributes = {}, ...children) {
 }
 
 function marked(source, wanted) {
-  const pattern = wanted.map((stem) => stem.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+  const meant = wanted.flatMap((stem) => (HANGUL.test(stem) ? [stem] : [stem, ...swaps(stem).filter((word) => vocabulary.has(word))]));
+  const pattern = meant.map((stem) => stem.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + (HANGUL.test(stem) ? "" : "[\\p{L}\\p{N}]*")).join("|");
   const pieces = source.split(new RegExp(`(${pattern})`, "giu"));
   return pieces.map((piece, i) => (i % 2 ? element("mark", {}, piece) : piece));
 }

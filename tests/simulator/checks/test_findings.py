@@ -52,12 +52,12 @@ def test_the_same_in_korean() -> None:
     assert render(race(), "ko") == (
         "오류: [races] 공유 메모리의 경쟁 상태: "
         "다른 스레드가 방금 쓴 값을 순서 보장 없이 읽습니다\n"
-        "  위치: p15.mojo:31:20: 블록 (0, 1, 0)의 스레드 (2, 0, 0): 읽습니다\n"
-        "        p15.mojo:30:9: 블록 (0, 1, 0)의 스레드 (3, 0, 0): 씁니다\n"
-        "        axis_sum에서 모두 4번 발견\n"
+        "  위치: p15.mojo:31:20: 블록 (0, 1, 0)의 스레드 (2, 0, 0): 읽기\n"
+        "        p15.mojo:30:9: 블록 (0, 1, 0)의 스레드 (3, 0, 0): 쓰기\n"
+        "        axis_sum에서 모두 4회 발견\n"
         "  이유: p15.mojo:30:9의 쓰기가 p15.mojo:31:20의 읽기보다 먼저 일어난다는 보장이 없습니다. 실제 "
         "하드웨어에서는 이전 값을 읽을 수 있습니다.\n"
-        "  시도: 두 줄 사이의, 모든 스레드가 지나는 자리에 `barrier()`를 둡니다(두 스레드가 한 워프에 "
+        "  해 볼 것: 두 줄 사이의, 모든 스레드가 지나는 자리에 `barrier()`를 둡니다(두 스레드가 한 워프에 "
         "있으므로 `syncwarp()`도 됩니다)."
     )
 
@@ -65,9 +65,9 @@ def test_the_same_in_korean() -> None:
 @pytest.mark.parametrize(
     ("count", "english", "korean"),
     [
-        (1, "reads", "블록 (0, 1, 0)의 스레드 (2, 0, 0): 읽습니다"),
-        (2, "reads, and 1 more", "블록 (0, 1, 0)의 스레드 (2, 0, 0) 외 1개: 읽습니다"),
-        (32, "reads, and 31 more", "블록 (0, 1, 0)의 스레드 (2, 0, 0) 외 31개: 읽습니다"),
+        (1, "reads", "블록 (0, 1, 0)의 스레드 (2, 0, 0): 읽기"),
+        (2, "reads, and 1 more", "블록 (0, 1, 0)의 스레드 (2, 0, 0) 외 1개: 읽기"),
+        (32, "reads, and 31 more", "블록 (0, 1, 0)의 스레드 (2, 0, 0) 외 31개: 읽기"),
     ],
 )
 def test_the_thread_that_is_named_is_not_counted_among_the_others(
@@ -81,7 +81,7 @@ def test_the_thread_that_is_named_is_not_counted_among_the_others(
     )
     assert explain(finding, "ko").where == (
         f"p15.mojo:31:20: {korean}",
-        "p15.mojo:30:9: 블록 (0, 1, 0)의 스레드 (3, 0, 0): 씁니다",
+        "p15.mojo:30:9: 블록 (0, 1, 0)의 스레드 (3, 0, 0): 쓰기",
     )
 
 

@@ -54,7 +54,7 @@ def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[s
 
 
 def _update(shown: Shown) -> str:
-    return f"tooling book outputs --update {shown.selection.program.name}"
+    return f"tooling book outputs --update {max(shown.names, key=len)}"
 
 
 def check_pasted(context: CheckContext) -> Iterator[BookFinding]:

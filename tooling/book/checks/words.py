@@ -44,11 +44,19 @@ SPELLINGS = {
 }
 _EXCEPTIONS = re.compile(r"[Tt]hread-block clusters?")
 _WRONG = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, SPELLINGS))})(?![\w/]|\.\w)")
-# Endings of sentences that the style guide of an edition's language forbids, and what to write instead.
-_ENDINGS = {
+# Per language: forms that the style guide of the edition forbids, and what to write instead.
+_STYLE: dict[str, tuple[tuple[re.Pattern[str], str], ...]] = {
     "ko": (
-        re.compile(r"[가-힣]*(?:세요|까요|나요|가요|어요|아요|해요|에요|예요|네요|죠)(?![가-힣])"),
-        "~합니다, ~합니까",
+        (
+            re.compile(r"[가-힣]*(?:세요|까요|나요|가요|어요|아요|해요|에요|예요|네요|죠)(?![가-힣])"),
+            "~합니다",
+        ),
+        (re.compile(r"[가-힣]*니까\?"), "a task (~합니다), or in a heading ~할까"),
+        (re.compile(r"까닭"), "이유"),
+        (re.compile(r"여러분"), "the sentence without it, or 직접"),
+        (re.compile(r"기대값"), "기댓값"),
+        (re.compile(r"실행 모양"), "실행 구성"),
+        (re.compile(r"(?<![가-힣])제 (?:번호|인덱스|원소|자리|칸)"), "자기"),
     ),
 }
 _SHOWN_KINDS = {"glossary-rival", "glossary-missing"}
@@ -66,15 +74,13 @@ def check_spelling(context: CheckContext) -> Iterator[BookFinding]:
 
 
 def check_register(context: CheckContext) -> Iterator[BookFinding]:
-    """Sentences end as the style guide of their language says."""
+    """Endings and words are those of the style guide of their language."""
     for chapter in context.chapters:
-        if chapter.edition.language not in _ENDINGS:
-            continue
-        ending, right = _ENDINGS[chapter.edition.language]
-        for prose in chapter.page.structure.prose:
-            for match in ending.finditer(prose.text):
-                line = prose.line + prose.text.count("\n", 0, match.start())
-                yield context.finding(chapter, line, "register", f"`{match[0]}`", f"write {right}")
+        for forbidden, right in _STYLE.get(chapter.edition.language, ()):
+            for prose in chapter.page.structure.prose:
+                for match in forbidden.finditer(prose.text):
+                    line = prose.line + prose.text.count("\n", 0, match.start())
+                    yield context.finding(chapter, line, "register", f"`{match[0]}`", f"write {right}")
 
 
 def check_translations(context: CheckContext) -> Iterator[BookFinding]:

@@ -53,6 +53,13 @@ class Shown(Struct, frozen=True):
         return self.demo.name if self.demo else self.selection.command
 
     @property
+    def names(self) -> set[str]:
+        """How the command line may call it."""
+        if self.demo and not self.demo.parent.name.startswith("puzzle_"):
+            return {self.demo.stem}
+        return {self.selection.program.name, self.selection.puzzle.id}
+
+    @property
     def name(self) -> str:
         judge = f", the judge in `{self.judged_in}`" if self.judged_in else ""
         return f"{self.command} ({self.state}{judge})"
@@ -96,7 +103,10 @@ def _shown(page: PageContext, directive: Directive) -> Iterator[Shown]:
         yield Shown(selection, state, path, page.language)
     if directive.name == "demo":
         program = demos.demo_file(page, words)
-        puzzle, main = page.puzzle_index.program(program.parent.name.replace("puzzle_", "p"))
+        folder = program.parent.name
+        # A demo of no puzzle goes by its own name alone.
+        owner = folder.replace("puzzle_", "p") if folder.startswith("puzzle_") else "p01"
+        puzzle, main = page.puzzle_index.program(owner)
         selection = Selection(puzzle, main, puzzle.modes[0])
         yield Shown(selection, "demo", demos.demo_recording(project, program), demo=program)
 
@@ -128,11 +138,7 @@ def compare(project: Project, names: tuple[str, ...], target: str, say: Say) -> 
 
 def _chosen(project: Project, names: tuple[str, ...]) -> list[Shown]:
     every = list(shown_outputs(project))
-    chosen = [
-        shown
-        for shown in every
-        if not names or {shown.selection.program.name, shown.selection.puzzle.id} & {*names}
-    ]
+    chosen = [shown for shown in every if not names or shown.names & {*names}]
     if not chosen:
         known = ", ".join(dict.fromkeys(shown.selection.program.name for shown in every))
         raise BookError("no page shows such an output", hint=f"one of: {known}")

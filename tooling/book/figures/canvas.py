@@ -20,10 +20,10 @@ MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 class Ink(Enum):
     """The meaning of a mark, which a palette maps to colours."""
 
-    PLAIN = "plain"  # data as it is
-    LIVE = "live"  # data that this step works on
-    RESULT = "result"  # what a step has written
-    SPARE = "spare"  # cells and threads without work
+    PLAIN = "plain"  # the input, in global memory
+    LIVE = "live"  # what threads hold: registers and shared memory
+    RESULT = "result"  # the output
+    SPARE = "spare"  # idle: elements and threads without work
     FRAME = "frame"  # blocks and clusters, which contain others
 
 
@@ -109,6 +109,13 @@ class Canvas(Struct):
         )
         if text:
             self.label(x + width / 2, y + height / 2, text, "middle", colour=colour, mono=True, size=size)
+
+    def band(self, x: float, y: float, width: float, height: float) -> None:
+        """Draws a pale ground behind elements that belong together."""
+        fill, _, _ = self.shade.marks[Ink.SPARE]
+        self._parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="9" fill="{fill}"/>'
+        )
 
     def frame(self, x: float, y: float, width: float, height: float, *, dashed: bool = False) -> None:
         """Draws an outline around elements that belong together."""

@@ -19,9 +19,8 @@ def pictures(puzzle_index: PuzzleIndex, figure: Figure) -> Iterator[tuple[Path, 
     A figure with a narrow form has the same number of narrow pictures.
     """
     facts = Facts(puzzle_index, figure.puzzle)
-    number = figure.puzzle.removeprefix("p")
     for edition in editions(puzzle_index.project):
-        folder = edition.source / f"puzzle_{number}"
+        folder = edition.source / figure.folder
         if edition.prefix and not any(folder.glob("*.md")):
             continue  # no translated page can show it
         for shade in SHADES:

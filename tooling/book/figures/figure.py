@@ -50,6 +50,12 @@ class Figure(Struct, frozen=True):
     def puzzle(self) -> str:
         return self.name.split("-", 1)[0]
 
+    @property
+    def folder(self) -> str:
+        """The folder of its page, below `src`."""
+        number = self.puzzle.removeprefix("p")
+        return f"puzzle_{number}" if number.isdigit() else "basics"
+
     def every_file(self) -> tuple[str, ...]:
         """All its pictures."""
         widths = (False,) if self.narrow is None else (False, True)

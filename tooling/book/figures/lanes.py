@@ -36,12 +36,12 @@ class Row(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """An instruction of a warp.
+    """An instruction of a warp, or a stage of a block.
 
     Attributes:
         label: code as a plain string, or a description.
-        active: the lanes that take part.
-        remark: what is shown behind the lanes.
+        active: the lanes or threads that take part.
+        remark: what is shown behind them.
     """
 
     label: Text | str
@@ -133,24 +133,34 @@ def _gap(row: Row) -> int:
 
 
 def draw_steps(
-    sheet: Sheet, steps: Sequence[Step], *, left: int = 178, right: int = 92, narrow: bool = False
+    sheet: Sheet,
+    steps: Sequence[Step],
+    *,
+    threads: int = WARP,
+    left: int = 178,
+    right: int = 92,
+    narrow: bool = False,
 ) -> Canvas:
     """The lanes of a warp side by side, one instruction below the other: who takes part in it.
 
     Args:
         sheet: creates the canvas of a width and height.
         steps: from top to bottom.
+        threads: of a block, if its stages are drawn; a cell then represents several threads.
         left, right: the width of the labels and of the remarks; on a narrow screen both are above the lanes.
         narrow: for narrow screens.
     """
+    each = threads // WARP
     left, right, side, high, pitch = (2, 4, 10, 14, 36) if narrow else (left, right, 14, 20, 26)
     top = 42 if narrow else 28
     end = left + WARP * side
     canvas = sheet(end + right, top + len(steps) * pitch + 4)
     for lane in (0, 8, 16, 24, 31):
-        canvas.label(left + (lane + 0.5) * side, 11, str(lane), "middle", size=11, quiet=True)
+        first = lane * each if lane < WARP - 1 else threads - 1
+        canvas.label(left + (lane + 0.5) * side, 11, str(first), "middle", size=11, quiet=True)
     if not narrow:
-        canvas.label(left - 14, 11, Text("lane"), "end", size=12, quiet=True)
+        title = Text("lane") if each == 1 else Text("thread")
+        canvas.label(left - 14, 11, title, "end", size=12, quiet=True)
     for index, step in enumerate(steps):
         y = top + index * pitch
         mono = isinstance(step.label, str)
@@ -161,6 +171,6 @@ def draw_steps(
             canvas.label(left - 14, y + high / 2, step.label, "end", size=13, mono=mono)
             canvas.label(end + 10, y + high / 2, step.remark, size=12, quiet=True)
         for lane in range(WARP):
-            ink = Ink.LIVE if lane in step.active else Ink.SPARE
+            ink = Ink.LIVE if lane * each in step.active else Ink.SPARE
             canvas.cell(left + lane * side + 0.5, y, side - 1, high, ink=ink)
     return canvas

@@ -20,11 +20,15 @@ def draw_add_ten(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
 FIGURES = (
     Figure(
         "p01",
-        Text("Four threads at the same time: each reads the element of its number and writes ten more."),
         Text(
-            "Three rows. Above, the elements of a: 0, 1, 2, 3. In the middle four threads with i = 0 to "
-            "i = 3. Below, the elements of output: 10, 11, 12, 13. An arrow leads from each element straight "
-            "down through the thread of its number to the element of output with the same number."
+            "Four threads at the same time: each reads the element with its index, adds 10, and writes "
+            "the result."
+        ),
+        Text(
+            "Three rows. Above, the elements of a: 0, 1, 2, 3. In the middle four threads with i = 0 to i "
+            "= 3. Below, the elements of output: 10, 11, 12, 13. An arrow leads from each element "
+            "straight down through the thread with the same index to the element of output with that "
+            "index."
         ),
         draw_add_ten,
         traces=("p01",),

@@ -21,13 +21,13 @@ def draw_zip(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
 FIGURES = (
     Figure(
         "p02",
-        Text("Each thread takes the element of its number from both vectors and writes their sum."),
+        Text("Each thread reads the elements of both vectors at its index and writes their sum."),
         Text(
-            "Above, two rows close together: the elements of a, 0, 1, 2, 3, and those of b, 0, 1, 2, "
-            "3. Elements of the same number stand one below the other in a frame. In the middle four "
-            "threads with i = 0 to i = 3. Below, the elements of output: 0, 2, 4, 6. An arrow leads "
-            "from each frame straight down to the thread of its number, and from there to the element "
-            "of output with the same number."
+            "Above, two rows close together: the elements of a, 0, 1, 2, 3, and those of b, 0, 1, 2, 3. "
+            "Elements with the same index are in one frame, one below the other. In the middle four "
+            "threads with i = 0 to i = 3. Below, the elements of output: 0, 2, 4, 6. An arrow leads from "
+            "each frame straight down to the thread with the same index, and from there to the element of "
+            "output with that index."
         ),
         draw_zip,
         traces=("p02",),

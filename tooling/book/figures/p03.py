@@ -23,10 +23,10 @@ FIGURES = (
         "p03",
         Text("Eight threads, four elements: threads 4 to 7 have none, and do nothing."),
         Text(
-            "Three rows. Above, the elements of a: 0, 1, 2, 3. In the middle eight threads with i = 0 "
-            "to i = 7. Below, the elements of output: 10, 11, 12, 13. An arrow leads from each element "
-            "straight down through the thread of its number to the element of output with the same "
-            "number. Threads 4 to 7 are pale: no element stands above or below them, and no arrow "
+            "Three rows. Above, the elements of a: 0, 1, 2, 3. In the middle eight threads with i = 0 to "
+            "i = 7. Below, the elements of output: 10, 11, 12, 13. An arrow leads from each element "
+            "straight down through the thread with the same index to the element of output with that "
+            "index. Threads 4 to 7 are pale: there is no element above or below them, and no arrow "
             "touches them."
         ),
         draw_guarded,

@@ -48,7 +48,8 @@ def draw_threads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for col in range(across):
             ink = Ink.LIVE if (row, col) in live else Ink.SPARE
             x = block + col * wide + 2
-            canvas.cell(x, top, wide - 4, _SIDE, f"{row}, {col}", ink=ink, size=13)
+            place = f"({col},{'' if narrow else ' '}{row})"
+            canvas.cell(x, top, wide - 4, _SIDE, place, ink=ink, size=12)
         if row < size:
             if not narrow:
                 canvas.arrow(34 + size * _SIDE + 6, top + _SIDE / 2, block - 54, top + _SIDE / 2)
@@ -88,19 +89,27 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         for col in range(across):
             over[row * size + col].append((row, col))
     if narrow:
-        canvas.label(left, 12, Text("threads: row, col"), size=12, quiet=True)
+        canvas.label(left, 12, Text("threads: (x, y)"), size=12, quiet=True)
     else:
         canvas.label(left - 12, 66, Text("threads"), "end")
-        canvas.label(left - 12, 86, "row, col", "end", size=12, quiet=True, mono=True)
+        canvas.label(left - 12, 86, "(x, y)", "end", size=12, quiet=True, mono=True)
         canvas.label(left - 12, cells + _SIDE / 2, "output", "end", mono=True)
-        canvas.label(left - 12, cells + _SIDE + 18, Text("place"), "end", size=12, quiet=True)
+        canvas.label(left - 12, cells + _SIDE + 18, Text("offset"), "end", size=12, quiet=True)
     for index, threads in over.items():
         x = left + index * wide
         threads.sort(key=lambda one: one not in live)
         for floor, thread in enumerate(threads):
             ink = Ink.LIVE if thread in live else Ink.SPARE
             y = 24 + (rows - 1 - floor) * (high + 5)
-            canvas.cell(x + 2, y, wide - 4, high, f"{thread[0]}, {thread[1]}", ink=ink, size=12)
+            canvas.cell(
+                x + 2,
+                y,
+                wide - 4,
+                high,
+                f"({thread[1]},{'' if narrow else ' '}{thread[0]})",
+                ink=ink,
+                size=12 if not narrow else 11,
+            )
         if threads:
             canvas.arrow(x + wide / 2, cells - 29, x + wide / 2, cells - 4, dashed=threads[0] not in live)
         inside = index < len(values)
@@ -109,7 +118,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
         canvas.label(x + wide / 2, cells + _SIDE + 18, str(index), "middle", size=12, quiet=True)
     for row in range(size):
         _span(canvas, left + row * size * wide, size * wide, cells, Text("row {row}").of(row=row))
-    beyond = Text("behind the matrix")
+    beyond = Text("after the matrix")
     _span(canvas, left + len(values) * wide, guard * wide, cells, beyond)
     return canvas
 
@@ -174,14 +183,14 @@ FIGURES = (
     Figure(
         "p04",
         Text(
-            "Nine threads over four elements. x counts the columns and y the rows; the pale threads have "
+            "Nine threads for four elements. x counts the columns and y the rows; the pale threads have "
             "no element."
         ),
         Text(
             "Three squares side by side. Left, the matrix a of 2 rows and 2 columns: 0 1 and 2 3. In the "
-            "middle a block of 3 rows and 3 columns of threads, each with its row and column; columns are "
-            "headed x = 0 to x = 2, rows y = 0 to y = 2. Threads 0, 0 and 0, 1 and 1, 0 and 1, 1 are "
-            "marked, the five threads with a row or column of 2 are pale. Right, the matrix output: 10 11 "
+            "middle a block of 3 rows and 3 columns of threads, each with its x and y; columns are "
+            "headed x = 0 to x = 2, rows y = 0 to y = 2. Threads (0, 0), (1, 0), (0, 1) and (1, 1) are "
+            "marked, the five threads with an x or y of 2 are pale. Right, the matrix output: 10 11 "
             "and 12 13. Arrows lead from rows 0 and 1 of a through the threads to the same rows of output."
         ),
         draw_threads,
@@ -191,14 +200,16 @@ FIGURES = (
     Figure(
         "p04-line",
         Text(
-            "The matrix in memory, and over each cell the threads whose row * 2 + col leads there. The "
-            "pale ones must not get through: column 2 runs on into the next row, row 2 behind the matrix."
+            "The matrix in memory, and above each element the threads whose row * 2 + col is its offset. "
+            "The guard must stop the pale ones: column 2 continues in the next row, row 2 after the "
+            "matrix."
         ),
         Text(
-            "A line of eight cells with the places 0 to 7. Cells 0 and 1 are row 0 of the output with 10 "
-            "and 11, cells 2 and 3 are row 1 with 12 and 13, cells 4 to 7 lie behind the matrix. Over the "
-            "cells the threads: 0, 0 over place 0; 0, 1 over 1; 1, 0 and, pale, 0, 2 over 2; 1, 1 over 3; "
-            "pale 1, 2 and 2, 0 over 4; pale 2, 1 over 5; pale 2, 2 over 6; none over 7."
+            "A line of eight elements with the offsets 0 to 7. Offsets 0 and 1 are row 0 of the output "
+            "with 10 and 11, offsets 2 and 3 are row 1 with 12 and 13, offsets 4 to 7 come after the "
+            "matrix. Above them the threads, as (x, y): (0, 0) at offset 0; (1, 0) at 1; (0, 1) and, "
+            "pale, (2, 0) at 2; (1, 1) at 3; pale (2, 1) and (0, 2) at 4; pale (1, 2) at 5; pale (2, 2) "
+            "at 6; none at 7."
         ),
         draw_line,
         traces=("p04",),
@@ -207,14 +218,14 @@ FIGURES = (
     Figure(
         "p04-layouts",
         Text(
-            "Six cells of memory, two layouts. In the matrix stands the place of each element, in memory "
-            "the element that lies there; row 0 is coloured."
+            "Six elements of memory, two layouts. The elements of the matrix are labelled with their "
+            "offsets, those in memory with row and column; row 0 is coloured."
         ),
         Text(
-            "Two matrices of 2 rows and 3 columns, each with the same line of six memory cells. Row-major: "
-            "the places are 0 1 2 in row 0 and 3 4 5 in row 1, so in memory row 0 comes first, then row 1. "
-            "Column-major: the places are 0 2 4 in row 0 and 1 3 5 in row 1, so in memory the rows "
-            "alternate: [0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]."
+            "Two matrices of 2 rows and 3 columns, each with the same line of six elements of memory. "
+            "Row-major: the offsets are 0 1 2 in row 0 and 3 4 5 in row 1, so in memory row 0 comes "
+            "first, then row 1. Column-major: the offsets are 0 2 4 in row 0 and 1 3 5 in row 1, so in "
+            "memory the rows alternate: [0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]."
         ),
         draw_layouts,
         narrow=partial(draw_layouts, narrow=True),

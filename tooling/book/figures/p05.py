@@ -26,8 +26,9 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
     start, above = 1 + round_b, 1 + round_a  # of b, of a
     left, top = start + beside + (42 if narrow else 60), 104  # of the first thread
     right, bottom = left + columns * (wide + gap) - gap, top + rows * (_HIGH + gap) - gap
-    out_left, out_top = (left + 12, bottom + 74) if narrow else (right + 120, top + 10)
-    out_right, out_bottom = out_left + len(a) * side, out_top + len(b) * side
+    out_left, out_top = (left + 12, bottom + 74) if narrow else (right + 130, top)
+    step = side if narrow else _HIGH + gap  # from a row of the output to the next; beside the threads, theirs
+    out_right, out_bottom = out_left + len(a) * side, out_top + len(b) * step
     canvas = sheet(max(right + (16 if narrow else 0), out_right) + 8, max(bottom + 50, out_bottom + 8))
 
     def x(column: int) -> int:
@@ -36,21 +37,25 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
     def y(row: int) -> int:
         return top + row * (_HIGH + gap)
 
-    canvas.frame(left - 16, top - 16, right - left + 32, bottom - top + 32)
     for column in range(columns):
         name = Text("column {column}").of(column=column)
         canvas.label(x(column) + wide / 2, bottom + 30, name, "middle", size=12, quiet=True)
     canvas.label(x(0) - 20, above + _HIGH / 2, "a", "end", mono=True)
     canvas.label(start + beside / 2, y(0) - 20, "b", "middle", mono=True)
-    # Outlines, since arrows from thread to thread would suggest that one passes the element to the next.
+    # Bands, since arrows from thread to thread would suggest that one passes the element to the next.
+    for column in range(len(a)):
+        last = y(max(thread // columns for thread in _readers(trace, _A, column))) + _HIGH
+        canvas.band(x(column) - round_a, 1, wide + 2 * round_a, last + round_a - 1)
+    for row in range(len(b)):
+        last = x(max(thread % columns for thread in _readers(trace, _B, row))) + wide
+        canvas.band(1, y(row) - round_b, last + round_b - 1, _HIGH + 2 * round_b)
+    canvas.frame(left - 16, top - 16, right - left + 32, bottom - top + 32)
     for column, value in enumerate(a):
         canvas.cell(x(column), above, wide, _HIGH, number(value))
-        last = y(max(thread // columns for thread in _readers(trace, _A, column))) + _HIGH
-        canvas.frame(x(column) - round_a, 1, wide + 2 * round_a, last + round_a - 1, dashed=True)
     for row, value in enumerate(b):
         canvas.cell(start, y(row), beside, _HIGH, number(value))
-        last = x(max(thread % columns for thread in _readers(trace, _B, row))) + wide
-        canvas.frame(1, y(row) - round_b, last + round_b - 1, _HIGH + 2 * round_b, dashed=True)
+        if not narrow:
+            canvas.arrow(right + 78, y(row) + _HIGH / 2, out_left - 6, y(row) + _HIGH / 2)
     canvas.label((out_left + out_right) / 2, out_top - 14, "output", "middle", mono=True)
     stored = {store.thread: store for store in trace.accesses("store", _OUTPUT)}
     for thread in range(columns * rows):
@@ -61,8 +66,10 @@ def draw_square(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
         terms = f"{number(a[column])} + {number(b[row])}"
         canvas.cell(x(column), y(row), wide, _HIGH, terms, ink=Ink.LIVE, size=13 if narrow else 14)
         down, along = divmod(stored[thread].element, len(a))
-        corner = out_left + along * side, out_top + down * side
-        canvas.cell(*corner, side - 4, side - 4, number(stored[thread].value), ink=Ink.RESULT)
+        corner = out_left + along * side, out_top + down * step
+        canvas.cell(
+            *corner, side - 4, _HIGH if not narrow else side - 4, number(stored[thread].value), ink=Ink.RESULT
+        )
     for row in range(rows):
         name = Text("row {row}").of(row=row)
         if not narrow:
@@ -79,13 +86,13 @@ FIGURES = (
     Figure(
         "p05",
         Text(
-            "A dashed outline joins an element with the threads that read it: an element of a with a column "
-            "of threads, an element of b with a row. Pale threads read nothing."
+            "A band joins an element with the threads that read it: an element of a with a column of "
+            "threads, an element of b with a row. Pale threads read nothing."
         ),
         Text(
             "A block of 3 by 3 threads. Above it a with the elements 1 and 2, beside it b with the elements "
-            "0 and 10. A dashed outline runs around each element of a and the two threads below it, another "
-            "around each element of b and the two threads to its right. These four threads hold 1 + 0, 2 + "
+            "0 and 10. A band joins each element of a with the two threads below it, another "
+            "one each element of b with the two threads to its right. These four threads hold 1 + 0, 2 + "
             "0, 1 + 10 and 2 + 10. The third row and the third column of threads are pale. The output is a "
             "square of 1 2 and, below, 11 12."
         ),

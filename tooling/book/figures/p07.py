@@ -142,8 +142,9 @@ FIGURES = (
     Figure(
         "p07",
         Text(
-            "Four blocks of 3 × 3 threads over a matrix of 5 × 5. Each thread stands on its element, "
-            "and x and y are its thread_idx. On the right and below, threads stick out."
+            "Four blocks of 3 × 3 threads over a matrix of 5 × 5. Each thread is drawn on its element, "
+            "and x and y are its thread_idx. The threads at the right and at the bottom are outside the "
+            "matrix."
         ),
         Text(
             "Four frames in two rows of two, each with 3 by 3 threads: blocks (0, 0) and (1, 0) "

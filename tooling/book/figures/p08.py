@@ -80,7 +80,7 @@ def draw_blocks(facts: Facts, sheet: Sheet) -> Canvas:
     for path in number_paths(trace):
         middle = left + (path.block * threads + path.cell + 0.5) * pitch
         canvas.arrow(left + (path.source + 0.5) * pitch, 26 + high + 3, middle, 109)
-        canvas.label(middle, 119, str(path.cell), "middle", size=12, quiet=True)
+        canvas.label(middle, 119, f"T{path.cell}", "middle", size=12, quiet=True)
         canvas.cell(middle - small / 2, 130, small, high, number(path.kept), ink=Ink.LIVE)
         to = left + (path.target + 0.5) * pitch
         canvas.arrow(middle, 130 + high + 3, to, 220)
@@ -121,7 +121,7 @@ def draw_blocks_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     for path in number_paths(trace):
         middle = top + (path.block * threads + path.cell + 0.5) * pitch
         canvas.arrow(source + wide + 3, top + (path.source + 0.5) * pitch, frame + 4, middle)
-        canvas.label(cell - 9, middle, str(path.cell), "middle", size=12, quiet=True)
+        canvas.label(cell - 10, middle, f"T{path.cell}", "middle", size=12, quiet=True)
         canvas.cell(cell, middle - 14, 40, 28, number(path.kept), ink=Ink.LIVE)
         to = top + (path.target + 0.5) * pitch
         canvas.arrow(cell + 43, middle, target - 3, to)
@@ -143,15 +143,16 @@ FIGURES = (
     Figure(
         "p08",
         Text(
-            "Every number goes through the shared memory of its block. The elements are numbered through "
-            "both blocks, the cells of each block from 0."
+            "Every element passes through the shared memory of its block. The elements of a and output "
+            "are numbered through both blocks, those of shared memory from 0 in each block."
         ),
         Text(
-            "Three rows. Above, the elements 0 to 7 of a in global memory, all 1. In the middle two frames, "
-            "block 0 and block 1, each with four cells of shared memory, numbered 0 to 3, all 1. Below, the "
-            "elements 0 to 7 of output in global memory, all 11. An arrow leads from each element of a to a "
-            "cell, elements 0 to 3 to block 0, elements 4 to 7 to block 1, and from the cell across the "
-            "block's barrier to the element of output that has the same number as the element of a."
+            "Three rows. Above, the elements 0 to 7 of a in global memory, all 1. In the middle two "
+            "frames, block 0 and block 1, each with four elements of shared memory, numbered 0 to 3, all "
+            "1. Below, the elements 0 to 7 of output in global memory, all 11. An arrow leads from each "
+            "element of a to an element of shared memory, elements 0 to 3 to block 0, elements 4 to 7 to "
+            "block 1, and from there across the block’s barrier to the element of output that has the "
+            "same number as the element of a."
         ),
         draw_blocks,
         traces=("p08",),

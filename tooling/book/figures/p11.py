@@ -92,17 +92,18 @@ FIGURES = (
     Figure(
         "p11",
         Text(
-            "Every thread moves one element into shared memory. After the barrier it adds up a window of "
-            "three cells, which ends with its own. Threads 0 and 1 have fewer: there is nothing before "
-            "cell 0."
+            "Every thread copies one element to shared memory. After the barrier it adds the three "
+            "elements of its window, which ends with its own. Threads 0 and 1 have fewer: there is "
+            "nothing before element 0."
         ),
         Text(
-            "Above, the elements of a, 0 to 7. An arrow leads from each straight down into the cell of "
-            "shared memory with the same number. Below a line marked barrier() every thread has a row of "
-            "the eight cells with its window marked: cell 0 for thread 0, cells 0 and 1 for thread 1, "
-            "cells 0 to 2 for thread 2, and so on to cells 5 to 7 for thread 7. Dashed boxes are cells "
-            "that do not exist: two before cell 0 in the row of thread 0, one in that of thread 1. An "
-            "arrow leads from each row to its sum in output: 0, 1, 3, 6, 9, 12, 15, 18."
+            "Above, the elements of a, 0 to 7. An arrow leads from each straight down to the element of "
+            "shared memory with the same index. Below a line marked barrier() every thread has a row of "
+            "the eight elements with its window marked: element 0 for thread 0, elements 0 and 1 for "
+            "thread 1, elements 0 to 2 for thread 2, and so on to elements 5 to 7 for thread 7. Dashed "
+            "boxes are elements that do not exist: two before element 0 in the row of thread 0, one in "
+            "that of thread 1. An arrow leads from each row to its sum in output: 0, 1, 3, 6, 9, 12, 15, "
+            "18."
         ),
         draw_windows,
         traces=("p11",),

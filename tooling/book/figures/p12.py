@@ -29,6 +29,7 @@ def draw_dot_product(facts: Facts, sheet: Callable[[int, int], Canvas], *, narro
             canvas.cell(left + index * side, top, side, side, number(data[name].reshape(-1)[index]))
     for index in range(size):
         middle = left + index * side + side / 2
+        canvas.label(middle, 34 + side + 5, "×", "middle", size=13, quiet=True)
         canvas.arrow(middle, rows - 8, middle, rows + 22)
     first = Text("products, shared")
     draw_reduction(canvas, left, rows + gap, facts.trace("p12"), first=first, narrow=narrow)
@@ -40,9 +41,9 @@ def draw_banks(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: boo
     from tooling.book.figures.requests import draw_requests, request  # noqa: PLC0415 - brings NumPy
 
     rows = (
-        (Text("Here: thread i stores to cell i"), "p12"),
+        (Text("Here: thread i stores to element i"), "p12"),
         (
-            Text("Puzzle 32: thread i stores to cell 2i"),
+            Text("Puzzle 32: thread i stores to element 2i"),
             "p32 --two-way unsolved",
         ),
     )
@@ -58,13 +59,12 @@ FIGURES = (
     Figure(
         "p12",
         Text(
-            "Each thread multiplies one pair. Three steps then fold the eight products into the dot product."
+            "Each thread multiplies one pair. Three steps then reduce the eight products to the dot product."
         ),
         Text(
-            "Vectors a and b hold 0 to 7. Their products 0 1 4 9 16 25 36 49 stand in shared memory. "
-            "After stride 4 the "
-            "first four cells hold 16 26 40 58, after stride 2 the first two hold 56 84, after stride 1 "
-            "the first holds 140."
+            "Vectors a and b hold 0 to 7. Their products 0 1 4 9 16 25 36 49 are in shared memory. After "
+            "stride 4 the first four elements are 16 26 40 58, after stride 2 the first two are 56 84, "
+            "after stride 1 the first is 140."
         ),
         draw_dot_product,
         traces=("p12",),
@@ -73,9 +73,9 @@ FIGURES = (
     Figure(
         "p12-banks",
         Text(
-            "Which bank serves which thread of a warp. Above, every cell has a bank of its own, and one "
-            "pass serves all. Below, the threads of puzzle 32 leave every other cell empty: they meet in "
-            "pairs in half of the banks, and the warp waits for a second pass."
+            "Which bank serves which thread of a warp. Above, every element is in a bank of its own, and "
+            "all accesses are served in one pass. Below, the threads of puzzle 32 use every other element "
+            "only: they meet in pairs in half of the banks, and the warp waits for a second pass."
         ),
         Text(
             "Two maps with a column for each of the 32 banks. The upper one has a single row: threads 0 "

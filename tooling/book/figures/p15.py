@@ -62,12 +62,15 @@ def draw_rows_narrow(facts: Facts, sheet: Sheet) -> Canvas:
     sums = facts.expected("default")["out"].reshape(batch)
     side, left = 28, 6
     output = left + threads * side + 34
-    canvas = sheet(output + 54, 62 + batch * 76 - 24)
+    first = 82  # the top of the first row
+    canvas = sheet(output + 54, first + batch * 76 - 24)
     shared = Text("shared memory of the block")
     canvas.label(left, 14, shared, bold=True, size=13)
     canvas.label(output + 25, 14, "output", "middle", bold=True, size=13)
+    for thread in range(threads):
+        canvas.label(left + (thread + 0.5) * side, 36, f"T{thread}", "middle", size=12, quiet=True)
     for row in range(batch):
-        top = 62 + row * 76
+        top = first + row * 76
         name = Text("block (0, {row}), batch = {row}").of(row=row)
         canvas.label(left, top - 18, name, size=12, quiet=True)
         canvas.frame(left - 4, top - 6, threads * side + 8, side + 12)
@@ -96,22 +99,21 @@ def draw_steps(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 FIGURES = (
     Figure(
         "p15",
-        Text("Every row has a block of its own. Threads 6 and 7 have no column and bring zeros."),
+        Text("Every row has a block of its own. Threads 6 and 7 have no column and store zeros."),
         Text(
-            "A matrix of 4 rows and 6 columns. Each row goes into the 8 shared memory cells of one "
-            "block, the last two "
-            "of which hold zero, and from there into one element of the output: 15, 51, 87 and 123."
+            "A matrix of 4 rows and 6 columns. Each row is loaded into the 8 elements of one block’s "
+            "shared memory, the last two of which are zero, and reduced to one element of the output: 15, "
+            "51, 87 and 123."
         ),
         draw_rows,
         narrow=draw_rows_narrow,
     ),
     Figure(
         "p15-steps",
-        Text("Three steps fold eight cells into one. Pale cells are no longer looked at."),
+        Text("Three steps reduce eight elements to one. Pale elements are no longer read."),
         Text(
             "Shared memory of block 0. After loading: 0 1 2 3 4 5 0 0. After stride 4 the first four "
-            "cells hold 4 6 2 3, "
-            "after stride 2 the first two hold 6 9, after stride 1 the first holds 15."
+            "elements are 4 6 2 3, after stride 2 the first two are 6 9, after stride 1 the first is 15."
         ),
         draw_steps,
         traces=("p15",),

@@ -85,14 +85,14 @@ FIGURES = (
     Figure(
         "p23-memory",
         Text(
-            "What one step of the loop asks of memory. Each offset on the left begins 128 bytes, and a "
-            "number is the thread that reads there. Memory moves in the coloured pieces of 32 bytes: every "
-            "thread needs 4 bytes and moves 32."
+            "The memory request of one step of the loop. Each row is 128 bytes, with its offset on the "
+            "left, and a number is the thread that reads there. Memory is transferred in sectors of 32 "
+            "bytes (coloured): every thread needs 4 bytes and transfers 32."
         ),
         Text(
-            "A map of the input, a row for every 128 bytes. In each row the first of four 32-byte pieces is "
-            "coloured, and its first word belongs to one thread: thread 0 in the first row, thread 1 in the "
-            "second, and so on, to 32 rows for the 32 threads of the warp."
+            "A map of the input, a row for every 128 bytes. In each row the first of four 32-byte sectors "
+            "is coloured, and its first word belongs to one thread: thread 0 in the first row, thread 1 "
+            "in the second, and so on, to 32 rows for the 32 threads of the warp."
         ),
         draw_step,
         traces=("p23 --tiled",),

@@ -29,7 +29,7 @@ def _draw(facts: Facts, sheet: Callable[[int, int], Canvas], *, width: int, asid
     inset = 12 if aside else 4
     size = 14 if aside else 12
     low = 0 if aside else 22  # room for a line of words
-    canvas = sheet(left * 2 + blocks * width + aside, 424 + 2 * low)
+    canvas = sheet(left * 2 + blocks * width + aside, 424 + (0 if aside else 2 * low + 44))
     right = left + blocks * width
     canvas.label(left, 20, Text("input"), bold=True)
     canvas.frame(
@@ -57,12 +57,15 @@ def _draw(facts: Facts, sheet: Callable[[int, int], Canvas], *, width: int, asid
         canvas.cell(
             x + inset, 370 + 2 * low, inner - 2 * inset, 38, number(sums[block]), ink=Ink.RESULT, size=size
         )
-    for y, call in ((236 + low // 4, "cluster_arrive()"), (310 + low + low // 4, "cluster_wait()")):
-        canvas.arrow(left - 6, y, right + (22 if aside else 6), y, head=False, dashed=True)
+    calls = ((236 + low // 4, "cluster_arrive()"), (310 + low + low // 4, "cluster_wait()"))
+    for index, (y, call) in enumerate(calls, 1):
+        canvas.arrow(left - 6, y, right + (22 if aside else -4), y, head=False, dashed=True)
         if aside:
             canvas.label(right + 28, y, call, size=12, mono=True, quiet=True)
-        else:
-            canvas.plate((left + right) / 2, y, 126, call)
+        else:  # no room for names beside the lines: numbers, and a line for each below
+            canvas.label(right + 3, y, str(index), "middle", size=12, bold=True)
+            below = 424 + 2 * low + 20 * (index - 1) + 12
+            canvas.label(left, below, f"{index}  {call}", size=12, mono=True)
     return canvas
 
 
@@ -70,15 +73,14 @@ FIGURES = (
     Figure(
         "p34",
         Text(
-            "Each block scales and sums its own range. The cluster’s barrier begins before the sum and ends "
-            "after it."
+            "Each block multiplies and adds its own range. It arrives at the barrier of the cluster "
+            "before the sum and waits there after it."
         ),
         Text(
-            "Four blocks in one cluster. Block 0 takes elements 0 to 255 times 1, block 1 takes 256 to "
-            "511 times 2, block 2 takes "
-            "512 to 767 times 3, block 3 takes 768 to 1023 times 4. After cluster_arrive each block "
-            "sums its range; after "
-            "cluster_wait the outputs stand: 127.5, 255, 382.5 and 510."
+            "Four blocks in one cluster. Block 0 multiplies elements 0 to 255 by 1, block 1 elements 256 "
+            "to 511 by 2, block 2 elements 512 to 767 by 3, block 3 elements 768 to 1023 by 4. After "
+            "cluster_arrive each block adds its range; after cluster_wait the outputs are complete: "
+            "127.5, 255, 382.5 and 510."
         ),
         draw_cluster,
         narrow=draw_narrow,

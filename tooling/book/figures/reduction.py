@@ -48,7 +48,7 @@ def draw_reduction(
             canvas.label(x - 16, top + side / 2, label, "end", quiet=True)
         for cell, value in enumerate(move.cells):
             if index == 0:
-                ink = Ink.PLAIN if cell in loaded else Ink.SPARE
+                ink = Ink.LIVE if cell in loaded else Ink.SPARE
             elif cell not in move.written:
                 ink = Ink.SPARE
             else:
@@ -58,7 +58,7 @@ def draw_reduction(
             for cell in cells:
                 to = x + thread * side + side / 2
                 start = x + cell * side + side / 2
-                canvas.arrow(start, top - ROW + side + 2, to + (7 if cell != thread else 0), top - 3)
+                canvas.arrow(start, top - ROW + side + 2, to + (0.3 * side if cell != thread else 0), top - 3)
     return y + len(moves) * ROW
 
 

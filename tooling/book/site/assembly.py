@@ -176,7 +176,8 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
             found += list(search.sections(article, page))[: 2 if page in around.stubs else None]
     _write(made.folder / _SEARCH, search.script(found))
     listed = dict.fromkeys(entry.page for entry in around.entries if entry.page in around.pages)
-    _write(made.folder / PRINT, print_page({page: finished.read(page) for page in listed}, edition.language))
+    articles = {page: finished.read(page) for page in listed}
+    _write(made.folder / PRINT, print_page(finished.read("index.html"), articles, edition.language))
     made.finish()
     return finished
 

@@ -18,14 +18,14 @@ _OUTLINE = re.compile(r'<nav class="outline".*?</nav>', re.DOTALL)
 _STEPS = re.compile(r'<footer class="page-end">.*?</footer>', re.DOTALL)
 
 
-def print_page(pages: Mapping[str, str], language: str) -> str:
-    """The articles of all pages in the frame of the first one.
+def print_page(frame: str, pages: Mapping[str, str], language: str) -> str:
+    """The articles of all pages in one frame.
 
     Args:
-        pages: the finished pages by address, in reading order; the first is at the root of the edition.
+        frame: a finished page at the root of the edition.
+        pages: the finished pages by address, in reading order.
         language: of the edition.
     """
-    frame = next(iter(pages.values()))
     head, _, rest = frame.partition("<article>")
     tail = rest.partition("</article>")[2]
     articles = "\n".join(_article(page, html, pages) for page, html in pages.items())

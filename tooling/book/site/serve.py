@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from tooling.book.errors import BookError
 from tooling.book.site.build import build
@@ -25,6 +24,7 @@ from tooling.project import Project
 
 Say = Callable[[str], None]
 LOOPBACK = "127.0.0.1"
+_OWN_NAMES = (LOOPBACK, "localhost", "[::1]")
 EVENTS = "/~changes"
 POLL_SECONDS = 0.5
 _WATCHED = ("book", "i18n", "problems", "solutions", "tests/data/outputs")
@@ -43,9 +43,21 @@ _PROGRESS = """<script>
 </script>
 """
 _RELOAD = f"""<script>
-new EventSource("{EVENTS}").onmessage = () => location.reload();
+(() => {{
+  let first;
+  setInterval(async () => {{
+    if (document.hidden) return;
+    try {{
+      const number = await (await fetch("{EVENTS}")).text();
+      first ??= number;
+      if (number !== first) location.reload();
+    }} catch {{}} // the server has ended
+  }}, 1000);
+}})();
 </script>
 """.encode()
+# Pages ask every second: a browser opens at most six connections to a server, and one that stays open for
+# each page would let the seventh page wait forever.
 
 
 class PortTaken(BookError):
@@ -55,31 +67,13 @@ class PortTaken(BookError):
 
 
 class Changes(Struct):
-    """The pages that wait for the next build: one queue for each."""
+    """How often the site was built again; pages reload themselves when the number changes."""
 
-    _waiting: list[queue.Queue[str]] = field(default_factory=list)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    number: int = 0
 
     def announce(self) -> None:
         """Notifies every open page, in any language, to reload itself."""
-        with self._lock:
-            for each in self._waiting:
-                each.put("changed")
-
-    def listen(self) -> Iterator[str]:
-        """The announcements from now on; empty ones in between detect closed pages."""
-        mine: queue.Queue[str] = queue.Queue()
-        with self._lock:
-            self._waiting.append(mine)
-        try:
-            while True:
-                try:
-                    yield mine.get(timeout=15)
-                except queue.Empty:
-                    yield ""
-        finally:
-            with self._lock:
-                self._waiting.remove(mine)
+        self.number += 1
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -93,8 +87,13 @@ class Handler(SimpleHTTPRequestHandler):
         super().__init__(*arguments, directory=str(site))  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
+        # A page of another site could otherwise read these, after its name was rebound to this address.
+        host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
+        if host not in _OWN_NAMES:
+            self.send_error(421, "this server answers as localhost only")
+            return
         if self.path == EVENTS:
-            self._stream()
+            self._send(200, "text/plain", str(self.changes.number).encode())
             return
         path = Path(self.translate_path(self.path))
         if path.is_dir():
@@ -110,24 +109,15 @@ class Handler(SimpleHTTPRequestHandler):
             path, status = Path(self.directory) / "404.html", 404
         scripts = _progress_script(self.solved()).encode() + _RELOAD
         content = path.read_bytes().replace(b"</body>", scripts + b"</body>", 1)
+        self._send(status, "text/html; charset=utf-8", content)
+
+    def _send(self, status: int, kind: str, content: bytes) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-store")
         self.end_headers()
         self.wfile.write(content)
-
-    def _stream(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Cache-Control", "no-store")
-        self.end_headers()
-        try:
-            for event in self.changes.listen():
-                self.wfile.write(f"data: {event}\n\n".encode() if event else b": still here\n\n")
-                self.wfile.flush()
-        except OSError:
-            return  # the page was closed
 
     def log_message(self, format: str, *args: object) -> None:
         """Does not log requests."""
@@ -202,6 +192,8 @@ def rebuild(project: Project, site: Path, address: str, changes: Changes) -> str
         built = build(project, site, address)
     except ToolingError as error:
         return f"{error}\nthe pages are unchanged"
+    except Exception as error:  # noqa: BLE001 - whatever a file contains for a while, the server goes on
+        return f"the book cannot be built: {type(error).__name__}: {error}\nthe pages are unchanged"
     changes.announce()
     return f"built again in {built.seconds:.2f} s"
 
@@ -215,6 +207,6 @@ def stamps(project: Project) -> dict[str, int]:
                 path = f"{folder}/{file}"
                 try:
                     found[path] = os.stat(path).st_mtime_ns  # noqa: PTH116 - thousands of files twice a second
-                except FileNotFoundError:
-                    continue  # an editor is replacing it
+                except OSError:
+                    continue  # an editor is replacing it, or it is a link to itself
     return found

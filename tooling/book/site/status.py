@@ -24,6 +24,9 @@ def write_status(project: Project, source: Edition, edition: Edition) -> None:
     """Writes the report on a translated edition; an old one is replaced or deleted.
 
     Where the state cannot be determined (no git, no history) there is no report, and the pages say so.
+
+    Raises:
+        GitKilled: git was ended from outside, so the state is unknown only now.
     """
     path = status_path(project, edition)
     pages = _current(source, edition)
@@ -66,7 +69,7 @@ def _surveyed(project: Project, edition: Edition) -> str | None:
     """The report of `tooling check-translations status --format json`, without the findings in each page."""
     # Rarely needed, and the import takes as long as a build.
     from tooling.translations.freshness.survey import survey  # noqa: PLC0415
-    from tooling.translations.git.repository import GitError  # noqa: PLC0415
+    from tooling.translations.git.repository import GitError, GitKilled  # noqa: PLC0415
     from tooling.translations.report import json_document  # noqa: PLC0415
     from tooling.translations.report.policy import Policy  # noqa: PLC0415
     from tooling.translations.report.report import make_report  # noqa: PLC0415
@@ -76,5 +79,7 @@ def _surveyed(project: Project, edition: Edition) -> str | None:
     try:
         found = survey(Roots.under(project.root, edition.language))
         return json_document.render(make_report(found, None, Policy(), ignores))
+    except GitKilled:
+        raise
     except (GitError, OSError):
         return None

@@ -1,13 +1,15 @@
-"""`tooling update`."""
+"""`tooling init` and `tooling update`."""
 
 from __future__ import annotations
 
 import os
 
-from tooling.cli.learner_options import UpdateOptions
+from tooling.cli.learner_options import InitOptions, UpdateOptions
 from tooling.exit_codes import ExitCode
 from tooling.text import Text
 
+_MADE = Text("{path} has {count} puzzles")
+_THEN = Text("type")
 _CARRIED = Text("{path}: your answer was carried over")
 _NOT_CARRIED = Text("{path}: your answer was not carried over, because {why}")
 _COPY = Text("your file as it was: {copy}")
@@ -15,13 +17,33 @@ _COMPARE = Text("compare the two files, and copy what you need")
 _CURRENT = Text("no edited file was in the way")
 
 
+def init_command(options: InitOptions) -> int:
+    import shlex
+
+    from tooling.learning.own_folder import create
+    from tooling.reports.invocation import typed_path
+    from tooling.reports.terminal import open_terminal
+
+    project = create(options.folder)
+    terminal = open_terminal()
+    puzzles = len(list(project.problems.glob("p[0-9]*")))
+    path = typed_path(project.root, os.environ)
+    terminal.wrapped(_MADE.of(path=path, count=puzzles).render(options.lang))
+    terminal.line(_THEN.render(options.lang) + ":")
+    terminal.line(f"  cd {shlex.quote(str(options.folder))}")
+    terminal.line(f"  {'pixi run' if 'PIXI_ENVIRONMENT_NAME' in os.environ else 'uv run'} tooling start")
+    return ExitCode.PASSED
+
+
 def update_command(options: UpdateOptions) -> int:
+    from tooling.learning.own_folder import is_own_folder, refresh
     from tooling.learning.updating import pull
     from tooling.project import find_project
     from tooling.reports.invocation import typed_path
     from tooling.reports.terminal import open_terminal
 
-    carried = pull(find_project())
+    project = find_project()
+    carried = refresh(project) if is_own_folder(project) else pull(project)
     terminal = open_terminal()
     for each in carried:
         facts = {"path": typed_path(each.path, os.environ), "why": each.obstacle}

@@ -56,7 +56,6 @@ def doctor_command(options: DoctorOptions) -> int:
 
     from tooling.learning.doctor import State, examine
     from tooling.project import find_project
-    from tooling.reports.files import write_report
     from tooling.reports.invocation import as_typed
     from tooling.reports.terminal import open_terminal
     from tooling.text.sentences import in_language
@@ -77,6 +76,8 @@ def doctor_command(options: DoctorOptions) -> int:
             }
             for check in checks
         ]
+        from tooling.reports.files import write_report
+
         report = {"version": 1, "good": not bad, "checks": listed}
         write_report(options.json, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
     if options.json != "-":

@@ -85,8 +85,8 @@ class CheckHook(Hook):
             action,
             (index.x, index.y, index.z),
             (block.x, block.y, block.z),
-            inside // WARP,
-            inside % WARP,
+            inside // self.context.warp_size,
+            inside % self.context.warp_size,
             source_position(instruction),
             count,
         )

@@ -73,6 +73,7 @@ class Kind(StrEnum):
 
     EXITED_BEFORE_BARRIER = "exited-before-barrier"
     DIVERGENT_BARRIER = "divergent-barrier"
+    INACTIVE_AT_BARRIER = "inactive-at-barrier"
     MISSING_LANE = "missing-lane"
     ABSENT_SOURCE = "absent-source"
     SHORT_BARRIER = "short-barrier"

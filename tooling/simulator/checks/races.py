@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.backends import backend_of
 from tooling.simulator.checks.barrier_uses import BarrierUses
-from tooling.simulator.checks.base import WARP, CheckHook, action_of, lanes_of, survivors
+from tooling.simulator.checks.base import CheckHook, action_of, lanes_of, survivors
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.findings import Action, Buffer, Check, Finding, Kind, Party, Severity
 from tooling.simulator.checks.footprint import Footprints
@@ -297,7 +297,7 @@ class RaceCheck(CheckHook):
                 continue
             if part.uniform and part.kind is AccessKind.LOAD and not shadow.was_written(0, shadow.count):
                 # All lanes read one address that is never written: one reader per warp is enough.
-                warps = part.threads // WARP
+                warps = part.threads // self.context.warp_size
                 first = np.flatnonzero(np.diff(warps, prepend=-1))
                 part = lanes_of(part, np.unique(np.append(first, len(warps) - 1)))
             yield sparse_target(part, shadow, part.addresses - home.base, mark=mark, home=home)
@@ -368,11 +368,19 @@ class RaceCheck(CheckHook):
         lanes = np.flatnonzero(clash)
         if len(lanes):
             mine, others = target.keys[lanes] & THREAD, known[lanes] & THREAD
-            lanes = lanes[self._clocks.unordered(others, stamps_of(known[lanes]), mine)]
+            unordered = self._clocks.unordered(others, stamps_of(known[lanes]), mine)
+            if self.context.lockstep:  # a warp performs its accesses in the order of its instructions
+                unordered &= self._warp(others) != self._warp(mine)
+            lanes = lanes[unordered]
         if len(lanes) and kind is Kind.WRITE_AFTER_WRITE:
             lanes = lanes[self._changes_value(target, lanes)]
         self._report(target, known, lanes, kind)
         self._report(target, known, flying, Kind.COPY_IN_FLIGHT)
+
+    def _warp(self, threads: Keys) -> Keys:
+        """A number of each thread's warp, different for warps of different blocks."""
+        size = self.context.threads_per_block
+        return threads // size * size + threads % size // self.context.warp_size
 
     def _compare_within(self, target: Target, displaced: NDArray[np.int64]) -> None:
         """Lanes of one instruction that wrote the same granule: a race unless they wrote the same value."""

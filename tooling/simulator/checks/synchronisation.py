@@ -257,6 +257,19 @@ class SynchronisationCheck(CheckHook):
             Kind.DIVERGENT_BARRIER, waiters[0].instruction, parties, expected=expected, arrived=arrived
         )
 
+    def barrier_inactive(self, threads: Ints, inactive: Ints, instruction: Instruction) -> None:
+        """Report one warp of which a part is at the barrier."""
+        size, warp_size = self.context.threads_per_block, self.context.warp_size
+        warp = int(inactive[0]) // size, int(inactive[0]) % size // warp_size
+        here, there = (
+            t[(t // size == warp[0]) & (t % size // warp_size == warp[1])] for t in (threads, inactive)
+        )
+        if not len(here):  # no thread of the warp takes part: it passes a branch that the compiler kept
+            return
+        party = self.party(int(here[0]), Action.BARRIER, instruction, len(here))
+        total = len(here) + len(there)
+        self._note(Kind.INACTIVE_AT_BARRIER, instruction, (party,), expected=total, arrived=len(here))
+
     # Deadlock
 
     def stuck(self, waiters: Sequence[Waiter]) -> None:

@@ -328,6 +328,17 @@ FINDINGS: Mapping[str, FindingText] = {
             "thread)."
         ),
     ),
+    "inactive-at-barrier": FindingText(
+        Text("barrier reached by {arrived} of {expected} threads of a warp; a branch excludes the others"),
+        Text(
+            "This GPU counts warps at a barrier, so that the block continues. A GPU that counts threads "
+            "waits forever, and `barrier()` orders nothing for threads that do not reach it."
+        ),
+        Text(
+            "Move `barrier()` out of the `if` (or out of the loop whose length differs from thread to "
+            "thread)."
+        ),
+    ),
     "missing-lane": FindingText(
         Text("a warp operation expects lanes {mask}, but lanes {lanes} do not take part"),
         Text(

@@ -60,13 +60,13 @@ class LineProfile(Struct):
     """Everything at one line.
 
     Attributes:
-        ptx: its PTX instructions by line: the mnemonic, and how often a warp issued it.
+        forms: its instructions by line of the code: the mnemonic, and how often a warp issued it.
     """
 
     line: Line
     counts: Counts = field(default_factory=Counts)
     accesses: dict[tuple[int, Route], AccessProfile] = field(default_factory=dict)
-    ptx: dict[int, tuple[str, int]] = field(default_factory=dict)
+    forms: dict[int, tuple[str, int]] = field(default_factory=dict)
 
 
 class KernelProfile(Struct):
@@ -138,8 +138,8 @@ def _add(kernel: KernelProfile, tally: Tally, context: LaunchContext) -> None:
     line = Line(position.file, position.line)
     profile = kernel.lines.setdefault(line, LineProfile(line))
     profile.counts.add(tally.counts)
-    _, issued = profile.ptx.get(position.code_line, ("", 0))
-    profile.ptx[position.code_line] = (tally.instruction.form, issued + tally.counts.instructions)
+    _, issued = profile.forms.get(position.code_line, ("", 0))
+    profile.forms[position.code_line] = (tally.instruction.form, issued + tally.counts.instructions)
     kernel.counts.add(tally.counts)
     for route, traffic in tally.counts.routes.items():
         access = profile.accesses.get((position.code_line, route))

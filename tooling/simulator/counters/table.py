@@ -89,11 +89,13 @@ COLUMNS = (
 _COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
 
 
-def show(kernels: Sequence[KernelProfile], console: Console, language: str, *, ptx: bool = False) -> None:
+def show(
+    kernels: Sequence[KernelProfile], console: Console, language: str, *, instructions: bool = False
+) -> None:
     """Print a table for each kernel, and notes on the numbers.
 
     Args:
-        ptx: with the PTX instructions of each line, and how often a warp issued them.
+        instructions: with the instructions of each line, and how often a warp issued them.
     """
     if not kernels:
         console.print(say("no_launch", language))
@@ -101,7 +103,7 @@ def show(kernels: Sequence[KernelProfile], console: Console, language: str, *, p
     for kernel in kernels:
         console.print()
         console.print(headline(kernel, language), highlight=False)
-        console.print(_table(kernel, language, console.width, ptx=ptx))
+        console.print(_table(kernel, language, console.width, instructions=instructions))
     console.print()
     for note in ("no_times", "ptx_note"):
         console.print(f"[dim]{say(note, language)}[/]", highlight=False)
@@ -118,7 +120,7 @@ def headline(kernel: KernelProfile, language: str) -> str:
     return f"[bold]{escape(kernel.name)}[/]  {', '.join(parts)}"
 
 
-def _table(kernel: KernelProfile, language: str, width: int, *, ptx: bool) -> Table:
+def _table(kernel: KernelProfile, language: str, width: int, *, instructions: bool) -> Table:
     shown = [column for column in COLUMNS if column.number(kernel.counts)]
     room = max(16, width - 24 - sum(2 + _head_width(column, language) for column in shown))
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
@@ -131,10 +133,10 @@ def _table(kernel: KernelProfile, language: str, width: int, *, ptx: bool) -> Ta
         name = file_and_line(profile.line) or say("elsewhere", language)
         cells = [_cell(column, profile.counts) for column in shown]
         table.add_row(escape(name), escape(text), *cells)
-        if ptx:
-            for line, (form, instructions) in sorted(profile.ptx.items()):
+        if instructions:
+            for line, (form, issued) in sorted(profile.forms.items()):
                 words = shortened(f"  {form}", room)
-                table.add_row(f"  PTX:{line}", escape(words), f"{instructions:,}", style="dim")
+                table.add_row(f"  PTX:{line}", escape(words), f"{issued:,}", style="dim")
     totals = [_cell(column, kernel.counts) for column in shown]
     table.add_row(say("total", language), "", *totals, style="bold")
     return table

@@ -234,6 +234,9 @@ class Hook:
     def barrier_mixed(self, waiters: Sequence[Waiter]) -> None:
         """Lanes of one warp passed a barrier together, but by several `.aligned` instructions: undefined."""
 
+    def barrier_inactive(self, threads: Ints, inactive: Ints, instruction: Instruction) -> None:
+        """Warps arrive at a barrier with these active threads, while others of their threads are inactive."""
+
     def barrier_counts(self, waiters: Sequence[Waiter]) -> None:
         """Threads (the first) reach a barrier at which others of their block wait for another count."""
 

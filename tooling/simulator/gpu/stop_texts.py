@@ -29,6 +29,7 @@ WRONG_CLUSTER = Text("a cluster of {blocks} blocks; 1 to {most} are possible")
 NO_MULTIPLE = Text("grid {grid} is not a multiple of the cluster {cluster}")
 NOT_SIMULATED = Text("the simulated GPU cannot run this launch of {kernel}")
 ON_A_REAL_GPU = Text("run this program on a real GPU (--target nvidia)")
+NO_MEMORY = Text("this machine has too little memory for the launch and what the checks record of it")
 TOO_MANY_BLOCKS = Text("a grid of {blocks} blocks; the checks support at most {most}")
 WITHOUT_CHECKS = Text("use fewer blocks, or run it without checks (--no-check)")
 EMPTY_CLUSTER = Text("grid {grid}, block {block} and cluster {cluster} must be at least 1")
@@ -101,8 +102,6 @@ NO_FUNCTION = Text("a call of address {address:#x}, where there is no function w
 
 # Instructions that cannot be executed.
 
-AT_PTX_LINE = Text("PTX line {line}, column {column}{source}")
-AT_CODE_OFFSET = Text("machine code at {offset}{source}")
 FROM = Text(", from {source}")
 CANNOT_EXECUTE = Text("cannot execute `{form}`")
 NEVER_GUESSES = Text(
@@ -138,14 +137,3 @@ UNKNOWN_PARAM = Text("unknown `.param` variable `{name}`")
 UNKNOWN_LABEL = Text("unknown label `{name}`")
 UNKNOWN_VARIABLE = Text("unknown variable `{name}`")
 UNKNOWN_REGISTER = Text("unknown register `{name}`")
-
-# Code objects.
-
-NO_CODE_OBJECT = Text("the program loads a module that is not machine code for an AMD GPU")
-OTHER_ARCHITECTURE = Text("the program was built for {found}, and the simulated GPU is {wanted}")
-DAMAGED_CODE_OBJECT = Text("the code object cannot be read: {reason}")
-NO_CODE_THERE = Text("a jump to {address:#x}, where there is no code of the kernel")
-UNKNOWN_ENCODING = Text("this encoding is unknown")
-UNSUPPORTED_MODE = Text(
-    "floating-point mode {mode}: only rounding to nearest with subnormal numbers is supported"
-)

@@ -8,6 +8,7 @@ maps it at `base`, so that a device address is the address of the same byte in t
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import mmap
 import os
 from functools import cache
@@ -60,7 +61,7 @@ class Arena:
         self._file_bytes = size
         self._remapped: dict[int, int] = {}
         try:
-            self.descriptor = os.memfd_create("simulated-gpu", os.MFD_CLOEXEC)
+            self.descriptor = os.memfd_create("simulated-gpu", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         except (AttributeError, OSError) as error:
             raise ArenaUnavailable(
                 "the simulated GPU gets no memory file",
@@ -69,6 +70,8 @@ class Arena:
             ) from error
         try:
             os.ftruncate(self.descriptor, size)
+            # A program that made the file shorter would end this process by SIGBUS.
+            fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
             flags = mmap.MAP_SHARED | _MAP_NORESERVE
             self._map = mmap.mmap(self.descriptor, size, flags, mmap.PROT_READ | mmap.PROT_WRITE)
         except (OSError, ValueError, OverflowError) as error:
@@ -131,7 +134,6 @@ class Arena:
         if self.descriptor >= 0:
             for address, size in list(self._remapped.items()):
                 self.restore(address, size)
-            os.ftruncate(self.descriptor, self.size)
-            self._map.madvise(mmap.MADV_REMOVE, 0, self.size)
+            self.drop(0, self._file_bytes)  # a sealed file cannot be made shorter
             os.close(self.descriptor)
             self.descriptor = -1

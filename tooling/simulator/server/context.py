@@ -29,6 +29,7 @@ from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3, FaultKind, Launch, LaunchResult
 from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.simulator.gpu.stop_texts import (
+    NO_MEMORY,
     NOT_SIMULATED,
     ON_A_REAL_GPU,
     REFUSED,
@@ -40,6 +41,7 @@ from tooling.simulator.server.arena import Arena
 from tooling.simulator.server.buffers import Buffers
 from tooling.simulator.server.device_output import DeviceOutput
 from tooling.simulator.server.protocol import (
+    ARENA_BYTES,
     MAGIC,
     REQUESTS,
     VERSION,
@@ -67,6 +69,10 @@ class LaunchRecord(Struct, frozen=True):
     launch: Launch
     module: Module
     result: LaunchResult
+
+
+_HIGHEST_ARENA = (1 << 57) - ARENA_BYTES
+"""Addresses of programs have at most 57 bits, with five levels of page tables."""
 
 
 class Gpu(Struct):
@@ -195,8 +201,8 @@ class Context:
         shape = REQUESTS[Opcode.HELLO].reply
         if version != VERSION:
             return DriverResult.SYSTEM_DRIVER_MISMATCH, struct.pack("<I", VERSION).ljust(shape.size, b"\0")
-        if self._memory is not None or base % mmap.PAGESIZE or base == 0:
-            raise ProtocolError("a second HELLO, or an arena that is not page-aligned")
+        if self._memory is not None or base % mmap.PAGESIZE or not 0 < base < _HIGHEST_ARENA:
+            raise ProtocolError("a second HELLO, or an arena that is not page-aligned user memory")
         device = self.gpu.backend.device
         self._arena = Arena(base)
         self._memory = DeviceMemory(self._arena.buffer, base)
@@ -328,6 +334,8 @@ class Context:
             result = gpu.executor.run(
                 Job(launch, module, self.memory, self._hooks, self._output.add, self._gone)
             )
+        except MemoryError:
+            return self._not_simulated(launch, module, NO_MEMORY, WITHOUT_CHECKS)
         except ToolingError as error:
             gpu.errors.append(error)
             self.fault = DriverResult.LAUNCH_FAILED

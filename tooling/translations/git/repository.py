@@ -23,6 +23,10 @@ class GitError(ToolingError):
     """A git command failed."""
 
 
+class GitKilled(GitError):
+    """A git process was ended by a signal, so its answer is unknown."""
+
+
 class GitNotInstalled(GitError):
     """No `git` on PATH."""
 
@@ -100,6 +104,12 @@ def start_process(
 def explain(stderr: bytes, arguments: Sequence[str], status: int) -> GitError:
     """The error for a git process that failed, with its output and a hint."""
     text = stderr.decode("utf-8", "replace").strip()
+    if status < 0:
+        return GitKilled(
+            f"git {arguments[0]} was ended by signal {-status}",
+            why="something outside ended it; most often the system has run out of memory",
+            hint="run it again",
+        )
     if "not a git repository" in text:
         return _not_a_repository()
     hint = "run the same command by hand to see more"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from tooling.gc_pause import paused_gc
 from tooling.simulator.amd.architectures import Architecture
 from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
@@ -90,7 +92,26 @@ def _reachable(module: CodeObject, kernel: KernelFunction, decoder: Decoder) -> 
                 work += starts
             if instruction.name in ("s_endpgm", "s_branch", "s_setpc_b64"):
                 break
-    return dict(sorted(found.items()))
+    return _with_atomic_loads(dict(sorted(found.items())))
+
+
+def _with_atomic_loads(instructions: dict[int, MachineInstruction]) -> dict[int, MachineInstruction]:
+    """Mark the loads that are part of an atomic operation.
+
+    The compiler turns an operation that it has no instruction for into a loop of compare-and-swap, whose
+    first load is a plain one. It has the source position of the operation.
+    """
+    positions = {
+        instruction.source
+        for instruction in instructions.values()
+        if "_atomic_cmpswap" in instruction.name or "_cmpst_" in instruction.name
+    } - {None}
+    return {
+        offset: replace(instruction, modifiers=("relaxed",))
+        if instruction.source in positions and "_load_" in instruction.name
+        else instruction
+        for offset, instruction in instructions.items()
+    }
 
 
 def function_starts(module: CodeObject) -> list[int]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tooling.simulator.amd.texts import AT_CODE_OFFSET
 from tooling.simulator.gpu.code_model import SourceLocation
-from tooling.simulator.gpu.stop_texts import AT_CODE_OFFSET, CANNOT_EXECUTE, FROM, UNKNOWN_FORM
+from tooling.simulator.gpu.stop_texts import CANNOT_EXECUTE, FROM, UNKNOWN_FORM
 from tooling.simulator.program.backend import CodeError
 from tooling.text import Text
 

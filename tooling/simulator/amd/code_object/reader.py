@@ -22,8 +22,8 @@ from tooling.simulator.amd.code_object.model import (
     KernelFunction,
     Segment,
 )
+from tooling.simulator.amd.texts import DAMAGED_CODE_OBJECT, NO_CODE_OBJECT, OTHER_ARCHITECTURE
 from tooling.simulator.gpu.code_model import Function, Parameter, SourceLocation, Variable
-from tooling.simulator.gpu.stop_texts import DAMAGED_CODE_OBJECT, NO_CODE_OBJECT, OTHER_ARCHITECTURE
 
 _MACHINE = 224  # EM_AMDGPU
 _DESCRIPTOR = struct.Struct("<III4xq20xIIIH6x")

@@ -15,8 +15,8 @@ from tooling.simulator.amd.decoding.operands import LITERAL, OperandCodes, liter
 from tooling.simulator.amd.decoding.text import write_text
 from tooling.simulator.amd.semantics.registry import dwords
 from tooling.simulator.amd.semantics.tables import lookup
+from tooling.simulator.amd.texts import UNKNOWN_ENCODING
 from tooling.simulator.gpu.code_model import SourceLocation
-from tooling.simulator.gpu.stop_texts import UNKNOWN_ENCODING
 
 _SDWA_CODE, _DPP_CODE = 249, 250
 _SELECTIONS = ("BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD")
@@ -49,7 +49,7 @@ class Decoder:
         name = next((name for mask, value, name in self._encodings if word & mask == value), None)
         known = len(code) - offset
         try:
-            if name is None or known < 4:
+            if name is None or known < 4 or offset < 0 or offset % 4:
                 raise LookupError(name)
             found = _Reader(self, name, raw, offset, source).read()
         except (LookupError, StopIteration) as error:
@@ -353,13 +353,15 @@ class _Reader:
             return self._made(
                 name, results=self._results(name, ("b32",), operand), sources=(Modified(operand),)
             )
+        is_mix = name.startswith("v_fma_mix")
         low, high = self._field("op_sel"), self._field("op_sel_hi") | self._field("op_sel_hi2") << 2
         negate, negate_high = self._field("neg"), self._field("neg_hi")
         sources = tuple(
             Modified(
                 self._source(self._field(f"src{number}"), kind),
                 negate=bool(negate >> number & 1),
-                negate_high=bool(negate_high >> number & 1),
+                negate_high=bool(negate_high >> number & 1) and not is_mix,
+                absolute=bool(negate_high >> number & 1) and is_mix,
                 low_half=low >> number & 1,
                 high_half=high >> number & 1,
             )
@@ -449,6 +451,9 @@ _UNTABLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "s_quadmask_b64": (("b64",), ("b64",)), "s_wqm_b64": (("b64",), ("b64",)),
     "s_movrels_b32": (("b32",), ("b32",)), "s_movreld_b32": (("b32",), ("b32",)),
     "v_readfirstlane_b32": (("b32",), ("b32",)), "v_readlane_b32": (("b32",), ("b32", "b32")),
+    "v_fma_mix_f32": (("b32",), ("b32", "b32", "b32")),
+    "v_fma_mixlo_f16": (("b32",), ("b32", "b32", "b32")),
+    "v_fma_mixhi_f16": (("b32",), ("b32", "b32", "b32")),
     "v_writelane_b32": (("b32",), ("b32", "b32")), "v_swap_b32": (("b32",), ("b32",)),
 }  # fmt: skip
 """Types of results and sources of instructions that are not in the tables of semantics."""

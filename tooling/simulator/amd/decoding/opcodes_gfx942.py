@@ -65,10 +65,10 @@ VOP1: dict[int, str] = {
     20: "v_cvt_f32_ubyte3", 21: "v_cvt_u32_f64", 22: "v_cvt_f64_u32", 23: "v_trunc_f64", 24: "v_ceil_f64",
     25: "v_rndne_f64", 26: "v_floor_f64", 27: "v_fract_f32", 28: "v_trunc_f32", 29: "v_ceil_f32",
     30: "v_rndne_f32", 31: "v_floor_f32", 32: "v_exp_f32", 33: "v_log_f32", 34: "v_rcp_f32",
-    36: "v_rsq_f32", 37: "v_rcp_f64", 38: "v_rsq_f64", 39: "v_sqrt_f32", 40: "v_sqrt_f64", 41: "v_sin_f32",
-    42: "v_cos_f32", 43: "v_not_b32", 44: "v_bfrev_b32", 45: "v_ffbh_u32", 46: "v_ffbl_b32",
-    47: "v_ffbh_i32", 48: "v_frexp_exp_i32_f64", 49: "v_frexp_mant_f64", 50: "v_fract_f64",
-    51: "v_frexp_exp_i32_f32", 52: "v_frexp_mant_f32", 53: "v_clrexcp", 56: "v_mov_b64",
+    35: "v_rcp_iflag_f32", 36: "v_rsq_f32", 37: "v_rcp_f64", 38: "v_rsq_f64", 39: "v_sqrt_f32",
+    40: "v_sqrt_f64", 41: "v_sin_f32", 42: "v_cos_f32", 43: "v_not_b32", 44: "v_bfrev_b32",
+    45: "v_ffbh_u32", 46: "v_ffbl_b32", 47: "v_ffbh_i32", 48: "v_frexp_exp_i32_f64", 49: "v_frexp_mant_f64",
+    50: "v_fract_f64", 51: "v_frexp_exp_i32_f32", 52: "v_frexp_mant_f32", 53: "v_clrexcp", 56: "v_mov_b64",
     57: "v_cvt_f16_u16", 58: "v_cvt_f16_i16", 59: "v_cvt_u16_f16", 60: "v_cvt_i16_f16", 61: "v_rcp_f16",
     62: "v_sqrt_f16", 63: "v_rsq_f16", 64: "v_log_f16", 65: "v_exp_f16", 66: "v_frexp_mant_f16",
     67: "v_frexp_exp_i16_f16", 68: "v_floor_f16", 69: "v_ceil_f16", 70: "v_trunc_f16", 71: "v_rndne_f16",
@@ -136,6 +136,7 @@ VOP3SD: dict[int, str] = {
 }
 
 VOP3P: dict[int, str] = {
+    32: "v_fma_mix_f32", 33: "v_fma_mixlo_f16", 34: "v_fma_mixhi_f16",
     88: "v_accvgpr_read_b32", 89: "v_accvgpr_write_b32",
     1: "v_pk_mul_lo_u16", 2: "v_pk_add_i16", 3: "v_pk_sub_i16", 4: "v_pk_lshlrev_b16",
     5: "v_pk_lshrrev_b16", 6: "v_pk_ashrrev_i16", 7: "v_pk_max_i16", 8: "v_pk_min_i16", 10: "v_pk_add_u16",

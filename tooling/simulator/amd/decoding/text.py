@@ -37,7 +37,7 @@ def _source(source: Modified) -> str:
 def _operands(instruction: MachineInstruction) -> list[str]:
     name, encoding = instruction.name, instruction.encoding
     results = [result.text for result in instruction.results]
-    if encoding in ("VOP3P",):
+    if encoding == "VOP3P" and "_mix" not in name:
         return results + [source.operand.text for source in instruction.sources]
     sources = [_source(source) for source in instruction.sources]
     if encoding == "SOPP":
@@ -166,10 +166,11 @@ def _packed(instruction: MachineInstruction) -> list[str]:
     if instruction.name.startswith(("v_accvgpr", "v_mfma")):
         return []
     found = []
+    is_mix = "_mix" in instruction.name
     for label, values, default in (
         ("op_sel", [source.low_half for source in sources], 0),
-        ("op_sel_hi", [source.high_half for source in sources], 1),
-        ("neg_lo", [int(source.negate) for source in sources], 0),
+        ("op_sel_hi", [source.high_half for source in sources], 0 if is_mix else 1),
+        ("neg_lo", [int(source.negate and not is_mix) for source in sources], 0),
         ("neg_hi", [int(source.negate_high) for source in sources], 0),
     ):
         if any(value != default for value in values):

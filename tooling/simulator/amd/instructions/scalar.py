@@ -14,10 +14,10 @@ from tooling.simulator.amd.instructions.binders import binds, step_of
 from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.registers import combined, halves
 from tooling.simulator.amd.lowering.waves import ACTIVE, EXEC, SCC, WaveGroup, set_exec
+from tooling.simulator.amd.texts import NO_CODE_THERE
 from tooling.simulator.gpu.faults import trapped
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.launch import FaultKind, KernelFault
-from tooling.simulator.gpu.stop_texts import NO_CODE_THERE
 from tooling.simulator.numerics.rounding import U32, U64
 from tooling.simulator.program.program import Batch, End
 
@@ -253,6 +253,14 @@ def _barrier(lowering: Lowering, instruction: MachineInstruction, following: int
 
     def end(group: Group, batch: Batch) -> bool:
         group.pc = following
+        active = group.get(ACTIVE)
+        if len(active) != 1 and batch.hooks.barrier_inactive:
+            has_thread = batch.spaces.shape.has_thread
+            inactive = ~active if has_thread is None else group.pick(has_thread) & ~active
+            if inactive.any() and active.any():
+                threads = group.pick(batch.spaces.threads)
+                for hook in batch.hooks.barrier_inactive:
+                    hook.barrier_inactive(threads[active], threads[inactive], instruction)
         return batch.barriers.arrive(group, 0, None, instruction, stay=True)
 
     lowering.block.end = end

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.instructions.binders import binds, step_of
 from tooling.simulator.amd.lowering.binder import Lowering, put
 from tooling.simulator.amd.lowering.waves import ACTIVE, WaveGroup
-from tooling.simulator.numerics.rounding import U32
+from tooling.simulator.amd.semantics.floats import quieted
+from tooling.simulator.numerics.rounding import F16, F32, U16, U32, fma32
 from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
@@ -93,6 +96,38 @@ def _count_lower_lanes(lowering: Lowering, instruction: MachineInstruction, _fol
     def step(group: WaveGroup, _batch: Batch) -> None:
         lower = np.tile(below, group.waves)
         write(group, np.bitwise_count(mask(group) & lower).astype(U32) + base(group))
+
+    lowering.block.steps.append(step_of(step))
+
+
+def _widened(reader: Callable[[WaveGroup], Array]) -> Callable[[WaveGroup], Array]:
+    return lambda group: reader(group).astype(F32)
+
+
+@binds("v_fma_mix_f32", "v_fma_mixlo_f16", "v_fma_mixhi_f16")
+def _mixed_precision(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """A fused multiply-add of operands that are float32, or a float16 half of a register (op_sel_hi)."""
+    readers: list[Callable[[WaveGroup], Array]] = []
+    for source in instruction.sources:
+        if source.high_half:
+            readers.append(_widened(lowering.vector(replace(source, high_half=0), "f16")))
+        else:
+            readers.append(lowering.vector(replace(source, low_half=0), "f32"))
+    high = instruction.name == "v_fma_mixhi_f16"
+    narrow = instruction.name != "v_fma_mix_f32"
+    (slot,) = lowering.vector_slots(instruction.results[0])
+    fused = quieted(fma32)
+    if instruction.flags:
+        raise lowering.unsupported(instruction)
+
+    def step(group: WaveGroup, _batch: Batch) -> None:
+        value = fused(*[np.asarray(reader(group)) for reader in readers])
+        if not narrow:
+            put(group, slot, value.view(U32))
+            return
+        bits, old = value.astype(F16).view(U16).astype(U32), group.get(slot).view(U32)
+        low = U32.type(0xFFFF)
+        put(group, slot, (old & low) | bits << U32.type(16) if high else (old & ~low) | bits)
 
     lowering.block.steps.append(step_of(step))
 

@@ -32,7 +32,7 @@ Array = NDArray[Any]
 Reader: TypeAlias = Callable[[WaveGroup], Array]
 Writer: TypeAlias = Callable[[WaveGroup, Array], None]
 
-_SIGNS = {"f16": 0x8000, "f32": 0x80000000, "f64": 1 << 63, "bf16": 0x8000}
+_SIGNS = {"f16": 0x8000, "f32": 0x80000000, "b32": 0x80000000, "f64": 1 << 63, "bf16": 0x8000}
 _SELECT = {"BYTE_0": (0, 8), "BYTE_1": (8, 8), "BYTE_2": (16, 8), "BYTE_3": (24, 8),
            "WORD_0": (0, 16), "WORD_1": (16, 16)}  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tooling.simulator.amd.code_object.errors import CodeObjectError
 from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.registers import PARAMETERS
-from tooling.simulator.gpu.stop_texts import DAMAGED_CODE_OBJECT, UNSUPPORTED_MODE
+from tooling.simulator.amd.texts import DAMAGED_CODE_OBJECT, UNSUPPORTED_MODE
 from tooling.simulator.numerics.rounding import U32
 from tooling.simulator.program.program import Origin
 

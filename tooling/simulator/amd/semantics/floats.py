@@ -338,6 +338,7 @@ enter(
     _VOP2, "f32 <- f32 f32",
     v_mul_legacy_f32=lambda a, b: np.where((a == 0) | (b == 0), F32.type(0), _multiply(a, b)),
 )  # fmt: skip
+enter(_VOP1, "f32 <- f32", v_rcp_iflag_f32=quieted(_via64(lambda a: 1.0 / a)))
 enter(_VOP3, "f32 mask <- f32 f32 f32", v_div_scale_f32=_div_scale(96, 64, 23))
 enter(_VOP3, "f64 mask <- f64 f64 f64", v_div_scale_f64=_div_scale(768, 128, 53))
 enter(_VOP3, "f32 <- f32 f32 f32 vcc", v_div_fmas_f32=quieted(_div_fmas("f32", 32)))

@@ -29,6 +29,7 @@ _LOC = re.compile(
     r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+[^,]+)?(?:\s*,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
 )
 _LISTS = (".branchtargets", ".calltargets", ".callprototype")
+_MOST_NESTED = 256  # compilers nest a few blocks at most
 _MARKS = re.compile(r"[{}]|(?:(?<=[;{}])|^)\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
 _BANK = re.compile(r"([%\w$]+)\s*(?:<\s*(\d+)\s*>)?$")
 
@@ -104,6 +105,8 @@ class BodyParser:
             elif text[0] == "{":
                 self.scope_count += 1
                 self.scopes.append({})
+                if len(self.scopes) > _MOST_NESTED:
+                    raise PtxError(f"blocks are nested more than {_MOST_NESTED} deep", line=index + 1)
                 index = self._rest(index, text[1:])
                 self._labels_ahead(index)
             else:
@@ -113,8 +116,8 @@ class BodyParser:
     def _labels_ahead(self, index: int) -> None:
         """Declare the labels of the nested block at `index`, so that forward branches are renamed too."""
         depth = 0
-        for line in self.lines[index:]:
-            text = line.split("//", 1)[0]
+        for number in range(index, len(self.lines)):
+            text = self.lines[number].split("//", 1)[0]
             for mark in _MARKS.finditer(text):
                 if mark[0] == "{":
                     depth += 1

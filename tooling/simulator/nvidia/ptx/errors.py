@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from tooling.simulator.gpu.code_model import SourceLocation
-from tooling.simulator.gpu.stop_texts import AT_PTX_LINE, FROM
+from tooling.simulator.gpu.stop_texts import FROM
 from tooling.simulator.program.backend import CodeError
 from tooling.text import Text
 
@@ -55,6 +55,7 @@ def locate(lines: Sequence[str], index: int, start: int, token: str) -> tuple[in
 
 
 _AT = Text("{place}: {what}")
+_AT_LINE = Text("PTX line {line}, column {column}{source}")
 
 
 class PtxError(CodeError):
@@ -85,7 +86,7 @@ class PtxError(CodeError):
         self.column = column
         self.text = text
         self.source = source
-        place = AT_PTX_LINE.of(line=line, column=column, source=FROM.of(source=source) if source else "")
+        place = _AT_LINE.of(line=line, column=column, source=FROM.of(source=source) if source else "")
         super().__init__(_AT.of(place=place, what=what), why=why, hint=hint)
 
     def __str__(self) -> str:

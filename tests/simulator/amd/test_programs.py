@@ -1,0 +1,132 @@
+"""Mojo programs that were built for gfx942, unmodified, on the simulated AMD GPU."""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import re
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.machine import needs_simulated_gpu
+from tooling.simulator.amd.architectures import GFX942, GFX1100
+from tooling.simulator.amd.code_object.reader import read_code_object
+from tooling.simulator.backends import backend_for
+from tooling.simulator.checks.findings import Kind
+from tooling.simulator.program.backend import CodeError
+from tooling.simulator.server.session import Simulation, SimulationOptions
+from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
+
+pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@functools.cache
+def program(name: str, accelerator: str = "gfx942") -> Path:
+    """A program of the folder, built for an accelerator."""
+    request = BuildRequest(PROGRAMS / f"{name}.mojo", accelerator=accelerator)
+    return build(request, find_toolchain(), open_cache()).path
+
+
+def run(name: str, *arguments: str, accelerator: str = "gfx942") -> tuple[str, Simulation]:
+    """Standard output of a program on the simulated GPU that it was built for, and the simulation."""
+    instruction_set = "ptx" if accelerator.startswith("sm_") else accelerator
+    with Simulation(SimulationOptions(instruction_set=instruction_set)) as simulation:
+        done = subprocess.run(
+            [program(name, accelerator), *arguments],
+            env=os.environ | simulation.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    assert not simulation.errors
+    return done.stdout, simulation
+
+
+def line_of(name: str, text: str, occurrence: int = 0) -> int:
+    """The line of a program that contains a text."""
+    lines = (PROGRAMS / f"{name}.mojo").read_text().splitlines()
+    return [number for number, line in enumerate(lines, 1) if text in line][occurrence]
+
+
+@pytest.mark.parametrize(
+    ("defect", "kinds", "text", "occurrence"),
+    [
+        ("correct", [], "", 0),
+        ("race", [Kind.READ_AFTER_WRITE], "shared[unsafe_offset=SIZE - 1 - t]", 0),
+        ("bounds", [Kind.PAST_THE_END], "output[unsafe_offset=i + 1]", 0),
+        ("unwritten", [Kind.UNWRITTEN_READ], "output[unsafe_offset=t] = shared[unsafe_offset=t]", 0),
+        (
+            "divergent",
+            [Kind.INACTIVE_AT_BARRIER, Kind.EXITED_BEFORE_BARRIER],
+            "        barrier()",
+            0,
+        ),
+    ],
+)
+def test_a_defect_is_reported_at_its_line(defect: str, kinds: list[Kind], text: str, occurrence: int) -> None:
+    _, simulation = run("defects", defect)
+    assert [finding.kind for finding in simulation.findings] == kinds
+    lines = {finding.parties[0].position.line for finding in simulation.findings}
+    assert lines == ({line_of("defects", text, occurrence)} if text else set())
+
+
+@pytest.mark.slow
+def test_both_vendors_compute_the_same() -> None:
+    """Integer arithmetic, conversions, divergent loops, shared memory, atomics and exact float arithmetic."""
+    texts = {}
+    for accelerator in ("gfx942", "sm_90a"):
+        text, simulation = run("operations", accelerator=accelerator)
+        assert not simulation.findings
+        texts[accelerator] = text.splitlines()
+    exact = [[line for line in lines if not line.startswith("functions")] for lines in texts.values()]
+    assert len(exact[0]) == 7 * 192
+    assert exact[0] == exact[1]
+    approximate = [
+        [float(line.split()[2]) for line in lines if line.startswith("functions")] for lines in texts.values()
+    ]
+    assert approximate[0] == pytest.approx(approximate[1], rel=1e-5)
+
+
+def code_objects(name: str) -> list[bytes]:
+    """The code objects inside a built program."""
+    content = program(name).read_bytes()
+    starts = [match.start() for match in re.finditer(b"\\x7fELF\x02\x01\x01\x40", content)]
+    return [content[start:end] for start, end in pairwise([*starts, len(content)])]
+
+
+def test_a_code_object_of_another_architecture_is_refused() -> None:
+    with pytest.raises(CodeError) as caught:
+        read_code_object(code_objects("defects")[0], GFX1100)
+    assert str(caught.value) == "the program was built for gfx942, and the simulated GPU is gfx1100"
+
+
+def test_a_file_that_is_no_code_object_is_refused() -> None:
+    with pytest.raises(CodeError) as caught:
+        read_code_object(Path("/proc/self/exe").read_bytes(), GFX942)
+    assert str(caught.value) == "the program loads a module that is not machine code for an AMD GPU"
+
+
+def test_damaged_code_objects_are_refused_or_run() -> None:
+    """Reading and decoding never fails in another way than with the reason."""
+    chance = random.Random(7)
+    originals = code_objects("defects")
+    read = 0
+    for _ in range(400):
+        damaged = bytearray(chance.choice(originals)[:6000])
+        for _ in range(chance.choice((1, 2, 8, 64))):
+            damaged[chance.randrange(len(damaged))] = chance.getrandbits(8)
+        try:
+            module = read_code_object(bytes(damaged), GFX942)
+            for kernel in module.kernels.values():
+                backend_for("gfx942").decode(module, kernel)
+            read += 1
+        except CodeError as error:
+            assert str(error)
+    assert read > 50

@@ -1,0 +1,168 @@
+"""The table of operations agrees with the vendor's pseudo-code on edge and random operands."""
+
+from __future__ import annotations
+
+import random
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.simulator.amd.pseudo_code import NotTranslated, evaluate
+from tooling.simulator.amd.semantics.registry import DTYPES, OPERATIONS, Operation
+from tooling.simulator.amd.semantics.tables import TABLES
+
+str_pcode = pytest.importorskip("tinygrad.runtime.autogen.amd.cdna.str_pcode")
+
+assert TABLES, "importing them enters the operations"
+
+TRIALS = 60
+EDGES = (
+    0, 1, 2, 31, 32, 33, 63, 64, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0x80000001,
+    0xFFFFFFFF,
+)  # fmt: skip
+FLOATS = (0.0, -0.0, 1.0, -1.5, 2.5, 3e4, 1e-3, 0.5, -2.0, np.inf, -np.inf, np.nan)
+
+DIFFERENT = {
+    # The pseudo-code has no clamp below 1, which the instruction guarantees (CDNA 3 ISA 12.8, V_FRACT).
+    "v_fract_f16", "v_fract_f32", "v_fract_f64",
+    # The pseudo-code reads the lane's number, which `instructions.vector` adds.
+    "v_mbcnt_lo_u32_b32", "v_mbcnt_hi_u32_b32",
+    # The pseudo-code tests 64 bits of a 32-bit result.
+    "s_bcnt1_i32_b64", "s_bcnt0_i32_b64",
+}  # fmt: skip
+
+
+@cache
+def texts() -> dict[str, str]:
+    """The pseudo-code of each mnemonic."""
+    found: dict[str, str] = {}
+    for opcode, text in str_pcode.PCODE.items():
+        found.setdefault(re.sub(r"_e(32|64)$", "", opcode.name.lower()), text)
+    return found
+
+
+IMMEDIATE = ("s_cmpk", "s_movk", "s_cmovk", "s_addk", "s_mulk")
+"""These have 16 bits in the instruction, which the decoder extends and the pseudo-code does."""
+
+
+APPROXIMATE = ("v_rcp", "v_rsq", "v_sqrt", "v_exp", "v_log", "v_sin", "v_cos")
+"""The pseudo-code rounds intermediate results of these: one unit in the last place is allowed."""
+
+
+def operand(kind: str, name: str, chance: random.Random) -> int:
+    """The bits of an operand."""
+    width = 8 * DTYPES[kind].itemsize
+    value = chance.choice(EDGES) if chance.random() < 0.5 else chance.getrandbits(width)
+    if width == 64 and chance.random() < 0.5:
+        value = value << 32 | chance.getrandbits(32)
+    if kind in ("f16", "f32", "f64") and chance.random() < 0.5:
+        value = int(np.array([chance.choice(FLOATS)], DTYPES[kind]).view(f"u{width // 8}")[0])
+    if name == "v_pack_b32_f16":
+        value &= 0x7BFF  # a NaN as a float would lose its payload in the evaluation
+    return value & (1 << width) - 1
+
+
+def as_array(bits: int, kind: str) -> np.ndarray[Any, Any]:
+    dtype = DTYPES[kind]
+    return np.array([bits & (1 << 8 * dtype.itemsize) - 1], f"u{dtype.itemsize}").view(dtype)
+
+
+def compare(operation: Operation, text: str, chance: random.Random) -> None:
+    """One trial. Raises NotTranslated or AssertionError."""
+    registers = {"SCC": chance.getrandbits(1), "VCC": chance.getrandbits(64), "D0": chance.getrandbits(64)}
+    arguments: list[Any] = []
+    position = 0
+    for kind in operation.arguments:
+        if kind == "scc":
+            arguments.append(np.array([bool(registers["SCC"])]))
+        elif kind in ("mask", "vcc"):
+            arguments.append(np.array([bool(registers["VCC"] & 1)]))
+        elif kind == "acc":
+            arguments.append(as_array(registers["D0"], operation.results[0]))
+        else:
+            bits = operand(kind, operation.name, chance)
+            registers[f"S{position}"] = bits
+            if operation.name.startswith(IMMEDIATE) and position == ("cmpk" in operation.name):
+                low = bits & 0xFFFF
+                registers[f"S{position}"] = low
+                unsigned = operation.name.endswith("u32")
+                bits = low if unsigned else (low ^ 0x8000) - 0x8000 & 0xFFFFFFFF
+            arguments.append(as_array(bits, kind))
+            position += 1
+    expected = evaluate(text, registers)
+    with np.errstate(all="ignore"):
+        found = operation.function(*arguments)
+    results = found if isinstance(found, tuple) else (found,)
+    for kind, value in zip(operation.results, results, strict=True):
+        number = np.asarray(value)
+        if kind == "scc":
+            assert int(number[0]) == expected["SCC"] & 1, (operation.name, registers)
+        elif kind == "mask":
+            place = "D0" if "D0.u64[laneId]" in text else "D1" if "D1" in text else "VCC"
+            assert int(number[0]) == expected[place] & 1, (operation.name, registers)
+        else:
+            wanted = as_array(expected["D0"], kind)
+            got = number.astype(wanted.dtype)
+            if kind in ("f16", "f32", "f64"):
+                if operation.name.startswith(APPROXIMATE) and np.isfinite(got) and np.isfinite(wanted):
+                    np.testing.assert_array_max_ulp(got, wanted, 1)
+                    return
+                np.testing.assert_array_equal(got, wanted, err_msg=f"{operation.name} {registers}")
+                zero = got == 0
+                assert (np.signbit(got[zero]) == np.signbit(wanted[zero])).all(), (operation.name, registers)
+            else:
+                assert int(got[0]) == int(wanted[0]), (operation.name, registers)
+
+
+def test_operations_agree_with_the_pseudo_code() -> None:
+    chance = random.Random(942)
+    compared = 0
+    for name, operation in OPERATIONS.items():
+        text = texts().get(name)
+        if text is None or name in DIFFERENT:
+            continue
+        trials = 0
+        for _ in range(TRIALS):
+            try:
+                compare(operation, text, chance)
+                trials += 1
+            except NotTranslated:
+                continue  # this construct, or a special case of this operand, is not evaluated
+        compared += trials >= TRIALS // 4
+    assert compared >= 300, compared
+
+
+def test_a_wrong_operation_is_found() -> None:
+    """The comparison can fail."""
+    wrong = OPERATIONS["v_sub_u32"]
+    with pytest.raises(AssertionError):
+        for _ in range(TRIALS):
+            compare(wrong, texts()["v_add_u32"], random.Random(1))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "result"),
+    [
+        ("v_max_f32", (-0.0, 0.0), 0.0),
+        ("v_min_f32", (0.0, -0.0), -0.0),
+        ("v_max_f32", (float("nan"), 2.0), 2.0),
+        ("v_cvt_i32_f32", (3e9,), 2**31 - 1),
+        ("v_cvt_u32_f32", (-1.0,), 0),
+        ("v_cvt_i32_f32", (float("nan"),), 0),
+        ("v_rndne_f32", (2.5,), 2.0),
+        ("v_rcp_f32", (4.0,), 0.25),
+        ("v_sin_f32", (0.25,), 1.0),
+        ("v_exp_f32", (10.0,), 1024.0),
+        ("v_frexp_mant_f32", (12.0,), 0.75),
+        ("v_frexp_exp_i32_f32", (12.0,), 4),
+    ],
+)
+def test_floating_point_results(name: str, arguments: tuple[float, ...], result: float) -> None:
+    """What the evaluation of the pseudo-code leaves out."""
+    operation = OPERATIONS[name]
+    found = operation.function(*(np.array([value], np.float32) for value in arguments))
+    assert found[0] == result
+    assert np.signbit(found[0]) == np.signbit(result)

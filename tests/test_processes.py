@@ -1,0 +1,86 @@
+"""Programs end with the command that started them, and so does everything that they started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tooling.execution.program import Ending, run_program
+from tooling.processes import run_captured
+
+SESSION_OF_ITS_OWN = """
+import os, subprocess, sys, time
+children = [
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+    for _ in range(2)
+]
+if os.fork() == 0:  # an orphan: its parent ends at once
+    os.setsid()
+    if os.fork() == 0:
+        print(os.getpid(), flush=True)
+        time.sleep(60)
+    os._exit(0)
+print(*(child.pid for child in children), flush=True)
+time.sleep({seconds})
+"""
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended; waits for it for a while."""
+    for _ in range(200):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and child subreapers")
+@pytest.mark.parametrize(("seconds", "ending"), [(60, Ending.TIME_LIMIT), (0.5, Ending.EXITED)])
+def test_children_in_sessions_of_their_own_end_with_the_program(seconds: float, ending: Ending) -> None:
+    transcript = run_program(
+        [sys.executable, "-c", SESSION_OF_ITS_OWN.format(seconds=seconds)],
+        environment=os.environ,
+        time_limit=5,
+    )
+    pids = [int(word) for word in transcript.stdout.split()]
+    assert transcript.ending is ending
+    assert len(pids) == 3
+    assert all(gone(pid) for pid in pids)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM])
+def test_a_program_ends_when_the_tool_is_killed(number: signal.Signals) -> None:
+    code = (
+        "import os, sys; from tooling.execution.program import run_program\n"
+        "program = 'import os, time; print(os.getpid(), flush=True); time.sleep(60)'\n"
+        "run_program([sys.executable, '-c', program],"
+        " environment=os.environ, time_limit=60, stream=lambda data: os.write(1, data))"
+    )
+    tool = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert tool.stdout is not None
+    pid = int(tool.stdout.readline())
+    os.kill(tool.pid, number)
+    tool.wait()
+    tool.stdout.close()
+    assert gone(pid)
+
+
+def test_a_helper_leaves_no_guard_behind() -> None:
+    done = run_captured([sys.executable, "-c", "print('done')"])
+    assert (done.status, done.stdout) == (0, "done\n")
+    assert not [
+        path
+        for path in Path("/proc/self/task").glob("*/children")
+        for child in path.read_text().split()
+        if b"guard" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]

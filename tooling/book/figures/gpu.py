@@ -1,0 +1,88 @@
+"""The parts of a GPU: multiprocessors with their blocks, warps and memories, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts
+from tooling.book.figures.figure import Figure
+from tooling.text import Text
+
+_GAP = 14
+
+
+def draw_wide(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+    """Three multiprocessors of many, side by side."""
+    return _draw(sheet(798, 386), ("SM 0", "SM 1", "SM 131"), 252)
+
+
+def draw_narrow(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
+    """Two of them."""
+    return _draw(sheet(328, 386), ("SM 0", "SM 131"), 156)
+
+
+def _draw(canvas: Canvas, names: tuple[str, ...], width: int) -> Canvas:
+    step = (canvas.width - 2 - width) / (len(names) - 1)
+    for index, name in enumerate(names):
+        _multiprocessor(canvas, 1 + index * step, width, name)
+    for index in range(1, len(names)):
+        x = 1 + index * step - (step - width) / 2
+        if index == len(names) - 1:
+            canvas.label(x, 120, "…", "middle", quiet=True, size=16)
+    inside = canvas.width - 2
+    for y, height, text, ink in (
+        (278, 36, Text("L2 cache"), Ink.PLAIN),
+        (338, 46, Text("global memory"), Ink.PLAIN),
+    ):
+        canvas.cell(1, y, inside, height, ink=ink)
+        canvas.label(canvas.width / 2, y + height / 2, text, "middle", bold=True)
+    for index in range(len(names)):
+        middle = 1 + index * step + width / 2
+        _both_ways(canvas, middle, 244, 276)
+        _both_ways(canvas, middle, 316, 336)
+    return canvas
+
+
+def _both_ways(canvas: Canvas, x: float, top: float, bottom: float) -> None:
+    canvas.arrow(x - 5, bottom, x - 5, top)
+    canvas.arrow(x + 5, top, x + 5, bottom)
+
+
+def _multiprocessor(canvas: Canvas, x: float, width: float, name: str) -> None:
+    """A multiprocessor: two blocks of three warps, registers, shared memory."""
+    canvas.frame(x, 1, width, 240)
+    canvas.label(x + width / 2, 18, name, "middle", bold=True)
+    block = (width - 3 * _GAP) / 2
+    for column in range(2):
+        left = x + _GAP + column * (block + _GAP)
+        canvas.frame(left, 34, block, 108, dashed=True)
+        canvas.label(left + block / 2, 48, Text("block"), "middle", size=12, quiet=True)
+        lanes = 8 if block > 90 else 4  # drawn for a warp of 32
+        lane = (block - 16) / lanes
+        for warp in range(3):
+            for index in range(lanes):
+                canvas.cell(left + 8 + index * lane, 62 + warp * 25, lane, 18, ink=Ink.LIVE)
+    for row, text in enumerate((Text("registers"), Text("shared memory, L1"))):
+        y = 154 + row * 42
+        canvas.cell(x + _GAP, y, width - 2 * _GAP, 34, ink=Ink.LIVE)
+        canvas.label(x + width / 2, y + 17, text, "middle", size=13 if width > 200 else 12)
+
+
+FIGURES = (
+    Figure(
+        name="gpu",
+        caption=Text(
+            "A GPU. Each multiprocessor (SM) runs the warps of its blocks, here a row of cells for each "
+            "warp, and has registers and shared memory of its own. All multiprocessors share the L2 cache "
+            "and the global memory."
+        ),
+        description=Text(
+            "Multiprocessors from SM 0 to SM 131 side by side. Each contains two blocks with three warps, a "
+            "bar of registers, and a bar of shared memory with the L1 cache. Arrows lead from each to a wide "
+            "bar, the L2 cache, and from there to another one, the global memory."
+        ),
+        draw=draw_wide,
+        narrow=draw_narrow,
+    ),
+)

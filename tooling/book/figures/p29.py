@@ -1,0 +1,165 @@
+"""Puzzle 29: the stages of a pipeline, the threads that work in them, and the rounds of two buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts, number
+from tooling.book.figures.figure import Figure
+from tooling.book.figures.lanes import Row, Sheet, Step, cells, draw_rows, draw_steps
+from tooling.book.figures.traces import BARRIER, SHARED, Trace
+from tooling.text import Text
+
+_STAGES = "p29_tile_tensor --multi-stage"
+_ROUNDS = "p29_tile_tensor --double-buffer"
+
+
+def draw_stages(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Which threads store in each stage, and the barriers between the stages."""
+    trace = facts.trace(_STAGES)
+    threads = trace.block[0]
+    labels = (Text("stage 1: load"), Text("stage 2: blur"), Text("stage 3: smooth"))
+    steps: list[Step] = []
+    for stage, label in zip(_stages(trace), labels, strict=True):
+        if steps:
+            steps.append(Step("barrier()", range(threads), _of(threads, threads)))
+        steps.append(Step(label, stage, _of(len(stage), threads)))
+    return draw_steps(sheet, steps, threads=threads, left=146, right=108, narrow=narrow)
+
+
+def _of(active: int, threads: int) -> Text:
+    return Text("{active} of {lanes}").of(active=active, lanes=threads)
+
+
+def _stages(trace: Trace) -> Iterator[frozenset[int]]:
+    """The threads of block 0 that store between two barriers."""
+    storing: set[int] = set()
+    for event in trace.of_block(0):
+        if event.action == BARRIER:
+            yield frozenset(storing)
+            storing = set()
+        elif event.action == "store":
+            storing.update(event.threads)
+    yield frozenset(storing)
+
+
+def draw_values(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The first elements of block 0 after each stage, with one window for each of them."""
+    trace = facts.trace(_STAGES)
+    radius = facts.constant("BLUR_RADIUS")
+    own = facts.inputs("multi-stage")["input"].tolist()
+    out = facts.expected("multi-stage")["out"].tolist()
+    size = trace.block[0]
+    shared: dict[int, float] = {}
+    loaded: dict[int, float] = {}
+    for event in trace.of_block(0):
+        if event.action == BARRIER and not loaded:
+            loaded, shared = shared, {}
+        elif event.action == "store" and event.buffer == SHARED:
+            shared.update(zip(event.elements, event.values, strict=True))
+    low = min(shared)
+    blurred = {element - low: value for element, value in shared.items()}
+    first = min(loaded)
+    chosen = 4 if not narrow else 3
+    columns = range(7 if narrow else 9)
+    window = tuple((chosen + j, chosen) for j in range(-radius, radius + 1))
+    rows = (
+        Row("input", cells({i: f"{own[i]:.2f}" for i in columns}, Ink.PLAIN)),
+        Row(
+            "input_shared",
+            cells({i: f"{loaded[first + i]:.3f}" for i in columns}, Ink.LIVE),
+            tuple((i, i) for i in columns),
+        ),
+        Row("blur_shared", cells({i: f"{blurred[i]:.3f}" for i in columns}, Ink.LIVE), window),
+        Row(
+            "output",
+            cells({i: f"{out[i]:.3f}" for i in columns}, Ink.RESULT),
+            tuple((chosen + j, chosen) for j in (-1, 0, 1)),
+        ),
+    )
+    if size < len(columns):
+        raise ValueError("a block is shorter than the figure")
+    return draw_rows(
+        sheet, rows, tuple(columns), Text("element"), side=48 if narrow else 62, left=130, narrow=narrow
+    )
+
+
+def draw_rounds(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The elements around a step of the input after each round, and the buffer that holds them."""
+    trace = facts.trace(_ROUNDS)
+    threads = trace.block[0]
+    rounds = [
+        dict(zip(event.threads, event.values, strict=True))
+        for event in trace.of_block(0)
+        if event.action == "store" and event.buffer == SHARED and len(event.threads) == threads
+    ]
+    out = facts.expected("double-buffer")["out"].tolist()
+    columns = range(6, 13) if narrow else range(5, 15)
+    rows = []
+    for index, values in enumerate(rounds):
+        buffer = "ab"[index % 2]
+        label = (Text("loaded, buffer_{buffer}") if not index else Text("round {index}, buffer_{buffer}")).of(
+            index=index, buffer=buffer
+        )
+        middle = columns[len(columns) // 2]
+        arrows = tuple((middle + j, middle) for j in (-1, 0, 1)) if index else ()
+        texts = {i: number(round(values[i], 3)) for i in columns}
+        rows.append(Row(label, cells(texts, Ink.LIVE), arrows))
+    rows.append(Row("output", cells({i: number(round(out[i], 3)) for i in columns}, Ink.RESULT)))
+    return draw_rows(
+        sheet, rows, tuple(columns), Text("element"), side=48 if narrow else 54, left=150, narrow=narrow
+    )
+
+
+FIGURES = (
+    Figure(
+        "p29",
+        Text(
+            "The first elements of the pipeline: loaded and multiplied by 1.1, blurred, smoothed. The arrows "
+            "show what one element of a stage is computed from: elements that other threads have stored in "
+            "the stage before."
+        ),
+        Text(
+            "Four rows for the first elements. The input is 0.00, 1.01, 2.02, 3.03, 4.04 and so on; "
+            "input_shared is 0.000, 1.111, 2.222, 3.333, 4.444. Five arrows lead from input_shared to one "
+            "element of blur_shared, three arrows from blur_shared to one element of the output. The output "
+            "begins with 1.666, 2.333, 3.400."
+        ),
+        draw_values,
+        traces=(_STAGES,),
+        narrow=partial(draw_values, narrow=True),
+    ),
+    Figure(
+        "p29-stages",
+        Text(
+            "The threads that work in each stage. A cell represents eight threads. All 256 threads pass both "
+            "barriers, also those without work in the stage."
+        ),
+        Text(
+            "Five rows of 32 cells, each for eight of the 256 threads. In stage 1 the threads 0 to 127 load. "
+            "All threads pass the barrier. In stage 2 the threads 128 to 255 blur. All threads pass the "
+            "second barrier. In stage 3 all threads smooth."
+        ),
+        draw_stages,
+        traces=(_STAGES,),
+        narrow=partial(draw_stages, narrow=True),
+    ),
+    Figure(
+        "p29-rounds",
+        Text(
+            "Three rounds around a step in the input. Each round reads one buffer and writes the other. The "
+            "arrows show the three elements that one mean is computed from."
+        ),
+        Text(
+            "Five rows of elements. Loaded into buffer a: ones up to element 9, zeros from element 10. After "
+            "round 1, in buffer b, elements 9 and 10 are 0.667 and 0.333. After round 2, in buffer a, "
+            "elements 8 to 11 are 0.889, 0.667, 0.333 and 0.111. After round 3, in buffer b, elements 7 to "
+            "12 are 0.963, 0.852, 0.63, 0.37, 0.148 and 0.037. The output is the same."
+        ),
+        draw_rounds,
+        traces=(_ROUNDS,),
+        narrow=partial(draw_rounds, narrow=True),
+    ),
+)

@@ -1,0 +1,118 @@
+"""Puzzle 33: which lane holds which element of an mma instruction, and the banks of a lane's loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts
+from tooling.book.figures.figure import Figure
+from tooling.text import Text
+
+Sheet = Callable[[int, int], Canvas]
+Place = tuple[int, int]
+
+_LANES = 32
+_SHOWN = 5  # the lane whose elements are marked
+_SPARE = 4  # the columns that the challenge adds to a row of the tile of a
+
+
+def a_elements(lane: int) -> tuple[Place, ...]:
+    """Row and column of the elements that `load_a_fragment` gives a lane, of 16 x 8."""
+    r, c = lane // 4, lane % 4
+    return (r, c), (r + 8, c), (r, c + 4), (r + 8, c + 4)
+
+
+def b_elements(lane: int) -> tuple[Place, ...]:
+    """Those of `load_b_fragment`, of 8 x 8."""
+    r, c = lane % 4, lane // 4
+    return (r, c), (r + 4, c)
+
+
+def sum_elements(lane: int) -> tuple[Place, ...]:
+    """Those that `store_fragment` writes, of 16 x 8."""
+    r, c = lane // 4, lane % 4 * 2
+    return (r, c), (r, c + 1), (r + 8, c), (r + 8, c + 1)
+
+
+def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """`b` above, `a` on the left, the sums between them: each element with the lane that holds it."""
+    rows, depth, cols = (facts.constant(f"MMA_{name}", "p33_tile_tensor") for name in "MKN")
+    cell, gap, left = (17, 16, 2) if narrow else (27, 30, 10)
+    top = 30
+    right, below = left + depth * cell + gap, top + depth * cell + gap + 18
+    canvas = sheet(right + cols * cell + left, below + rows * cell + 8)
+
+    def grid(x: float, y: float, elements: Callable[[int], tuple[Place, ...]], mine: Ink) -> None:
+        for lane in range(_LANES):
+            for row, col in elements(lane):
+                ink = mine if lane == _SHOWN else Ink.PLAIN
+                size = 9 if narrow else 12
+                canvas.cell(x + col * cell, y + row * cell, cell, cell, str(lane), ink=ink, size=size)
+
+    canvas.label(left, below - 14, Text("a: {rows} × {cols}").of(rows=rows, cols=depth), bold=True, size=13)
+    canvas.label(right, top - 14, Text("b: {rows} × {cols}").of(rows=depth, cols=cols), bold=True, size=13)
+    canvas.label(
+        right, below - 14, Text("sums: {rows} × {cols}").of(rows=rows, cols=cols), bold=True, size=13
+    )
+    grid(left, below, a_elements, Ink.LIVE)
+    grid(right, top, b_elements, Ink.LIVE)
+    grid(right, below, sum_elements, Ink.RESULT)
+    return canvas
+
+
+def draw_banks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The banks that serve a warp's first load of `a`, without and with spare columns."""
+    import numpy as np  # noqa: PLC0415
+
+    from tooling.book.figures.requests import draw_requests  # noqa: PLC0415 - brings NumPy
+    from tooling.simulator.counters.banks import Service  # noqa: PLC0415
+    from tooling.simulator.counters.hook import Sample  # noqa: PLC0415
+    from tooling.simulator.counters.profile import Picture  # noqa: PLC0415
+    from tooling.simulator.gpu.launch import Dim3  # noqa: PLC0415
+
+    pictures = []
+    for words in (_LANES, _LANES + _SPARE):
+        first = [a_elements(lane)[0] for lane in range(_LANES)]
+        addresses = np.array([(row * words + col) * 4 for row, col in first], np.int64)
+        heading = Text("Rows of {words} words").of(words=words)
+        pictures.append((heading, Picture(Sample(addresses, 4, 0, 0, Service.LOAD), Dim3(0, 0, 0), 0)))
+    return draw_requests(sheet, pictures, narrow=narrow)
+
+
+FIGURES = (
+    Figure(
+        "p33",
+        Text(
+            "One mma instruction: 16 × 8 elements of a times 8 × 8 elements of b, added to 16 × 8 "
+            "sums. The number in each place is the lane of the warp that holds this element; the "
+            "elements of lane 5 are marked."
+        ),
+        Text(
+            "Three grids of lane numbers. The rows of a contain 0 1 2 3 0 1 2 3, then 4 5 6 7 4 5 6 7 "
+            "and so on to lane 31 in row 7, and the same again in rows 8 to 15. The columns of b "
+            "contain 0 1 2 3 0 1 2 3 from top to bottom, the next column 4 5 6 7 4 5 6 7. The rows of "
+            "the sums contain each lane twice: 0 0 1 1 2 2 3 3, then 4 4 5 5 6 6 7 7. Lane 5 has the "
+            "elements (1, 1), (9, 1), (1, 5) and (9, 5) of a, (1, 1) and (5, 1) of b, and the sums "
+            "(1, 2), (1, 3), (9, 2) and (9, 3)."
+        ),
+        draw_fragments,
+        narrow=partial(draw_fragments, narrow=True),
+    ),
+    Figure(
+        "p33-banks",
+        Text(
+            "The banks that serve a warp when each lane loads its first element of a. Above, as in "
+            "the solution: eight passes over four banks. Below, with four spare words in each row: "
+            "one pass over all banks."
+        ),
+        Text(
+            "Two maps with a column for each of the 32 banks. In the upper one only banks 0 to 3 are "
+            "used, in eight passes: lanes 0 to 3 in the first, 4 to 7 in the second and so on. In the "
+            "lower one a single pass serves lanes 0 to 31 in the banks of the same numbers."
+        ),
+        draw_banks,
+        narrow=partial(draw_banks, narrow=True),
+    ),
+)

@@ -1,0 +1,172 @@
+"""Puzzle 35: requests of scalar and vector accesses, addresses of vectors, and the times of the kernels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tooling.book.errors import malformed
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.facts import Facts
+from tooling.book.figures.figure import Figure
+from tooling.text import Text
+
+if TYPE_CHECKING:
+    from tooling.book.figures.traces import Event
+    from tooling.simulator.counters.profile import Picture
+
+Sheet = Callable[[int, int], Canvas]
+
+_PROGRAM = "p35_tile_tensor"
+_KERNELS = ("scalar", "unaligned", "aligned")
+_WORD = 4  # bytes
+_VECTOR = 16
+
+
+def _first_request(event: Event) -> Picture:
+    """What the first warp asks for with one load, of as many words as a thread of the event has."""
+    import numpy as np  # noqa: PLC0415
+
+    from tooling.simulator.counters.hook import Sample  # noqa: PLC0415
+    from tooling.simulator.counters.profile import Picture  # noqa: PLC0415
+    from tooling.simulator.counters.warp_rows import LANES  # noqa: PLC0415
+    from tooling.simulator.gpu.launch import Dim3  # noqa: PLC0415
+
+    words = len(event.elements) // len(set(event.threads))
+    addresses = np.array(event.elements[: LANES * words : words], np.int64) * _WORD
+    return Picture(Sample(addresses, words * _WORD, 0, 0, None), Dim3(0, 0, 0), 0)
+
+
+def draw_loads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """The first load instruction of each kernel, as the first warp executes it."""
+    from tooling.book.figures.requests import draw_requests  # noqa: PLC0415 - brings NumPy
+
+    pictures = []
+    for kernel in _KERNELS:
+        events = facts.trace(f"{_PROGRAM} --{kernel}").of_block(0)
+        loads = [event for event in events if event.action == "load"]
+        several, one = Text("{kernel}: first of {loads} loads"), Text("{kernel}: the only load")
+        heading = several if len(loads) > 1 else one
+        pictures.append((heading.of(kernel=kernel, loads=len(loads)), _first_request(loads[0])))
+    return draw_requests(sheet, pictures, narrow=narrow)
+
+
+def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Sixteen words of a buffer, the boundaries of 16 bytes, and a vector at three addresses."""
+    words = 12 if narrow else 16
+    cell, left, high = (25, 6, 26) if narrow else (34, 20, 30)
+    canvas = sheet(left + words * cell + left, 262)
+    canvas.label(left, 16, Text("address in bytes"), size=12, quiet=True)
+    for word in range(words):
+        x = left + word * cell
+        canvas.label(x + 2, 38, str(word * _WORD), size=10 if narrow else 12, mono=True, quiet=True)
+        canvas.cell(x + 1, 48, cell - 2, high, str(word), ink=Ink.PLAIN, size=11 if narrow else 13)
+    for boundary in range(0, words + 1, _VECTOR // _WORD):
+        x = left + boundary * cell
+        canvas.arrow(x, 44, x, 240, head=False, dashed=True)
+    rows = (
+        (4, Text("begins at 16: aligned to 16 bytes"), Ink.LIVE),
+        (5, Text("begins at 20: aligned to 4 bytes only"), Ink.SPARE),
+        (6, Text("begins at 24: aligned to 8 bytes"), Ink.SPARE),
+    )
+    for line, (first, words_of_it, ink) in enumerate(rows):
+        y = 92 + line * 52
+        canvas.cell(left + first * cell + 1, y, 4 * cell - 2, 24, f"{first}…{first + 3}", ink=ink, size=12)
+        canvas.plate(left + words * cell / 2, y + 36, 220 if narrow else 260, "")
+        canvas.label(left + words * cell / 2, y + 36, words_of_it, "middle", size=12)
+    return canvas
+
+
+def measured_times(facts: Facts) -> dict[str, tuple[float, float]]:
+    """The recorded mean time of each kernel in microseconds, and its speed relative to a copy."""
+    path = facts.puzzle_index.project.recordings / "h200" / "benchmarks.json"
+    try:
+        lines = json.loads(path.read_text(encoding="utf-8"))["programs"][f"{_PROGRAM} --benchmark"]
+        rows = [line.split() for line in lines]
+        return {row[0]: (float(row[3]), float(row[6])) for row in rows if row[0] in _KERNELS}
+    except (OSError, KeyError, ValueError, IndexError) as error:
+        raise malformed("benchmark", path, error) from error
+
+
+def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Bars: the sectors that the kernel asks for, and its time, each relative to `scalar`."""
+    from tooling.simulator.counters.sectors import SECTOR  # noqa: PLC0415
+
+    times = measured_times(facts)
+    sectors = {}
+    for kernel in _KERNELS:
+        loads = [e for e in facts.trace(f"{_PROGRAM} --{kernel}").of_block(0) if e.action == "load"]
+        asked = 0
+        for load in loads:
+            warps: dict[int, set[int]] = {}
+            for thread, element in zip(load.threads, load.elements, strict=True):
+                warps.setdefault(thread // 32, set()).add(element * _WORD // SECTOR)
+            asked += sum(map(len, warps.values()))
+        elements = {element for load in loads for element in load.elements}
+        sectors[kernel] = asked * SECTOR / (len(elements) * _WORD)
+    left, wide, high = (86, 200, 20) if narrow else (110, 440, 22)
+    canvas = sheet(left + wide + 66, 12 + len(_KERNELS) * 66)
+    longest = max(sectors.values())
+    for line, kernel in enumerate(_KERNELS):
+        y = 12 + line * 66
+        time, of_copy = times[kernel]
+        canvas.label(left - 10, y + 24, kernel, "end", bold=True, mono=True, size=12 if narrow else 13)
+        moved, took = sectors[kernel] / longest * wide, 1 / of_copy / longest * wide
+        canvas.cell(left, y, moved, high, ink=Ink.LIVE)
+        canvas.label(left + moved + 6, y + high / 2, f"{sectors[kernel]:.2g} ×", size=12)
+        canvas.cell(left, y + high + 4, took, high, ink=Ink.RESULT)
+        canvas.label(left + took + 6, y + high * 1.5 + 4, f"{time:.2f} µs", size=12)
+    return canvas
+
+
+FIGURES = (
+    Figure(
+        "p35",
+        Text(
+            "The first load of the first warp in each kernel. Each line is 128 bytes, cut into "
+            "sectors of 32 bytes; a number is the thread that reads there. The aligned kernel gets "
+            "all of its numbers with one instruction."
+        ),
+        Text(
+            "Three maps of memory. scalar: threads 0 to 31 read 32 neighbouring words in one line. "
+            "unaligned: thread t reads word 4t, so that the 32 threads touch every fourth word of "
+            "four lines and move all 16 sectors. aligned: thread t reads the four words from 4t on, "
+            "and the 32 threads fill the four lines completely."
+        ),
+        draw_loads,
+        traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in _KERNELS),
+        narrow=partial(draw_loads, narrow=True),
+    ),
+    Figure(
+        "p35-addresses",
+        Text(
+            "Vectors of four float32 at three addresses. The dashed lines are the multiples of 16. "
+            "Only the first vector can be moved with one instruction."
+        ),
+        Text(
+            "A row of words with their addresses 0, 4, 8 and so on; dashed lines at 0, 16, 32, 48. "
+            "Below, three vectors of four words: words 4 to 7 lie between two lines, words 5 to 8 and "
+            "words 6 to 9 cross a line."
+        ),
+        draw_addresses,
+        narrow=partial(draw_addresses, narrow=True),
+    ),
+    Figure(
+        "p35-times",
+        Text(
+            "Upper bars: the sectors that the loads of a kernel ask for, relative to the least "
+            "possible number. Lower bars: its time on an H200, on the scale on which a copy has "
+            "length 1 ×."
+        ),
+        Text(
+            "Three pairs of bars. scalar: 1 times the sectors, 7.12 microseconds. unaligned: 4 times "
+            "the sectors, 6.22 microseconds. aligned: 1 times the sectors, 6.16 microseconds. The "
+            "times of the last two are as long as that of a copy."
+        ),
+        draw_times,
+        traces=tuple(f"{_PROGRAM} --{kernel}" for kernel in _KERNELS),
+        narrow=partial(draw_times, narrow=True),
+    ),
+)
