@@ -153,3 +153,4 @@ def test_names_come_from_the_source(tmp_path: Path) -> None:
     assert parameter_names(str(tmp_path / "absent.mojo"), "k", 2) == ()
     assert array_name(["tile[i] = a[i]", "x = tile[j] * other[j]"], ["a"]) == "tile"
     assert array_name(["x = p[i] + q[i]"], []) == ""
+    assert array_name(["x = block.sum[block_size=8](own)"], []) == ""

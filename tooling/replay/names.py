@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-_IDENTIFIER = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[|\.(?:load|store|ptr)\b)")
+_IDENTIFIER = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*(?:\[|\.(?:load|store|ptr)\b)")
 
 
 @cache

@@ -121,7 +121,7 @@ function showSource(step, mark) {
   for (const row of lines.values()) {
     row.className = "";
     row.removeAttribute("aria-current");
-    row.querySelectorAll(".at").forEach(old => old.remove());
+    row.querySelectorAll(".chips").forEach(old => old.remove());
   }
   const active = new Set(step.threads);
   const groups = new Map();
@@ -136,7 +136,8 @@ function showSource(step, mark) {
     const row = lines.get(Number(line));
     if (!row) continue;
     row.classList.add("other");
-    row.append(make("span", `at ${kind}`, `${labels.threads} ${ranges(threads)}`));
+    if (!row.querySelector(".chips")) row.append(make("span", "chips"));
+    row.querySelector(".chips").append(make("span", `at ${kind}`, `${labels.threads} ${ranges(threads)}`));
   }
   for (const party of mark?.parties ?? []) {
     const other = steps[party.step];
@@ -221,7 +222,7 @@ function buildMemory() {
     const kept = cells.slice(0, MOST_CELLS);
     const box = make("section", "buffer");
     const head = make("h3", "", buffer.name);
-    head.append(make("small", "", `${labels[buffer.space]} · ${fill("cells", { n: buffer.cells })} · ${buffer.format}`));
+    head.append(make("small", "", `${labels[buffer.space]} · ${buffer.cells} × ${buffer.format}`));
     const grid = make("div", "cells");
     const columns = buffer.columns && whole && buffer.columns <= 16 ? buffer.columns : Math.min(8, kept.length);
     grid.style.setProperty("--columns", columns);

@@ -30,7 +30,6 @@ _LABELS: dict[str, Text] = {
     "no_memory": Text("The block accesses no memory that can be shown."),
     "global": Text("global"),
     "shared": Text("shared"),
-    "cells": Text("{n} cells"),
     "unwritten": Text("never written"),
     "select": Text("Select a cell to read who wrote and read it last: w3 is thread 3, r0 thread 0."),
     "by": Text("written by thread {thread} in step {step}"),
