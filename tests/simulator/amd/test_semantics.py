@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tinygrad.runtime.autogen.amd.cdna import str_pcode
 
 from tests.simulator.amd.pseudo_code import NotTranslated, evaluate
 from tooling.simulator.amd.semantics.registry import DTYPES, OPERATIONS, Operation
 from tooling.simulator.amd.semantics.tables import TABLES
-
-str_pcode = pytest.importorskip("tinygrad.runtime.autogen.amd.cdna.str_pcode")
 
 assert TABLES, "importing them enters the operations"
 
