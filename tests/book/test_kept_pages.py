@@ -24,9 +24,9 @@ def rendered_pages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     original = ChapterRenderer.render
 
-    def record(self: ChapterRenderer, path: str, text: str) -> str:
+    def record(self: ChapterRenderer, path: str, text: str, *, generated: bool = False) -> str:
         names.append(f"{self.edition.language} {path}")
-        return original(self, path, text)
+        return original(self, path, text, generated=generated)
 
     monkeypatch.setattr(ChapterRenderer, "render", record)
     return names

@@ -32,7 +32,8 @@ PROGRAM = Path(__file__).parent / "two_kernels.mojo"
 
 
 def tooling(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "PUZZLE_TARGET"}
+    hidden = ("PUZZLE_TARGET", "UV", "POE_ACTIVE", "PIXI_ENVIRONMENT_NAME")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
     return subprocess.run(
         [sys.executable, "-m", "tooling", *map(str, arguments)],
         cwd=REPOSITORY,
