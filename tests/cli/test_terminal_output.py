@@ -50,6 +50,8 @@ def test_a_missing_package_of_the_book_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "latex2mathml.converter", None)
+    for name in ("UV", "POE_ACTIVE", "PIXI_ENVIRONMENT_NAME"):
+        monkeypatch.delenv(name, raising=False)
     assert main(["book", "formulas"]) == ExitCode.NOT_POSSIBLE
     said = capsys.readouterr().err
     assert "latex2mathml is not installed" in said
