@@ -34,6 +34,19 @@ End: TypeAlias = "Callable[[Group, Batch], bool]"
 """Ends a basic block: sets the group's next program point, and returns whether the group continues."""
 
 
+def go_to(target: int, number: int) -> End:
+    """An unconditional jump from block `number`."""
+    backwards = target <= number
+
+    def end(group: Group, _batch: Batch) -> bool:
+        group.pc = target
+        if backwards:
+            group.back_edges += 1
+        return True
+
+    return end
+
+
 class BasicBlock(Struct):
     """A basic block: instructions without a jump into or out of their middle.
 

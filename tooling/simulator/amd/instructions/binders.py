@@ -6,7 +6,8 @@ their own, registered in `BINDERS` by mnemonic.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,6 +53,14 @@ def binds(*names: str, ends: bool = False, alone: bool = False) -> Callable[[Bin
         return binder
 
     return enter
+
+
+def bind_matching(table: Mapping[int, str], *rules: tuple[re.Pattern[str], Binder]) -> None:
+    """Register, for each mnemonic of an opcode table, the binder of the first pattern that it matches."""
+    for name in table.values():
+        found = next((binder for pattern, binder in rules if pattern.fullmatch(name)), None)
+        if found is not None:
+            binds(name)(found)
 
 
 def bind(lowering: Lowering, instruction: MachineInstruction, following: int) -> None:

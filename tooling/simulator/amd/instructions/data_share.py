@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.decoding.memory_forms import ds_form
-from tooling.simulator.amd.instructions.binders import active_positions, binds, step_of
+from tooling.simulator.amd.instructions.binders import active_positions, bind_matching, binds, step_of
 from tooling.simulator.amd.instructions.memory import Lanes, load, store
 from tooling.simulator.amd.instructions.vector import by_wave
 from tooling.simulator.amd.lowering.binder import Lowering, put
@@ -116,11 +116,7 @@ def bind_store(lowering: Lowering, instruction: MachineInstruction, _following: 
 
 def bind_shared(table: dict[int, str]) -> None:
     """Register the loads and stores of an opcode table."""
-    for name in table.values():
-        if _LOAD.fullmatch(name):
-            binds(name)(bind_load)
-        elif _STORE.fullmatch(name):
-            binds(name)(bind_store)
+    bind_matching(table, (_LOAD, bind_load), (_STORE, bind_store))
 
 
 @binds("ds_bpermute_b32")
@@ -129,13 +125,12 @@ def _pull(lowering: Lowering, instruction: MachineInstruction, _following: int) 
     at = _address(lowering, instruction)
     read = lowering.vector(instruction.sources[1], "b32")
     (slot,) = lowering.vector_slots(instruction.results[0])
-    size = lowering.wave_size
+    last = U32.type(lowering.wave_size - 1)
 
     def step(group: WaveGroup, _batch: Batch) -> None:
         lane = (group.get(at).view(U32) + U32.type(instruction.immediate)) >> U32.type(2)
-        lane = lane & U32.type(size - 1)
-        if size == 64 or group.wave_size == 32:
-            source = np.broadcast_to(lane, group.count).reshape(group.waves, size).astype(np.intp)
+        lane = lane & last
+        source = by_wave(lane, group).astype(np.intp)
         rows = np.arange(group.waves)[:, None]
         value = by_wave(read(group).view(U32), group)[rows, source]
         active = by_wave(group.get(ACTIVE), group)[rows, source]

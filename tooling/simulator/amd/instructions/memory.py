@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.amd.code_object.model import CODE
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
-from tooling.simulator.amd.instructions.binders import active_positions, binds, step_of
+from tooling.simulator.amd.instructions.binders import active_positions, bind_matching, binds, step_of
 from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.registers import PARAMETERS, combined
 from tooling.simulator.amd.lowering.waves import ACTIVE, WaveGroup, expanded
@@ -358,8 +358,4 @@ def _cache_control(lowering: Lowering, instruction: MachineInstruction, _followi
 
 def bind_memory(table: dict[int, str]) -> None:
     """Register the loads and stores of an opcode table."""
-    for name in table.values():
-        if _LOAD.fullmatch(name):
-            binds(name)(bind_flat_load)
-        elif _STORE.fullmatch(name):
-            binds(name)(bind_flat_store)
+    bind_matching(table, (_LOAD, bind_flat_load), (_STORE, bind_flat_store))

@@ -19,7 +19,7 @@ from tooling.simulator.gpu.faults import trapped
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.launch import FaultKind, KernelFault
 from tooling.simulator.numerics.rounding import U32, U64
-from tooling.simulator.program.program import Batch, End
+from tooling.simulator.program.program import Batch, End, go_to
 
 Array = NDArray[Any]
 
@@ -91,21 +91,11 @@ def _program_counter(lowering: Lowering, instruction: MachineInstruction, _follo
     lowering.block.steps.append(step_of(lambda group, _batch: write(group, group.get(slot))))
 
 
-def _go_to(target: int, *, backwards: bool) -> End:
-    def end(group: Group, _batch: Batch) -> bool:
-        group.pc = target
-        if backwards:
-            group.back_edges += 1
-        return True
-
-    return end
-
-
 @binds("s_branch", ends=True)
 def _branch(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
     target = lowering.block_at[instruction.target]
     lowering.block.successors.append(target)
-    lowering.block.end = _go_to(target, backwards=target <= lowering.block.number)
+    lowering.block.end = go_to(target, lowering.block.number)
 
 
 def _vcc(lowering: Lowering) -> Callable[[WaveGroup], Array]:

@@ -34,15 +34,10 @@ def _read_first_lane(lowering: Lowering, instruction: MachineInstruction, _follo
 
     def step(group: WaveGroup, _batch: Batch) -> None:
         value = read(group).view(U32)
-        if len(value) > 1 or group.waves == 1:
+        if len(value) > 1:
             active = group.get(ACTIVE)
-            if len(value) == 1:
-                pass
-            elif len(active) == 1:
-                value = by_wave(value, group)[:, 0]
-            else:
-                first = by_wave(active, group).argmax(axis=1)
-                value = by_wave(value, group)[np.arange(group.waves), first]
+            first = 0 if len(active) == 1 else by_wave(active, group).argmax(axis=1)
+            value = by_wave(value, group)[np.arange(group.waves), first]
         write(group, value)
 
     lowering.block.steps.append(step_of(step))

@@ -1,4 +1,4 @@
-"""Integer helpers of the tables: shifts, bit fields, bit counts, high halves of products."""
+"""Integer helpers of the tables: shifts, bit fields, bit counts, carries, high halves of products."""
 
 from __future__ import annotations
 
@@ -115,3 +115,25 @@ def low24(value: Array) -> Array:
     if value.dtype.kind == "u":
         return value & U32.type(0xFFFFFF)
     return (value << S32.type(8)) >> S32.type(8)
+
+
+def add_out(a: Array, b: Array) -> tuple[Array, Array]:
+    """The sum of two unsigned numbers, and whether it carries."""
+    total = a + b
+    return total, total < a
+
+
+def add_in_out(a: Array, b: Array, carry: Array) -> tuple[Array, Array]:
+    """The sum of two 32-bit unsigned numbers and a carry, and whether it carries."""
+    total = a.astype(U64) + b + carry
+    return total.astype(U32), total >> U64.type(32) != 0
+
+
+def subtract_out(a: Array, b: Array) -> tuple[Array, Array]:
+    """The difference of two unsigned numbers, and whether it borrows."""
+    return a - b, b > a
+
+
+def subtract_in_out(a: Array, b: Array, borrow: Array) -> tuple[Array, Array]:
+    """The difference of two 32-bit unsigned numbers and a borrow, and whether it borrows."""
+    return a - b - borrow, b.astype(U64) + borrow > a

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.amd.semantics.bits import (
+    add_in_out,
+    add_out,
     bit_field,
     bit_field_signed,
     leading_zeros,
@@ -20,6 +22,8 @@ from tooling.simulator.amd.semantics.bits import (
     shift_left,
     shift_right,
     sign_bits,
+    subtract_in_out,
+    subtract_out,
     trailing_zeros,
 )
 from tooling.simulator.amd.semantics.registry import DTYPES, enter
@@ -28,24 +32,6 @@ from tooling.simulator.numerics.rounding import S64, U16, U32, U64
 Array = NDArray[Any]
 _VOP1, _VOP2, _VOPC, _VOP3 = "CDNA 3 ISA 12.8", "CDNA 3 ISA 12.7", "CDNA 3 ISA 12.9", "CDNA 3 ISA 12.11"
 _VOP3P = "CDNA 3 ISA 12.10"
-
-
-def _carrying(a: Array, b: Array) -> tuple[Array, Array]:
-    total = a + b
-    return total, total < a
-
-
-def _carry_in(a: Array, b: Array, carry: Array) -> tuple[Array, Array]:
-    total = a.astype(U64) + b + carry
-    return total.astype(U32), total >> U64.type(32) != 0
-
-
-def _borrowing(a: Array, b: Array) -> tuple[Array, Array]:
-    return a - b, b > a
-
-
-def _borrow_in(a: Array, b: Array, borrow: Array) -> tuple[Array, Array]:
-    return a - b - borrow, b.astype(U64) + borrow > a
 
 
 def _swapped(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -133,11 +119,11 @@ enter(_VOP1, "i32 <- i32", v_ffbh_i32=sign_bits)
 enter(_VOP2, "u32 <- u32 u32", v_add_u32=np.add, v_sub_u32=np.subtract, v_subrev_u32=_swapped(np.subtract))
 enter(
     _VOP2, "u32 mask <- u32 u32",
-    v_add_co_u32=_carrying, v_sub_co_u32=_borrowing, v_subrev_co_u32=_swapped(_borrowing),
+    v_add_co_u32=add_out, v_sub_co_u32=subtract_out, v_subrev_co_u32=_swapped(subtract_out),
 )  # fmt: skip
 enter(
     _VOP2, "u32 mask <- u32 u32 mask",
-    v_addc_co_u32=_carry_in, v_subb_co_u32=_borrow_in, v_subbrev_co_u32=_swapped(_borrow_in),
+    v_addc_co_u32=add_in_out, v_subb_co_u32=subtract_in_out, v_subbrev_co_u32=_swapped(subtract_in_out),
 )  # fmt: skip
 enter(_VOP2, "b32 <- b32 b32 mask", v_cndmask_b32=lambda a, b, mask: np.where(mask, b, a))
 enter(

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.amd.semantics.bits import (
+    add_in_out,
+    add_out,
     leading_zeros,
     low_bits,
     mul_hi_i32,
@@ -20,6 +22,8 @@ from tooling.simulator.amd.semantics.bits import (
     shift_right,
     sign_bits,
     sign_extend,
+    subtract_in_out,
+    subtract_out,
     trailing_zeros,
 )
 from tooling.simulator.amd.semantics.registry import enter
@@ -37,24 +41,6 @@ def _with_test(function: Callable[..., Array]) -> Callable[..., tuple[Array, Arr
         return result, result != 0
 
     return tested
-
-
-def _add_u32(a: Array, b: Array) -> tuple[Array, Array]:
-    total = a + b
-    return total, total < a
-
-
-def _addc_u32(a: Array, b: Array, carry: Array) -> tuple[Array, Array]:
-    total = a.astype(U64) + b + carry
-    return total.astype(U32), total >> U64.type(32) != 0
-
-
-def _sub_u32(a: Array, b: Array) -> tuple[Array, Array]:
-    return a - b, b > a
-
-
-def _subb_u32(a: Array, b: Array, borrow: Array) -> tuple[Array, Array]:
-    return a - b - borrow, b.astype(U64) + borrow > a
 
 
 def _add_i32(a: Array, b: Array) -> tuple[Array, Array]:
@@ -190,8 +176,8 @@ for _bits in (32, 64):
     enter(_SOPC, f"scc <- {_b} u32", **{f"s_bitcmp1_{_b}": _bit_test(1), f"s_bitcmp0_{_b}": _bit_test(0)})
     enter(_SOPC, f"scc <- {_u} {_u}", **{f"s_cmp_eq_{_u}": np.equal, f"s_cmp_lg_{_u}": np.not_equal})
 
-enter(_SOP2, "u32 scc <- u32 u32", s_add_u32=_add_u32, s_sub_u32=_sub_u32)
-enter(_SOP2, "u32 scc <- u32 u32 scc", s_addc_u32=_addc_u32, s_subb_u32=_subb_u32)
+enter(_SOP2, "u32 scc <- u32 u32", s_add_u32=add_out, s_sub_u32=subtract_out)
+enter(_SOP2, "u32 scc <- u32 u32 scc", s_addc_u32=add_in_out, s_subb_u32=subtract_in_out)
 enter(_SOP2, "i32 scc <- i32 i32", s_add_i32=_add_i32, s_sub_i32=_sub_i32)
 enter(_SOP2, "i32 scc <- i32 i32", s_min_i32=_pick(True), s_max_i32=_pick(False))
 enter(_SOP2, "u32 scc <- u32 u32", s_min_u32=_pick(True), s_max_u32=_pick(False))
@@ -206,7 +192,7 @@ enter(
     _SOP2, "i32 scc <- i32 i32",
     s_absdiff_i32=_with_test(lambda a, b: np.where(a - b < 0, -(a - b), a - b)),
 )  # fmt: skip
-enter(_SOP2, "u32 scc <- u32 u32", **{f"s_lshl{by}_add_u32": _shift_add(by) for by in (1, 2, 3, 4)})
+enter(_SOP2, "u32 scc <- u32 u32", **{f"s_lshl{by}add_out": _shift_add(by) for by in (1, 2, 3, 4)})
 enter(
     _SOP2, "b32 <- b32 b32",
     s_pack_ll_b32_b16=lambda a, b: (a & U32.type(0xFFFF)) | b << U32.type(16),

@@ -11,20 +11,7 @@ from tooling.simulator.numerics.rounding import U32
 from tooling.simulator.nvidia.lowering.binders import binds
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import guard, guarded_lanes
-from tooling.simulator.program.program import Batch, End
-
-
-def go_to(target: int, number: int) -> End:
-    """An unconditional jump from block `number`."""
-    backwards = target <= number
-
-    def end(group: Group, _batch: Batch) -> bool:
-        group.pc = target
-        if backwards:
-            group.back_edges += 1
-        return True
-
-    return end
+from tooling.simulator.program.program import Batch, go_to
 
 
 @binds("bra")
