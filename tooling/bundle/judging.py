@@ -32,7 +32,7 @@ from tooling.verify.trying import complaint_about
 SIMULATOR_ONLY = frozenset((*SIMULATOR_CHECKS, *COUNTERS, *ORIGINS))
 """Problems that only the simulated GPU reports: on hardware such a mutant may pass."""
 
-_WIDEST = 8  # a buffer of another type is at most so many times as large
+_WIDEST = 8  # a buffer of another type is at most this many times as large
 
 OF_VALUES = frozenset(DIAGNOSES) - {"not-submitted", "input-changed"}
 """The names of problems that only the values of an output can have."""

@@ -235,7 +235,7 @@ def read_document(path: Path) -> Value:
 def _too_deep(content: str) -> bool:
     """Whether collections are nested more than MOST_NESTED deep."""
     if sum(content.count(mark) for mark in ("[", "{", "- ", "? ")) <= _MOST_NESTED:
-        return False  # without so many marks they cannot be, except by indentation, which makes a long file
+        return False  # deeper nesting needs more marks, or indentation, which makes the file long
     depth = 0
     with contextlib.suppress(yaml.YAMLError):  # composing it will report that
         for event in yaml.parse(content, Loader=_Loader):

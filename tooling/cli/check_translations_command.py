@@ -147,7 +147,7 @@ def diff_command(options: DiffOptions) -> int:
         from tooling.atomic_write import write_atomically
         from tooling.translations.commands import side_by_side
 
-        write_atomically(Path(options.html), side_by_side.render(drifts, roots.language).encode())
+        write_atomically(Path(options.html), (side_by_side.render(drifts, roots.language) + "\n").encode())
     else:
         _show("\n\n".join(render(drift, style, words=options.words) for drift in drifts))
     unknown = any(drift.status.freshness in (Freshness.UNKNOWN, Freshness.BAD_PIN) for drift in drifts)

@@ -183,10 +183,10 @@ Kernel = Annotated[
 ]
 LaunchSkip = Annotated[
     int,
-    Option("leave out so many of these launches at the beginning", "N", group="launches", read=at_least_0),
+    Option("skip the first N of these launches", "N", group="launches", read=at_least_0),
 ]
 LaunchCount = Annotated[
-    int | None, Option("then only so many launches (default: all)", "N", group="launches", read=at_least_1)
+    int | None, Option("then at most N launches (default: all)", "N", group="launches", read=at_least_1)
 ]
 
 

@@ -1,4 +1,4 @@
-"""The trace as one self-contained page: markup here, the look in page.css, the behaviour in page.js."""
+"""The trace as one self-contained page: markup here, palette from the profile, look in page.css, behaviour in page.js."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 
 from tooling.replay.texts import describe, labels, say
 from tooling.replay.trace import Trace
+from tooling.simulator.counters.page_style import PALETTE
 
 _FOLDER = Path(__file__).parent
 
@@ -34,7 +35,7 @@ def to_html(trace: Trace, program: str, language: str, warnings: Sequence[str] =
     return _PAGE.format(
         language=language,
         title=title,
-        style=(_FOLDER / "page.css").read_text("utf-8"),
+        style=PALETTE + (_FOLDER / "page.css").read_text("utf-8"),
         script=(_FOLDER / "page.js").read_text("utf-8"),
         data=embedded,
         facts=escape(_facts(trace, language)),

@@ -97,7 +97,7 @@ def _draw_legend(canvas: Canvas, x: float, y: float, busy: int, spare: int) -> N
 
 
 def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
-    """Where the threads of two neighbouring rows land in memory when nobody guards the column."""
+    """Where the threads of two neighbouring rows land in memory when the column is not guarded."""
     size = facts.constant("SIZE")
     trace = facts.trace("p07")
     threads = trace.grid[0] * trace.block[0]

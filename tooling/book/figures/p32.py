@@ -134,7 +134,7 @@ FIGURES = (
         Text(
             "The bank of each word of a tile with 32 rows. The threads of a warp read column 0, the "
             "coloured one. With 32 words to a row all of them need bank 0; with one more word to a "
-            "row, which nobody uses, each needs another bank."
+            "row, which no thread uses, each needs another bank."
         ),
         Text(
             "Two tables of bank numbers, with the rows 0 to 3 and 31. On the left each row begins "

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ASK = Text("You have not solved {puzzle} yet. Show the solution? [y/N] ")
 _YES = ("y", "yes", "ㅇ", "네", "예")
 _NOT_SHOWN = Text("not shown; a hint: `{tool} hint {command}`")
-_NEEDS_YES = Text("{puzzle} is not solved yet, and without a terminal there is nobody to ask")
+_NEEDS_YES = Text("{puzzle} is not solved yet, and without a terminal the question cannot be asked")
 _SAY_YES = Text("add --yes")
 _SAME = Text("your program of {program} is the same as the solution")
 _YOURS = Text("yours")

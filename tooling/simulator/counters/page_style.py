@@ -1,12 +1,10 @@
 """The look of the profile's page, light and dark; no font, script or picture comes from elsewhere."""
 
-STYLE = """
+PALETTE = """
 :root {
   color-scheme: light;
   --paper: #fcfcfa; --panel: #f3f4f1; --line: #d8dbd4; --ink: #1c232b; --soft: #515b66; --accent: #0b6b62;
-  --moved: #fdeeca; --moved-line: #d9b45c; --still: #e9ebe6;
-  --good: #14683a; --good-soft: #dff2e4; --warn: #7a4d00; --warn-soft: #fdf0d2;
-  --bad: #9b2c2c; --bad-soft: #fae4e1;
+  --still: #e9ebe6; --bad: #9b2c2c; --bad-soft: #fae4e1;
   --text: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Apple SD Gothic Neo", Pretendard,
     "Noto Sans KR", "Noto Sans CJK KR", "Malgun Gothic", sans-serif;
   --mono: ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono",
@@ -15,11 +13,23 @@ STYLE = """
 :root[data-theme="dark"] {
   color-scheme: dark;
   --paper: #12171d; --panel: #1a2129; --line: #323d49; --ink: #dde4ea; --soft: #a2aeba; --accent: #63cdbb;
-  --moved: #453713; --moved-line: #8a6d22; --still: #242d37;
-  --good: #7bd49a; --good-soft: #173325; --warn: #edc275; --warn-soft: #372c14;
-  --bad: #f3a59c; --bad-soft: #3d2124;
+  --still: #242d37; --bad: #f3a59c; --bad-soft: #3d2124;
 }
-* { box-sizing: border-box; }
+"""
+"""Colours and fonts of the pages that the tool writes, light and dark (`data-theme` of the root)."""
+
+STYLE = (
+    f"""{PALETTE}
+:root {{
+  --moved: #fdeeca; --moved-line: #d9b45c;
+  --good: #14683a; --good-soft: #dff2e4; --warn: #7a4d00; --warn-soft: #fdf0d2;
+}}
+:root[data-theme="dark"] {{
+  --moved: #453713; --moved-line: #8a6d22;
+  --good: #7bd49a; --good-soft: #173325; --warn: #edc275; --warn-soft: #372c14;
+}}
+"""
+    + """* { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.6rem 1.25rem 4rem; max-width: 68rem; background: var(--paper);
   color: var(--ink); font: 1rem/1.6 var(--text); }
 :lang(ko) { word-break: keep-all; }
@@ -76,6 +86,7 @@ footer { margin-top: 2.5rem; color: var(--soft); font-size: .85rem; border-top: 
   padding-top: .8rem; } footer p { margin: .3rem 0; }
 @media print { button { display: none; } figure { break-inside: avoid; } }
 """
+)
 
 SCRIPT = """
 const root = document.documentElement;

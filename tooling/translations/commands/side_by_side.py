@@ -8,6 +8,7 @@ from itertools import groupby
 
 from tooling.translations.commands.diff_rendering import block_text, section_name, word_changes
 from tooling.translations.commands.drift import LocatedChange, PageDrift
+from tooling.translations.report.html_page import document
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --old: #d3322f26; --new: #2aa84a2e; }
@@ -27,19 +28,8 @@ def render(drifts: Sequence[PageDrift], language: str) -> str:
         drifts: from `page_drifts` with `net`.
         language: code of the translation.
     """
-    title = f"Changes to translate ({html.escape(language)})"
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title><style>{_STYLE}</style></head><body>",
-            f"<h1>{title}</h1>",
-            *(line for drift in drifts for line in _page(drift, html.escape(language))),
-            "</body></html>",
-            "",
-        ]
-    )
+    body = (line for drift in drifts for line in _page(drift, html.escape(language)))
+    return document(f"Changes to translate ({language})", _STYLE, body)
 
 
 def _page(drift: PageDrift, language: str) -> Iterator[str]:

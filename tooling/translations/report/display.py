@@ -67,6 +67,11 @@ def width(text: str) -> int:
     return columns
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, such as `1 page` or `2 pages`."""
+    return f"{number} {noun}{'s' if number != 1 else ''}"
+
+
 def pad(text: str, columns: int) -> str:
     """The text followed by spaces up to a number of columns."""
     return text + " " * max(0, columns - width(text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tooling.translations.findings import TranslationFinding, describe_section
 from tooling.translations.model import ChangeClass, Fidelity, Freshness, PageStatus
@@ -37,21 +37,30 @@ field.addEventListener('input', () => {
 
 def render(report: Report) -> str:
     """The report as an HTML document that needs no network."""
-    title = f"Translations ({html.escape(report.roots.language)})"
+    body = [
+        *_head(report),
+        '<p><input id="filter" type="search" placeholder="filter pages" aria-label="filter pages"></p>',
+        "<table><thead><tr><th>page</th><th>freshness</th><th>behind</th><th>fidelity</th>"
+        "<th>where to look</th></tr></thead><tbody>",
+        *_rows(report),
+        "</tbody></table>",
+        f"<script>{_SCRIPT}</script>",
+    ]
+    return document(f"Translations ({report.roots.language})", _STYLE, body)
+
+
+def document(title: str, style: str, body: Iterable[str]) -> str:
+    """An HTML document that needs no network: the title, also as its heading, and the lines of the body."""
+    title = html.escape(title)
     return "\n".join(
         [
             "<!doctype html>",
             '<html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title><style>{_STYLE}</style></head><body>",
+            f"<title>{title}</title><style>{style}</style></head><body>",
             f"<h1>{title}</h1>",
-            *_head(report),
-            '<p><input id="filter" type="search" placeholder="filter pages" aria-label="filter pages"></p>',
-            "<table><thead><tr><th>page</th><th>freshness</th><th>behind</th><th>fidelity</th>"
-            "<th>where to look</th></tr></thead><tbody>",
-            *_rows(report),
-            "</tbody></table>",
-            f"<script>{_SCRIPT}</script></body></html>",
+            *body,
+            "</body></html>",
         ]
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tooling.translations.findings import TranslationFinding, describe_section
 from tooling.translations.model import ChangeClass, Fidelity, Freshness, FreshnessSeverity, PageStatus
 from tooling.translations.pages import snippets
-from tooling.translations.report.display import Style, table
+from tooling.translations.report.display import Style, counted, table
 from tooling.translations.report.report import Report
 from tooling.translations.roots import visible
 
@@ -98,20 +98,16 @@ def _behind(report: Report, page: PageStatus) -> str:
         return ""
     parts: list[str] = []
     if page.behind:
-        parts.append(_count(page.behind, "commit"))
+        parts.append(counted(page.behind, "commit"))
     if (days := report.age_in_days(page)) is not None:
-        parts.append(_count(days, "day"))
+        parts.append(counted(days, "day"))
     if page.dirty:
         parts.append("uncommitted edits")
     return ", ".join(parts) or "?"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' if number != 1 else ''}"
-
-
 def _counting(findings: Sequence[TranslationFinding]) -> str:
-    return f"{_count(len(findings), 'finding')} that count{'s' if len(findings) == 1 else ''}"
+    return f"{counted(len(findings), 'finding')} that count{'s' if len(findings) == 1 else ''}"
 
 
 def _fidelity(report: Report, page: PageStatus) -> str:
@@ -162,7 +158,7 @@ def _summary(report: Report, style: Style) -> Iterator[str]:
     reread = sum(one.kind == "include:drift" for one in report.findings)
     drift = f", {reread} to reread" if reread else ""
     ignored = f", {len(report.ignored)} ignored" if report.ignored else ""
-    yield f"{_count(errors, 'error')}, {_count(warnings, 'warning')}{drift}{ignored}"
+    yield f"{counted(errors, 'error')}, {counted(warnings, 'warning')}{drift}{ignored}"
     verdict = report.verdict
     if verdict.unclear:
         more = f" and {len(verdict.unclear) - 1} more" if len(verdict.unclear) > 1 else ""

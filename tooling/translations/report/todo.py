@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tooling.translations.findings import TranslationFinding, describe_section
 from tooling.translations.model import Freshness, FreshnessSeverity, PageStatus
+from tooling.translations.report.display import counted
 from tooling.translations.report.report import Report
 
 
@@ -16,11 +17,11 @@ def render(report: Report) -> str:
     work = sorted((page for page in report.pages if pages[page.key]), key=lambda page: _order(report, page))
     items = sum(len(pages[page.key]) for page in work)
     lines = [
-        f"# To translate ({report.roots.language}): {_count(items, 'item')}, {_count(len(work), 'page')}"
+        f"# To translate ({report.roots.language}): {counted(items, 'item')}, {counted(len(work), 'page')}"
     ]
     for page in work:
         days = report.age_in_days(page)
-        age = "" if not days else f", stale for {_count(days, 'day')}"
+        age = "" if not days else f", stale for {counted(days, 'day')}"
         lines += ["", f"## `{page.target or page.source or page.key}`: {page.label}{age}", ""]
         lines += [f"- [ ] {item}" for item in pages[page.key]]
         if page.needs_translation:
@@ -43,7 +44,3 @@ def _items(page: PageStatus, findings: list[TranslationFinding]) -> Iterator[str
 def _order(report: Report, page: PageStatus) -> tuple[int, int, str]:
     rank = 0 if page.needs_translation else 1 if page.freshness is Freshness.MISSING else 2
     return rank, -(report.age_in_days(page) or 0), page.key
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' if number != 1 else ''}"
