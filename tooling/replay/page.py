@@ -1,4 +1,4 @@
-"""The trace as one self-contained page: markup here, palette from the profile, look in page.css, behaviour in page.js."""
+"""The trace as one self-contained page: markup here, look in page.css, behaviour in page.js."""
 
 from __future__ import annotations
 
