@@ -8,7 +8,7 @@ from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.lanes import Row, Sheet, Step, cells, draw_rows, draw_steps
-from tooling.book.figures.traces import BARRIER, SHARED, Trace
+from tooling.book.figures.traces import BARRIER, SHARED
 from tooling.text import Text
 
 _STAGES = "p29_tile_tensor --multi-stage"

@@ -75,7 +75,7 @@ def _draw(facts: Facts, sheet: Callable[[int, int], Canvas], *, width: int, asid
 
 
 def draw_reduction(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
-    """The sum of each block, where it is stored, and the total that block 0 adds after the cluster's barrier."""
+    """The sum of each block, where it is stored, and the total after the barrier of the cluster."""
     trace = facts.trace(_REDUCTION)
     threads = trace.block[0]
     sums = {store.element: number(store.value) for store in trace.accesses("store", 2)}

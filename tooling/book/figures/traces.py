@@ -104,7 +104,7 @@ class Trace(_Launch, frozen=True):
                     yield Access(event.block, thread, element, value)
 
     def storing(self, block: int) -> Iterator[frozenset[int]]:
-        """The threads of a block that store before its first barrier, between two barriers, and after the last."""
+        """The threads of a block that store before, between and after its barriers."""
         threads: set[int] = set()
         for event in self.of_block(block):
             if event.action == BARRIER:
