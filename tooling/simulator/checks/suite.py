@@ -8,6 +8,7 @@ from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.findings import Check
 from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.host_order import HostOrderCheck
 from tooling.simulator.checks.initialisation import InitialisationCheck
 from tooling.simulator.checks.memory import MemoryCheck
 from tooling.simulator.checks.races import RaceCheck
@@ -36,7 +37,7 @@ def make_checks(
         checks.append(InitialisationCheck(footprints))
     if Check.RACES in wanted:
         bulk_copies = BulkCopyCheck()
-        checks += (bulk_copies, RaceCheck(footprints, bulk_copies))
+        checks += (bulk_copies, RaceCheck(footprints, bulk_copies), HostOrderCheck(footprints))
     if Check.SYNCHRONISATION in wanted:
         checks.append(SynchronisationCheck())
     return tuple(checks)

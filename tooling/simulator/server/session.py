@@ -155,6 +155,7 @@ def _environment(
         "LD_LIBRARY_PATH": os.pathsep.join(filter(None, (libraries.search_path, inherited))),
         # One allocation per buffer: out-of-bounds accesses inside a pool would not be detected.
         "MODULAR_DEVICE_CONTEXT_MEMORY_MANAGER_SIZE_PERCENT": "0",
+        "MODULAR_DEVICE_CONTEXT_HOST_MEMORY_MANAGER_SIZE": "0",
         "MODULAR_TELEMETRY_ENABLED": "0",
         **{name: str(libraries.folder / file) for name, file in backend.stand_ins.path_variables.items()},
     }
