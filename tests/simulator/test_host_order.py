@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -199,18 +201,18 @@ def simulate(mode: str, *more: str, checks: frozenset[Check] = frozenset(Check))
 LINES = {
     "read": (
         "the host uses the 4096-byte host buffer #1 before it has waited for the copy to the host",
-        ("host_order.mojo:34:15: access by the host", "host_order.mojo:31:21: copy to the host (stream 1)"),
+        ("host_order.mojo:41:15: access by the host", "host_order.mojo:38:21: copy to the host (stream 1)"),
     ),
     "change": (
         "the host changes the 4096-byte host buffer #1 before it has waited for the copy to the device",
-        ("host_order.mojo:48:9: write by the host", "host_order.mojo:45:21: copy to the device (stream 1)"),
+        ("host_order.mojo:55:9: write by the host", "host_order.mojo:52:21: copy to the device (stream 1)"),
     ),
     "streams": (
         "kernel add_ten and kernel add_ten, in two streams, use the same bytes of the 4096-byte buffer #1, "
         "unordered",
         (
-            "host_order.mojo:67:28: kernel add_ten (stream 2)",
-            "host_order.mojo:62:25: kernel add_ten (stream 1)",
+            "host_order.mojo:74:28: kernel add_ten (stream 2)",
+            "host_order.mojo:69:25: kernel add_ten (stream 1)",
         ),
     ),
 }
@@ -233,6 +235,39 @@ def test_a_host_that_does_not_wait_is_found_with_its_lines(mode: str) -> None:
 @pytest.mark.parametrize(("mode", "printed"), [("halves", ""), ("chain", "7.0 1.0\n8.0\n")])
 def test_a_program_that_is_right_has_no_findings(mode: str, printed: str) -> None:
     assert simulate(mode) == (printed, [])
+
+
+@needs_simulated_gpu
+@pytest.mark.mojo
+def test_a_finding_of_a_kernel_has_the_line_that_launched_it() -> None:
+    _, (found,) = simulate("beyond")
+    assert found.kind is Kind.PAST_THE_END
+    assert found.launched is not None
+    assert found.launched.brief == "host_order.mojo:116:32"
+    assert found.to_json()["launched"]["line"] == 116
+    with Simulation(SimulationOptions(unused_memory=True), libraries=stand_ins()) as gpu:
+        run(gpu, program("host_order"), "beyond")
+    unused = explain(gpu.findings[1])
+    assert unused.what == "3072 bytes of the 4096-byte buffer #1 were never written, from byte 1024 on"
+
+
+@needs_simulated_gpu
+@pytest.mark.mojo
+def test_simulate_shows_the_line_of_the_launch_and_unused_memory() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "tooling",
+        "simulate",
+        "--unused-memory",
+        program("host_order"),
+        "beyond",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 1
+    assert [line for line in lines if "launched at" in line][0].endswith("/host_order.mojo:116:32")
+    assert lines[-1] == "2 launches, 2 findings; the program ended with status 0"
 
 
 @needs_simulated_gpu

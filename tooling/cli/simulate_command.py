@@ -47,6 +47,7 @@ def command(options: SimulateOptions) -> int:
         schedule=options.schedule,
         instruction_set=simulated.instruction_set,
         selection=options.launches,
+        unused_memory=options.unused_memory,
     )
     run = simulated_run(subject.command, settings)
     transcript = run.transcript

@@ -22,6 +22,13 @@ def add_halves(into: Pointer[Float32, MutAnyOrigin], first: Int32):
         into[unsafe_offset=i] += 10
 
 
+def store(into: Pointer[Float32, MutAnyOrigin]):
+    """Writes 1."""
+    var i = global_idx.x
+    if i < SIZE:
+        into[unsafe_offset=i] = 1
+
+
 def read_early(ctx: DeviceContext, waits: Bool) raises:
     """The host reads the destination of a copy."""
     var host = ctx.enqueue_create_host_buffer[DType.float32](SIZE)
@@ -100,6 +107,16 @@ def chain(ctx: DeviceContext) raises:
     print(host[3])
 
 
+def beyond(ctx: DeviceContext) raises:
+    """The second of two launches reaches past the end of its buffer, and the first writes a quarter of its own.
+    """
+    var a = ctx.enqueue_create_buffer[DType.float32](SIZE)
+    var b = ctx.enqueue_create_buffer[DType.float32](SIZE - 1)
+    ctx.enqueue_function[store](a, grid_dim=1, block_dim=256)
+    ctx.enqueue_function[store](b, grid_dim=4, block_dim=256)
+    ctx.synchronize()
+
+
 def main() raises:
     var waits = len(argv()) > 2
     with DeviceContext() as ctx:
@@ -112,5 +129,7 @@ def main() raises:
             streams(ctx, waits)
         elif mode == "halves":
             halves(ctx)
+        elif mode == "beyond":
+            beyond(ctx)
         elif mode == "chain":
             chain(ctx)

@@ -73,6 +73,7 @@ class Kind(StrEnum):
     UNWRITTEN_READ = "unwritten-read"
     UNWRITTEN_LIBRARY_READ = "unwritten-library-read"
     UNWRITTEN_COPY = "unwritten-copy"
+    UNUSED_MEMORY = "unused-memory"
 
     EXITED_BEFORE_BARRIER = "exited-before-barrier"
     DIVERGENT_BARRIER = "divergent-barrier"

@@ -16,7 +16,10 @@ from tooling.simulator.checks.synchronisation import SynchronisationCheck
 
 
 def make_checks(
-    names: Iterable[str] = tuple(Check), footprints: Footprints | None = None
+    names: Iterable[str] = tuple(Check),
+    footprints: Footprints | None = None,
+    *,
+    unused_memory: bool = False,
 ) -> tuple[CheckHook, ...]:
     """Fresh checks for one program, in the order in which the engine must call them.
 
@@ -24,6 +27,7 @@ def make_checks(
 
     Args:
         footprints: shared with other hooks of the program; by default, the checks have their own.
+        unused_memory: whether the initialisation check reports memory that was never written.
 
     Raises:
         ValueError: an unknown name.
@@ -34,7 +38,7 @@ def make_checks(
     if Check.MEMORY in wanted:
         checks.append(MemoryCheck(footprints))
     if Check.INITIALISATION in wanted:
-        checks.append(InitialisationCheck(footprints))
+        checks.append(InitialisationCheck(footprints, unused_memory=unused_memory))
     if Check.RACES in wanted:
         bulk_copies = BulkCopyCheck()
         checks += (bulk_copies, RaceCheck(footprints, bulk_copies), HostOrderCheck(footprints))

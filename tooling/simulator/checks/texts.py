@@ -333,6 +333,13 @@ FINDINGS: Mapping[str, FindingText] = {
         Text("The host receives undefined values."),
         Text("Let the kernel write every element, or fill the buffer first (`enqueue_fill`)."),
     ),
+    "unused-memory": FindingText(
+        Text("{bytes} of {buffer} were never written, from byte {offset} on"),
+        Text("No kernel, copy or fill has written that memory: it is not needed, or work is missing."),
+        Text(
+            "Allocate as many elements as are used; if all should be, check the launch's size and the copies."
+        ),
+    ),
     "exited-before-barrier": FindingText(
         Text(
             "barrier reached by {arrived} of the block's {expected} threads; the others had already returned"
