@@ -266,7 +266,7 @@ def test_simulate_shows_the_line_of_the_launch_and_unused_memory() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     lines = done.stdout.splitlines()
     assert done.returncode == 1
-    assert [line for line in lines if "launched at" in line][0].endswith("/host_order.mojo:116:32")
+    assert next(line for line in lines if "launched at" in line).endswith("/host_order.mojo:116:32")
     assert lines[-1] == "2 launches, 2 findings; the program ended with status 0"
 
 
