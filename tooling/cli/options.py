@@ -207,6 +207,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     suppressions: Annotated[
         Path | None, Option("findings to accept: a TOML file of [[suppress]] entries with reasons", "FILE")
     ] = None
+    unused_memory: Annotated[bool, Option("report device memory that was never written")] = False
     kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None
