@@ -117,7 +117,7 @@ def test_progress_names_the_gpu(course: Workbench, tmp_path: Path) -> None:
     course.run("run", "p01")
     shown = course.run("progress").stdout
     assert "1 of 2 puzzles solved" in shown
-    assert "part I  1/1\n  ✓ p01  Map" in shown
+    assert "Part I: First kernels  1/1\n  ✓ p01  Map" in shown
     assert shown.split("p01", 1)[1].splitlines()[0].endswith("test GPU")
     report = json.loads(course.run("progress", "--json", "-").stdout)
     assert (report["solved"], report["total"], report["next"]) == (1, 2, "p34 --coordination")

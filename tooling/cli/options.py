@@ -309,6 +309,14 @@ class ReplayOptions(Struct, frozen=True, kw_only=True):
     flags: Annotated[tuple[str, ...], Flags()] = ()
 
 
+class NewPuzzleOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling new-puzzle`."""
+
+    puzzle: Annotated[str, Positional("the name of the new puzzle, such as p36", "NAME")]
+    title: Annotated[str, Positional("its title in English", "TITLE")]
+    ko: Annotated[str | None, Option("its title in Korean (default: the English one)", "TITLE")] = None
+
+
 class GenerateOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling generate`."""
 
