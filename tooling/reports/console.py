@@ -19,7 +19,8 @@ from tooling.text.width import columns
 
 _WORDS: dict[str, Text] = {
     "headline": Text("{command} on {device} ({reason})"),
-    "simulated": Text("simulated GPU"),
+    "sim": Text("simulated GPU"),
+    "sim-amd": Text("simulated AMD GPU ({accelerator})"),
     "checks": Text("checks: {checks}"),
     "none": Text("none"),
     "passed": Text("{command} passed"),
@@ -112,7 +113,7 @@ def _show_undecided(verdict: Verdict, headline: str, terminal: Terminal, languag
     from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - imports the simulator
 
     terminal.headed(headline, f"  ({_circumstances(verdict, language)})", "yellow")
-    text = NOT_JUDGED.of(device=verdict.choice.target.device).render(language)
+    text = NOT_JUDGED.of(device=_device(verdict.choice, language)).render(language)
     terminal.labelled(_say("why", language), text)
     again = f"`{tool_prefix(os.environ)} run {verdict.selection.command} --target sim`"
     terminal.labelled(_say("try", language), again)
@@ -124,7 +125,10 @@ def _circumstances(verdict: Verdict, language: str) -> str:
 
 
 def _device(choice: Choice, language: str) -> str:
-    return _say("simulated", language) if choice.target.simulated else choice.target.device
+    target = choice.target
+    if target.simulated:
+        return _say(target.kind.value, language, accelerator=target.accelerator)
+    return target.device
 
 
 def _show_case(case: CaseVerdict, cases: Sequence[CaseVerdict], terminal: Terminal, language: str) -> None:

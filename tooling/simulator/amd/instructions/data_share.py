@@ -1,4 +1,7 @@
-"""DS: loads and stores of shared memory (LDS), and exchanges between lanes (CDNA 3 ISA 12.13; chapter 11)."""
+"""DS: loads and stores of shared memory (LDS), and exchanges between lanes.
+
+Source: CDNA 3 ISA, "Data Share Operations".
+"""
 
 from __future__ import annotations
 
@@ -160,7 +163,7 @@ def _push(lowering: Lowering, instruction: MachineInstruction, _following: int) 
 
 @binds("ds_swizzle_b32")
 def _swizzle(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
-    """Lanes in groups of 32 exchange by a fixed pattern (CDNA 3 ISA 11.3): quads, or three bit masks."""
+    """Lanes in groups of 32 exchange by a fixed pattern: quads, or three bit masks."""
     read = lowering.vector(instruction.sources[0], "b32")
     (slot,) = lowering.vector_slots(instruction.results[0])
     lane = np.arange(lowering.wave_size)

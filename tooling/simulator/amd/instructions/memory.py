@@ -1,4 +1,4 @@
-"""Memory instructions: SMEM, FLAT, GLOBAL, SCRATCH, cache control (CDNA 3 ISA 12.6, 12.15; chapters 8, 10).
+"""Memory instructions: SMEM, FLAT, GLOBAL, SCRATCH, cache control (CDNA 3 ISA).
 
 A load or store of several registers is one access if its addresses are multiples of its size, as the checks
 expect; otherwise it is one of each register, or of each byte: hardware permits any address here.
