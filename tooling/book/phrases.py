@@ -54,6 +54,9 @@ PHRASES = {
     "full-file": Text("View full file"),
     "manifest": Text("Description of this puzzle"),
     "solved": Text("solved"),
+    "replay-solution": Text("Step through the solution"),
+    "replay-run": Text("Step through this run"),
+    "replay-wrong": Text("Step through a wrong answer"),
     # In the pages of `tooling book serve`; its script fills in the facts.
     "served-run": Text("Judge my file"),
     "served-again": Text("Judge my file again"),

@@ -14,6 +14,7 @@ from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.suggestions import nearest, proposal
 
 TargetName = Literal["auto", "nvidia", "amd", "apple", "sim", "sim-amd"]
+SimulatedName = Literal["sim", "sim-amd"]
 SimulatedGpu = Literal["nvidia", "gfx942"]
 LanguageCode = Literal["en", "ko"]
 SubjectName = Literal["solution", "skeleton", "mutant"]
@@ -209,6 +210,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     suppressions: Annotated[
         Path | None, Option("findings to accept: a TOML file of [[suppress]] entries with reasons", "FILE")
     ] = None
+    unused_memory: Annotated[bool, Option("report device memory that was never written")] = False
     kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None
@@ -277,6 +279,14 @@ def position(text: str) -> Position:
     return Position(*map(int, parts))
 
 
+def from_1_to_8(text: str) -> int:
+    """A number of blocks that a replay can show side by side."""
+    number = at_least_1(text)
+    if number > 8:
+        raise BadValue(f"must be at most 8, not {text}")
+    return number
+
+
 class ReplayOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling replay`."""
 
@@ -288,6 +298,10 @@ class ReplayOptions(Struct, frozen=True, kw_only=True):
         str | None, Option("write the page there (`-`: to stdout; default: a file in the cache)", "FILE")
     ] = None
     open: Annotated[bool, Option("open the page in the browser")] = False
+    target: Annotated[SimulatedName, Option("the simulated GPU to run on (default: sim)")] = "sim"
+    data: Annotated[
+        Literal["book", "probe"], Option("the program's own data, or the judge's other data (default: book)")
+    ] = "book"
     launch: Annotated[
         int | None,
         Option(
@@ -305,6 +319,9 @@ class ReplayOptions(Struct, frozen=True, kw_only=True):
             read=position,
         ),
     ] = None
+    blocks: Annotated[
+        int, Option("how many blocks to record, in x (default: 1, or its cluster)", "N", read=from_1_to_8)
+    ] = 1
     timeout: Timeout = LONGEST_SIMULATION
     define: Define = ()
     include: Include = ()
