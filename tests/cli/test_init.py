@@ -60,6 +60,14 @@ def test_the_folder_has_all_problem_files_and_pins_the_tool(folder: Path, workbe
     assert pixi["system-requirements"]["libc"]["version"] == "2.34"
 
 
+def test_a_folder_without_the_book_says_where_the_pages_are(folder: Path, workbench: Workbench) -> None:
+    for words in (["book", "serve"], ["book", "build"]):
+        result = workbench.run(*words, PUZZLE_ROOT=str(folder))
+        assert result.status == ExitCode.WRONG
+        assert f"error: {folder}: there is no book in this folder\n" in result.stderr
+        assert "`tooling start` shows the address of the next page" in result.stderr
+
+
 def test_a_folder_that_is_not_empty_is_left_alone(workbench: Workbench) -> None:
     (workbench.root / "mine").mkdir()
     (workbench.root / "mine" / "file").write_text("x")
