@@ -260,7 +260,7 @@ def test_simulate_shows_the_line_of_the_launch_and_unused_memory() -> None:
         "tooling",
         "simulate",
         "--unused-memory",
-        program("host_order"),
+        str(program("host_order")),
         "beyond",
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
