@@ -93,7 +93,6 @@ MISSPELLED = {
     "run 23 tiled": f"`p23` has no flag `tiled`\n  why: {P23}\n  try: did you mean `--tiled`?",
     "verify --part IIX": "there is no part `IIX`\n  try: did you mean `II` or `IX`?",
     "verify --mode tild p23": "there is no mode `tild`\n  try: did you mean `tiled` or `--tiled`?",
-    "book serve --port 99999": "argument --port: must be a port number from 0 to 65535, not 99999",
 }
 
 
