@@ -73,8 +73,10 @@ def _processors() -> int:
 
 
 def preset_language() -> LanguageCode:
-    """The language of the environment."""
-    return "ko" if os.environ.get("PUZZLE_LANG") == "ko" else "en"
+    """The language of the environment: PUZZLE_LANG, or else that of the locale."""
+    names = ("PUZZLE_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
+    chosen = next((value for name in names if (value := os.environ.get(name))), "")
+    return "ko" if re.match(r"ko\b|ko_", chosen) else "en"
 
 
 # Fields that several commands have.
@@ -104,7 +106,8 @@ NoCheck = Annotated[
 JsonFile = Annotated[str | None, Option("write the result as JSON (`-`: to stdout)", "FILE")]
 JunitFile = Annotated[str | None, Option("write the result as JUnit XML (`-`: to stdout)", "FILE")]
 Language = Annotated[
-    LanguageCode, Option("language of explanations and hints (default: PUZZLE_LANG, else en)")
+    LanguageCode,
+    Option("language of explanations and hints (default: PUZZLE_LANG, else the locale's, else en)"),
 ]
 
 
@@ -207,6 +210,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     suppressions: Annotated[
         Path | None, Option("findings to accept: a TOML file of [[suppress]] entries with reasons", "FILE")
     ] = None
+    unused_memory: Annotated[bool, Option("report device memory that was never written")] = False
     kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None
@@ -323,6 +327,14 @@ class ReplayOptions(Struct, frozen=True, kw_only=True):
     include: Include = ()
     lang: Language = field(default_factory=preset_language)
     flags: Annotated[tuple[str, ...], Flags()] = ()
+
+
+class NewPuzzleOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling new-puzzle`."""
+
+    puzzle: Annotated[str, Positional("the name of the new puzzle, such as p36", "NAME")]
+    title: Annotated[str, Positional("its title in English", "TITLE")]
+    ko: Annotated[str | None, Option("its title in Korean (default: the English one)", "TITLE")] = None
 
 
 class GenerateOptions(Struct, frozen=True, kw_only=True):
