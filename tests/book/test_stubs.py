@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tooling.book.editions import editions
+from tooling.book.phrases import PART_TITLES
 from tooling.book.site.build import build
+from tooling.book.summary import read_summary
 from tooling.catalog.catalogue import load_catalogue
 from tooling.project import Project
 
@@ -47,7 +49,7 @@ def test_a_stub_shows_what_the_puzzle_is(stubbed: Path) -> None:
     assert re.search(r'class="edit-link" href="[^"]+/blob/main/problems/p12/puzzle.yaml"', page)
     korean = (stubbed / "ko" / "puzzle_12" / "puzzle_12.html").read_text(encoding="utf-8")
     assert "아직 쓰지 않은 장입니다." in korean
-    assert "덧셈 트리로 두 벡터를 수 하나로 줄입니다." in korean
+    assert "덧셈 트리로 두 벡터를 값 하나로 줄입니다." in korean
     assert "전체 파일 보기: problems/p12/p12_tile_tensor.mojo" in korean
 
 
@@ -87,3 +89,9 @@ def test_every_puzzle_says_in_a_sentence_what_it_computes(real: Project) -> None
         assert puzzle.summary is not None, puzzle.id
         for language in ("en", "ko"):
             assert puzzle.summary.render(language).endswith("."), puzzle.id
+
+
+@pytest.mark.parametrize(("language", "folder"), [("en", "book"), ("ko", "i18n/ko/book")])
+def test_parts_are_named_as_in_the_contents(real: Project, language: str, folder: str) -> None:
+    parts = dict.fromkeys(entry.part for entry in read_summary(real.root / folder / "src") if entry.part)
+    assert [title.render(language) for title in PART_TITLES.values()] == list(parts)

@@ -43,6 +43,7 @@ INSTRUCTIONS = {
     "atom.global.add.u32 %r1, [%rd1], %rd2;": "it does not take these operands or types",
     "st.global.b32 [%rd1], %p1;": "it does not take these operands or types",
     "shfl.sync.idx.b32 %r1, %rd1, 0, 31, -1;": "it does not take these operands or types",
+    "shr.f32 %r1, %r2, %r3;": "cannot execute `shr.f32`",
     "mapa.shared::cluster.f32 %r1, %r2, %r3;": "cannot execute `mapa.shared::cluster.f32`",
 }
 

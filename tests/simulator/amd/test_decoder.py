@@ -6,11 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.simulator.amd.assembler_text import differences, listings
+from tooling.catalog.catalogue import load_catalogue
+from tooling.catalog.model import Program, ProgramLanguage, Vendor
+from tooling.project import Project
 from tooling.simulator.amd.architectures import GFX942
 from tooling.simulator.amd.code_object.errors import UnknownInstruction
 from tooling.simulator.amd.decoding.decoder import Decoder
 from tooling.simulator.gpu.code_model import SourceLocation
+from tooling.toolchain import BuildFailed, BuildRequest, build, find_toolchain, open_cache
+from tooling.trials import includes_of
 
+PROJECT = Project(Path(__file__).parents[3])
+PROGRAMS = Path(__file__).parent / "programs"
 SAMPLE = Path(__file__).parent / "data" / "gfx942_text.txt"
 """Words and text of instructions as `mojo build --emit asm` writes them, of the book's programs."""
 
@@ -49,3 +57,46 @@ def test_an_unknown_instruction_is_named_with_its_place(words: str, form: str) -
     assert first == f"machine code at 0x0, from a.mojo:3:7: cannot execute `{name}`"
     assert why == "  why: this encoding is unknown"
     assert caught.value.form == name
+
+
+def compared(source: Path, includes: tuple[Path, ...] = ()) -> int:
+    """How many instructions of a program's kernels are as in the assembler's text: all of them."""
+    request = BuildRequest(source, accelerator="gfx942", emit="asm", includes=includes)
+    built = build(request, find_toolchain(), open_cache())
+    results = [differences(listing, GFX942) for listing in listings(built.path)]
+    assert [different for _, found in results for different in found] == []
+    return sum(count for count, _ in results)
+
+
+@pytest.mark.mojo
+def test_the_text_of_a_program_is_the_assemblers() -> None:
+    assert compared(PROGRAMS / "operations.mojo") > 800
+
+
+MOJO_PROGRAMS = [
+    program
+    for puzzle in load_catalogue(PROJECT)
+    for program in puzzle.programs
+    if program.language is ProgramLanguage.MOJO
+]
+
+
+@pytest.mark.slow
+@pytest.mark.mojo
+@pytest.mark.parametrize("of_solution", [True, False], ids=["solution", "problem"])
+@pytest.mark.parametrize("program", MOJO_PROGRAMS, ids=lambda program: program.name)
+def test_the_text_of_each_program_of_the_book_is_the_assemblers(program: Program, of_solution: bool) -> None:
+    source = Path(program.solution if of_solution else program.problem)
+    try:
+        assert compared(source, includes_of(program, source, PROJECT)) > 0
+    except BuildFailed:
+        assert refused_by_the_compiler(program), "the manifest says that it builds for AMD"
+
+
+def refused_by_the_compiler(program: Program) -> bool:
+    """Whether the manifest says that no mode of a program builds for AMD."""
+    modes = [
+        mode for puzzle in load_catalogue(PROJECT) for mode in puzzle.modes if program.name in mode.programs
+    ]
+    needs = [need for mode in modes for need in mode.requirements if need.vendor is Vendor.AMD]
+    return bool(needs) and all(need.unsupported and not need.builds for need in needs)

@@ -25,7 +25,7 @@ EDGES = (
 FLOATS = (0.0, -0.0, 1.0, -1.5, 2.5, 3e4, 1e-3, 0.5, -2.0, np.inf, -np.inf, np.nan)
 
 DIFFERENT = {
-    # The pseudo-code has no clamp below 1, which the instruction guarantees (CDNA 3 ISA 12.8, V_FRACT).
+    # The pseudo-code has no clamp below 1, which the instruction guarantees (CDNA 3 ISA, V_FRACT).
     "v_fract_f16", "v_fract_f32", "v_fract_f64",
     # The pseudo-code reads the lane's number, which `instructions.vector` adds.
     "v_mbcnt_lo_u32_b32", "v_mbcnt_hi_u32_b32",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from msgspec import Struct
 
 from tooling.simulator.program.backend import Device
@@ -33,16 +35,69 @@ class Architecture(Struct, frozen=True):
     zeroes_high: bool
 
 
+class HipAttribute(IntEnum):
+    """The device attributes that Mojo asks for (hipDeviceAttribute_t of HIP 6, without its prefix)."""
+
+    AsyncEngineCount = 2
+    CanMapHostMemory = 3
+    ClockRate = 5
+    ConcurrentKernels = 8
+    CooperativeLaunch = 10
+    HostNativeAtomicSupported = 15
+    Integrated = 16
+    KernelExecTimeout = 18
+    L2CacheSize = 19
+    ComputeCapabilityMajor = 23
+    MaxBlocksPerMultiProcessor = 25
+    MaxBlockDimX = 26
+    MaxBlockDimY = 27
+    MaxBlockDimZ = 28
+    MaxGridDimX = 29
+    MaxGridDimY = 30
+    MaxGridDimZ = 31
+    MaxThreadsPerBlock = 56
+    MaxThreadsPerMultiProcessor = 57
+    MemoryBusWidth = 59
+    MemoryClockRate = 60
+    ComputeCapabilityMinor = 61
+    MultiprocessorCount = 63
+    PageableMemoryAccess = 65
+    PciBusId = 67
+    PciDeviceId = 68
+    PciDomainID = 69
+    MaxRegistersPerBlock = 71
+    MaxRegistersPerMultiprocessor = 72
+    MaxSharedMemoryPerBlock = 74
+    SharedMemPerBlockOptin = 75
+    SharedMemPerMultiprocessor = 76
+    TextureAlignment = 81
+    TexturePitchAlignment = 82
+    UnifiedAddressing = 85
+    WarpSize = 87
+    MemoryPoolsSupported = 88
+    VirtualMemoryManagementSupported = 89
+    HostRegisterSupported = 90
+
+
 def _device(name: str, number: int, lanes: int, units: int, version: tuple[int, int]) -> Device:
-    """The attributes that Mojo asks for, by hipDeviceAttribute_t (HIP 6)."""
+    """A device with 64 KiB of LDS for each of its compute units."""
     threads, shared = 1024, 65536
+    it = HipAttribute
     attributes = {
-        2: 1, 3: 1, 5: 2100000, 8: 1, 10: 1, 15: 0, 16: 0, 18: 0, 19: 4194304, 23: version[0], 25: 32,
-        26: MAX_BLOCK[0], 27: MAX_BLOCK[1], 28: MAX_BLOCK[2],
-        29: MAX_GRID[0], 30: MAX_GRID[1], 31: MAX_GRID[2],
-        56: threads, 57: 2048, 59: 8192, 60: 2525000, 61: version[1], 63: units, 65: 0, 67: 0, 68: 0, 69: 0,
-        71: 65536, 72: 65536 * 2, 74: shared, 75: shared, 76: shared, 81: 256, 82: 256, 85: 1, 87: lanes,
-        88: 1, 89: 0, 90: 1,
+        it.AsyncEngineCount: 1, it.CanMapHostMemory: 1, it.ClockRate: 2100000, it.ConcurrentKernels: 1,
+        it.CooperativeLaunch: 1, it.HostNativeAtomicSupported: 0, it.Integrated: 0, it.KernelExecTimeout: 0,
+        it.L2CacheSize: 4194304, it.ComputeCapabilityMajor: version[0], it.ComputeCapabilityMinor: version[1],
+        it.MaxBlocksPerMultiProcessor: 32,
+        it.MaxBlockDimX: MAX_BLOCK[0], it.MaxBlockDimY: MAX_BLOCK[1], it.MaxBlockDimZ: MAX_BLOCK[2],
+        it.MaxGridDimX: MAX_GRID[0], it.MaxGridDimY: MAX_GRID[1], it.MaxGridDimZ: MAX_GRID[2],
+        it.MaxThreadsPerBlock: threads, it.MaxThreadsPerMultiProcessor: 2048,
+        it.MemoryBusWidth: 8192, it.MemoryClockRate: 1300000, it.MultiprocessorCount: units,
+        it.PageableMemoryAccess: 0, it.PciBusId: 0, it.PciDeviceId: 0, it.PciDomainID: 0,
+        it.MaxRegistersPerBlock: 65536, it.MaxRegistersPerMultiprocessor: 2 * 65536,
+        it.MaxSharedMemoryPerBlock: shared, it.SharedMemPerBlockOptin: shared,
+        it.SharedMemPerMultiprocessor: shared, it.TextureAlignment: 256, it.TexturePitchAlignment: 256,
+        it.UnifiedAddressing: 1, it.WarpSize: lanes, it.MemoryPoolsSupported: 1,
+        it.VirtualMemoryManagementSupported: 0, it.HostRegisterSupported: 1,
         ARCHITECTURE_NUMBER: number,
     }  # fmt: skip
     return Device(name, MEMORY_BYTES, attributes, lanes, threads, shared, lockstep=True)

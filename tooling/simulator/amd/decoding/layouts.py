@@ -1,4 +1,4 @@
-"""Microcode formats: which bits say what (CDNA 3 ISA, chapter 13; RDNA 3 ISA, chapter 15)."""
+"""Microcode formats: which bits say what (CDNA 3 and RDNA 3 ISA, "Microcode Formats")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opcodes of gfx942 by encoding (CDNA 3 ISA, chapter 12, "Instructions")."""
+"""Opcodes of gfx942 by encoding (CDNA 3 ISA, "Instructions")."""
 
 from __future__ import annotations
 

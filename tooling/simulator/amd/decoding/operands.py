@@ -1,4 +1,4 @@
-"""Operand codes: registers and inline constants (CDNA 3 ISA 5.2, "Scalar ALU Operands"; RDNA 3 ISA 5.2)."""
+"""Operand codes: registers and inline constants (CDNA 3 ISA, "Scalar ALU Operands"; RDNA 3 ISA 6.2)."""
 
 from __future__ import annotations
 

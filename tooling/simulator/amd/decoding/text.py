@@ -30,7 +30,8 @@ def _source(source: Modified) -> str:
     if source.extend:
         text = f"sext({text})"
     if source.negate and source.operand.kind != "mask":
-        text = f"-{text}"
+        is_number = source.operand.kind == "const" and not source.absolute
+        text = f"neg({text})" if is_number else f"-{text}"
     return text
 
 

@@ -161,7 +161,7 @@ struct _Names:
 
     @staticmethod
     def of(code: Int32) -> StaticString:
-        """`hipErrorInvalidValue` for 1, with a NUL; empty for an unknown code.
+        """`hipErrorInvalidValue` for 1; `hipErrorUnknown` for codes that only CUDA has.
         """
         if code == 0:
             return "hipSuccess"
@@ -171,8 +171,6 @@ struct _Names:
             return "hipErrorOutOfMemory"
         if code == 3:
             return "hipErrorNotInitialized"
-        if code == 46:
-            return "hipErrorDeviceUnavailable"
         if code == 100:
             return "hipErrorNoDevice"
         if code == 101:
@@ -191,10 +189,6 @@ struct _Names:
             return "hipErrorIllegalAddress"
         if code == 702:
             return "hipErrorLaunchTimeOut"
-        if code == 715:
-            return "hipErrorIllegalInstruction"
-        if code == 716:
-            return "hipErrorMisalignedAddress"
         if code == 719:
             return "hipErrorLaunchFailure"
         if code == 801:

@@ -1,4 +1,4 @@
-"""Atomic operations in global and shared memory (CDNA 3 ISA 12.13, 12.15): lanes perform theirs in order."""
+"""Atomic operations of FLAT, GLOBAL and DS instructions: lanes perform theirs in order."""
 
 from __future__ import annotations
 

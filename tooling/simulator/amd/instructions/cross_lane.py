@@ -1,4 +1,4 @@
-"""DPP: which lane each lane reads (CDNA 3 ISA 6.4; RDNA 3 ISA 7.7)."""
+"""DPP: which lane each lane reads (CDNA 3 ISA, "DPP: Data Parallel Processing"; RDNA 3 ISA 7.7)."""
 
 from __future__ import annotations
 

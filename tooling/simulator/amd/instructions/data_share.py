@@ -1,4 +1,7 @@
-"""DS: loads and stores of shared memory (LDS), and exchanges between lanes (CDNA 3 ISA 12.13; chapter 11)."""
+"""DS: loads and stores of shared memory (LDS), and exchanges between lanes.
+
+Source: CDNA 3 ISA, "Data Share Operations".
+"""
 
 from __future__ import annotations
 
@@ -127,14 +130,22 @@ def _pull(lowering: Lowering, instruction: MachineInstruction, _following: int) 
     (slot,) = lowering.vector_slots(instruction.results[0])
     last = U32.type(lowering.wave_size - 1)
 
-    def step(group: WaveGroup, _batch: Batch) -> None:
+    def step(group: WaveGroup, batch: Batch) -> None:
         lane = (group.get(at).view(U32) + U32.type(instruction.immediate)) >> U32.type(2)
         lane = lane & last
         source = by_wave(lane, group).astype(np.intp)
         rows = np.arange(group.waves)[:, None]
         value = by_wave(read(group).view(U32), group)[rows, source]
         active = by_wave(group.get(ACTIVE), group)[rows, source]
-        put(group, slot, np.where(active, value, U32.type(0)).reshape(-1))
+        received = np.where(active, value, U32.type(0)).reshape(-1)
+        if batch.hooks.exchange:
+            threads = group.pick(batch.spaces.threads)
+            own = np.flatnonzero(np.broadcast_to(group.get(ACTIVE), group.count))
+            sources = np.where(active, by_wave(threads, group)[rows, source], by_wave(threads, group))
+            sources = sources.reshape(-1)
+            for hook in batch.hooks.exchange:
+                hook.exchange(threads[own], sources[own], received[own], instruction)
+        put(group, slot, received)
 
     lowering.block.steps.append(step_of(step))
 
@@ -160,7 +171,7 @@ def _push(lowering: Lowering, instruction: MachineInstruction, _following: int) 
 
 @binds("ds_swizzle_b32")
 def _swizzle(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
-    """Lanes in groups of 32 exchange by a fixed pattern (CDNA 3 ISA 11.3): quads, or three bit masks."""
+    """Lanes in groups of 32 exchange by a fixed pattern: quads, or three bit masks."""
     read = lowering.vector(instruction.sources[0], "b32")
     (slot,) = lowering.vector_slots(instruction.results[0])
     lane = np.arange(lowering.wave_size)

@@ -1,4 +1,4 @@
-"""Scalar instructions with side effects: EXEC, the program counter, hints (CDNA 3 ISA 12.3, 12.5)."""
+"""Scalar instructions with side effects: EXEC, the program counter, hints (SOP1 and SOPP, CDNA 3 ISA)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _COMBINE: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def _save_exec(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
-    """D = EXEC; EXEC = combination; SCC = EXEC is not 0 (CDNA 3 ISA 12.3)."""
+    """D = EXEC; EXEC = combination; SCC = EXEC is not 0 (CDNA 3 ISA, S_AND_SAVEEXEC_B64)."""
     combine = _COMBINE[instruction.name[2:].partition("_")[0].removeprefix("not0")]
     source = lowering.mask(instruction.sources[0].operand)
     kind = "b64" if lowering.wave_size == 64 else "b32"
@@ -76,6 +76,16 @@ def _sleep(lowering: Lowering, instruction: MachineInstruction, _following: int)
 
     def step(group: WaveGroup, _batch: Batch) -> None:
         group.polling = instruction
+
+    lowering.block.steps.append(step_of(step))
+
+
+@binds("s_sendmsg")
+def _send_message(lowering: Lowering, _instruction: MachineInstruction, _following: int) -> None:
+    """A message to the host, which only a call of the host sends."""
+
+    def step(_group: WaveGroup, _batch: Batch) -> None:
+        raise lowering.host_calls
 
     lowering.block.steps.append(step_of(step))
 

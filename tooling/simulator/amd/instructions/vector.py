@@ -1,4 +1,4 @@
-"""Vector instructions across lanes: readlane, writelane, mbcnt, swap (CDNA 3 ISA 12.8, 12.11)."""
+"""Vector instructions across lanes: readlane, writelane, mbcnt, swap (VOP1 and VOP3, CDNA 3 ISA)."""
 
 from __future__ import annotations
 

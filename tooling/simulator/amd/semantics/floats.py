@@ -1,4 +1,4 @@
-"""Floating-point operations of the vector unit (CDNA 3 ISA 12.7 to 12.11).
+"""Floating-point operations of the vector unit (CDNA 3 ISA).
 
 Results are rounded to nearest-even and keep subnormal numbers, the modes that Mojo's kernels select
 (`lowering.modes` refuses others). Functions that hardware approximates (reciprocal, square root, exponential,
@@ -18,8 +18,11 @@ from tooling.simulator.numerics.float64 import fma64
 from tooling.simulator.numerics.rounding import F16, F32, F64, S16, S32, U16, U32, U64, exact_sum, fma32
 
 Array = NDArray[Any]
-_VOP1, _VOP2, _VOPC, _VOP3 = "CDNA 3 ISA 12.8", "CDNA 3 ISA 12.7", "CDNA 3 ISA 12.9", "CDNA 3 ISA 12.11"
-_VOP3P = "CDNA 3 ISA 12.10"
+_VOP1 = "CDNA 3 ISA, VOP1 Instructions"
+_VOP2 = "CDNA 3 ISA, VOP2 Instructions"
+_VOPC = "CDNA 3 ISA, VOPC Instructions"
+_VOP3 = "CDNA 3 ISA, VOP3A & VOP3B Instructions"
+_VOP3P = "CDNA 3 ISA, VOP3P Instructions"
 
 _BITS: dict[np.dtype[Any], np.dtype[Any]] = {F16: U16, F32: U32, F64: U64}
 _QUIET = {F16: 0x7E00, F32: 0x7FC00000, F64: 0x7FF8000000000000}

@@ -1,4 +1,4 @@
-"""Integer operations of the vector unit: VOP1, VOP2, VOPC, VOP3 and VOP3P (CDNA 3 ISA 12.7 to 12.11)."""
+"""Integer operations of the vector unit: VOP1, VOP2, VOPC, VOP3 and VOP3P (CDNA 3 ISA)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ from tooling.simulator.amd.semantics.registry import DTYPES, enter
 from tooling.simulator.numerics.rounding import S64, U16, U32, U64
 
 Array = NDArray[Any]
-_VOP1, _VOP2, _VOPC, _VOP3 = "CDNA 3 ISA 12.8", "CDNA 3 ISA 12.7", "CDNA 3 ISA 12.9", "CDNA 3 ISA 12.11"
-_VOP3P = "CDNA 3 ISA 12.10"
+_VOP1 = "CDNA 3 ISA, VOP1 Instructions"
+_VOP2 = "CDNA 3 ISA, VOP2 Instructions"
+_VOPC = "CDNA 3 ISA, VOPC Instructions"
+_VOP3 = "CDNA 3 ISA, VOP3A & VOP3B Instructions"
+_VOP3P = "CDNA 3 ISA, VOP3P Instructions"
 
 
 def _swapped(function: Callable[..., Any]) -> Callable[..., Any]:

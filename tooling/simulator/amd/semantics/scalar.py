@@ -1,4 +1,4 @@
-"""The scalar unit: SOP1, SOP2, SOPC and SOPK (CDNA 3 ISA 12.1 to 12.4; RDNA 3 ISA 15.1 to 15.4)."""
+"""The scalar unit: SOP1, SOP2, SOPC and SOPK (CDNA 3 ISA; RDNA 3 ISA 16.1 to 16.4)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ from tooling.simulator.amd.semantics.registry import enter
 from tooling.simulator.numerics.rounding import S32, S64, U32, U64
 
 Array = NDArray[Any]
-_SOP2, _SOP1, _SOPC, _SOPK = "CDNA 3 ISA 12.1", "CDNA 3 ISA 12.3", "CDNA 3 ISA 12.4", "CDNA 3 ISA 12.2"
+_SOP2 = "CDNA 3 ISA, SOP2 Instructions"
+_SOP1 = "CDNA 3 ISA, SOP1 Instructions"
+_SOPC = "CDNA 3 ISA, SOPC Instructions"
+_SOPK = "CDNA 3 ISA, SOPK Instructions"
 
 
 def _with_test(function: Callable[..., Array]) -> Callable[..., tuple[Array, Array]]:

@@ -31,10 +31,10 @@ def _shift(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     """Shift amounts above the width are clamped to it, which is also how NumPy shifts."""
     if len(modifiers) != 1 or modifiers[0][1:] not in ("16", "32", "64"):
         return None
+    if modifiers[0][0] not in ("b" if opcode == "shl" else "bus"):
+        return None
     dtype = DTYPES[modifiers[0]]
     if opcode == "shl":
-        if modifiers[0][0] != "b":
-            return None
         return Operation(lambda a, n: a << _amount(n, a), dtype, (dtype, U32), "9.7.8.8")
     return Operation(lambda a, n: a >> _amount(n, a), dtype, (dtype, U32), "9.7.8.9")
 
