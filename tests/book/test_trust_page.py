@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests import test_recorded_runs as runs
-from tests.simulator.checks import test_defects_on_h200 as defects
-from tests.simulator.counters import test_counters_on_h200 as counters
+from tests.simulator.checks.test_defects import DEFECTS
+from tests.simulator.checks.test_defects_on_h200 import RECORDED as JUDGED_BY_SANITIZER
+from tests.simulator.counters.test_counters_on_h200 import CASES as COUNTED
+from tests.simulator.instructions.products import FORMS as SUMS
 from tests.simulator.test_driver_answers import RECORDED as DRIVER_ANSWERS
 from tests.simulator.test_instructions_on_h200 import recording
-from tests.simulator.test_sums_on_h200 import FORMS as SUMS
 from tests.simulator.test_tensors_on_h200 import CASES as TENSORS
+from tooling.simulator.counters.metrics import COMPARABLE
+from tooling.verify.plan import Subject
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("book/src/trust.md", "i18n/ko/book/src/trust.md")
@@ -32,13 +35,13 @@ def compared() -> dict[str, list[int]]:
         "tests/simulator/test_sums_on_h200.py": [len(SUMS)],
         "tests/simulator/test_tensors_on_h200.py": [len(TENSORS)],
         "tests/test_recorded_runs.py": [
-            len(runs.cases(runs.ALL, runs.Subject.SOLUTION)),
-            len(runs.cases(debugged, runs.Subject.SKELETON)),
+            len(runs.cases(runs.ALL, Subject.SOLUTION)),
+            len(runs.cases(debugged, Subject.SKELETON)),
             len(runs.DEFINED),
         ],
         "tests/simulator/test_driver_answers.py": [sum(map(len, DRIVER_ANSWERS.values()))],
-        "tests/simulator/counters/test_counters_on_h200.py": [len(counters.CASES), len(counters.COMPARABLE)],
-        "tests/simulator/checks/test_defects_on_h200.py": [len(defects.DEFECTS)],
+        "tests/simulator/counters/test_counters_on_h200.py": [len(COUNTED), len(COMPARABLE)],
+        "tests/simulator/checks/test_defects_on_h200.py": [len(DEFECTS)],
     }
 
 
@@ -55,11 +58,11 @@ def test_the_table_has_the_numbers_of_the_tests_that_it_names(page: str) -> None
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_findings_of_both_and_of_one_alone_are_counted(page: str) -> None:
-    verdicts = Counter(one["verdict"] for one in defects.RECORDED["compared"].values())
+    verdicts = Counter(one["verdict"] for one in JUDGED_BY_SANITIZER["compared"].values())
     text = (ROOT / page).read_text("utf-8")
     section = re.split(r"^## ", text, flags=re.MULTILINE)[3]
     numbers = [int(number) for number in re.findall(r"\b\d+", section.split("\n\n")[1])]
-    assert numbers == [len(defects.DEFECTS), verdicts["same"], verdicts["better"]]
+    assert numbers == [len(DEFECTS), verdicts["same"], verdicts["better"]]
 
 
 @pytest.mark.parametrize("page", PAGES)
