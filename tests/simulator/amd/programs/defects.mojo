@@ -1,5 +1,6 @@
 """Kernels with a defect each; the first argument selects one."""
 
+from std.atomic import Atomic, Ordering
 from std.sys import argv
 
 from max.gpu import AddressSpace, barrier, block_dim, block_idx, thread_idx
@@ -57,6 +58,12 @@ def correct(output: Floats, a: Floats):
     output[unsafe_offset=t] = shared[unsafe_offset=SIZE - 1 - t]
 
 
+def endless(output: Floats, a: Floats):
+    var flag = output.unsafe_bitcast[Int32]()
+    while Atomic.fetch_add[ordering=Ordering.RELAXED](flag, Int32(1)) != -1:
+        pass
+
+
 def printing(output: Floats, a: Floats):
     print("thread", thread_idx.x)
 
@@ -78,6 +85,8 @@ def main() raises:
             ctx.enqueue_function[unwritten](output, a, grid_dim=1, block_dim=SIZE)
         elif name == "divergent":
             ctx.enqueue_function[divergent](output, a, grid_dim=1, block_dim=SIZE)
+        elif name == "endless":
+            ctx.enqueue_function[endless](output, a, grid_dim=1, block_dim=64)
         elif name == "printing":
             ctx.enqueue_function[printing](output, a, grid_dim=1, block_dim=4)
         else:
