@@ -43,6 +43,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         selection: the launches that are profiled, or whose findings are reported; None: all.
         result_sizes: of the buffers that are handed in, in bytes: the simulated GPU records where their
             content came from. None: it is not recorded.
+        unused_memory: whether the simulated GPU reports device memory that was never written.
         executor: runs the launches on the simulated GPU; None: its engine, or the profiler with `count`.
     """
 
@@ -60,6 +61,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     count: bool = False
     selection: LaunchSelection | None = None
     result_sizes: frozenset[int] | None = None
+    unused_memory: bool = False
     executor: Executor | None = None
 
 
@@ -117,6 +119,7 @@ def simulated_run(command: Sequence[str | Path], options: RunOptions) -> TargetR
         graph_cache=graph_cache() if options.graphs else None,
         result_sizes=options.result_sizes,
         selection=options.selection or LaunchSelection(),
+        unused_memory=options.unused_memory,
     )
     with Simulation(simulation_options, executor=options.executor or profiler) as simulation:
         transcript = _run(command, options, simulation.environment)

@@ -209,7 +209,7 @@ def _run_case(
         environment=environment,
         time_limit=trial.limit,
         stream=stream,
-        count=bool(mode.counters),
+        count=bool(mode.counters) and target.counts,
         result_sizes=result_sizes(mode, case) if case and seen else None,
         graphs=executable.interpreter is not None,
         checks=trial.checks,

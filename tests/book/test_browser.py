@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 from collections.abc import Iterator
 from functools import partial
@@ -14,7 +16,10 @@ import pytest
 
 from tests.book.web_server import serving
 from tooling.book.site.build import build
+from tooling.book.site.handler import Access, Changes, Handler
+from tooling.book.site.serve import reader_of
 from tooling.book.summary import read_summary
+from tooling.learning.page_runs import PageRuns
 from tooling.project import Project
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -394,3 +399,83 @@ def test_the_page_for_wrong_addresses_is_in_both_languages(page: Any, site: Path
     text = (site / "404.html").read_text(encoding="utf-8")
     assert "No page here" in text
     assert "페이지가 없습니다" in text
+
+
+@pytest.fixture
+def served(site: Path, checkout: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The site as `tooling book serve` serves it, with the puzzles of a copy; its address has the key."""
+    monkeypatch.setattr("sys.argv", ["tooling"])
+    monkeypatch.setenv("PUZZLE_STATE_DIR", str(tmp_path))
+    environment = {
+        **os.environ,
+        "PUZZLE_ROOT": str(checkout.root),
+        "PUZZLE_TARGET": "sim",
+        "PYTHONPATH": str(ROOT),
+    }
+    runs, access = PageRuns(checkout, environment), Access()
+    reader = partial(reader_of, checkout, print)
+    with serving(
+        partial(Handler, site=site, changes=Changes(), reader=reader, access=access, runs=runs)
+    ) as running:
+        yield f"{running}KO/puzzle_02/puzzle_02.html?key={access.key}"
+        runs.stop()
+
+
+@pytest.mark.mojo
+@pytest.mark.parametrize(
+    ("prefix", "words"),
+    [
+        ("", ("p02 is not right yet", "Show hint 2 of 3", "1 of 35 puzzles solved")),
+        ("ko/", ("p02 아직 정답이 아닙니다", "힌트 보기 (2/3)", "퍼즐 35개 중 1개를 풀었습니다")),
+    ],
+)
+def test_a_served_page_judges_the_reader_s_file(
+    served: str, page: Any, checkout: Project, prefix: str, words: tuple[str, str, str]
+) -> None:
+    wrong, hint, progress = words
+    page.goto(served.replace("KO/", prefix), wait_until="load")
+    assert "key=" not in page.url
+    page.locator("details:has(.solution-tips) > summary").click()
+    shown = page.locator(".solution-tips li:visible")
+    assert shown.count() == 1
+    page.get_by_role("button", name=hint).click()
+    assert shown.count() == 2
+    page.locator(".served-run").click()
+    verdict = page.locator(".served-verdict")
+    page.wait_for_function(
+        "document.querySelector('.served-verdict').textContent.includes('❌')", timeout=120_000
+    )
+    assert wrong in verdict.inner_text()
+    assert page.locator(".puzzle-facts .solved").count() == 0
+
+    problem = checkout.problems / "p02" / "p02.mojo"
+    answer = "output[unsafe_offset=i] = a[unsafe_offset=i] + b[unsafe_offset=i]"
+    problem.write_text(re.sub(r"# FILL ME IN.*", answer, problem.read_text("utf-8")), "utf-8")
+    page.reload(wait_until="load")
+    assert shown.count() == 0  # the tips are folded again
+    page.locator("details:has(.solution-tips) > summary").click()
+    assert shown.count() == 2
+    page.wait_for_function("document.querySelector('.served-verdict').textContent.includes('❌')")
+    page.locator(".served-run").click()
+    page.wait_for_function(
+        "document.querySelector('.served-verdict').textContent.includes('✅')", timeout=120_000
+    )
+    assert page.locator(".puzzle-facts .solved").count() == 1
+    assert progress in page.locator(".served-progress").inner_text()
+    found = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
+    assert found == []
+
+
+def test_a_served_page_without_the_key_says_where_the_button_is(served: str, page: Any) -> None:
+    page.goto(served.replace("KO/", "").partition("?")[0], wait_until="load")
+    assert page.locator(".served-run").count() == 0
+    assert page.locator(".served-state").inner_text() == (
+        "To judge your file here, open the address that tooling book serve printed."
+    )
+
+
+def test_the_static_site_has_no_button(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_02/puzzle_02.html", wait_until="load")
+    assert page.locator("[class^=served]").count() == 0
+    page.locator("details:has(.solution-tips) > summary").click()
+    assert page.locator(".solution-tips li:visible").count() == 3

@@ -2,37 +2,216 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from email.message import Message
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.book.web_server import serving
-from tooling.book.site.serve import Changes, Handler, rebuild, solved_puzzles, stamps
+from tooling.book.site.handler import Access, Changes, Handler, Reader
+from tooling.book.site.serve import reader_of, rebuild, stamps
 from tooling.progress import progress_path, record_solved
 from tooling.project import Project
 
+ACCESS = Access("the-key", "the-token")
+
+
+class RecordedRuns:
+    """Runs that do nothing; `p01` alone is known."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, ...]] = []
+
+    def start(self, command: str, language: str) -> None:
+        if command != "p01":
+            raise LookupError(command)
+        self.calls.append(("start", command, language))
+
+    def stop(self) -> None:
+        self.calls.append(("stop",))
+
+    def state(self) -> dict[str, Any]:
+        return {"command": "p01", "running": True}
+
 
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
+def runs() -> RecordedRuns:
+    return RecordedRuns()
+
+
+@pytest.fixture
+def address(tmp_path: Path, runs: RecordedRuns) -> Iterator[str]:
     (tmp_path / "page.html").write_text("<body>page</body>", encoding="utf-8")
     (tmp_path / "404.html").write_text("<body>nothing</body>", encoding="utf-8")
-    handler = partial(Handler, site=tmp_path, changes=Changes(), solved=lambda: ("p01", "p15"))
+    handler = partial(
+        Handler,
+        site=tmp_path,
+        changes=Changes(),
+        reader=lambda: Reader(("01", "15"), 35),
+        access=ACCESS,
+        runs=runs,
+    )
     with serving(handler) as running:
         yield running
 
 
+def answer_of(
+    address: str, data: bytes | None = None, headers: dict[str, str] | None = None
+) -> tuple[int, Message, str]:
+    """Status, headers and text of an answer; a redirect is not followed."""
+
+    class NotFollowed(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: object) -> None:
+            return None
+
+    request = urllib.request.Request(address, data, headers or {})
+    try:
+        with urllib.request.build_opener(NotFollowed).open(request) as answer:
+            return answer.status, answer.headers, answer.read().decode()
+    except urllib.error.HTTPError as failure:
+        with failure:
+            return failure.code, failure.headers, failure.read().decode()
+
+
+def own_headers(address: str) -> dict[str, str]:
+    """Those of a page of the reader's browser."""
+    port = address.rstrip("/").rpartition(":")[2]
+    return {
+        "Origin": address.rstrip("/"),
+        "Content-Type": "application/json",
+        "Cookie": f"puzzles-{port}=the-key",
+        "X-Puzzle-Token": "the-token",
+    }
+
+
+REQUEST = json.dumps({"command": "p01", "language": "ko"}).encode()
+
+
+def served_data(text: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="served">(.*?)</script>', text)
+    assert found
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
 def test_a_page_shows_what_its_reader_has_solved(address: str, tmp_path: Path) -> None:
-    with urllib.request.urlopen(f"{address}page.html") as answer:
-        text = answer.read().decode()
-    assert '["01", "15"]' in text
-    assert "dataset.solved" in text
-    assert 'fetch("/~changes")' in text
+    _, _, text = answer_of(f"{address}page.html")
+    served = served_data(text)
+    assert served["reader"] == {"solved": ["01", "15"], "total": 35}
+    assert served["changes"] == "/~changes"
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == "<body>page</body>"
+
+
+def test_the_key_of_the_terminal_becomes_a_cookie_with_which_pages_have_the_token(address: str) -> None:
+    status, headers, _ = answer_of(f"{address}page.html?key=the-key&x=1")
+    assert (status, headers["Location"]) == (303, "/page.html?x=1")
+    cookie, *settings = headers["Set-Cookie"].split("; ")
+    assert settings == ["Path=/", "HttpOnly", "SameSite=Strict"]
+    assert (
+        served_data(answer_of(f"{address}page.html", headers={"Cookie": cookie})[2])["token"] == "the-token"
+    )
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", "puzzles-{port}=another", "puzzles-1=the-key", "puzzles-{port}=é", "=;,"]
+)
+def test_a_page_for_somebody_without_the_key_has_no_token(address: str, cookie: str) -> None:
+    status, headers, _ = answer_of(f"{address}page.html?key=wrong")
+    assert (status, headers["Set-Cookie"]) == (303, None)
+    port = address.rstrip("/").rpartition(":")[2]
+    text = answer_of(f"{address}page.html", headers={"Cookie": cookie.format(port=port)})[2]
+    assert served_data(text)["token"] == ""
+    assert "the-token" not in text
+
+
+def test_the_key_never_leads_to_another_server(address: str) -> None:
+    for path in ("/evil.example/", "/\\evil.example/"):
+        assert answer_of(f"{address}{path}?key=the-key")[1]["Location"] == "/evil.example/"
+
+
+def test_a_page_of_the_reader_starts_and_ends_a_run(address: str, runs: RecordedRuns) -> None:
+    status, headers, text = answer_of(f"{address}~run", REQUEST, own_headers(address))
+    assert status == 200
+    expected = {"command": "p01", "running": True, "reader": {"solved": ["01", "15"], "total": 35}}
+    assert json.loads(text) == expected
+    assert headers["Access-Control-Allow-Origin"] is None
+    end = json.dumps({"command": "", "language": "en"}).encode()
+    assert answer_of(f"{address}~run", end, own_headers(address))[0] == 200
+    assert runs.calls == [("start", "p01", "ko"), ("stop",)]
+    asked = {name: value for name, value in own_headers(address).items() if name != "Origin"}
+    assert answer_of(f"{address}~run", headers=asked)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("X-Puzzle-Token", None),
+        ("X-Puzzle-Token", "guessed"),
+        ("X-Puzzle-Token", "the-key"),
+        ("Cookie", None),
+        ("Cookie", "puzzles-1=the-key"),
+        ("Origin", None),
+        ("Origin", "null"),
+        ("Origin", "http://evil.example"),
+        ("Origin", "http://127.0.0.1:1"),
+    ],
+)
+def test_nobody_else_can_start_a_run(address: str, runs: RecordedRuns, name: str, value: str | None) -> None:
+    headers = {key: text for key, text in own_headers(address).items() if key != name}
+    if value is not None:
+        headers[name] = value
+    assert answer_of(f"{address}~run", REQUEST, headers)[0] == 403
+    assert runs.calls == []
+    if name != "Origin" or value:
+        assert answer_of(f"{address}~run", headers=headers)[0] == 403
+
+
+def test_a_run_is_not_started_under_another_host_name(address: str, runs: RecordedRuns) -> None:
+    headers = own_headers(address) | {"Host": "evil.example", "Origin": "http://evil.example"}
+    assert answer_of(f"{address}~run", REQUEST, headers)[0] == 421
+    assert runs.calls == []
+
+
+def test_other_sites_can_neither_frame_nor_load_a_page(address: str) -> None:
+    _, headers, _ = answer_of(f"{address}page.html")
+    assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers["Access-Control-Allow-Origin"] is None
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b'{"command": "p99", "language": "en"}', 404),
+        (b'{"command": "p01 --json /etc/x", "language": "en"}', 404),
+        (b'{"command": "p01", "language": "xx"}', 400),
+        (b'{"command": ["p01"], "language": "en"}', 400),
+        (b'{"command": "p01", "language": ["en"]}', 400),
+        (b"[]", 400),
+        (b"p01", 400),
+        (b'"' + b"a" * 2000 + b'"', 400),
+    ],
+)
+def test_a_request_for_something_else_is_refused(
+    address: str, runs: RecordedRuns, data: bytes, status: int
+) -> None:
+    assert answer_of(f"{address}~run", data, own_headers(address))[0] == status
+    assert runs.calls == []
+
+
+def test_a_form_of_another_site_cannot_send_a_run(address: str, runs: RecordedRuns) -> None:
+    headers = own_headers(address) | {"Content-Type": "text/plain"}
+    assert answer_of(f"{address}~run", REQUEST, headers)[0] == 400
+    assert answer_of(f"{address}page.html", REQUEST, own_headers(address))[0] == 404
+    assert runs.calls == []
 
 
 def test_a_wrong_address_gets_the_page_for_it(address: str) -> None:
@@ -50,9 +229,9 @@ def test_solved_puzzles_come_from_the_reader_s_own_file(
     said: list[str] = []
     record_solved(real.root, "p01", "default")
     record_solved(real.root, "p23", "tiled")  # one of its modes
-    assert solved_puzzles(real, said.append) == ("p01",)
+    assert reader_of(real, said.append) == Reader(("01",), 35)
     progress_path().write_text("{", encoding="utf-8")
-    assert solved_puzzles(real, said.append) == ()
+    assert reader_of(real, said.append) == Reader((), 35)
     assert "the record of your progress is damaged" in said[0]
 
 
@@ -62,13 +241,13 @@ def test_a_manifest_that_is_wrong_for_a_while_keeps_no_page_back(
     monkeypatch.setenv("PUZZLE_STATE_DIR", str(tmp_path))
     (checkout.problems / "p01" / "puzzle.yaml").write_text("title: [", encoding="utf-8")
     said: list[str] = []
-    assert solved_puzzles(checkout, said.append) == ()
+    assert reader_of(checkout, said.append) == Reader((), 0)
     assert "p01/puzzle.yaml" in said[0]
 
 
 def test_any_number_of_pages_can_wait_for_changes(tmp_path: Path) -> None:
     changes = Changes()
-    handler = partial(Handler, site=tmp_path, changes=changes, solved=tuple)
+    handler = partial(Handler, site=tmp_path, changes=changes, reader=lambda: Reader((), 0), access=Access())
     with serving(handler) as running:
         address = f"{running}~changes"
         assert [urllib.request.urlopen(address).read() for _ in range(10)] == [b"0"] * 10

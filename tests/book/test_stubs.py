@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tooling.book.editions import editions
+from tooling.book.phrases import PART_TITLES
 from tooling.book.site.build import build
+from tooling.book.summary import read_summary
 from tooling.catalog.catalogue import load_catalogue
 from tooling.project import Project
 
@@ -87,3 +89,9 @@ def test_every_puzzle_says_in_a_sentence_what_it_computes(real: Project) -> None
         assert puzzle.summary is not None, puzzle.id
         for language in ("en", "ko"):
             assert puzzle.summary.render(language).endswith("."), puzzle.id
+
+
+@pytest.mark.parametrize(("language", "folder"), [("en", "book"), ("ko", "i18n/ko/book")])
+def test_parts_are_named_as_in_the_contents(real: Project, language: str, folder: str) -> None:
+    parts = dict.fromkeys(entry.part for entry in read_summary(real.root / folder / "src") if entry.part)
+    assert [title.render(language) for title in PART_TITLES.values()] == list(parts)

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import MANIFEST
 from tooling.catalog.manifest import load_puzzle
 from tooling.catalog.mutants import DIAGNOSES, Edit, Mutant, MutantError, load_mutants
+from tooling.catalog.nodes import ManifestError
 from tooling.errors import Location
 from tooling.judging.diagnosis import PATTERNS
 from tooling.judging.texts import EXPLANATIONS
@@ -52,3 +53,23 @@ def test_a_mutant_without_modes_runs_in_all_judged_modes(tmp_path: Path) -> None
     puzzle = load_puzzle(manifest, Project(tmp_path))
     found = load_mutants(Project(tmp_path), puzzle)
     assert [mutant.modes for mutant in found] == [(puzzle.modes[0].name,), ("times",)]
+
+
+@pytest.mark.parametrize(
+    ("targets", "message"),
+    [
+        ("{amd: {expect: [races]}}", r"\[0\].targets.amd: the key `because` is missing"),
+        ("{amd: {hidden: one warp, expect: [races]}}", r"\[0\].targets.amd.expect: unknown key"),
+        ("{intel: {hidden: one warp}}", r"\[0\].targets.intel: unknown key"),
+    ],
+)
+def test_a_verdict_of_a_vendor_has_a_reason(tmp_path: Path, targets: str, message: str) -> None:
+    manifest = tmp_path / "problems" / "p01" / "puzzle.yaml"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(MANIFEST)
+    mutants = tmp_path / "tests" / "mutants" / "p01.yaml"
+    mutants.parent.mkdir(parents=True)
+    entry = "{name: m, because: why, edits: [{replace: a, with: b}], expect: [shifted], targets: TARGETS}"
+    mutants.write_text(f"- {entry.replace('TARGETS', targets)}\n")
+    with pytest.raises(ManifestError, match=message):
+        load_mutants(Project(tmp_path), load_puzzle(manifest, Project(tmp_path)))

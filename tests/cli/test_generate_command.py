@@ -34,6 +34,10 @@ def test_a_learners_edits_are_not_overwritten(workbench: Workbench) -> None:
     refused = workbench.run("generate")
     assert refused.status == ExitCode.USAGE
     assert "my own work" in workbench.problem.read_text()
+    assert workbench.run("generate", "--force").status == ExitCode.PASSED
+    assert "my own work" not in workbench.problem.read_text()
+    copies = [copy.read_text() for copy in workbench.problem.parent.glob("p01.mojo.20*")]
+    assert sum("my own work" in text for text in copies) == 1
     subprocess.run([*git, "checkout", "-q", "."], check=True)
     workbench.solution.write_text(workbench.solution.read_text().replace("about 2", "about 3"))
     assert workbench.run("generate").status == ExitCode.PASSED

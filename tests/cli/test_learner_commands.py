@@ -72,6 +72,23 @@ def test_start_shows_the_next_puzzle_and_what_to_type(course: Workbench) -> None
         assert f"  tooling {command}" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("environment", "korean"),
+    [
+        ({"LANG": "ko_KR.UTF-8"}, True),
+        ({"PUZZLE_LANG": "ko", "LANG": "en_US.UTF-8"}, True),
+        ({"PUZZLE_LANG": "en", "LANG": "ko_KR.UTF-8"}, False),
+        ({"LC_ALL": "C.UTF-8", "LANG": "ko_KR.UTF-8"}, False),
+        ({"LANG": "kok_IN"}, False),
+    ],
+)
+def test_the_language_is_that_of_the_locale(
+    course: Workbench, environment: dict[str, str], korean: bool
+) -> None:
+    shown = course.run("next", **environment).stdout
+    assert ("다음: 퍼즐 1, 맵" in shown, "next: puzzle 1, Map" in shown) == (korean, not korean)
+
+
 def test_start_is_what_tooling_alone_does_in_a_terminal_and_help_elsewhere(course: Workbench) -> None:
     assert "next: puzzle 1, Map" in in_terminal(course)
     result = course.run()
@@ -117,7 +134,7 @@ def test_progress_names_the_gpu(course: Workbench, tmp_path: Path) -> None:
     course.run("run", "p01")
     shown = course.run("progress").stdout
     assert "1 of 2 puzzles solved" in shown
-    assert "part I  1/1\n  ✓ p01  Map" in shown
+    assert "Part I: First kernels  1/1\n  ✓ p01  Map" in shown
     assert shown.split("p01", 1)[1].splitlines()[0].endswith("test GPU")
     report = json.loads(course.run("progress", "--json", "-").stdout)
     assert (report["solved"], report["total"], report["next"]) == (1, 2, "p34 --coordination")

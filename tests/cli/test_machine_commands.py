@@ -119,17 +119,22 @@ def test_other_settings_stay_and_are_copied(
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [(".vscode/settings.json", "{// mine\n}"), (".helix/languages.toml", "[mine]\n")],
+    [
+        (".vscode/settings.json", b"{// mine\n}"),
+        (".vscode/settings.json", b"[1]\n"),
+        (".zed/settings.json", b'{"a": "\xff"}\n'),
+        (".helix/languages.toml", b"[mine]\n"),
+    ],
 )
 def test_settings_that_cannot_be_merged_are_not_touched(
-    workbench: Workbench, server: Path, capsys: pytest.CaptureFixture[str], name: str, text: str
+    workbench: Workbench, server: Path, capsys: pytest.CaptureFixture[str], name: str, text: bytes
 ) -> None:
     editor = name[1:].partition("/")[0]
     path = workbench.root / name
     path.parent.mkdir()
-    path.write_text(text)
+    path.write_bytes(text)
     assert main(["editor", editor]) == ExitCode.USAGE
-    assert path.read_text() == text
+    assert path.read_bytes() == text
     assert [each.name for each in path.parent.iterdir()] == [path.name]
     said = capsys.readouterr().err
     assert "left as it is" in said

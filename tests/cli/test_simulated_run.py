@@ -62,6 +62,14 @@ def test_right_values_do_not_pass_where_counters_decide(tmp_path: Path) -> None:
     assert verdict["names"] == ["counters"]
 
 
+def test_the_simulated_amd_gpu_has_no_counters_to_judge(tmp_path: Path) -> None:
+    result = tooling("run", "p32", "--two-way", "--target", "sim-amd", "--solution")
+    assert result.returncode == ExitCode.NOT_POSSIBLE, result.stdout + result.stderr
+    assert "p32 --two-way on simulated AMD GPU (gfx942) (--target sim-amd)" in result.stdout
+    assert "p32 --two-way: values right, counters not judged" in result.stdout
+    assert "only the simulated NVIDIA GPU has, not simulated AMD GPU (gfx942)" in result.stdout
+
+
 def test_no_network_is_needed() -> None:
     alone = ("unshare", "--net", "--map-root-user")
     if shutil.which("unshare") is None or subprocess.run([*alone, "true"], check=False).returncode != 0:

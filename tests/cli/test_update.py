@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,9 @@ import pytest
 
 from tests.cli.test_learner_commands import RIGHT, course
 from tooling.exit_codes import ExitCode
-from tooling.learning.updating import carried_over
+from tooling.learning import updating
+from tooling.learning.updating import carried_over, pull
+from tooling.project import Project
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Workbench
@@ -113,6 +116,55 @@ def test_a_pull_that_fails_changes_nothing(course: Workbench, upstream: Path) ->
     assert result.status == ExitCode.NOT_POSSIBLE
     assert "`git pull --ff-only` failed, and your files are as they were" in result.stderr
     assert course.problem.read_text() == mine
+
+
+def test_what_the_reader_saves_during_an_update_is_kept(course: Workbench, upstream: Path) -> None:
+    mine = answer(course)
+    publish(upstream, "import os, struct, sys\n", "import os, struct, sys\n# A new line, far away.\n")
+    newer = mine.replace(RIGHT, RIGHT + "# saved meanwhile\n")
+    (course.root / "newer.mojo").write_text(newer)
+    hook = course.root / ".git" / "hooks" / "post-merge"
+    hook.write_text("#!/bin/sh\nmv newer.mojo problems/p01/p01.mojo\n")
+    hook.chmod(0o755)
+    result = course.run("update")
+    assert result.status == ExitCode.PASSED, result.stderr
+    text = course.problem.read_text()
+    assert RIGHT + "# saved meanwhile\n" in text
+    assert "# A new line, far away.\n" in text
+    copies = sorted(copy.read_text() for copy in course.problem.parent.glob("p01.mojo.20*"))
+    assert copies == sorted([mine, newer])
+
+
+def test_what_the_reader_saves_while_a_pull_fails_is_kept(course: Workbench, upstream: Path) -> None:
+    answer(course)
+    git(course.root, "commit", "-q", "--allow-empty", "-m", "A commit of the reader")
+    publish(upstream, FILL, FILL + "\n")
+    command = course.root.parent / "saving"
+    command.write_text(f'#!/bin/sh\necho newer > {course.problem}\nexec git-upload-pack "$@"\n')
+    command.chmod(0o755)
+    git(course.root, "config", "remote.origin.uploadpack", str(command))
+    assert course.run("update").status == ExitCode.NOT_POSSIBLE
+    assert course.problem.read_text() == "newer\n"
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")])
+def test_an_update_that_is_interrupted_leaves_every_answer(
+    course: Workbench, upstream: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+) -> None:
+    mine = answer(course)
+    other = course.root / "problems" / "p34" / "p34.mojo"
+    other.write_text(other.read_text() + "# mine\n")
+    publish(upstream, "import os, struct, sys\n", "import os, struct, sys\n# A new line, far away.\n")
+
+    def interrupted(*_: bytes) -> None:
+        raise failure
+
+    monkeypatch.setattr(updating, "carried_over", interrupted)
+    with pytest.raises(type(failure)):
+        pull(Project(course.root))
+    assert course.problem.read_text() == mine
+    assert other.read_text().endswith("# mine\n")
+    assert len(list(course.root.glob("problems/p*/p*.mojo.20*"))) == 2
 
 
 def test_outside_a_clone_it_says_so(course: Workbench) -> None:

@@ -94,6 +94,39 @@ def test_a_mutant_rejected_for_another_reason_is_a_failure(verified: Workbench) 
     assert "rejected, but as missing-last, partly-written, not as races" in result.stdout
 
 
+HIDDEN = "  targets: {nvidia: {hidden: a block is one warp}}\n"
+
+
+def test_a_vendor_may_have_another_verdict_on_a_mutant(verified: Workbench) -> None:
+    path = verified.root / "tests" / "mutants" / "p01.yaml"
+    elsewhere = "[races]\n  targets:\n    {}: {{expect: [missing-last], because: no check for races}}"
+    arguments = ("verify", "p01", "--only", "mutant", "--jobs", "1")
+    path.write_text(MUTANTS.replace("[missing-last]", elsewhere.format("nvidia")))
+    result = verified.run(*arguments)
+    assert result.status == ExitCode.PASSED, result.stdout
+    path.write_text(MUTANTS.replace("[missing-last]", elsewhere.format("amd")))
+    assert "rejected, but as missing-last, partly-written, not as races" in verified.run(*arguments).stdout
+
+
+def test_a_mistake_that_does_not_show_on_a_vendor_is_not_counted_as_rejected(verified: Workbench) -> None:
+    path = verified.root / "tests" / "mutants" / "p01.yaml"
+    path.write_text(
+        MUTANTS.replace("range(7)", "range(0 + 8)").replace("[missing-last]\n", "[missing-last]\n" + HIDDEN)
+    )
+    result = verified.run("verify", "p01", "--only", "mutant", "--jobs", "1", "--require-all")
+    assert result.status == ExitCode.PASSED, result.stdout
+    assert result.stdout.splitlines()[-2].split()[:5] == ["all", "-", "-", "1/1", "1"]
+    assert result.stdout.splitlines()[-1] == "skipped, 1: passes as expected: a block is one warp"
+
+
+def test_a_mistake_that_shows_where_it_should_not_is_a_failure(verified: Workbench) -> None:
+    path = verified.root / "tests" / "mutants" / "p01.yaml"
+    path.write_text(MUTANTS.replace("[missing-last]\n", "[missing-last]\n" + HIDDEN))
+    result = verified.run("verify", "p01", "--only", "mutant", "--jobs", "1")
+    assert result.status == ExitCode.WRONG
+    assert "p01 mutant last_forgotten: must pass, but: " in result.stdout
+
+
 def test_a_program_that_takes_a_wrong_result_for_right_is_a_failure(verified: Workbench) -> None:
     for file in (verified.solution, verified.problem):
         file.write_text(file.read_text().replace("assert out == expected", "assert out[:7] == expected[:7]"))

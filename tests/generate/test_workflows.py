@@ -121,7 +121,7 @@ def test_the_cpu_jobs_cover_tests_simulator_matrix_and_book() -> None:
     assert ".ci/run" in commands(jobs["check"])
     assert "--group format poe lint-mojo" in commands(jobs["check"])
     assert "poe lint-workflows" in commands(jobs["workflows"])
-    assert "tooling verify --target sim --require-all" in commands(jobs["simulated"])
+    assert 'tooling verify --target "$TARGET" --require-all' in commands(jobs["simulated"])
     assert "tooling matrix build" in commands(jobs["builds"])
     assert "tooling book check" in commands(jobs["book"])
 
@@ -144,11 +144,21 @@ def test_a_job_takes_its_matrix_from_the_file(job: str, entries: str) -> None:
 
 
 def test_every_part_is_judged_and_graphs_have_their_packages() -> None:
-    extras = {each["part"]: each["extra"] for each in MATRIX["jobs"]["simulated"]}
+    jobs = MATRIX["jobs"]["simulated"]
+    extras = {each["part"]: each["extra"] for each in jobs if each["target"] == "sim"}
     assert list(extras) == list(dict.fromkeys(puzzle.part for puzzle in PUZZLES))
     for puzzle in PUZZLES:
         if any(program.language is ProgramLanguage.PYTHON for program in puzzle.programs):
             assert extras[puzzle.part] == "torch"  # else --require-all could not pass
+
+
+def test_the_simulated_amd_gpu_judges_every_part_but_those_of_graphs() -> None:
+    jobs = MATRIX["jobs"]["simulated"]
+    found = {(each["vendor"], each["extra"]) for each in jobs if each["target"] == "sim-amd"}
+    assert found == {("AMD", "")}
+    assert [each["part"] for each in jobs if each["target"] == "sim-amd"] == [
+        *("I", "II", "III", "IV", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
+    ]
 
 
 def test_programs_are_built_on_linux_on_arm64_and_on_a_mac() -> None:
@@ -161,8 +171,10 @@ def test_every_environment_of_pixi_is_installed_and_the_default_one_everywhere()
     assert pixi == [
         *(("default", "linux-64", "p01"), ("default", "linux-aarch64", ""), ("default", "osx-arm64", "")),
         *(("amd", "linux-64", "p01"), ("apple", "osx-arm64", ""), ("max", "linux-64", "p17")),
-        *(("sim", "linux-64", "p01"), ("torch", "linux-64", "p20")),
+        *(("sim", "linux-64", "p01"), ("sim-amd", "linux-64", "p01"), ("torch", "linux-64", "p20")),
     ]
+    targets = {each["environment"]: each["target"] for each in MATRIX["jobs"]["pixi"]}
+    assert targets == dict.fromkeys(targets, "sim") | {"sim-amd": "sim-amd"}
 
 
 def test_gpu_runners_only_run_bundles_and_are_judged_elsewhere() -> None:

@@ -109,7 +109,7 @@ def test_a_kernel_whose_name_was_cut_is_found() -> None:
         "the warps of `tensor_core_multiplication` execute 0 tensor-core instructions; required: at least 1"
     )
     assert problem.what.render("ko") == (
-        "`tensor_core_multiplication`의 워프가 실행한 텐서 코어 명령어는 0개입니다; 기준: 1 이상"
+        "`tensor_core_multiplication` 커널의 워프가 실행한 텐서 코어 명령어는 0개입니다; 기준: 1 이상"
     )
     other = KernelProfile("tensor_core", "p99_tensor_core_70655", Dim3(1), Dim3(32))
     (problem,) = judge_counters(required, [other])

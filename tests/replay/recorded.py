@@ -44,15 +44,28 @@ def numbers(text: str) -> list[int]:
     return [number for run in runs for number in range(int(run[0]), int(run[-1]) + 1)]
 
 
+def spread(cells: list[Any]) -> list[int]:
+    """The cells of `[4, [0, 2, 3]]`: 4, 0, 2, 4."""
+    found: list[int] = []
+    for each in cells:
+        found += [each] if isinstance(each, int) else [each[0] + each[1] * k for k in range(each[2])]
+    return found
+
+
 def cells_after(trace: dict[str, Any], last: int) -> list[dict[int, Any]]:
     """What each buffer contains after step `last`, by the rules of `tooling.replay.trace`."""
-    cells: list[dict[int, Any]] = [dict(map(tuple, buffer["initial"])) for buffer in trace["buffers"]]
+    cells: list[dict[int, Any]] = [
+        {first + index: value for first, values in buffer["initial"] for index, value in enumerate(values)}
+        for buffer in trace["buffers"]
+    ]
     for step in trace["steps"][: last + 1]:
         for move in step.get("moves", ()):
             held = cells[move["buffer"]]
             refused = set(numbers(move.get("refused", "")))
-            lanes = zip(numbers(move["threads"]), move["cells"], strict=True) if move["threads"] else ()
-            for lane, (thread, first) in enumerate(lanes):
+            lanes = (
+                zip(numbers(move["threads"]), spread(move["cells"]), strict=True) if move["threads"] else ()
+            )
+            for lane, (thread, first) in enumerate(lanes if move["values"] else ()):
                 for k in range(move["width"]):
                     if thread not in refused and move["action"] != "atomic":
                         held[first + k] = move["values"][lane * move["width"] + k]

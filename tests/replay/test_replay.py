@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from tests.machine import needs_simulated_gpu
-from tests.replay.recorded import cells_after, edited, embedded, replay
+from tests.replay.recorded import cells_after, edited, embedded, replay, spread
 from tooling.exit_codes import ExitCode
 from tooling.replay.cells import format_of, values_of
 from tooling.replay.names import array_name, parameter_names
-from tooling.replay.trace import numbers, ranges
+from tooling.replay.trace import grouped, numbers, packed, ranges, unpacked
 
 Test = TypeVar("Test", bound=Callable[..., None])
 MISSING_BARRIER = "        shared[unsafe_offset=local_i] = 0\n    barrier()\n"
@@ -92,7 +92,7 @@ def test_a_block_can_be_chosen_and_must_exist(tmp_path: Path) -> None:
     page = tmp_path / "p15.html"
     assert replay("p15", "--solution", "--block", "0,2", "--html", str(page)).returncode == ExitCode.PASSED
     trace = embedded(page)["trace"]
-    assert trace["position"] == [0, 2, 0]
+    assert trace["positions"] == [[0, 2, 0]]
     assert cells_after(trace, len(trace["steps"]) - 2)[2][2] == 87
     absent = replay("p15", "--solution", "--block", "0,7", "--html", str(page))
     assert absent.returncode == ExitCode.USAGE
@@ -119,6 +119,131 @@ def test_the_limits_leave_steps_out_and_say_so(tmp_path: Path, monkeypatch: pyte
     left_out = trace["steps_left_out"]
     assert left_out > 20
     assert f"Not recorded: {left_out} steps after the limit." in page.read_text("utf-8")
+
+
+@on_the_simulated_gpu
+def test_what_the_page_holds_is_what_memory_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tooling.cli import main
+    from tooling.replay import recorder
+
+    left: dict[str, np.ndarray] = {}
+
+    class Watched(recorder.Recorder):
+        """Keeps what the engine's memory contains when the blocks have ended."""
+
+        def shared_memory(self, first_block: int, windows: np.ndarray) -> None:
+            super().shared_memory(first_block, windows)
+            left["windows"] = windows
+
+        def batch_end(self, first_block: int, blocks: int) -> None:
+            super().batch_end(first_block, blocks)
+            left["shared"] = left["windows"][: len(self._blocks)].copy()
+
+    monkeypatch.setattr(recorder, "Recorder", Watched)
+    for program, arguments in (("p15", ("--blocks", "1")), ("p16_tile_tensor", ("--tiled",))):
+        page = tmp_path / f"{program}.html"
+        assert main(["replay", program, *arguments, "--solution", "--html", str(page)]) == ExitCode.PASSED
+        trace = embedded(page)["trace"]
+        before_the_end = cells_after(trace, len(trace["steps"]) - 2)
+        memory = left["shared"][0].view(np.float32)
+        arrays = [number for number, each in enumerate(trace["buffers"]) if each["space"] == "shared"]
+        assert len(arrays) == (1 if program == "p15" else 2)
+        shown = [value for number in arrays for _, value in sorted(before_the_end[number].items())]
+        assert sorted(shown) == sorted(memory[: len(shown)].tolist())
+        # The blocks' own stores account for all of what they write: at the end only others add to it.
+        (move,) = trace["steps"][-1]["moves"] or [{"after": []}]
+        stored = {
+            cell
+            for step in trace["steps"][:-1]
+            for each in step.get("moves", ())
+            if (each["buffer"], each["action"]) == (move["buffer"], "store")
+            for cell in spread(each["cells"])
+        }
+        assert stored and not stored & {cell for cell, _ in move["after"]}
+
+
+@on_the_simulated_gpu
+def test_the_lanes_of_a_shuffle_show_what_they_receive_and_from_whom(tmp_path: Path) -> None:
+    page = tmp_path / "p24.html"
+    options = ("p24_tile_tensor", "--kernel", "--solution", "--html", str(page))
+    assert replay(*options).returncode == ExitCode.PASSED
+    data = embedded(page)
+    products = [float(n * n) for n in range(32)]
+    steps = [step for step in data["trace"]["steps"] if step["kind"] == "sync"]
+    assert len(steps) == 5
+    for step, distance in zip(steps, (16, 8, 4, 2, 1), strict=True):
+        exchange = step["exchange"]
+        assert numbers(exchange["threads"]) == list(range(32))
+        assert spread(exchange["sources"]) == [lane ^ distance for lane in range(32)]
+        assert exchange["values"] == [products[lane ^ distance] for lane in range(32)]
+        products = [products[lane] + products[lane ^ distance] for lane in range(32)]
+    says = data["says"][data["trace"]["steps"].index(steps[0])]
+    assert says == "Line 88: threads 0–31 exchange values: thread 0 receives 256 from thread 16."
+
+
+@on_the_simulated_gpu
+def test_a_simulated_amd_gpu_has_warps_of_64_threads(tmp_path: Path) -> None:
+    page = tmp_path / "p24.html"
+    options = ("p24_tile_tensor", "--kernel", "--solution", "--target", "sim-amd", "--html", str(page))
+    assert replay(*options).returncode == ExitCode.PASSED
+    trace = embedded(page)["trace"]
+    assert (trace["warp"], trace["block"]) == (64, [64, 1, 1])
+    assert {step["line"] for step in trace["steps"]} <= {0, *range(72, 94)}  # none of the library's
+    exchange = next(step["exchange"] for step in trace["steps"] if "exchange" in step)
+    assert numbers(exchange["threads"]) == list(range(64))
+    total = sum(float(n * n) for n in range(64))
+    assert list(cells_after(trace, len(trace["steps"]) - 2)[2].values()) == [total]
+
+
+@on_the_simulated_gpu
+def test_several_blocks_are_shown_side_by_side(tmp_path: Path) -> None:
+    page = tmp_path / "p34.html"
+    assert replay("p34", "--reduction", "--solution", "--html", str(page)).returncode == ExitCode.PASSED
+    data = embedded(page)
+    trace = data["trace"]
+    assert trace["positions"] == [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]]  # the whole cluster
+    shared = [(each["name"], each["block"]) for each in trace["buffers"] if each["space"] == "shared"]
+    assert shared == [("shared", 0), ("shared", 1), ("shared", 2), ("shared", 3)]
+    assert "Line 91: threads 0–255 of each block passed the barrier." in data["says"]
+    assert "Line 99: threads 0–127 of each block read shared[128–255]." in data["says"]
+    arrived = "Line 113: threads 0–255 of each block arrive at the barrier of the cluster and do not wait."
+    assert arrived in data["says"]
+
+
+@on_the_simulated_gpu
+def test_a_race_between_blocks_shows_both_blocks(tmp_path: Path) -> None:
+    page = tmp_path / "p34.html"
+    source = edited(
+        "p34", "    cluster_sync()\n\n    if block_id", "    barrier()\n\n    if block_id", tmp_path
+    )
+    assert replay(source, "--html", str(page), "--", "--reduction").returncode == ExitCode.WRONG
+    trace = embedded(page)["trace"]
+    assert len(trace["positions"]) == 4
+    mark = trace["marks"][0]
+    blocks = {party["thread"] // 256 for party in mark["parties"]}
+    assert len(blocks) == 2
+    assert trace["buffers"][mark["buffer"]]["name"] == "temp_storage"
+
+
+@on_the_simulated_gpu
+def test_other_data_of_the_judge_can_be_replayed(tmp_path: Path) -> None:
+    page = tmp_path / "p15.html"
+    for data, first in (("book", [0, 1, 2]), ("probe", None)):
+        result = replay("p15", "--solution", "--data", data, "--html", str(page))
+        trace = embedded(page)["trace"]
+        values = list(cells_after(trace, 12)[1].values())[:3]
+        assert (values == first) is (first is not None)
+        assert result.returncode in (ExitCode.PASSED, ExitCode.WRONG)
+    refused = replay("./x.mojo", "--data", "probe")
+    assert refused.returncode == ExitCode.USAGE
+
+
+def test_numbers_at_equal_distances_are_one_entry() -> None:
+    for each in ([], [5], [1, 2], [3, 3, 3, 3], [4, 0, 2, 4, 6, 8, -1, -2, -3, -4], list(range(0, 90, 9))):
+        assert unpacked(packed(each)) == each
+    assert packed([4, 0, 2, 4, 6, 1]) == (4, (0, 2, 4), 1)
+    assert packed([3, 3, 3]) == (3, 3, 3)
+    assert grouped({4: 1.5, 5: None, 9: 2}) == ((4, (1.5, None)), (9, (2,)))
 
 
 def test_threads_as_ranges() -> None:

@@ -30,7 +30,7 @@ from tooling.simulator.checks.findings import (
     Severity,
     SourcePosition,
 )
-from tooling.targets.model import Choice
+from tooling.targets.model import Choice, Target, TargetKind
 from tooling.targets.probing import SIMULATED
 from tooling.text import LocalText, Text
 
@@ -51,15 +51,23 @@ AFTER = np.array([10, -777.25, -777.25, -777.25], np.float32)
 WRITTEN_PAST_THE_END = Problem("written-beyond-the-end", *SENTENCES, GUARD, compare(AFTER, BEFORE))
 
 
-def shown(*cases: CaseVerdict, language: str = "en", width: int | None = None) -> str:
+def shown(
+    *cases: CaseVerdict,
+    language: str = "en",
+    width: int | None = None,
+    target: Target = SIMULATED,
+    flags: tuple[str, ...] = (),
+    solution: bool = False,
+) -> str:
     program = Program("p01", TensorApi.RAW, Path("p01.mojo"), Path("p01.mojo"))
+    mode = replace(MODE, flags=flags)
     puzzle = Puzzle(
         "p01", 1, LocalText.of(en="Map", ko="맵"), "I", (), (program,), (MODE,), Path("puzzle.yaml")
     )
     verdict = Verdict(
-        Selection(puzzle, program, MODE),
-        Choice(SIMULATED, "the test's"),
-        solution=False,
+        Selection(puzzle, program, mode),
+        Choice(target, "the test's"),
+        solution=solution,
         cases=confirmed(cases),
         outcome=Outcome.WRONG,
         seconds=0.1,
@@ -88,6 +96,44 @@ def test_the_simulated_gpu_has_a_name_in_every_language(language: str, line: str
 def test_right_values_despite_a_race_are_reported_as_luck(language: str, luck: str) -> None:
     assert luck in shown(case(findings=(RACE,)), language=language)
     assert luck not in shown(case(WRITTEN_PAST_THE_END, findings=(RACE,)), language=language)
+
+
+@pytest.mark.parametrize(
+    ("language", "flags", "target", "dataset", "line"),
+    [
+        ("en", (), SIMULATED, "book", "replay: `tooling replay p01 --open` shows this run step by step"),
+        (
+            "en",
+            ("--tiled",),
+            Target(TargetKind.SIM_AMD, "simulated gfx942", "gfx942"),
+            "probe",
+            "replay: `tooling replay p01 --tiled --target sim-amd --data probe --open` "
+            "shows this run step by step",
+        ),
+        (
+            "ko",
+            (),
+            SIMULATED,
+            "book",
+            "다시 보기: `tooling replay p01 --open` 명령으로 이 실행을 한 단계씩 볼 수 있습니다",
+        ),
+        ("en", (), Target(TargetKind.NVIDIA, "H200", "sm_90a"), "book", None),
+    ],
+)
+def test_a_wrong_answer_on_a_simulated_gpu_is_offered_as_a_replay(
+    language: str, flags: tuple[str, ...], target: Target, dataset: str, line: str | None
+) -> None:
+    one = replace(case(wrong("mismatch")), dataset=dataset)
+    words = {"en": "replay", "ko": "다시 보기"}[language]
+    found = [each.strip() for each in shown(one, language=language, flags=flags, target=target).splitlines()]
+    assert [each for each in found if words in each] == ([line] if line else [])
+    # As the hints, it is not part of the verdicts that the book records.
+    assert words not in shown(one, language=language, flags=flags, target=target, solution=True)
+
+
+def test_a_run_that_does_not_end_is_not_offered_as_a_replay() -> None:
+    endless = replace(case(), transcript=Transcript("", "", Ending.TIME_LIMIT, 0, 1.0))
+    assert "tooling replay" not in shown(replace(endless, problems=(wrong("time-limit"),)))
 
 
 def test_elements_after_a_result_are_not_counted_as_its_elements() -> None:

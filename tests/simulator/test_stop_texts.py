@@ -39,7 +39,9 @@ def test_a_phrase_inside_a_phrase_is_said_in_the_same_language() -> None:
     inner = stop_texts.THREAD.of(thread=Dim3(1, 2, 3), block=Dim3(0, 0, 0))
     outer = stop_texts.TRAPPED.of(thread=inner)
     assert outer.render("en") == "thread (1, 2, 3) of block (0, 0, 0) stopped the kernel itself (trap)"
-    assert outer.render("ko") == "블록 (0, 0, 0)의 스레드 (1, 2, 3)가 스스로 커널을 중단했습니다 (trap)"
+    assert (
+        outer.render("ko") == "블록 (0, 0, 0)의 스레드 (1, 2, 3)에서 커널이 스스로 실행을 중단했습니다 (trap)"
+    )
 
 
 @pytest.fixture
@@ -192,8 +194,7 @@ def test_infinite_recursion(context: Context, language: str, message: str) -> No
         ),
         (
             "ko",
-            "블록 (0, 0, 0)의 스레드 (0, 0, 0)가 전역 메모리가 없는 전역 주소 0x40에서 "
-            "4바이트에 접근했습니다",
+            "전역 메모리가 없는 전역 주소 0x40에 4바이트 접근(블록 (0, 0, 0)의 스레드 (0, 0, 0))",
         ),
     ],
 )
@@ -215,9 +216,9 @@ def test_a_stopped_kernel(context: Context, language: str, message: str) -> None
         ),
         (
             "ko",
-            "PTX 12번째 줄 5번째 열: `ld.wrong.b32` 명령을 실행할 수 없습니다",
+            "PTX 12번째 줄 5번째 열: `ld.wrong.b32` 명령어를 실행할 수 없습니다",
             "시뮬레이터가 모르는 형태입니다",
-            "짐작하지 않습니다",
+            "추측해서 실행하지 않습니다",
         ),
     ],
 )

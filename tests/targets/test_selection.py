@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.judging.test_judge import MODE
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import Program, Puzzle, Requirement, TensorApi, Vendor
+from tooling.catalog.model import Program, ProgramLanguage, Puzzle, Requirement, TensorApi, Vendor
 from tooling.targets.model import Absence, Target, TargetKind
 from tooling.targets.selection import ModeGated, choose, gate
 from tooling.text import LocalText, in_language
@@ -41,6 +41,19 @@ def test_a_gpu_with_the_required_compute_capability_or_a_higher_one_may_run_a_mo
     assert gate(selection, TargetKind.NVIDIA, gpu(have)) is None
     monkeypatch.setattr("tooling.targets.selection.probe", lambda kind: gpu(have))
     assert choose(selection, "nvidia").target == gpu(have)
+
+
+def test_the_simulated_amd_gpu_does_not_run_graphs() -> None:
+    selection = needing((8, 0))
+    graph = replace(selection, program=replace(selection.program, language=ProgramLanguage.PYTHON))
+    assert gate(selection, TargetKind.SIM_AMD) is None
+    with pytest.raises(ModeGated) as caught:
+        choose(graph, "sim-amd")
+    assert str(caught.value) == (
+        "`p01` does not run on the target `sim-amd`\n"
+        "  why: graphs of MAX are not supported on the simulated AMD GPU yet\n"
+        "  try: it runs on: nvidia, amd, apple, sim"
+    )
 
 
 @pytest.mark.parametrize(

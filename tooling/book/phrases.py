@@ -54,6 +54,18 @@ PHRASES = {
     "full-file": Text("View full file"),
     "manifest": Text("Description of this puzzle"),
     "solved": Text("solved"),
+    "replay-solution": Text("Step through the solution"),
+    "replay-run": Text("Step through this run"),
+    "replay-wrong": Text("Step through a wrong answer"),
+    # In the pages of `tooling book serve`; its script fills in the facts.
+    "served-run": Text("Judge my file"),
+    "served-again": Text("Judge my file again"),
+    "served-stop": Text("Stop"),
+    "served-running": Text("building, running and judging … {seconds} s"),
+    "served-hint": Text("Show hint {number} of {count}"),
+    "served-ended": Text("The server has ended: run tooling book serve again."),
+    "served-locked": Text("To judge your file here, open the address that tooling book serve printed."),
+    "served-progress": Text("{solved} of {total} puzzles solved"),
     "copy": Text("Copy"),
     "copied": Text("Copied"),
     "search-label": Text("Search the book"),
@@ -87,14 +99,14 @@ PART_TITLES = {
     "IV": Text("Part IV: Operations of a MAX graph"),
     "V": Text("Part V: PyTorch operations"),
     "VI": Text("Part VI: Functional patterns"),
-    "VII": Text("Part VII: Warps"),
-    "VIII": Text("Part VIII: Operations on blocks"),
-    "IX": Text("Part IX: Copies and synchronization"),
-    "X": Text("Part X: Performance analysis"),
+    "VII": Text("Part VII: Warp programming"),
+    "VIII": Text("Part VIII: Block programming"),
+    "IX": Text("Part IX: Memory and synchronisation"),
+    "X": Text("Part X: Profiling"),
     "XI": Text("Part XI: Tensor cores and clusters"),
     "XII": Text("Part XII: Alignment"),
 }
-"""The parts whose chapters may all be missing; the title in SUMMARY.md takes precedence."""
+"""The titles of the parts, as in SUMMARY.md, which a folder of puzzles without the book lacks."""
 
 
 def say(key: str, language: str, **values: object) -> str:

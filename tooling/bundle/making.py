@@ -187,6 +187,7 @@ def _entry(
         for dataset in mode.datasets:
             staged = None if dataset == "book" else _stage(trial, target, dataset, reference, folder)
             datasets[dataset] = staged
+    expected = trial.on(target.kind.vendor)
     return {
         "id": trial.id,
         "subject": trial.subject.value,
@@ -194,8 +195,8 @@ def _entry(
         "mode": mode.name,
         "flags": list(mode.flags),
         "mutant": trial.mutant or None,
-        "expect": list(trial.expect),
-        "must_pass": trial.must_pass,
+        "expect": list(expected.expect),
+        "must_pass": expected.must_pass,
         "time_limit": mode.time_limit,
         "executable": executable,
         "datasets": datasets,

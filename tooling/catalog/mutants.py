@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.catalog.manifest import DATASETS, local_text
-from tooling.catalog.model import ModeKind, Program, Puzzle
+from tooling.catalog.model import ModeKind, Program, Puzzle, Vendor
 from tooling.catalog.nodes import Value, read_document
 from tooling.errors import Location, ToolingError
 from tooling.project import Project
@@ -65,6 +65,13 @@ class Edit(Struct, frozen=True):
     file: str = ""  # below the puzzle's folder; empty: the program's main file
 
 
+class Deviation(Struct, frozen=True):
+    """The verdict on a mutant on the GPUs of one vendor, where it is not the usual one."""
+
+    because: str
+    expect: tuple[str, ...] = ()  # none: the mistake does not show there, and the program passes
+
+
 class Mutant(Struct, frozen=True):
     """One wrong answer."""
 
@@ -77,6 +84,7 @@ class Mutant(Struct, frozen=True):
     expect: tuple[str, ...]  # the verdict must contain at least one of them
     where: Location
     results: Mapping[str, Mapping[str, str]] = {}  # by mode and data set: the digest of the first output
+    deviations: Mapping[Vendor, Deviation] = {}
 
     def sources(self, program: Program) -> dict[str, str]:
         """The files of a program's solution with the mistake in them, by name, the main file first.
@@ -144,11 +152,10 @@ def load_mutants(project: Project, puzzle: Puzzle) -> tuple[Mutant, ...]:
 
 
 def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
-    keys = value.mapping(["name", "because", "edits", "expect"], ["programs", "modes", "results"])
+    keys = value.mapping(["name", "because", "edits", "expect"], ["programs", "modes", "results", "targets"])
     programs = tuple(program.name for program in puzzle.programs)
     modes = tuple(mode.name for mode in puzzle.modes)
     judged = tuple(mode.name for mode in puzzle.modes if mode.kind in (ModeKind.PUZZLE, ModeKind.GIVEN))
-    expectations = (*SIMULATOR_CHECKS, *DIAGNOSES, *PROGRAM_FAILURES, *COUNTERS, *ORIGINS)
     return Mutant(
         name=keys["name"].text(),
         puzzle=puzzle.id,
@@ -162,7 +169,7 @@ def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
         if "results" in keys
         else LocalText.of(en=keys["because"].text().strip()),
         edits=tuple(_edit(item) for item in keys["edits"].items()),
-        expect=tuple(item.one_of(expectations, "expectation") for item in keys["expect"].items()),
+        expect=_expectations(keys["expect"]),
         where=value.location,
         results={
             mode: {name: digest.text() for name, digest in digests.mapping(DATASETS).items()}
@@ -170,7 +177,26 @@ def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
         }
         if "results" in keys
         else {},
+        deviations={
+            Vendor(name): _deviation(entry)
+            for name, entry in keys["targets"].mapping([], [vendor.value for vendor in Vendor]).items()
+        }
+        if "targets" in keys
+        else {},
     )
+
+
+def _expectations(value: Value) -> tuple[str, ...]:
+    known = (*SIMULATOR_CHECKS, *DIAGNOSES, *PROGRAM_FAILURES, *COUNTERS, *ORIGINS)
+    return tuple(item.one_of(known, "expectation") for item in value.items())
+
+
+def _deviation(value: Value) -> Deviation:
+    """Either `hidden`, the reason why the mistake does not show, or `expect` and `because`."""
+    if "hidden" in value.entries():
+        return Deviation(value.mapping(["hidden"])["hidden"].text().strip())
+    keys = value.mapping(["expect", "because"])
+    return Deviation(keys["because"].text().strip(), _expectations(keys["expect"]))
 
 
 def known_mistakes(puzzle: Puzzle, mode: str) -> tuple[KnownMistake, ...]:

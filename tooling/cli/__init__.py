@@ -15,16 +15,20 @@ from types import FrameType
 from msgspec import Struct
 
 from tooling.cli.commands import Command, add_list, available_commands, find_action, parser_of
+from tooling.cli.options import preset_language
 from tooling.cli.parser import Parser, UsageError, read
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.text import Text
 
 # Python looks for garbage once more when it ends: with nothing to look through, a short command ends sooner.
 atexit.register(gc.freeze)
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_ENDING = (signal.SIGTERM, signal.SIGHUP)  # SIGHUP: the terminal was closed
+_ENDING = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+)  # SIGHUP: the terminal was closed; Windows lacks it
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 
@@ -38,6 +42,20 @@ GPU puzzles in Mojo: run them, judge them, keep the book in step.
   {tool} list       show all puzzles
 
 `{tool} --help` shows all commands."""
+
+
+_NOT_ON_WINDOWS = Text("the puzzles do not run on Windows itself")
+_NO_MOJO = Text("Mojo exists for Linux and macOS")
+_USE_WSL = Text(
+    "install WSL2 (`wsl --install` in a terminal of Windows), open its Linux shell and follow the quick "
+    "start there; an NVIDIA GPU is available in it, and so is the simulated GPU"
+)
+
+
+class SystemNotSupported(ToolingError):
+    """The operating system has no Mojo."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
 
 
 class Terminated(BaseException):
@@ -76,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _guarded(arguments: list[str]) -> int:
     try:
+        _require_supported_system()
         status = _dispatch(arguments)
         sys.stdout.flush()
         return int(status)
@@ -110,6 +129,18 @@ def _guarded(arguments: list[str]) -> int:
         _end_children()
         _show_defect(error)
         return int(ExitCode.INTERNAL)
+
+
+def _require_supported_system() -> None:
+    """Refuses Windows, for which there is no Mojo.
+
+    Raises:
+        SystemNotSupported: with the way to run the tool there.
+    """
+    if sys.platform == "win32":
+        error = SystemNotSupported(_NOT_ON_WINDOWS, why=_NO_MOJO, hint=_USE_WSL)
+        error.speak(preset_language())
+        raise error
 
 
 def _output_failure(more: str = "") -> str | None:

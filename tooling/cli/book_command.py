@@ -35,10 +35,14 @@ def build_command(options: BookBuildOptions) -> int:
 
 
 def serve_command(options: BookServeOptions) -> int:
+    from functools import partial
+
     from tooling.book.site.serve import serve
+    from tooling.learning.page_runs import PageRuns
     from tooling.project import find_project
 
-    serve(find_project(), options.port, print)
+    project = find_project()
+    serve(project, options.port, partial(print, flush=True), PageRuns(project, os.environ))
     return ExitCode.PASSED
 
 

@@ -282,6 +282,16 @@ COMMANDS: tuple[Command, ...] = (
         "Writes the problem files, the tasks of poe and pixi, the CI matrix and the workflows.",
     ),
     Command(
+        "new-puzzle",
+        "write the first files of a new puzzle",
+        options.NewPuzzleOptions,
+        "Writes a manifest, a solution, a reference, wrong answers, a page in both languages and a figure: a "
+        "small puzzle that passes `tooling verify` and `tooling check`, for you to replace step by step. "
+        "Nothing that exists is overwritten.",
+        'Example: tooling new-puzzle p36 "Vector scale" --ko "벡터 스케일"',
+        room="generate_command",
+    ),
+    Command(
         "bundle",
         "cross-build everything for a machine without a toolchain",
         options.BundleOptions,

@@ -1,4 +1,4 @@
-"""`tooling generate`: everything that is derived from manifests and solutions."""
+"""`tooling generate`: everything that is derived from manifests and solutions; `tooling new-puzzle`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,33 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tooling.cli.options import GenerateOptions
+from tooling.cli.options import GenerateOptions, NewPuzzleOptions
 from tooling.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from tooling.generate.new_puzzle import NewPuzzle
     from tooling.generate.plan import Generated
+    from tooling.project import Project
+
+_FILES = (
+    ("solutions/{id}/{id}.mojo", "the program; `# FILL` and `# END_FILL` enclose what the learner writes"),
+    ("solutions/{id}/reference.py", "the data of both data sets, and the right result by NumPy"),
+    ("problems/{id}/puzzle.yaml", "summary, hints and outputs (problems/MANIFEST.md lists the keys)"),
+    ("tests/mutants/{id}.yaml", "wrong answers, and the finding that must reject each"),
+    ("book/src/{folder}/{folder}.md", "the page (book/WRITING.md); the Korean one is below i18n/ko"),
+    ("tooling/book/figures/{id}.py", "the figure"),
+)
+_COMMANDS = (
+    ("tooling generate {id}", "write the problem file"),
+    ("tooling verify {id} --target sim", "the solution passes, the problem file and every mutant fail"),
+    ("tooling book outputs --update {id}", "record the output that the page shows"),
+    ("tooling figure {id} --trace", "draw the figure"),
+    ("tooling check-translations stamp --uncommitted {folder}/{folder}.md", "after translating the page"),
+    ("tooling check", "check generated files, translations and the book"),
+)
 
 
 def command(options: GenerateOptions) -> int:
@@ -54,3 +73,64 @@ def _annotate(stale: Sequence[Generated], root: Path, message: str) -> None:
     add_to_summary(
         text_markdown("tooling generate --check", f"❌ {message}", "".join(one.diff(root) for one in stale))
     )
+
+
+def new_puzzle_command(options: NewPuzzleOptions) -> int:
+    from tooling.catalog.catalogue import load_catalogue
+    from tooling.errors import ToolingError
+    from tooling.generate.new_puzzle import named, write_puzzle
+    from tooling.generate.plan import plan, write
+    from tooling.project import find_project
+    from tooling.reports.invocation import as_typed
+
+    project = find_project()
+    puzzle = named(load_catalogue(project), options.puzzle, options.title, options.ko or options.title)
+    written = list(write_puzzle(project, puzzle))
+    written += write(project, plan(project, load_catalogue(project), [puzzle.id]))
+    _mark_translations(project, puzzle)
+    for path in written:
+        print(f"wrote {path.relative_to(project.root)}")
+    try:
+        _record(project, puzzle)
+    except ToolingError as error:
+        print(
+            f"the output and the figure of the page are not recorded yet: {as_typed(str(error), os.environ)}"
+        )
+    print(f"\n{puzzle.id} is complete: it multiplies a vector by 3. Replace its parts by your own:")
+    for name, meaning in _FILES:
+        print(f"  {name.format(id=puzzle.id, folder=puzzle.folder)}\n      {meaning}")
+    print("\nAfter a change:")
+    for name, meaning in _COMMANDS:
+        typed = as_typed(name.format(id=puzzle.id, folder=puzzle.folder), os.environ)
+        print(f"  {typed}\n      {meaning}")
+    return ExitCode.PASSED
+
+
+def _mark_translations(project: Project, puzzle: NewPuzzle) -> None:
+    """Marks the Korean page and contents as translated from the English ones; no commit has them yet."""
+    from tooling.atomic_write import write_atomically
+    from tooling.translations.marker import write_marker
+    from tooling.translations.model import Pin
+    from tooling.translations.pages import blob_id
+
+    for page in ("SUMMARY.md", f"{puzzle.folder}/{puzzle.folder}.md"):
+        source = (project.root / "book" / "src" / page).read_bytes()
+        path = project.root / "i18n" / "ko" / "book" / "src" / page
+        write_atomically(path, write_marker(path.read_bytes(), Pin(None, blob_id(source))))
+
+
+def _record(project: Project, puzzle: NewPuzzle) -> None:
+    """Records the output that the page shows, and draws the figure from a trace, on the simulated GPU.
+
+    Raises:
+        ToolingError: the program cannot be built or run here.
+    """
+    import importlib
+
+    from tooling.book.directives.runs import update
+    from tooling.cli.figure_command import command as draw
+    from tooling.cli.options import FigureOptions
+
+    importlib.invalidate_caches()  # the module of the figure is new
+    update(project, (puzzle.id,), "sim", print)
+    draw(FigureOptions(names=(puzzle.id,), trace=True))

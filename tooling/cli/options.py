@@ -14,6 +14,7 @@ from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.suggestions import nearest, proposal
 
 TargetName = Literal["auto", "nvidia", "amd", "apple", "sim", "sim-amd"]
+SimulatedName = Literal["sim", "sim-amd"]
 SimulatedGpu = Literal["nvidia", "gfx942"]
 LanguageCode = Literal["en", "ko"]
 SubjectName = Literal["solution", "skeleton", "mutant"]
@@ -72,8 +73,10 @@ def _processors() -> int:
 
 
 def preset_language() -> LanguageCode:
-    """The language of the environment."""
-    return "ko" if os.environ.get("PUZZLE_LANG") == "ko" else "en"
+    """The language of the environment: PUZZLE_LANG, or else that of the locale."""
+    names = ("PUZZLE_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
+    chosen = next((value for name in names if (value := os.environ.get(name))), "")
+    return "ko" if re.match(r"ko\b|ko_", chosen) else "en"
 
 
 # Fields that several commands have.
@@ -103,7 +106,8 @@ NoCheck = Annotated[
 JsonFile = Annotated[str | None, Option("write the result as JSON (`-`: to stdout)", "FILE")]
 JunitFile = Annotated[str | None, Option("write the result as JUnit XML (`-`: to stdout)", "FILE")]
 Language = Annotated[
-    LanguageCode, Option("language of explanations and hints (default: PUZZLE_LANG, else en)")
+    LanguageCode,
+    Option("language of explanations and hints (default: PUZZLE_LANG, else the locale's, else en)"),
 ]
 
 
@@ -206,6 +210,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     suppressions: Annotated[
         Path | None, Option("findings to accept: a TOML file of [[suppress]] entries with reasons", "FILE")
     ] = None
+    unused_memory: Annotated[bool, Option("report device memory that was never written")] = False
     kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None
@@ -274,6 +279,14 @@ def position(text: str) -> Position:
     return Position(*map(int, parts))
 
 
+def from_1_to_8(text: str) -> int:
+    """A number of blocks that a replay can show side by side."""
+    number = at_least_1(text)
+    if number > 8:
+        raise BadValue(f"must be at most 8, not {text}")
+    return number
+
+
 class ReplayOptions(Struct, frozen=True, kw_only=True):
     """Of `tooling replay`."""
 
@@ -285,6 +298,10 @@ class ReplayOptions(Struct, frozen=True, kw_only=True):
         str | None, Option("write the page there (`-`: to stdout; default: a file in the cache)", "FILE")
     ] = None
     open: Annotated[bool, Option("open the page in the browser")] = False
+    target: Annotated[SimulatedName, Option("the simulated GPU to run on (default: sim)")] = "sim"
+    data: Annotated[
+        Literal["book", "probe"], Option("the program's own data, or the judge's other data (default: book)")
+    ] = "book"
     launch: Annotated[
         int | None,
         Option(
@@ -302,11 +319,22 @@ class ReplayOptions(Struct, frozen=True, kw_only=True):
             read=position,
         ),
     ] = None
+    blocks: Annotated[
+        int, Option("how many blocks to record, in x (default: 1, or its cluster)", "N", read=from_1_to_8)
+    ] = 1
     timeout: Timeout = LONGEST_SIMULATION
     define: Define = ()
     include: Include = ()
     lang: Language = field(default_factory=preset_language)
     flags: Annotated[tuple[str, ...], Flags()] = ()
+
+
+class NewPuzzleOptions(Struct, frozen=True, kw_only=True):
+    """Of `tooling new-puzzle`."""
+
+    puzzle: Annotated[str, Positional("the name of the new puzzle, such as p36", "NAME")]
+    title: Annotated[str, Positional("its title in English", "TITLE")]
+    ko: Annotated[str | None, Option("its title in Korean (default: the English one)", "TITLE")] = None
 
 
 class GenerateOptions(Struct, frozen=True, kw_only=True):

@@ -47,6 +47,7 @@ def command(options: SimulateOptions) -> int:
         schedule=options.schedule,
         instruction_set=simulated.instruction_set,
         selection=options.launches,
+        unused_memory=options.unused_memory,
     )
     run = simulated_run(subject.command, settings)
     transcript = run.transcript
@@ -107,10 +108,13 @@ def _show(
     run: TargetRun, findings: Sequence[Finding], errors: Sequence[Finding], terminal: Terminal, language: str
 ) -> None:
     from tooling.simulator.checks.findings import render
+    from tooling.simulator.checks.texts import LAUNCHED
     from tooling.simulator.gpu.stop_texts import NO_LINES, NO_TIMES, STOPPED
 
     for finding in findings:
         terminal.line(render(finding, language))
+        if finding.launched:
+            terminal.line(LAUNCHED.of(position=finding.launched).render(language))
     if any(party.position.line <= 0 for finding in findings for party in finding.parties[:1]):
         terminal.line(NO_LINES.render(language))
     stopped = run.stopped

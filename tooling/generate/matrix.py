@@ -15,6 +15,7 @@ from tooling.catalog.catalogue import Selection, every_selection
 from tooling.catalog.model import Extra, ModeKind, ProgramLanguage, Puzzle, Vendor
 from tooling.errors import Location, ToolingError
 from tooling.matrix.accelerators import ACCELERATORS
+from tooling.targets.model import TargetKind
 from tooling.targets.selection import gate
 
 VERSION = 2
@@ -52,7 +53,7 @@ def matrix_text(puzzles: Sequence[Puzzle], pixi: Path) -> str:
 
 
 def _simulated(puzzles: Sequence[Puzzle]) -> list[dict[str, str]]:
-    """One job for each part of the book on the simulated NVIDIA GPU, with the extra its programs need."""
+    """One job for each part of the book and simulated GPU that runs it, with the extra its programs need."""
     jobs = []
     for part in dict.fromkeys(puzzle.part for puzzle in puzzles):
         extras = {
@@ -63,7 +64,13 @@ def _simulated(puzzles: Sequence[Puzzle]) -> list[dict[str, str]]:
             if program.language is ProgramLanguage.PYTHON
         }
         # Parts with graphs use PyTorch, which includes MAX: no program may be skipped for want of a package.
-        jobs.append({"part": part, "extra": Extra.TORCH.value if extras else ""})
+        extra = {TargetKind.SIM: Extra.TORCH.value} if extras else {}
+        own = [each for each in every_selection(puzzles) if each.puzzle.part == part]
+        jobs += [
+            {"part": part, "extra": extra.get(kind, ""), "target": kind.value, "vendor": _NAMES[kind.vendor]}
+            for kind in (TargetKind.SIM, TargetKind.SIM_AMD)
+            if any(gate(selection, kind) is None for selection in own)
+        ]
     return jobs
 
 
@@ -101,6 +108,7 @@ def _pixi_job(environment: str, platform: str, puzzle: str) -> dict[str, str]:
         "platform": platform,
         "runner": _RUNNERS[platform],
         "puzzle": puzzle if simulated else "",
+        "target": TargetKind.SIM_AMD.value if environment == "sim-amd" else TargetKind.SIM.value,
     }
 
 

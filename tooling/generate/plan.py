@@ -10,11 +10,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tooling.atomic_write import write_atomically
 from tooling.catalog.catalogue import programs_named
 from tooling.catalog.model import Puzzle
 from tooling.catalog.needs import needs_text, record_path
 from tooling.catalog.schema import SCHEMA_FILES, manifest_keys, manifest_schema
 from tooling.errors import Location, ToolingError
+from tooling.generate.kept_files import keep_copy
 from tooling.generate.matrix import matrix_text
 from tooling.generate.skeletons import AnnotationError, make_skeleton
 from tooling.generate.tasks import replace_generated, task_lines
@@ -88,26 +90,31 @@ def plan(project: Project, puzzles: Sequence[Puzzle], only: Sequence[str] = ()) 
 def write(project: Project, files: Sequence[Generated], *, force: bool = False) -> tuple[Path, ...]:
     """Writes the files that are not current; returns their paths.
 
+    Args:
+        force: overwrite edited problem files, too; they are copied first.
+
     Raises:
         EditedFiles: a problem file was edited since the last commit, and `force` is not set.
+        CopyFailed: a file cannot be copied; nothing is written.
     """
     stale = [file for file in files if not file.current]
     skeletons = [
         file.path for file in stale if file.path.suffix in (".mojo", ".py") and file.present is not None
     ]
-    if skeletons and not force:
-        edited = _edited(project.root, skeletons)
-        if edited:
+    edited = _edited(project.root, skeletons) if skeletons else []
+    if edited:
+        if not force:
             raise EditedFiles(
                 f"edits of {len(edited)} problem file(s) would be lost",
                 where=Location(edited[0]),
                 why="problem files are generated from the solutions; these have uncommitted changes",
-                hint="commit or copy your work, then `tooling generate --force`; "
+                hint="`tooling generate --force` copies them first; "
                 "`tooling generate p15` writes the problem files of one puzzle alone",
             )
+        for path in edited:
+            keep_copy(path)
     for file in stale:
-        file.path.parent.mkdir(parents=True, exist_ok=True)
-        file.path.write_text(file.wanted, "utf-8")
+        write_atomically(file.path, file.wanted.encode())
     return tuple(file.path for file in stale)
 
 

@@ -77,4 +77,6 @@ LIMITS: Mapping[Limit, Text] = {
 LINE = Text(" (mostly at {location}: `{source}`)")
 MISSING = Text("`{kernel}` was never launched, so there is nothing to count")
 STOPPED = Text("`{kernel}` was stopped by an error, so its counts are incomplete")
-NOT_JUDGED = Text("this mode is also judged by counters, which only the simulated GPU provides, not {device}")
+NOT_JUDGED = Text(
+    "this mode is also judged by counters, which only the simulated NVIDIA GPU has, not {device}"
+)

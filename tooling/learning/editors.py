@@ -17,7 +17,7 @@ from msgspec import Struct
 from tooling.atomic_write import write_atomically
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
-from tooling.learning.kept_files import keep_copy
+from tooling.generate.kept_files import keep_copy
 from tooling.pins import MOJO_VERSION
 from tooling.project import Project
 from tooling.text import Text
@@ -99,7 +99,16 @@ def write_settings(editor: str, project: Project) -> tuple[tuple[Written, ...], 
 
 
 def _text(path: Path, content: str | dict[str, Any]) -> str:
-    present = path.read_text("utf-8") if path.is_file() else ""
+    try:
+        present = path.read_text("utf-8") if path.is_file() else ""
+    except UnicodeDecodeError as error:
+        raise SettingsNotMerged(
+            "the file is not UTF-8, so it is left as it is",
+            where=Location(path),
+            why=str(error),
+            hint="add these settings yourself:\n"
+            + (content if isinstance(content, str) else json.dumps(content, indent=2)),
+        ) from error
     if isinstance(content, str):
         if present and not present.startswith((_OURS, _OURS_LUA)):
             raise SettingsNotMerged(
@@ -110,6 +119,8 @@ def _text(path: Path, content: str | dict[str, Any]) -> str:
         return content
     try:
         settings = json.loads(present or "{}")
+        if not isinstance(settings, dict):
+            raise ValueError(f"it contains a {type(settings).__name__}, not an object")
     except ValueError as error:
         raise SettingsNotMerged(
             "the file cannot be merged, so it is left as it is",

@@ -7,6 +7,7 @@ changes from those of a new version. Solutions and references stay in the packag
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +17,8 @@ from tooling.atomic_write import write_atomically
 from tooling.catalog.catalogue import load_catalogue
 from tooling.catalog.schema import SCHEMA_FILES
 from tooling.errors import Location, ToolingError
+from tooling.generate.kept_files import keep_copy
 from tooling.generate.skeletons import make_skeleton
-from tooling.learning.kept_files import keep_copy
 from tooling.learning.updating import BOTH_CHANGED, Carried, carried_over
 from tooling.pins import MAX_VERSION, MOJO_VERSION, PYTHON_VERSIONS, TOOL_VERSION
 from tooling.project import Project, content_root
@@ -51,9 +52,8 @@ def create(folder: Path) -> Project:
             why="nothing is overwritten",
             hint="name a folder that does not exist; in a folder of puzzles, run `tooling update`",
         )
-    fresh = root.with_name(f".{root.name}.new")
+    fresh = root.with_name(f".{root.name}.{os.getpid()}.new")  # of this process alone
     try:
-        shutil.rmtree(fresh, ignore_errors=True)
         versions = {
             "version": TOOL_VERSION,
             "mojo": MOJO_VERSION,
@@ -71,10 +71,11 @@ def create(folder: Path) -> Project:
             root.rmdir()
         fresh.replace(root)
     except OSError as error:
-        shutil.rmtree(fresh, ignore_errors=True)
         raise ToolingError(
             "the folder cannot be made", where=Location(root), why=error.strerror or str(error)
         ) from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
     return Project(root)
 
 

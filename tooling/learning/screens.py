@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tooling.book.editions import Edition, repository_address, site_address
+from tooling.book.phrases import PART_TITLES
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ModeKind, PartNumber
 from tooling.learning.journey import Journey, extra_of, learner_file, steps_of
@@ -138,10 +139,8 @@ def show_progress(journey: Journey, terminal: Terminal, language: str) -> None:
         puzzles = journey.part(part)
         done = sum(journey.progress.is_solved(puzzle) for puzzle in puzzles)
         terminal.line()
-        terminal.line(
-            terminal.paint(_PART.of(part=PartNumber(part)).render(language), "bold")
-            + f"  {done}/{len(puzzles)}"
-        )
+        heading = PART_TITLES.get(part) or _PART.of(part=PartNumber(part))
+        terminal.line(terminal.paint(heading.render(language), "bold") + f"  {done}/{len(puzzles)}")
         for puzzle in puzzles:
             steps = list(steps_of(puzzle))
             found = [

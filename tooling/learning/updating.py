@@ -7,6 +7,7 @@ three-way merge, then by its regions. Where neither works, the new version stays
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -17,9 +18,9 @@ from msgspec import Struct
 from tooling.atomic_write import write_atomically
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.generate.kept_files import keep_copy
 from tooling.generate.skeletons import FILL_MARK
 from tooling.git_command import checkout_root, git_command, git_environment
-from tooling.learning.kept_files import keep_copy
 from tooling.project import Project
 from tooling.text import Text
 
@@ -62,9 +63,10 @@ def pull(project: Project) -> tuple[Carried, ...]:
         )
     edited = {path: (_committed(top, path), path.read_bytes()) for path in _edited(top, project)}
     copies = {path: keep_copy(path) for path in edited}
+    carried: list[Carried] = []
     try:
-        for path, (base, _) in edited.items():
-            write_atomically(path, base)
+        for path, (base, mine) in edited.items():
+            _exchange(path, base, mine)
         status = subprocess.run(["git", "-C", str(top), "pull", "--ff-only"], check=False).returncode
         if status != 0:
             raise UpdateFailed(
@@ -72,21 +74,31 @@ def pull(project: Project) -> tuple[Carried, ...]:
                 why="its message is above",
                 hint="if your branch has commits of its own: `git pull --rebase`, then `tooling update`",
             )
+        for path, (base, mine) in edited.items():
+            carried.append(_carry(top, path, copies[path], base, mine))
     except BaseException:
-        for path, (_, mine) in edited.items():
-            write_atomically(path, mine)
+        for path, (base, mine) in list(edited.items())[len(carried) :]:
+            with contextlib.suppress(OSError, UpdateFailed):  # each file has a copy, and the others come back
+                _exchange(path, mine, base, _committed(top, path))
         raise
-    return tuple(_carry(path, copies[path], base, mine) for path, (base, mine) in edited.items())
+    return tuple(carried)
 
 
-def _carry(path: Path, copy: Path, base: bytes, mine: bytes) -> Carried:
+def _exchange(path: Path, wanted: bytes, *present: bytes) -> None:
+    """Writes a file that has one of the present texts or is missing; another text is a newer save."""
+    if not path.exists() or path.read_bytes() in present:
+        write_atomically(path, wanted)
+
+
+def _carry(top: Path, path: Path, copy: Path, base: bytes, mine: bytes) -> Carried:
     if not path.is_file():
         return Carried(path, copy, _REMOVED)
-    merged = carried_over(base, mine, path.read_bytes())
-    if merged is None:
-        return Carried(path, copy, BOTH_CHANGED)
-    write_atomically(path, merged)
-    return Carried(path, copy, None)
+    present, new = path.read_bytes(), _committed(top, path)
+    if present not in (base, mine, new):  # the reader has saved it since
+        copy, mine = keep_copy(path), present
+    merged = carried_over(base, mine, new)
+    write_atomically(path, new if merged is None else merged)
+    return Carried(path, copy, BOTH_CHANGED if merged is None else None)
 
 
 def carried_over(base: bytes, mine: bytes, new: bytes) -> bytes | None:

@@ -23,10 +23,11 @@ def lines_of(file: str) -> tuple[str, ...]:
 def parameter_names(file: str, kernel: str, count: int) -> Sequence[str]:
     """The names of a kernel's parameters; empty if it is not found, or has another number of them."""
     text = "\n".join(line.partition("#")[0] for line in lines_of(file))
-    for found in re.finditer(rf"\b(?:def|fn)\s+{re.escape(kernel)}\s*(?=[\[(])", text):
-        names = _names(text[found.end() :])
-        if len(names) == count:
-            return names
+    for rest in ("", r"\w*"):  # a long name of a kernel is cut off in its symbol
+        for found in re.finditer(rf"\b(?:def|fn)\s+{re.escape(kernel)}{rest}\s*(?=[\[(])", text):
+            names = _names(text[found.end() :])
+            if len(names) == count:
+                return names
     return ()
 
 

@@ -8,7 +8,7 @@ const make = (tag, className = "", text = "") => {
   if (text !== "") made.textContent = text;
   return made;
 };
-const WARP = 32, PACE = 700, MOST_CELLS = 1024;
+const WARP = trace.warp, PACE = 700, MOST_CELLS = 1024;
 
 // -- the trace ---------------------------------------------------------------------------------------
 
@@ -16,6 +16,8 @@ const numbers = text => text === "" ? [] : text.split(",").flatMap(run => {
   const [first, last = first] = run.split("-").map(Number);
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 });
+const unpacked = list => list.flatMap(each => Array.isArray(each)
+  ? Array.from({ length: each[2] }, (_, index) => each[0] + each[1] * index) : [each]);
 const ranges = list => {
   const runs = [];
   for (const number of list) {
@@ -24,12 +26,25 @@ const ranges = list => {
   }
   return runs.map(([first, last]) => first === last ? `${first}` : `${first}–${last}`).join(", ");
 };
-const count = trace.block[0] * trace.block[1] * trace.block[2];
+const perBlock = trace.block[0] * trace.block[1] * trace.block[2];
+const blocks = trace.positions.map(position => `(${position.join(", ")})`);
+const count = perBlock * blocks.length;
+/* Threads by their numbers in their blocks; with the block, where there are several. */
+const named = list => {
+  if (blocks.length === 1) return ranges(list);
+  const own = blocks.map((_, block) =>
+    ranges(list.filter(t => Math.floor(t / perBlock) === block).map(t => t % perBlock)));
+  if (own[0] && own.every(one => one === own[0])) return fill("of_each", { threads: own[0] });
+  return own.flatMap((threads, block) =>
+    threads ? [fill("threads_of", { threads, position: blocks[block] })] : []).join("; ");
+};
 const steps = trace.steps.map(step => ({
   ...step, threads: numbers(step.threads),
+  given: new Map(step.exchange ? numbers(step.exchange.threads).map((thread, index) =>
+    [thread, [step.exchange.values[index], unpacked(step.exchange.sources)[index]]]) : []),
   moves: (step.moves ?? []).map(move => ({
     after: [], cost: [0, 0], ...move,
-    threads: numbers(move.threads), refused: new Set(numbers(move.refused ?? "")),
+    threads: numbers(move.threads), cells: unpacked(move.cells), refused: new Set(numbers(move.refused ?? "")),
   })),
 }));
 const last = steps.length - 1;
@@ -40,7 +55,8 @@ steps.forEach((step, index) => { if (step.kind === "exit") for (const t of step.
 /* The cells and threads after the steps up to `at`. */
 const fresh = () => ({
   at: -1,
-  cells: trace.buffers.map(buffer => new Map(buffer.initial.map(([cell, value]) => [cell, { value }]))),
+  cells: trace.buffers.map(buffer => new Map(
+    buffer.initial.flatMap(([first, values]) => values.map((value, index) => [first + index, { value }])))),
   threads: Array.from({ length: count }, () => ({ line: 0, file: -1, state: "idle" })),
 });
 let state = fresh();
@@ -60,8 +76,8 @@ function apply(index) {
     const readers = new Map();
     move.threads.forEach((thread, lane) => {
       for (let k = 0; k < move.width; k++) {
-        const number = move.cells[lane] + k, value = move.values[lane * move.width + k];
-        const one = cell(number);
+        const number = move.cells[lane] + k, one = cell(number);
+        const value = move.values.length ? move.values[lane * move.width + k] : one.value;
         if (move.refused.has(thread)) { one.outside = true; continue; }
         if (move.action !== "store") {
           if (!readers.has(number)) readers.set(number, []);
@@ -137,7 +153,7 @@ function showSource(step, mark) {
     if (!row) continue;
     row.classList.add("other");
     if (!row.querySelector(".chips")) row.append(make("span", "chips"));
-    row.querySelector(".chips").append(make("span", `at ${kind}`, `${labels.threads} ${ranges(threads)}`));
+    row.querySelector(".chips").append(make("span", `at ${kind}`, `${labels.threads} ${named(threads)}`));
   }
   for (const party of mark?.parties ?? []) {
     const other = steps[party.step];
@@ -158,17 +174,21 @@ const tiles = [];
 function buildThreads() {
   const wide = trace.block[0];
   const small = count > 64;
-  for (let first = 0; first < count; first += WARP) {
-    const box = make("div", "warp");
-    if (count > WARP) box.append(make("h3", "", fill("warp", { n: first / WARP })));
+  el("threads").classList.toggle("many", count > 256);
+  const perRow = trace.block[1] > 1 && wide > 1 && wide <= 16 && (WARP % wide === 0 || perBlock <= WARP) ? wide
+    : small ? 16 : Math.min(8, perBlock);
+  for (let first = 0; first < count; first += Math.min(WARP, perBlock - first % perBlock)) {
+    const box = make("div", "warp"), inside = first % perBlock;
+    const title = [
+      ...(blocks.length > 1 ? [fill("block", { position: blocks[Math.floor(first / perBlock)] })] : []),
+      ...(perBlock > WARP ? [fill("warp", { n: inside / WARP })] : []),
+    ].join(" · ");
+    if (title) box.append(make("h3", "", title));
     const list = make("ol", small ? "lanes small" : "lanes");
-    const columns = trace.block[1] > 1 && wide > 1 && wide <= 16 && WARP % wide === 0 ? wide
-      : trace.block[1] > 1 && count <= WARP && wide > 1 && wide <= 16 ? wide
-      : small ? 16 : Math.min(8, count);
-    list.style.setProperty("--columns", columns);
-    for (let thread = first; thread < Math.min(count, first + WARP); thread++) {
+    list.style.setProperty("--columns", perRow);
+    for (let thread = first; thread < first + Math.min(WARP, perBlock - inside); thread++) {
       const tile = make("li");
-      tile.append(make("b", "", thread), make("span"));
+      tile.append(make("b", "", thread % perBlock), make("span"), make("small"));
       tiles.push(tile);
       list.append(tile);
     }
@@ -185,7 +205,8 @@ function showThreads(step, mark) {
   const moved = new Map();
   for (const move of step.moves) {
     move.threads.forEach((thread, lane) => {
-      const values = move.values.slice(lane * move.width, (lane + 1) * move.width);
+      const values = move.values.length ? move.values.slice(lane * move.width, (lane + 1) * move.width)
+        : Array.from({ length: move.width }, (_, k) => state.cells[move.buffer].get(move.cells[lane] + k).value);
       moved.set(thread, [move.action, move.refused.has(thread) ? "✗" : values.map(shown).join(" ")]);
     });
   }
@@ -196,16 +217,24 @@ function showThreads(step, mark) {
     const [action, text] = moved.get(thread) ?? ["", ""];
     tile.className = [kind, action === "load" ? "load" : action ? "store" : "", accused.has(thread) ? "accused" : ""]
       .filter(Boolean).join(" ");
-    tile.lastChild.textContent = text === "" ? "" : (action === "load" ? "← " : "→ ") + text;
-    let label = fill("line_of", { thread, state: labels[kind], line });
-    if (text) label += ` · ${tile.lastChild.textContent}`;
+    const [value, source] = step.given.get(thread) ?? [];
+    const what = value !== undefined ? `⇄ ${shown(value)}` : text === "" ? "" : (action === "load" ? "← " : "→ ") + text;
+    tile.children[1].textContent = what;
+    tile.children[2].textContent = source >= 0 && source !== thread ? `‹ ${source % perBlock}` : "";
+    let label = fill("line_of", { thread: named([thread]), state: labels[kind], line });
+    if (source >= 0) label += ` · ${fill("received", { value: shown(value), thread: named([source]) })}`;
+    else if (what) label += ` · ${what}`;
     tile.title = label;
     tile.setAttribute("aria-label", label);
   });
+  const box = el("threads"), first = tiles[step.threads[0]];
+  if (first && count > 256) box.scrollTop = first.offsetTop - 24;
 }
 
 // -- memory ------------------------------------------------------------------------------------------
 
+const short = thread => thread === null ? "*"
+  : blocks.length > 1 ? `${thread % perBlock}/${Math.floor(thread / perBlock)}` : thread;
 const boards = [];
 function buildMemory() {
   trace.buffers.forEach((buffer, number) => {
@@ -222,7 +251,8 @@ function buildMemory() {
     const kept = cells.slice(0, MOST_CELLS);
     const box = make("section", "buffer");
     const head = make("h3", "", buffer.name);
-    head.append(make("small", "", `${labels[buffer.space]} · ${buffer.cells} × ${buffer.format}`));
+    const owner = buffer.block >= 0 ? `${fill("block", { position: blocks[buffer.block] })} · ` : "";
+    head.append(make("small", "", `${owner}${labels[buffer.space]} · ${buffer.cells} × ${buffer.format}`));
     const grid = make("div", "cells");
     const columns = buffer.columns && whole && buffer.columns <= 16 ? buffer.columns : Math.min(8, kept.length);
     grid.style.setProperty("--columns", columns);
@@ -270,14 +300,14 @@ function showMemory(step, index, mark) {
       ].filter(Boolean).join(" ");
       button.children[1].textContent = outside ? "✗" : one.value === null ? "·" : shown(one.value);
       const [w, r] = button.lastChild.children;
-      w.textContent = one.written === undefined ? "" : `w${one.writer ?? "*"}`;
-      r.textContent = one.read === undefined ? "" : `r${one.readers[0]}${one.readers.length > 1 ? "…" : ""}`;
+      w.textContent = one.written === undefined ? "" : `w${short(one.writer)}`;
+      r.textContent = one.read === undefined ? "" : `r${short(one.readers[0])}${one.readers.length > 1 ? "…" : ""}`;
       const facts = [`${trace.buffers[number].name}[${cell}]: `
         + (outside ? labels.outside : one.value === null ? labels.unwritten : shown(one.value))];
       if (one.written !== undefined) {
-        facts.push(one.writer === null ? labels.by_other : fill("by", { thread: one.writer, step: one.written + 1 }));
+        facts.push(one.writer === null ? labels.by_other : fill("by", { thread: named([one.writer]), step: one.written + 1 }));
       }
-      if (one.read !== undefined) facts.push(fill("read_by", { threads: ranges(one.readers), step: one.read + 1 }));
+      if (one.read !== undefined) facts.push(fill("read_by", { threads: named(one.readers), step: one.read + 1 }));
       button.setAttribute("aria-label", facts.join("; "));
       button.title = facts.join("; ");
     }
@@ -303,9 +333,9 @@ function showMarks(index, mark) {
   one.append(where, make("p", "", `${mark.why} ${mark.hint}`));
   const links = make("nav");
   for (const party of [...mark.parties].sort((a, b) => a.step - b.step)) {
-    if (party.step < 0) { links.append(make("span", "", fill("no_step", { thread: party.thread }))); continue; }
+    if (party.step < 0) { links.append(make("span", "", fill("no_step", { thread: named([party.thread]) }))); continue; }
     const button = make("button", "", 
-      fill("show_step", { n: party.step + 1, thread: party.thread, line: steps[party.step].line }));
+      fill("show_step", { n: party.step + 1, thread: named([party.thread]), line: steps[party.step].line }));
     button.type = "button";
     if (party.step === index) button.setAttribute("aria-current", "step");
     button.addEventListener("click", () => { show(party.step); focusMark(party.step); });
@@ -411,6 +441,7 @@ const go = {
 };
 document.addEventListener("keydown", event => {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.key === "Escape" && parent !== self) parent.postMessage("close-replay", "*");
   const inside = event.target.closest("#source");
   if (event.key === " ") {
     if (event.target.closest("button")) return;
@@ -432,7 +463,9 @@ el("time").addEventListener("input", () => { play(false); show(Number(el("time")
 
 const root = document.documentElement;
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const follow = () => { root.dataset.theme = dark.matches ? "dark" : "light"; };
+/* In a frame of the book, the address has the theme of its page: #dark. */
+const wanted = ["dark", "light"].find(name => location.hash === `#${name}`);
+const follow = () => { root.dataset.theme = wanted ?? (dark.matches ? "dark" : "light"); };
 follow();
 dark.addEventListener("change", follow);
 el("theme").addEventListener("click", () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; });

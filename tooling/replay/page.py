@@ -7,20 +7,31 @@ from html import escape
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
-from tooling.replay.texts import describe, labels, say
+from tooling.replay.texts import describe, extent, labels, say
 from tooling.replay.trace import Trace
 from tooling.simulator.counters.page_style import PALETTE
 
 _FOLDER = Path(__file__).parent
 
 
-def to_html(trace: Trace, program: str, language: str, warnings: Sequence[str] = ()) -> str:
+class Files(Struct, frozen=True):
+    """Where a page finds what all pages have in common, relative to it."""
+
+    style: str
+    script: str
+
+
+def to_html(
+    trace: Trace, program: str, language: str, warnings: Sequence[str] = (), files: Files | None = None
+) -> str:
     """The page's text.
 
     Args:
         program: what was recorded, as the user typed it.
         warnings: what makes the replay doubtful, for example that the program failed.
+        files: None for a page of one file.
     """
     title = escape(say("title", language, what=program))
     words = {key: escape(text) for key, text in labels(language).items()}
@@ -35,8 +46,8 @@ def to_html(trace: Trace, program: str, language: str, warnings: Sequence[str] =
     return _PAGE.format(
         language=language,
         title=title,
-        style=PALETTE + (_FOLDER / "page.css").read_text("utf-8"),
-        script=(_FOLDER / "page.js").read_text("utf-8"),
+        style=f'<link rel="stylesheet" href="{files.style}">' if files else f"<style>{style()}</style>",
+        script=f'<script src="{files.script}"></script>' if files else f"<script>{script()}</script>",
         data=embedded,
         facts=escape(_facts(trace, language)),
         notes="".join(f"<p>{escape(note)}</p>" for note in notes),
@@ -44,17 +55,28 @@ def to_html(trace: Trace, program: str, language: str, warnings: Sequence[str] =
     )
 
 
+def style() -> str:
+    """The style sheet of every page."""
+    return PALETTE + (_FOLDER / "page.css").read_text("utf-8")
+
+
+def script() -> str:
+    """The script of every page."""
+    return (_FOLDER / "page.js").read_text("utf-8")
+
+
 def _facts(trace: Trace, language: str) -> str:
-    shapes = {name: _extent(getattr(trace, name)) for name in ("grid", "block", "position")}
+    shapes = {name: extent(getattr(trace, name)) for name in ("grid", "block")}
     facts = say(
         "facts", language, kernel=trace.kernel, launch=trace.launch, launches=trace.launches, **shapes
     )
     blocks = trace.grid[0] * trace.grid[1] * trace.grid[2]
-    return facts + (f" · {say('recorded', language, blocks=blocks, **shapes)}" if blocks > 1 else "")
-
-
-def _extent(numbers: Sequence[int]) -> str:
-    return f"({', '.join(map(str, numbers))})"
+    positions = ", ".join(map(extent, trace.positions))
+    if len(trace.positions) > 1:
+        return f"{facts} · {say('recorded_more', language, blocks=blocks, positions=positions)}"
+    return facts + (
+        f" · {say('recorded', language, blocks=blocks, position=positions)}" if blocks > 1 else ""
+    )
 
 
 def _notes(trace: Trace, language: str) -> list[str]:
@@ -65,7 +87,7 @@ def _notes(trace: Trace, language: str) -> list[str]:
         notes.append(say("left_out", language, n=trace.steps_left_out))
     if trace.elsewhere:
         notes.append(say("elsewhere", language, n=trace.elsewhere))
-    if trace.block[0] * trace.block[1] * trace.block[2] > 32:
+    if trace.block[0] * trace.block[1] * trace.block[2] > trace.warp:
         notes.append(say("order", language))
     return notes
 
@@ -76,14 +98,14 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<style>{style}</style>
+{style}
 </head>
 <body>
 <header>
 <div><h1>{title}</h1><p class="facts">{facts}</p></div>
 <button type="button" id="theme" aria-label="{t_theme}" title="{t_theme}">◐</button>
 </header>
-<div class="notes">{notes}</div>
+<div class="notes"><noscript><p>{t_scripts}</p></noscript>{notes}</div>
 <section id="controls" aria-label="{t_timeline}">
 <div class="buttons">
 <button type="button" id="first" aria-label="{t_first}" title="{t_first}"></button>
@@ -112,7 +134,7 @@ _PAGE = """<!doctype html>
 <h2 id="h-threads">{t_threads}</h2>
 <p class="key"><span><i class="active"></i>{t_active}</span> <span><i class="waiting"></i>{t_waiting}</span>
 <span><i class="idle"></i>{t_idle}</span> <span><i class="ended"></i>{t_ended}</span></p>
-<div id="threads"></div>
+<div id="threads" tabindex="0" role="region" aria-labelledby="h-threads"></div>
 </section>
 <section class="panel" aria-labelledby="h-memory">
 <h2 id="h-memory">{t_memory}</h2>
@@ -125,7 +147,7 @@ _PAGE = """<!doctype html>
 </main>
 <footer><p>{t_keys}</p></footer>
 <script type="application/json" id="data">{data}</script>
-<script>{script}</script>
+{script}
 </body>
 </html>
 """

@@ -1,4 +1,4 @@
-"""Records one block of one launch on the simulated GPU: a hook, and the executor that adds it."""
+"""Records some blocks of one launch on the simulated GPU: a hook, and the executor that adds it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,22 @@ from numpy.typing import NDArray
 
 from tooling.replay.cells import Bytes, format_of, size_of, values_of
 from tooling.replay.names import array_name, lines_of, parameter_names
-from tooling.replay.trace import VERSION, Buffer, Mark, Move, Party, SourceFile, Step, Trace, Value, ranges
+from tooling.replay.trace import (
+    VERSION,
+    Buffer,
+    Exchange,
+    Mark,
+    Move,
+    Party,
+    SourceFile,
+    Step,
+    Trace,
+    Value,
+    grouped,
+    initial_cells,
+    packed,
+    ranges,
+)
 from tooling.simulator.backends import backend_of
 from tooling.simulator.checks.base import CheckHook, lanes_of, source_position
 from tooling.simulator.checks.findings import Finding, Severity, SourcePosition, explain
@@ -20,14 +35,16 @@ from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.sectors import SECTOR
 from tooling.simulator.counters.warp_rows import warp_rows
 from tooling.simulator.engine.executor import Engine, Job
+from tooling.simulator.gpu.clusters import blocks_of, clusters_of
 from tooling.simulator.gpu.code_model import Instruction
-from tooling.simulator.gpu.device_memory import Allocation
+from tooling.simulator.gpu.device_memory import POISON_BYTES, Allocation
 from tooling.simulator.gpu.hooks import (
     Access,
     AccessKind,
     Hook,
     Ints,
     LaunchContext,
+    MBarrierOperation,
     PartialBarrier,
     Space,
     Waiter,
@@ -39,13 +56,16 @@ from tooling.simulator.gpu.launch import Dim3, LaunchResult
 MOST_STEPS = 3000
 MOST_VALUES = 120_000
 """Values that are loaded and stored, over all steps."""
+MOST_BLOCKS = 8
 _WHOLE = 4096  # bytes of a buffer whose cells are all recorded, whether they are accessed or not
 _LINES = 1500  # of a source file
-_Key = tuple[Space, int]  # a buffer: base of the allocation, or number of the shared array
+_Key = tuple[Space, int, int]
+"""A buffer: base of the allocation or number of the shared array, and which recorded block's it is."""
+_WAITS = {"passed": "passed", "arrive": "arrived"}  # of the actions at an mbarrier, those that are shown
 
 
 class _Raw(Struct, eq=False):
-    """A memory instruction of some threads of the block, as bytes.
+    """A memory instruction of some threads of the recorded blocks, as bytes.
 
     Attributes:
         offsets: (n,) bytes from the start of the buffer.
@@ -71,6 +91,8 @@ class _Moment(Struct, eq=False):
 
     Attributes:
         codes: the identities of its instructions.
+        exchange: receiving threads, for each the thread that gives (-1: one that is not recorded), and the
+            bytes of the values.
         used: whether it was added.
     """
 
@@ -79,6 +101,7 @@ class _Moment(Struct, eq=False):
     threads: list[int]
     codes: set[int] = field(default_factory=set)
     moves: list[_Raw] = field(default_factory=list)
+    exchange: tuple[list[int], list[int], Bytes] | None = None
     used: bool = False
 
 
@@ -95,15 +118,15 @@ class _Found(Struct):
 
 
 class Recorder(Hook):
-    """Records one block of a launch.
+    """Records some blocks of a launch.
 
     Args:
-        block: its number in the launch.
+        blocks: their numbers in the launch. Their threads are numbered in this order.
         checks: hooks that are called before this one; their findings belong to the step in which they appear.
     """
 
-    def __init__(self, block: int, checks: Sequence[CheckHook]) -> None:
-        self._block = block
+    def __init__(self, blocks: Sequence[int], checks: Sequence[CheckHook]) -> None:
+        self._blocks = tuple(blocks)
         self._checks = checks
         self._context: LaunchContext | None = None
         self._seen = {check: len(check.findings) for check in checks}
@@ -113,10 +136,13 @@ class Recorder(Hook):
         self._left_out = 0
         self._values = 0
         self._running = False
-        self._first_lane = 0
+        self._position: SourcePosition | None = None
+        self._ranks: Ints = np.zeros(0, np.int64)  # by block of the launch: index in `_blocks`, or -1
+        self._numbers: Ints = np.zeros(0, np.int64)  # by lane of the batch: recorded thread, or -1
         self._alive: set[int] = set()
         self._unsettled: list[tuple[_Raw, Ints]] = []
-        self._windows: NDArray[np.uint8] | None = None
+        self._windows: dict[int, NDArray[np.uint8]] = {}
+        self._local: NDArray[np.uint8] = np.zeros(0, np.uint8)
         self._read: frozenset[str] = frozenset()
         self._bases: dict[_Key, int] = {}
         self._sizes: dict[_Key, int] = {}
@@ -141,17 +167,25 @@ class Recorder(Hook):
     def launch_begin(self, context: LaunchContext) -> None:
         self._context = context
         self._read = backend_of(context.module).registers_read(context)
+        self._ranks = np.full(context.blocks, -1)
+        self._ranks[list(self._blocks)] = np.arange(len(self._blocks))
 
     def shared_memory(self, first_block: int, windows: NDArray[np.uint8]) -> None:
-        if first_block <= self._block < first_block + len(windows):
-            self._windows = windows[self._block - first_block]
+        for rank, block in enumerate(self._blocks):
+            if first_block <= block < first_block + len(windows):
+                self._windows[rank] = windows[block - first_block]
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
-        self._running = first_block <= self._block < first_block + blocks
+        ranks = self._ranks[first_block : first_block + blocks]
+        self._running = bool((ranks >= 0).any())
         if not self._running:
             return
-        self._first_lane = (self._block - first_block) * self.context.lanes_per_block
-        self._alive = set(range(self.context.threads_per_block))
+        lane = np.arange(self.context.lanes_per_block)
+        count = self.context.threads_per_block
+        numbers = ranks[:, None] * count + lane
+        numbers[(ranks < 0)[:, None] | (lane >= count)] = -1
+        self._numbers = numbers.reshape(-1)
+        self._alive.update(self._own_lanes(None))
         parameters = self.context.launch.parameters
         for number, parameter in enumerate(self.context.launch.function.parameters):
             for offset in range(parameter.offset, parameter.offset + parameter.size - 7, 8):
@@ -172,7 +206,7 @@ class Recorder(Hook):
                 each.partition(":")[0] for each in instruction.modifiers
             }:
                 continue  # the compiler's own: no line of the program asks for it
-            position = source_position(instruction)
+            position = self._at(instruction)
             last = self._pending[-1] if self._pending else None
             if last is not None and last.position.line == position.line:
                 last.codes.add(id(instruction))
@@ -182,25 +216,52 @@ class Recorder(Hook):
 
     def access(self, access: Access) -> None:
         self._settle()
-        if self._running and access.space is not Space.LOCAL and "const" not in access.instruction.modifiers:
-            chosen = access.threads // self.context.threads_per_block == self._block
+        if self._running and "const" not in access.instruction.modifiers:
+            chosen = self._ranks[access.threads // self.context.threads_per_block] >= 0
+            parts = [(0, chosen)]
             if access.blocks is not None:
-                chosen &= access.blocks == self._block
-            if chosen.any():
-                self._record(access, np.flatnonzero(chosen))
+                parts = [(rank, chosen & (access.blocks == block)) for rank, block in enumerate(self._blocks)]
+            lanes = [(rank, np.flatnonzero(part)) for rank, part in parts if part.any()]
+            if lanes:
+                self._record(access, lanes)
         self._look()
 
     def barrier_reached(self, threads: Ints, barrier: int, instruction: Instruction) -> None:
-        self._settle()
-        own = self._own_threads(threads)
-        if own:
-            self._moment(instruction, own, "arrive")
-        self._look()
+        self._meet(threads, instruction, "arrive")
 
     def block_barrier(self, blocks: Ints, instruction: Instruction) -> None:
         self._settle()
-        if self._running and self._block in blocks:
-            self._passed(sorted(self._alive), instruction)
+        self._pass(blocks, instruction)
+
+    def _pass(self, blocks: Ints, instruction: Instruction) -> None:
+        """All threads of these blocks passed a barrier."""
+        count = self.context.threads_per_block
+        ranks = set(self._ranks[blocks].tolist())
+        own = sorted(thread for thread in self._alive if thread // count in ranks)
+        if self._running and own:
+            self._passed(own, instruction)
+        self._look()
+
+    def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
+        self._meet(threads, instruction, "signal")
+
+    def cluster_wait(self, threads: Ints, instruction: Instruction) -> None:
+        self._meet(threads, instruction, "arrive")
+
+    def cluster_barrier(self, clusters: Ints, instruction: Instruction) -> None:
+        self._settle()
+        self._pass(blocks_of(self.context.launch, clusters).reshape(-1), instruction)
+
+    def mbarrier(self, operation: MBarrierOperation) -> None:
+        if operation.action in _WAITS:
+            self._meet(operation.threads, operation.instruction, _WAITS[operation.action])
+
+    def _meet(self, threads: Ints, instruction: Instruction | None, kind: str) -> None:
+        """These threads wait, or tell others that they are here."""
+        self._settle()
+        own = self._own_threads(threads)
+        if own:
+            self._moment(instruction, own, kind)
         self._look()
 
     def named_barrier(self, passed: PartialBarrier) -> None:
@@ -211,25 +272,35 @@ class Recorder(Hook):
         self._look()
 
     def warp_sync(self, threads: Ints, masks: NDArray[np.uint32], instruction: Instruction) -> None:
-        own = self._own_threads(threads)
-        if own:
-            self._moment(instruction, own, "sync")
-        self._look()
+        self._meet(threads, instruction, "sync")
+
+    def exchange(
+        self, threads: Ints, sources: Ints, values: NDArray[np.uint32], instruction: Instruction
+    ) -> None:
+        numbers = self._numbers_of(threads)
+        own = np.flatnonzero(numbers >= 0)
+        if not self._running or not len(own):
+            return
+        taking = numbers[own].tolist()
+        last = self._moments[-1] if self._moments else None
+        if last is None or last.kind != "sync" or last.exchange or last.threads != sorted(taking):
+            self._moment(instruction, sorted(taking), "sync")
+            last = self._moments[-1]
+        if not self._full:
+            raw = np.ascontiguousarray(values[own]).view(np.uint8).reshape(len(own), -1)
+            last.exchange = (taking, self._numbers_of(sources[own]).tolist(), raw)
+            self._values += len(own)
 
     def threads_exit(self, threads: Ints, instruction: Instruction | None) -> None:
-        self._settle()
-        own = self._own_threads(threads)
-        if own:
-            self._moment(instruction, own, "exit")
-            self._alive.difference_update(own)
-        self._look()
+        self._meet(threads, instruction, "exit")
+        self._alive.difference_update(self._own_threads(threads))
 
     def stuck(self, waiters: Sequence[Waiter]) -> None:
         self._advance()
         for waiter in waiters:
             own = self._own_threads(waiter.threads)
             if own:
-                self._add(_Moment("stuck", source_position(waiter.instruction), own))
+                self._add(_Moment("stuck", self._at(waiter.instruction), own))
         self._look()
 
     def batch_end(self, first_block: int, blocks: int) -> None:
@@ -243,21 +314,33 @@ class Recorder(Hook):
         self._advance()
         self._look()
         self._running = False
+        self._alive.clear()
 
     # -- steps ---------------------------------------------------------------------------------------
 
     def _own_lanes(self, lanes: Lanes) -> list[int]:
+        inside = self._numbers if lanes is None else self._numbers[numbers_of(lanes)]
+        own: list[int] = inside[inside >= 0].tolist()
+        return own
+
+    def _numbers_of(self, threads: Ints) -> Ints:
+        """The recorded numbers of threads of the launch; -1 for those of other blocks."""
         count = self.context.threads_per_block
-        if lanes is None:
-            return list(range(count))
-        inside = numbers_of(lanes) - self._first_lane
-        return [int(one) for one in inside[(inside >= 0) & (inside < count)]]
+        ranks = self._ranks[threads // count]
+        return np.asarray(np.where(ranks < 0, -1, ranks * count + threads % count))
+
+    def _at(self, instruction: Instruction | None) -> SourcePosition:
+        """Where an instruction is; inside a library whose source is not here, the last position before it."""
+        position = source_position(instruction)
+        if position.line > 0 and lines_of(position.file):
+            self._position = position
+        return self._position if position.line > 0 and self._position else position
 
     def _own_threads(self, threads: Ints) -> list[int]:
         if not self._running:
             return []
-        count = self.context.threads_per_block
-        return sorted(int(one) for one in threads[threads // count == self._block] % count)
+        numbers = self._numbers_of(threads)
+        return sorted(numbers[numbers >= 0].tolist())
 
     @property
     def _full(self) -> bool:
@@ -294,7 +377,7 @@ class Recorder(Hook):
         """Add the step of an instruction at which threads wait or end."""
         moment = self._advance(instruction)
         if moment is None or moment.used:
-            moment = _Moment(kind, source_position(instruction), threads)
+            moment = _Moment(kind, self._at(instruction), threads)
         moment.kind, moment.threads = kind, threads
         self._add(moment)
 
@@ -304,13 +387,13 @@ class Recorder(Hook):
         if last and last.kind == "arrive" and last.threads == threads:
             last.kind = "barrier"
         else:
-            self._add(_Moment("barrier", source_position(instruction), threads))
+            self._add(_Moment("barrier", self._at(instruction), threads))
 
     # -- memory --------------------------------------------------------------------------------------
 
     def _global(self, allocation: Allocation) -> _Key:
         """The key of an allocation; records what a small one contains when it is first seen."""
-        key = (Space.GLOBAL, allocation.base)
+        key = (Space.GLOBAL, allocation.base, 0)
         if key not in self._bases:
             self._bases[key] = allocation.base
             self._sizes[key] = allocation.size
@@ -318,7 +401,7 @@ class Recorder(Hook):
                 self._contents[key] = self.context.memory.view(allocation.base, allocation.size).copy()
         return key
 
-    def _buffer_of(self, access: Access, address: int) -> _Key | None:
+    def _buffer_of(self, access: Access, address: int, rank: int) -> _Key | None:
         """The buffer that an access is meant for; None if it is not shown (parameters, `printf`)."""
         if access.space is Space.GLOBAL:
             memory = self.context.memory
@@ -329,9 +412,17 @@ class Recorder(Hook):
             if allocation is None or (allocation.internal and not allocation.label):
                 return None
             return None if allocation.label.startswith("parameters of") else self._global(allocation)
+        if access.space is Space.LOCAL:
+            key = (Space.LOCAL, 0, 0)
+            self._bases[key] = 0
+            self._sizes[key] = len(self._blocks) * self.context.threads_per_block * self.context.local_bytes
+            if not len(self._local):
+                pattern = np.frombuffer(POISON_BYTES, np.uint8)
+                self._local = np.resize(pattern, self._sizes[key])
+            return key
         array = self.context.arrays_meant().get(access.instruction.code_line)
         number, offset = (array.number, array.offset) if array else (0, 0)
-        key = (Space.SHARED, number)
+        key = (Space.SHARED, number, rank)
         if key not in self._bases:
             size = array.size if array else None
             self._bases[key] = offset
@@ -343,24 +434,40 @@ class Recorder(Hook):
         """All bytes of the space that a buffer is in."""
         if key[0] is Space.GLOBAL:
             return self.context.memory.bytes
-        assert self._windows is not None
-        return self._windows
+        return self._local if key[0] is Space.LOCAL else self._windows[key[2]]
 
-    def _record(self, access: Access, lanes: NDArray[np.intp]) -> None:
-        announced = self._advance(access.instruction)
-        threads = [int(one) for one in access.threads[lanes] % self.context.threads_per_block]
-        if announced is not None and not announced.used:
-            moment = announced
-        else:
-            position = source_position(access.instruction)
-            moment = _Moment("line", position, announced.threads if announced else threads)
+    def _record(self, access: Access, parts: Sequence[tuple[int, NDArray[np.intp]]]) -> None:
+        """Record an access; `parts` are the blocks whose shared memory is accessed, and their lanes."""
+        moment = self._advance(access.instruction)
+        if moment is None or moment.used:
+            every = np.concatenate([lanes for _, lanes in parts])
+            threads = moment.threads if moment else self._numbers_of(access.threads[every]).tolist()
+            moment = _Moment("line", self._at(access.instruction), threads)
+        moves = [each for rank, lanes in parts if (each := self._raw(access, lanes, rank))]
+        moment.moves += [move for move, _ in moves]
+        if not moves or not self._add(moment):
+            return
+        for move, where in moves:
+            self._widths[move.key] = min(self._widths.get(move.key, 8), access.element_bytes)
+            self._values += move.raw.size // max(1, access.element_bytes)
+            if access.kind is AccessKind.LOAD:
+                continue
+            self._unsettled.append((move, where))
+            if move.key[0] is Space.LOCAL:  # of which the engine shows no memory
+                self._local[where[~move.refused]] = move.raw[~move.refused]
+
+    def _raw(self, access: Access, lanes: NDArray[np.intp], rank: int) -> tuple[_Raw, Ints] | None:
+        """What some lanes do, and where in the memory of their space, (n, bytes); None if it is not shown."""
+        numbers = self._numbers_of(access.threads[lanes])
         addresses = access.addresses[lanes]
+        if access.space is Space.LOCAL:
+            addresses = addresses + numbers * self.context.local_bytes
         refused = np.zeros(len(lanes), np.bool_) if access.suppressed is None else access.suppressed[lanes]
         inside = np.flatnonzero(~refused)
         representative = int(addresses[inside[0]]) if len(inside) else int(addresses[0])
-        key = self._buffer_of(access, representative)
+        key = self._buffer_of(access, representative, rank)
         if key is None:
-            return
+            return None
         base = self._bases[key]
         origin = self.context.memory.base if key[0] is Space.GLOBAL else 0
         memory = self._memory(key)
@@ -373,17 +480,12 @@ class Recorder(Hook):
             bits = np.atleast_2d(access.values)
             wanted = np.broadcast_to(bits, (len(bits), len(access.threads)))[:, lanes].T
             raw = np.ascontiguousarray(wanted).view(np.uint8).reshape(len(lanes), -1)[:, : access.bytes]
-        move = _Raw(key, action, threads, addresses - base, access.bytes, raw, refused)
-        move.cost = self._cost(access, lanes[inside])
+        move = _Raw(key, action, numbers.tolist(), addresses - base, access.bytes, raw, refused)
+        if key[0] is not Space.LOCAL:
+            move.cost = self._cost(access, lanes[inside])
         if key not in self._contents:
             move.before = memory[where]
-        moment.moves.append(move)
-        if not self._add(moment):
-            return
-        self._widths[key] = min(self._widths.get(key, 8), access.element_bytes)
-        self._values += raw.size // max(1, access.element_bytes)
-        if access.kind is not AccessKind.LOAD:
-            self._unsettled.append((move, where))
+        return move, where
 
     def _cost(self, access: Access, lanes: NDArray[np.intp]) -> tuple[int, int]:
         if not len(lanes) or access.transfer is not None:
@@ -434,10 +536,8 @@ class Recorder(Hook):
             layout, readable_kernel(context.launch.function.name, context.module.files.values()), files
         )
         steps = self._steps(layout, buffers, files)
-        position = context.launch.grid.position(self._block)
-        own = [
-            each for each in self._found if any(one.block == tuple(position) for one in each.finding.parties)
-        ]
+        positions = [tuple(context.launch.grid.position(block)) for block in self._blocks]
+        own = [each for each in self._found if any(one.block in positions for one in each.finding.parties)]
         return Trace(
             VERSION,
             readable_kernel(context.launch.function.name, context.module.files.values()),
@@ -445,11 +545,12 @@ class Recorder(Hook):
             launch,
             tuple(context.launch.grid),
             tuple(context.launch.block),
-            tuple(position),
+            tuple(positions),
+            context.warp_size,
             tuple(self._source(file) for file in files),
             tuple(buffers),
             tuple(steps),
-            tuple(self._mark(each, layout, steps, tuple(position), language) for each in own),
+            tuple(self._mark(each, layout, steps, positions, language) for each in own),
             self._left_out,
             len(self._found) - len(own),
             fault,
@@ -458,20 +559,24 @@ class Recorder(Hook):
     def _moves(self, key: _Key) -> list[_Raw]:
         return [move for moment in self._moments for move in moment.moves if move.key == key]
 
-    def _format(self, key: _Key) -> str:
+    @property
+    def _modifiers(self) -> frozenset[str]:
+        """Those of all instructions of the module."""
         function = self.context.launch.function
         functions = (function, *self.context.module.functions.values())
-        modifiers = {
+        return frozenset(
             word
             for one in functions
             for statement in one.body
             if isinstance(statement, Instruction)
             for word in statement.modifiers
-        }
+        )
+
+    def _format(self, key: _Key) -> str:
         contents = [move.raw[~move.refused] for move in self._moves(key)]
         if key[0] is Space.GLOBAL and key in self._contents and not len(self._contents[key]) % 8:
             contents.append(self._contents[key])
-        return format_of(contents, self._widths[key], frozenset(modifiers))
+        return format_of(contents, self._widths[key], self._modifiers)
 
     def _origin(self, key: _Key) -> int:
         """Bytes from the start of the allocation to the only address in it that is an argument, else 0."""
@@ -492,9 +597,12 @@ class Recorder(Hook):
             if each.key[0] is Space.GLOBAL:
                 initial = self._initial(each, size)
             name = self._name(each.key, parameters)
-            found.append(
-                Buffer(name, each.key[0].name.lower(), each.format, cells, columns, tuple(initial.items()))
-            )
+            if each.key[0] is Space.LOCAL:
+                initial = self._initial(each, size)
+                columns = self.context.local_bytes // size
+            rank = each.key[2] if each.key[0] is Space.SHARED and len(self._blocks) > 1 else -1
+            space = each.key[0].name.lower()
+            found.append(Buffer(name, space, each.format, cells, columns, grouped(initial), rank))
         return found
 
     def _columns(self, layout: _Layout) -> int:
@@ -530,6 +638,8 @@ class Recorder(Hook):
             named = [parameters[n] if parameters else f"argument {n + 1}" for n in numbers]
             allocation = self.context.memory.containing(self._bases[key])
             return " / ".join(named) or (allocation.label if allocation else "") or "global memory"
+        if key[0] is Space.LOCAL:
+            return "local memory"
         lines = {
             lines_of(moment.position.file)[moment.position.line - 1]
             for moment in self._moments
@@ -541,8 +651,10 @@ class Recorder(Hook):
     def _steps(
         self, layout: Sequence[_Layout], buffers: Sequence[Buffer], files: Sequence[str]
     ) -> list[Step]:
-        state = [dict(buffer.initial) for buffer in buffers]
+        state = [initial_cells(buffer) for buffer in buffers]
         numbers = {each.key: number for number, each in enumerate(layout)}
+        received = [moment.exchange[2] for moment in self._moments if moment.exchange]
+        form = format_of(received, 4, self._modifiers) if received else ""
         steps = []
         for moment in self._moments:
             moves = []
@@ -552,7 +664,8 @@ class Recorder(Hook):
             known = moment.position.line > 0
             file = files.index(moment.position.file) if known else -1
             line = moment.position.line if known else 0
-            steps.append(Step(moment.kind, file, line, ranges(moment.threads), tuple(moves)))
+            exchange = _exchange(moment.exchange, form) if moment.exchange else None
+            steps.append(Step(moment.kind, file, line, ranges(moment.threads), tuple(moves), exchange))
         steps.append(Step("end", -1, 0, "", tuple(self._changes(layout, state))))
         return steps
 
@@ -589,7 +702,7 @@ class Recorder(Hook):
         found: _Found,
         layout: Sequence[_Layout],
         steps: Sequence[Step],
-        position: tuple[int, ...],
+        positions: Sequence[tuple[int, ...]],
         language: str,
     ) -> Mark:
         finding = found.finding
@@ -598,10 +711,11 @@ class Recorder(Hook):
         parties: list[Party] = []
         buffer = cell = -1
         for number, party in enumerate(finding.parties):
-            if party.block != position:
+            if party.block not in positions:
                 continue
             x, y, z = party.thread
-            thread = x + block.x * (y + block.y * z)
+            first = positions.index(party.block) * self.context.threads_per_block
+            thread = first + x + block.x * (y + block.y * z)
             step = found.step
             if number:
                 step = self._step_of(thread, party.position.line, found.step)
@@ -646,6 +760,11 @@ class _Layout(Struct, frozen=True):
         return np.asarray(first[:, None] + np.arange(max(1, move.size // size)))
 
 
+def _exchange(raw: tuple[list[int], list[int], Bytes], form: str) -> Exchange:
+    threads, sources, values = raw
+    return Exchange(ranges(threads), packed(sources), tuple(values_of(values, form)))
+
+
 def _move(raw: _Raw, number: int, layout: _Layout, state: dict[int, Value]) -> Move:
     """A memory instruction in cells; `state` is changed as a reader of the trace changes it."""
     cells = layout.cells(raw)
@@ -655,7 +774,11 @@ def _move(raw: _Raw, number: int, layout: _Layout, state: dict[int, Value]) -> M
     refused = np.repeat(raw.refused, width)
     values = [None if skip else value for value, skip in zip(values, refused, strict=True)]
     after: dict[int, Value] = {}
-    if raw.action != "atomic":
+    if raw.action == "load" and all(
+        cell in state and state[cell] == value for cell, value in zip(flat, values, strict=True)
+    ):
+        values = []
+    elif raw.action != "atomic":
         state |= {cell: value for cell, value, skip in zip(flat, values, refused, strict=True) if not skip}
     if raw.after is not None:
         for cell, value, skip in zip(flat, values_of(raw.after, layout.format), refused, strict=True):
@@ -665,7 +788,7 @@ def _move(raw: _Raw, number: int, layout: _Layout, state: dict[int, Value]) -> M
         number,
         raw.action,
         ranges(raw.threads),
-        tuple(cells[:, 0].tolist()),
+        packed(cells[:, 0].tolist()),
         width,
         tuple(values),
         ranges(np.array(raw.threads)[raw.refused].tolist()),
@@ -675,23 +798,24 @@ def _move(raw: _Raw, number: int, layout: _Layout, state: dict[int, Value]) -> M
 
 
 class ReplayEngine(Engine):
-    """Runs launches, and records a block of one of them.
+    """Runs launches, and records some blocks of one of them.
 
     Args:
-        launch: its number, from 1; block: the position of the block.
-        language: of the findings' messages.
+        launch: its number, from 1; blocks: the positions of the blocks. Of a single one, its whole cluster is
+            recorded; of many, the first MOST_BLOCKS.
+        languages: of the findings' messages.
 
     Attributes:
-        trace: None until the launch was made, and where it has no such block.
+        traces: by language; empty until the launch was made, and where it has no such block.
         grid: of the launch; None until it was made.
     """
 
-    def __init__(self, launch: int, block: Dim3, language: str) -> None:
+    def __init__(self, launch: int, blocks: Sequence[Dim3], languages: Sequence[str]) -> None:
         super().__init__("lockstep", None)
-        self.trace: Trace | None = None
+        self.traces: dict[str, Trace] = {}
         self.grid: Dim3 | None = None
-        self._block = block
-        self._language = language
+        self._blocks = blocks
+        self._languages = languages
         self._launch = launch
         self._launches = 0
 
@@ -701,12 +825,17 @@ class ReplayEngine(Engine):
         if self._launches != self._launch:
             return super().run(job)
         grid = self.grid = job.launch.grid
-        if any(at >= extent for at, extent in zip(self._block, grid, strict=True)):
+        if any(at >= extent for block in self._blocks for at, extent in zip(block, grid, strict=True)):
             return super().run(job)
-        number = self._block.x + grid.x * (self._block.y + grid.y * self._block.z)
-        recorder = Recorder(number, [hook for hook in job.hooks if isinstance(hook, CheckHook)])
+        numbers = [block.x + grid.x * (block.y + grid.y * block.z) for block in self._blocks]
+        if len(numbers) == 1:
+            numbers = blocks_of(job.launch, clusters_of(job.launch, np.array(numbers)))[0].tolist()
+        recorder = Recorder(
+            numbers[:MOST_BLOCKS], [hook for hook in job.hooks if isinstance(hook, CheckHook)]
+        )
         result = super().run(job.watched_by(recorder))
         if recorder.began:
-            fault = result.error.reason.render(self._language) if result.error else ""
-            self.trace = recorder.trace(self._launch, self._language, fault)
+            for language in self._languages:
+                fault = result.error.reason.render(language) if result.error else ""
+                self.traces[language] = recorder.trace(self._launch, language, fault)
         return result

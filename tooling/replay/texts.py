@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tooling.replay.trace import Buffer, Move, Step, Trace, numbers
+from tooling.replay.trace import Exchange, Move, Step, Trace, numbers, ranges, unpacked
 from tooling.text import Text
 
 _LABELS: dict[str, Text] = {
     "title": Text("Replay of {what}"),
     "facts": Text("kernel {kernel} · launch {launch} of {launches} · grid {grid} · block {block}"),
     "recorded": Text("recorded: block {position}, one of {blocks}"),
+    "recorded_more": Text("recorded: blocks {positions}, of {blocks}"),
     "theme": Text("Light or dark"),
     "previous": Text("Previous step"),
     "next": Text("Next step"),
@@ -26,16 +27,21 @@ _LABELS: dict[str, Text] = {
     "no_source": Text("The source file cannot be read, or the program has no line tables."),
     "threads": Text("Threads"),
     "warp": Text("warp {n}"),
+    "block": Text("block {position}"),
+    "threads_of": Text("{threads} of block {position}"),
+    "of_each": Text("{threads} of each block"),
     "memory": Text("Memory"),
     "no_memory": Text("The block accesses no memory that can be shown."),
     "global": Text("global"),
     "shared": Text("shared"),
+    "local": Text("local, a row for each thread"),
     "unwritten": Text("never written"),
     "select": Text("Select a cell to read who wrote and read it last: w3 is thread 3, r0 thread 0."),
     "by": Text("written by thread {thread} in step {step}"),
     "by_other": Text("written by another block"),
     "read_by": Text("last read by threads {threads} in step {step}"),
     "outside": Text("out of bounds"),
+    "received": Text("receives {value} from thread {thread}"),
     "more_cells": Text("{n} more cells are not shown: the block never accesses them, or there are too many"),
     "active": Text("active"),
     "waiting": Text("waiting at a barrier"),
@@ -49,6 +55,7 @@ _LABELS: dict[str, Text] = {
     "warning": Text("Warning"),
     "show_step": Text("step {n}: thread {thread}, line {line}"),
     "no_step": Text("thread {thread}: not recorded"),
+    "scripts": Text("This page needs JavaScript."),
     "order": Text(
         "The simulated GPU executes the warps of a block in step. A real GPU may run them in any order "
         "between two barriers."
@@ -68,12 +75,18 @@ _STEPS: dict[str, Text] = {
     "arrive": Text("Line {line}: threads {threads} wait at the barrier."),
     "barrier": Text("Line {line}: threads {threads} passed the barrier."),
     "sync": Text("Line {line}: threads {threads} exchange values or wait for each other within their warps."),
+    "signal": Text("Line {line}: threads {threads} arrive at the barrier of the cluster and do not wait."),
+    "arrived": Text("Line {line}: threads {threads} arrive at an mbarrier in shared memory."),
+    "passed": Text("Line {line}: threads {threads} find the phase of an mbarrier complete."),
     "exit": Text("Threads {threads} end."),
     "stuck": Text("Line {line}: threads {threads} wait for ever."),
     "end": Text("The launch has ended: memory as the host finds it."),
     "changed": Text("The launch has ended: other blocks have changed {buffers}."),
 }
 
+_EXCHANGE = Text(
+    "Line {line}: threads {threads} exchange values: thread {thread} receives {value} from thread {source}."
+)
 _SECTORS = Text("{count} sectors of 32 bytes move; {least} would be enough.")
 _FITTING = Text("{count} sector of 32 bytes moves.", plural="{count} sectors of 32 bytes move.")
 _CONFLICT = Text("Bank conflict: {count} wavefronts; {least} would be enough.")
@@ -92,31 +105,73 @@ def say(key: str, language: str, **facts: object) -> str:
 
 def describe(step: Step, trace: Trace, language: str) -> str:
     """What happens in a step, for everybody who reads or hears it."""
-    threads = spaced(step.threads)
     if step.kind == "end":
         names = ", ".join(trace.buffers[move.buffer].name for move in step.moves)
         return _STEPS["changed" if names else "end"].of(buffers=names).render(language)
     line = step.line or "?"
-    parts = [_of_move(line, move, trace.buffers[move.buffer], language) for move in step.moves]
+    parts = [_of_move(line, move, trace, language) for move in step.moves]
+    if len(parts) > 1 and len(parts) == len(trace.positions) and _alike(step.moves, trace):
+        parts = [_of_move(line, step.moves[0], trace, language, every=True)]
+    if step.exchange:
+        parts.append(_of_exchange(line, step.exchange, trace, language))
+    threads = named(step.threads, trace, language)
     return " ".join(parts) or _STEPS[step.kind].of(line=line, threads=threads).render(language)
 
 
-def _of_move(line: int | str, move: Move, buffer: Buffer, language: str) -> str:
+def _alike(moves: Sequence[Move], trace: Trace) -> bool:
+    """Whether each of the blocks does the same to its own shared memory."""
+    size = _block_size(trace)
+    buffers = [trace.buffers[move.buffer] for move in moves]
+    done = {
+        (
+            move.action,
+            buffer.name,
+            _cells(move),
+            move.cost,
+            move.refused == "",
+            ranges(thread - buffer.block * size for thread in numbers(move.threads)),
+        )
+        for move, buffer in zip(moves, buffers, strict=True)
+    }
+    return len(done) == 1 and sorted(buffer.block for buffer in buffers) == list(range(len(moves)))
+
+
+def _of_move(line: int | str, move: Move, trace: Trace, language: str, *, every: bool = False) -> str:
+    """`every`: each of the recorded blocks does the same."""
+    buffer = trace.buffers[move.buffer]
     cells = f"{buffer.name}[{_cells(move)}]"
-    parts = [_STEPS[move.action].of(line=line, threads=spaced(move.threads), cells=cells)]
+    if buffer.block >= 0 and not every:
+        cells += f" ({say('block', language, position=extent(trace.positions[buffer.block]))})"
+    threads = named(move.threads, trace, language)
+    if every:
+        own = ranges(thread - buffer.block * _block_size(trace) for thread in numbers(move.threads))
+        threads = say("of_each", language, threads=_spaced(own))
+    parts = [_STEPS[move.action].of(line=line, threads=threads, cells=cells)]
     many, least = move.cost
     if many > least:
         parts.append((_CONFLICT if buffer.space == "shared" else _SECTORS).of(count=many, least=least))
     elif many and buffer.space == "global":
         parts.append(_FITTING.of(count=many))
     if move.refused:
-        parts.append(_REFUSED.of(threads=spaced(move.refused)))
+        parts.append(_REFUSED.of(threads=named(move.refused, trace, language)))
     return " ".join(part.render(language) for part in parts)
+
+
+def _of_exchange(line: int | str, exchange: Exchange, trace: Trace, language: str) -> str:
+    """With one thread that receives from another as an example, if there is one."""
+    threads = named(exchange.threads, trace, language)
+    given = zip(numbers(exchange.threads), unpacked(exchange.sources), exchange.values, strict=True)
+    for thread, source, value in given:
+        if source not in (thread, -1):
+            one, other = (named(str(each), trace, language) for each in (thread, source))
+            facts = {"line": line, "threads": threads, "thread": one, "source": other, "value": value}
+            return _EXCHANGE.of(**facts).render(language)
+    return _STEPS["sync"].of(line=line, threads=threads).render(language)
 
 
 def _cells(move: Move) -> str:
     """The cells in ascending order, as ranges; shortened if there are many."""
-    every: Sequence[int] = sorted({cell + k for cell in move.cells for k in range(move.width)})
+    every: Sequence[int] = sorted({cell + k for cell in unpacked(move.cells) for k in range(move.width)})
     runs: list[list[int]] = []
     for cell in every:
         if runs and cell == runs[-1][1] + 1:
@@ -127,7 +182,32 @@ def _cells(move: Move) -> str:
     return ", ".join(shown) + (", …" if len(runs) > 6 else "")
 
 
-def spaced(threads: str) -> str:
-    """`0–3, 8` for `0-3,8`; shortened if there are many runs."""
+def named(threads: str, trace: Trace, language: str) -> str:
+    """`0–3, 8` for `0-3,8`, with the block if several are recorded; shortened if there are many runs."""
+    if len(trace.positions) == 1:
+        return _spaced(threads)
+    count = _block_size(trace)
+    of_block: dict[int, list[int]] = {}
+    for number in numbers(threads):
+        of_block.setdefault(number // count, []).append(number % count)
+    runs = {rank: _spaced(ranges(own)) for rank, own in of_block.items()}
+    if len(runs) == len(trace.positions) and len(set(runs.values())) == 1:
+        return say("of_each", language, threads=runs[0])
+    return "; ".join(
+        say("threads_of", language, threads=own, position=extent(trace.positions[rank]))
+        for rank, own in runs.items()
+    )
+
+
+def _block_size(trace: Trace) -> int:
+    return trace.block[0] * trace.block[1] * trace.block[2]
+
+
+def extent(numbers: Sequence[int]) -> str:
+    """`(4, 1, 1)`: the extent of a grid, or a position in it."""
+    return f"({', '.join(map(str, numbers))})"
+
+
+def _spaced(threads: str) -> str:
     runs = threads.replace("-", "–").split(",")
     return ", ".join(runs[:8]) + (f", … ({len(numbers(threads))})" if len(runs) > 8 else "")

@@ -1,25 +1,31 @@
-"""The trace of one block of one launch, as the page embeds it: JSON, version 1.
+"""The trace of some blocks of one launch, as the page embeds it: JSON, version 2.
 
 The objects have the fields of the classes below, with these conventions:
 
-- Threads are linear numbers in the block, written as ranges: `"0-3,8"`.
+- Threads are linear numbers, written as ranges: `"0-3,8"`. Of the block `positions[b]`, thread `t` has the
+  number `b * n + t`, where a block has `n` threads.
+- Cells at equal distances are written as `[first, distance, count]`.
 - A value is a number; a string where JSON has no number for it (`"nan"`, `"inf"`, `"-inf"`, or an integer
   beyond 2**53); null where nothing was ever stored.
 - The cells of a buffer before a step are those of `initial`, changed by the moves of all earlier steps in
   order: a load sets a cell to the value that it read (another block may have stored it), a store to the value
   of its last thread, and then `after` sets the cells whose content differs from that, as atomics and
   simultaneous stores leave them.
+- Local memory is one buffer, with a row of `columns` cells for each thread.
+
+Version 1 had one block (`position`), and no `warp`, `exchange` or `Buffer.block`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-VERSION = 1
+VERSION = 2
 
 Value = float | int | str | None
+Run = tuple[int, int, int]
 
 
 class SourceFile(Struct, frozen=True):
@@ -36,16 +42,18 @@ class SourceFile(Struct, frozen=True):
     lines: tuple[str, ...]
 
 
-class Buffer(Struct, frozen=True):
-    """Memory that the block accesses.
+class Buffer(Struct, frozen=True, omit_defaults=True):
+    """Memory that the blocks access.
 
     Attributes:
         name: as in the source, or a description.
-        space: `global` or `shared`.
+        space: `global`, `shared` or `local`.
         format: of a cell: `f64`, `f32`, `f16`, `bf16`, `i64`, `i32`, `i16` or `i8`.
         cells: number of cells of the whole buffer.
         columns: cells of a row, as far as the accesses of a two-dimensional block show it; else 0.
-        initial: (cell, value) before the block began, or, in a large buffer, before its first access.
+        initial: (first cell, values of it and the next ones) before the blocks began, or, in a large buffer,
+            before its first access.
+        block: of shared memory, which of several recorded blocks has it; else -1.
     """
 
     name: str
@@ -53,7 +61,8 @@ class Buffer(Struct, frozen=True):
     format: str
     cells: int
     columns: int
-    initial: tuple[tuple[int, Value], ...]
+    initial: tuple[tuple[int, tuple[Value, ...]], ...]
+    block: int = -1
 
 
 class Move(Struct, frozen=True, omit_defaults=True):
@@ -65,17 +74,18 @@ class Move(Struct, frozen=True, omit_defaults=True):
         threads: that access it, in the order of `cells`.
         cells: first cell of each thread; negative, or beyond the buffer's last one: out of bounds.
         width: adjacent cells of each thread.
-        values: `width` for each thread: loaded, stored, or (`atomic`) the operand.
+        values: `width` for each thread: loaded, stored, or (`atomic`) the operand; empty for a load of what
+            the cells contain by the moves before it.
         refused: the threads whose access a check has prevented.
         after: (cell, value) where the content differs from the last stored value.
-        cost: 32-byte sectors (global), or wavefronts (shared) of the block's warps, and the least possible
+        cost: 32-byte sectors (global), or wavefronts (shared) of the accessing warps, and the least possible
             number for as many bytes.
     """
 
     buffer: int
     action: str
     threads: str
-    cells: tuple[int, ...]
+    cells: tuple[int | Run, ...]
     width: int
     values: tuple[Value, ...]
     refused: str = ""
@@ -83,13 +93,28 @@ class Move(Struct, frozen=True, omit_defaults=True):
     cost: tuple[int, int] = (0, 0)
 
 
+class Exchange(Struct, frozen=True):
+    """What threads received from others of their warps, by a shuffle.
+
+    Attributes:
+        threads: that received.
+        sources: for each the thread that gave; a thread that gives to itself keeps its value. -1: unknown.
+        values: received.
+    """
+
+    threads: str
+    sources: tuple[int | Run, ...]
+    values: tuple[Value, ...]
+
+
 class Step(Struct, frozen=True, omit_defaults=True):
     """Instructions of one source line that some threads executed together.
 
     Attributes:
-        kind: `line`, `arrive` (threads reach a barrier and wait), `barrier` (the block passed it), `sync` (an
-            instruction that synchronises lanes of a warp), `exit`, `stuck` (no thread can continue) or `end`
-            (of the launch; its moves show what other blocks stored).
+        kind: `line`, `arrive` (threads reach a barrier and wait), `barrier` (the block or its cluster
+            passed it), `signal` (threads arrive at the barrier of their cluster and go on), `arrived` and
+            `passed` (an mbarrier), `sync` (an instruction that synchronises lanes of a warp), `exit`, `stuck`
+            (no thread can continue) or `end` (of the launch; its moves show what other blocks stored).
         file: index in `Trace.files`; line: from 1, 0 where the compiler gives none.
         threads: that execute it.
     """
@@ -99,6 +124,7 @@ class Step(Struct, frozen=True, omit_defaults=True):
     line: int
     threads: str
     moves: tuple[Move, ...] = ()
+    exchange: Exchange | None = None
 
 
 class Party(Struct, frozen=True):
@@ -115,7 +141,7 @@ class Mark(Struct, frozen=True):
         step: index of the step in which it was found.
         error: false for a warning.
         what, where, why, hint: its message in the language of the page.
-        parties: the threads of this block that it names; the first one broke the rule.
+        parties: the threads of the recorded blocks that it names; the first one broke the rule.
         buffer, cell: that it is about; -1 if none.
     """
 
@@ -131,13 +157,14 @@ class Mark(Struct, frozen=True):
 
 
 class Trace(Struct, frozen=True):
-    """One block of one launch.
+    """Some blocks of one launch.
 
     Attributes:
         launch: number of the launch in the program, from 1; launches: how many there were.
-        grid, block: the launch's shape; position: the block's, x first.
+        grid, block: the launch's shape; positions: of the recorded blocks, x first.
+        warp: threads of a warp.
         steps_left_out: steps after the limit, which were executed and not recorded.
-        elsewhere: findings that name no thread of this block.
+        elsewhere: findings that name no thread of the recorded blocks.
         fault: why the kernel was stopped; empty if it ran to its end.
     """
 
@@ -147,7 +174,8 @@ class Trace(Struct, frozen=True):
     launches: int
     grid: tuple[int, ...]
     block: tuple[int, ...]
-    position: tuple[int, ...]
+    positions: tuple[tuple[int, ...], ...]
+    warp: int
     files: tuple[SourceFile, ...]
     buffers: tuple[Buffer, ...]
     steps: tuple[Step, ...]
@@ -175,3 +203,48 @@ def numbers(text: str) -> Sequence[int]:
         first, _, last = run.partition("-")
         found += range(int(first), int(last or first) + 1)
     return found
+
+
+def packed(numbers: Sequence[int]) -> tuple[int | Run, ...]:
+    """Numbers, where runs of more than three at equal distances become one entry."""
+    found: list[int | Run] = []
+    start = 0
+    while start < len(numbers):
+        end = start + 2
+        while end < len(numbers) and numbers[end] - numbers[end - 1] == numbers[start + 1] - numbers[start]:
+            end += 1
+        if end - start > 3 and end <= len(numbers):
+            found.append((numbers[start], numbers[start + 1] - numbers[start], end - start))
+            start = end
+        else:
+            found.append(numbers[start])
+            start += 1
+    return tuple(found)
+
+
+def unpacked(numbers: Iterable[int | Run]) -> list[int]:
+    """The numbers of `packed`."""
+    found: list[int] = []
+    for each in numbers:
+        if isinstance(each, int):
+            found.append(each)
+        else:
+            first, distance, count = each
+            found += (first + distance * index for index in range(count))
+    return found
+
+
+def initial_cells(buffer: Buffer) -> dict[int, Value]:
+    """The cells of `Buffer.initial`."""
+    return {first + index: value for first, values in buffer.initial for index, value in enumerate(values)}
+
+
+def grouped(cells: Mapping[int, Value]) -> tuple[tuple[int, tuple[Value, ...]], ...]:
+    """`Buffer.initial` of these cells."""
+    groups: list[tuple[int, list[Value]]] = []
+    for cell in sorted(cells):
+        if groups and cell == groups[-1][0] + len(groups[-1][1]):
+            groups[-1][1].append(cells[cell])
+        else:
+            groups.append((cell, [cells[cell]]))
+    return tuple((first, tuple(values)) for first, values in groups)

@@ -6,20 +6,21 @@ import math
 import os
 from collections.abc import Sequence
 
-from tooling.catalog.model import ModeKind
+from tooling.catalog.model import ModeKind, ProgramLanguage
 from tooling.execution.program import Ending
 from tooling.judging.comparison import Comparison
 from tooling.judging.diagnosis import GUARD
 from tooling.judging.verdict import CaseVerdict, Outcome, Problem, Verdict
 from tooling.reports.invocation import tool_prefix
 from tooling.reports.terminal import Terminal
-from tooling.targets.model import Choice
+from tooling.targets.model import Choice, TargetKind
 from tooling.text import ENGLISH, Text
 from tooling.text.width import columns
 
 _WORDS: dict[str, Text] = {
     "headline": Text("{command} on {device} ({reason})"),
-    "simulated": Text("simulated GPU"),
+    "sim": Text("simulated GPU"),
+    "sim-amd": Text("simulated AMD GPU ({accelerator})"),
     "checks": Text("checks: {checks}"),
     "none": Text("none"),
     "passed": Text("{command} passed"),
@@ -48,6 +49,8 @@ _WORDS: dict[str, Text] = {
     "limit": Text("limit"),
     "more-time": Text("`{tool} run {command} --timeout {seconds}` gives it more time"),
     "hints": Text("{count} hints are available: `{tool} hint {command}`"),
+    "replay": Text("replay"),
+    "step-through": Text("`{tool} replay {command}` shows this run step by step"),
     "stderr": Text("what it wrote to stderr"),
     "simulator": Text("the simulated GPU found:"),
     "by-luck": Text("the values are right this time, but by luck; the simulated GPU found:"),
@@ -106,13 +109,30 @@ def show_verdict(verdict: Verdict, terminal: Terminal, language: str = "en") -> 
         count = len(verdict.selection.mode.hints)
         text = _say("hints", language, count=count, command=command, tool=tool_prefix(os.environ))
         terminal.labelled(_say("hint", language), text, "cyan")
+        _offer_replay(verdict, terminal, language)
+
+
+def _offer_replay(verdict: Verdict, terminal: Terminal, language: str) -> None:
+    """Offers a replay of the learner's program, of the data with which it is wrong."""
+    case = next((case for case in verdict.cases if not case.right), None)
+    replayable = (
+        verdict.selection.program.language is ProgramLanguage.MOJO and verdict.choice.target.simulated
+    )
+    if case is None or not replayable or case.transcript.ending is Ending.TIME_LIMIT:
+        return
+    kind = verdict.choice.target.kind
+    options = ["" if kind is TargetKind.SIM else f" --target {kind.value}"]
+    options.append("" if case.dataset == BOOK else f" --data {case.dataset}")
+    command = f"{verdict.selection.command}{''.join(options)} --open"
+    text = _say("step-through", language, command=command, tool=tool_prefix(os.environ))
+    terminal.labelled(_say("replay", language), text, "cyan")
 
 
 def _show_undecided(verdict: Verdict, headline: str, terminal: Terminal, language: str) -> None:
     from tooling.judging.counter_texts import NOT_JUDGED  # noqa: PLC0415 - imports the simulator
 
     terminal.headed(headline, f"  ({_circumstances(verdict, language)})", "yellow")
-    text = NOT_JUDGED.of(device=verdict.choice.target.device).render(language)
+    text = NOT_JUDGED.of(device=_device(verdict.choice, language)).render(language)
     terminal.labelled(_say("why", language), text)
     again = f"`{tool_prefix(os.environ)} run {verdict.selection.command} --target sim`"
     terminal.labelled(_say("try", language), again)
@@ -124,7 +144,10 @@ def _circumstances(verdict: Verdict, language: str) -> str:
 
 
 def _device(choice: Choice, language: str) -> str:
-    return _say("simulated", language) if choice.target.simulated else choice.target.device
+    target = choice.target
+    if target.simulated:
+        return _say(target.kind.value, language, accelerator=target.accelerator)
+    return target.device
 
 
 def _show_case(case: CaseVerdict, cases: Sequence[CaseVerdict], terminal: Terminal, language: str) -> None:

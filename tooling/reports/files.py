@@ -9,6 +9,8 @@ from pathlib import Path
 from tooling.errors import Location, ToolingError
 from tooling.reports.records import ReportRecord, report_data
 
+_SOURCES = (".mojo", ".py", ".yaml", ".toml", ".md")
+
 
 class ReportNotWritten(ToolingError):
     """A report file cannot be written."""
@@ -68,11 +70,17 @@ def write_report(path: str, text: str) -> None:
     """Writes a report to a file, or to stdout where the path is `-`.
 
     Raises:
-        ReportNotWritten: the file cannot be written.
+        ReportNotWritten: the file cannot be written, or is a program or a page, which nobody wants to lose.
     """
     if path == "-":
         sys.stdout.write(text)
         return
+    if Path(path).suffix in _SOURCES and Path(path).exists():
+        raise ReportNotWritten(
+            "a report does not overwrite a program, a manifest or a page",
+            where=Location(Path(path)),
+            hint="name another file, such as report.json",
+        )
     try:
         Path(path).write_text(text, "utf-8")
     except OSError as error:

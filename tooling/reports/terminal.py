@@ -15,6 +15,8 @@ from msgspec import Struct
 from tooling.text.width import columns
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
+STYLES = {code: name for name, code in _CODES.items()}
+"""The names of the styles, by the code of their escape sequence."""
 _CONTROL = re.compile(r"\x1b(?!\[\d+m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f\x80-\x9f]")
 _PLAIN_SIGNS = {
     "✅": "[passed]",

@@ -40,6 +40,11 @@ class Target(Struct, frozen=True):
         return self.kind in (TargetKind.SIM, TargetKind.SIM_AMD)
 
     @property
+    def counts(self) -> bool:
+        """Whether runs can be judged by counters, whose rules and limits are an H200's."""
+        return self.kind is TargetKind.SIM
+
+    @property
     def instruction_set(self) -> str:
         """The instruction set of a simulated GPU, as `simulator.backends` names it."""
         return self.accelerator if self.kind is TargetKind.SIM_AMD else "ptx"

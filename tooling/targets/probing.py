@@ -14,9 +14,11 @@ from tooling.targets.model import Absence, Target, TargetKind
 
 SIMULATED = Target(TargetKind.SIM, "simulated GPU", "sm_90a", (9, 0))
 SIMULATED_AMD = Target(TargetKind.SIM_AMD, "simulated AMD GPU (gfx942)", "gfx942")
+_ELSEWHERE = (
+    "use a Linux machine with an x86-64 processor: a container, a virtual machine or GitHub Codespaces"
+)
 _KFD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
 _WITH_EXTENSIONS = ((9, 0), (10, 0), (10, 3), (11, 0), (12, 0), (12, 1))
-_USE_SIMULATED = "`--target sim` runs it on the simulated GPU"
 
 
 @functools.cache
@@ -29,12 +31,20 @@ def probe(kind: TargetKind) -> Target | Absence:
     if kind is TargetKind.APPLE:
         return _apple()
     if sys.platform != "linux":
-        return Absence(kind, "the simulated GPU runs on Linux only", "run it in a Linux container or VM")
+        return Absence(kind, "the simulated GPU runs on Linux only", _ELSEWHERE)
     if platform.machine() != "x86_64":
         return Absence(
-            kind, f"the simulated GPU runs on x86-64 only, not on {platform.machine()}", "use another machine"
+            kind, f"the simulated GPU runs on x86-64 only, not on {platform.machine()}", _ELSEWHERE
         )
     return SIMULATED_AMD if kind is TargetKind.SIM_AMD else SIMULATED
+
+
+def _without_gpu() -> str:
+    """What to do without the GPU that was looked for."""
+    simulated = probe(TargetKind.SIM)
+    if isinstance(simulated, Target):
+        return "`--target sim` runs it on the simulated GPU"
+    return f"the simulated GPU needs Linux on x86-64: {simulated.hint}"
 
 
 def nvidia_accelerator(compute: tuple[int, int]) -> str:
@@ -51,10 +61,10 @@ def amd_accelerator(version: int) -> str:
 
 def _nvidia() -> Target | Absence:
     def absent(reason: str) -> Absence:
-        return Absence(TargetKind.NVIDIA, reason, f"check `nvidia-smi`; {_USE_SIMULATED}")
+        return Absence(TargetKind.NVIDIA, reason, f"check `nvidia-smi`; {_without_gpu()}")
 
     if sys.platform != "linux":
-        return absent("Mojo uses NVIDIA GPUs on Linux only")
+        return Absence(TargetKind.NVIDIA, "Mojo uses NVIDIA GPUs on Linux only", _without_gpu())
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None and visible.split(",")[0].strip() in ("", "-1", "none", "NoDevFiles"):
         return absent(f"CUDA_VISIBLE_DEVICES={visible!r} hides all GPUs")
@@ -92,7 +102,9 @@ def _first_nvidia(library: ctypes.CDLL, visible: str | None) -> Target | None:
 
 
 def _amd(nodes: Path) -> Target | Absence:
-    hint = f"check `rocminfo`; {_USE_SIMULATED}"
+    hint = f"check `rocminfo`; {_without_gpu()}"
+    if sys.platform != "linux":
+        return Absence(TargetKind.AMD, "Mojo uses AMD GPUs on Linux only", _without_gpu())
     if not nodes.is_dir():
         return Absence(TargetKind.AMD, "no AMD GPU driver is loaded (no /sys/class/kfd)", hint)
     for node in sorted(nodes.iterdir()):
@@ -112,7 +124,7 @@ def _amd(nodes: Path) -> Target | Absence:
 
 def _apple() -> Target | Absence:
     if sys.platform != "darwin" or platform.machine() != "arm64":
-        return Absence(TargetKind.APPLE, "this is not a Mac with Apple silicon", _USE_SIMULATED)
+        return Absence(TargetKind.APPLE, "this is not a Mac with Apple silicon", _without_gpu())
     chip = _sysctl(b"machdep.cpu.brand_string")
     match = re.search(r"\bM(\d+)\b", chip)
     if not match:

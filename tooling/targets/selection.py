@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from tooling.catalog.catalogue import Selection
+from tooling.catalog.model import ProgramLanguage
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.targets.model import Absence, Choice, Target, TargetKind
@@ -18,6 +19,7 @@ _TOO_OLD = Text("{because}: it needs {wanted}, and {device} has {have}")
 _CANNOT = Text("{device} cannot run it: {reason}")
 _NOT_ON = Text("`{command}` does not run on the target `{target}`")
 _NOT_SUPPORTED = Text("not supported")
+_NO_GRAPHS = Text("graphs of MAX are not supported on the simulated AMD GPU yet")
 _RUNS_ON = Text("it runs on: {targets}")
 _FIRST_FOUND = Text("the first GPU found")
 _NONE_FOUND = Text("no GPU found on this machine")
@@ -48,6 +50,8 @@ def gate(selection: Selection, kind: TargetKind, target: Target | None = None) -
     because: Sentence = requirement.because or _NOT_SUPPORTED
     if requirement.unsupported:
         return because
+    if kind is TargetKind.SIM_AMD and selection.program.language is ProgramLanguage.PYTHON:
+        return _NO_GRAPHS
     if requirement.compute and target and target.compute and target.compute < requirement.compute:
         return _TOO_OLD.of(
             because=because,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tooling.catalog.catalogue import Selection, known_names
-from tooling.catalog.model import ModeKind, Program, Puzzle
-from tooling.catalog.mutants import Mutant, MutantError, load_mutants, mutants_path
+from tooling.catalog.model import ModeKind, Program, Puzzle, Vendor
+from tooling.catalog.mutants import Deviation, Mutant, MutantError, load_mutants, mutants_path
 from tooling.errors import Location, ToolingError
 from tooling.project import Project
 from tooling.suggestions import nearest, proposal
@@ -37,6 +37,8 @@ class PlannedTrial(Struct, frozen=True):
     selection: Selection
     mutant: str = ""
     expect: tuple[str, ...] = ()  # of a mutant: the verdict must name one of these
+    deviations: Mapping[Vendor, Deviation] = {}  # of a mutant
+    hidden: str = ""  # of a mutant: why its mistake does not show on this target
 
     @property
     def id(self) -> str:
@@ -47,7 +49,16 @@ class PlannedTrial(Struct, frozen=True):
     @property
     def must_pass(self) -> bool:
         given = self.selection.mode.kind is not ModeKind.PUZZLE
-        return self.subject is Subject.SOLUTION or (self.subject is Subject.SKELETON and given)
+        if self.subject is Subject.MUTANT:
+            return bool(self.hidden)
+        return self.subject is Subject.SOLUTION or given
+
+    def on(self, vendor: Vendor) -> PlannedTrial:
+        """The trial with the outcome that is expected on the GPUs of a vendor."""
+        deviation = self.deviations.get(vendor)
+        if deviation is None:
+            return self
+        return replace(self, expect=deviation.expect, hidden="" if deviation.expect else deviation.because)
 
 
 class Task(Struct, frozen=True):
@@ -135,7 +146,7 @@ def _puzzle_tasks(project: Project, puzzle: Puzzle, wanted: Filter, cache: Build
         for mutant in mutants:
             if program.name in mutant.programs:
                 trials = [
-                    PlannedTrial(Subject.MUTANT, each, mutant.name, mutant.expect)
+                    PlannedTrial(Subject.MUTANT, each, mutant.name, mutant.expect, mutant.deviations)
                     for each in selections
                     if each.mode.name in mutant.modes
                 ]

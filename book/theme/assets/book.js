@@ -69,6 +69,32 @@ document.querySelectorAll(".code-tabs").forEach((group) => {
   });
 });
 
+// ---- replays: a page of their own, which opens over this one; nothing of it is loaded before ----
+document.querySelectorAll("a.replay").forEach((link) => link.addEventListener("click", (event) => {
+  if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  const dialog = document.createElement("dialog");
+  const head = document.createElement("div");
+  const close = document.createElement("button");
+  const frame = document.createElement("iframe");
+  dialog.className = "replay-dialog";
+  dialog.setAttribute("aria-label", link.textContent);
+  close.type = "button";
+  close.className = "button button-quiet";
+  close.textContent = link.dataset.close;
+  close.addEventListener("click", () => dialog.close());
+  frame.title = link.textContent;
+  frame.src = `${link.href}#${root.dataset.theme === "dark" ? "dark" : "light"}`;
+  frame.addEventListener("load", () => frame.focus());
+  const escaped = (message) => { if (message.source === frame.contentWindow && message.data === "close-replay") dialog.close(); };
+  addEventListener("message", escaped);
+  dialog.addEventListener("close", () => { removeEventListener("message", escaped); dialog.remove(); link.focus(); });
+  head.append(Object.assign(document.createElement("strong"), { textContent: link.textContent }), close);
+  dialog.append(head, frame);
+  document.body.append(dialog);
+  dialog.showModal();
+}));
+
 // Paper has no folds.
 addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
 

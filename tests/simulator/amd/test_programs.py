@@ -83,6 +83,11 @@ def test_both_vendors_compute_the_same() -> None:
     assert approximate[0] == pytest.approx(approximate[1], rel=1e-5)
 
 
+def test_a_kernel_that_could_print_and_does_not_is_executed() -> None:
+    _, simulation = run("defects", "print_of_no_thread")
+    assert not simulation.findings
+
+
 def test_a_kernel_that_prints_is_refused_with_the_reason() -> None:
     with Simulation(SimulationOptions(instruction_set="gfx942")) as simulation:
         done = subprocess.run(

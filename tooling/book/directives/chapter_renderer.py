@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from tooling.book import recordings
 from tooling.book.chapters import chapter_files
-from tooling.book.directives import banner, cards, commands, demos, messages, pictures, verdicts
+from tooling.book.directives import banner, cards, commands, demos, messages, pictures, replays, verdicts
 from tooling.book.directives.formulas import render_formulas
 from tooling.book.directives.tabs import OpenTabs
 from tooling.book.editions import Edition, editions
@@ -47,6 +47,7 @@ DIRECTIVES: dict[str, Renderer] = {
     "says": messages.says,
     "version": messages.version,
     "figure": pictures.figure,
+    "replay": replays.replay,
     "constant": constant,
 }
 TAB_DIRECTIVES = ("tabs", "tab", "end")

@@ -9,9 +9,10 @@ from tooling.book.page import PageContext, Words
 from tooling.book.phrases import say
 from tooling.book.variants import render_versions, versions
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import ProgramLanguage, Vendor
+from tooling.catalog.model import ModeKind, ProgramLanguage, Vendor
 
 SIMULATED = "--target sim"
+_JUDGED = (ModeKind.PUZZLE, ModeKind.GIVEN)
 
 
 class Way(Struct, frozen=True):
@@ -75,7 +76,8 @@ def run(page: PageContext, words: Words) -> str:
         )
         for index, way in enumerate(next(iter(ways.values())))
     ]
-    return render_tabs(page, "package-manager", tabs)
+    judged = {label: version.command for label, version in found.items() if version.mode.kind in _JUDGED}
+    return render_tabs(page, "package-manager", tabs, {} if solution else judged)
 
 
 def _label(key: str, language: str) -> str:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tooling.book import recordings
 from tooling.book.chapters import chapter_files
-from tooling.book.directives import demos, verdicts
+from tooling.book.directives import demos, replays, verdicts
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.page import PageContext
@@ -38,6 +38,7 @@ class Shown(Struct, frozen=True):
         state: `unsolved`, `solved`, or the name of a wrong answer.
         path: the recording.
         judged_in: the language of the judge's report that is shown; None where the program's output is.
+        replay: a replay is shown.
         demo: a program beside the page; `selection` then only says which puzzle it belongs to.
     """
 
@@ -46,6 +47,7 @@ class Shown(Struct, frozen=True):
     path: Path
     judged_in: str | None = None
     demo: Path | None = None
+    replay: bool = False
 
     @property
     def command(self) -> str:
@@ -57,17 +59,20 @@ class Shown(Struct, frozen=True):
         """How the command line may call it."""
         if self.demo and not self.demo.parent.name.startswith("puzzle_"):
             return {self.demo.stem}
-        return {self.selection.program.name, self.selection.puzzle.id}
+        every = {"replays"} if self.replay else set()
+        return {self.selection.program.name, self.selection.puzzle.id, *every}
 
     @property
     def name(self) -> str:
         judge = f", the judge in `{self.judged_in}`" if self.judged_in else ""
-        return f"{self.command} ({self.state}{judge})"
+        return f"{self.command} ({self.state}{judge}{', replay' if self.replay else ''})"
 
     def program(self, project: Project) -> str:
         """The digest of the current program."""
         if self.judged_in:
             return recordings.digest_texts(verdicts.answer(project, self.selection, self.state).values())
+        if self.replay:
+            return recordings.digest_texts(replays.program_of(project, self.selection, self.state).values())
         if self.demo:
             return recordings.digest(self.demo)
         return recordings.digest(*recordings.program_files(self.selection.program, self.state))
@@ -101,6 +106,9 @@ def _shown(page: PageContext, directive: Directive) -> Iterator[Shown]:
         selection, state = verdicts.parse_words(page, words)
         path = verdicts.verdict_path(project, selection, state, page.language)
         yield Shown(selection, state, path, page.language)
+    if directive.name == "replay":
+        selection, state = replays.parse_words(page, words)
+        yield Shown(selection, state, replays.replay_path(project, selection, state), replay=True)
     if directive.name == "demo":
         program = demos.demo_file(page, words)
         folder = program.parent.name
@@ -114,6 +122,11 @@ def _shown(page: PageContext, directive: Directive) -> Iterator[Shown]:
 def update(project: Project, names: tuple[str, ...], target: str, say: Say) -> ExitCode:
     """Runs the programs and records their output."""
     for shown in _chosen(project, names):
+        if shown.replay:
+            replayed = _replay(project, shown, target)
+            replays.save(shown.path, replayed)
+            say(f"recorded: {shown.name}, {len(replayed.trace.steps)} steps, on {replayed.target}")
+            continue
         recording = run(project, shown, target)
         recordings.save(shown.path, recording)
         say(f"recorded: {shown.name}, {len(recording.lines)} lines, on {recording.target}")
@@ -124,6 +137,11 @@ def compare(project: Project, names: tuple[str, ...], target: str, say: Say) -> 
     """Runs the programs and reports where their output differs from the recording."""
     status = ExitCode.PASSED
     for shown in _chosen(project, names):
+        if shown.replay:
+            same = replays.load(shown.path) == _replay(project, shown, target)
+            say(f"{'as recorded' if same else 'differs'}: {shown.name}")
+            status = status if same else ExitCode.WRONG
+            continue
         recorded = recordings.load(shown.path)
         now = run(project, shown, target)
         if (now.lines, now.exit_status) == (recorded.lines, recorded.exit_status):
@@ -134,6 +152,11 @@ def compare(project: Project, names: tuple[str, ...], target: str, say: Say) -> 
         for line in difflib.unified_diff(recorded.lines, now.lines, "recorded", "now", lineterm=""):
             say(f"    {line}")
     return status
+
+
+def _replay(project: Project, shown: Shown, target: str) -> replays.Replay:
+    languages = [edition.language for edition in editions(project)]
+    return replays.record(project, shown.selection, shown.state, languages, target)
 
 
 def _chosen(project: Project, names: tuple[str, ...]) -> list[Shown]:

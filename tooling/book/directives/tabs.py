@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from html import escape
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -28,15 +30,24 @@ class Tab(Struct, frozen=True):
     body: str
 
 
-def render_tabs(page: PageContext, group: str, tabs: Sequence[Tab]) -> str:
-    """The tabs as HTML around Markdown bodies."""
-    opening = open_group(page, group, [(tab.key, tab.label) for tab in tabs])
+def render_tabs(page: PageContext, group: str, tabs: Sequence[Tab], judged: Mapping[str, str]) -> str:
+    """The tabs as HTML around Markdown bodies.
+
+    Args:
+        judged: the commands that `tooling book serve` offers to run here, by tensor API.
+    """
+    opening = open_group(page, group, [(tab.key, tab.label) for tab in tabs], judged)
     number = page.groups
     panels = [open_panel(number, index, tab.key, tab.label) + tab.body for index, tab in enumerate(tabs)]
     return opening + "\n\n</div>\n".join(panels) + "\n\n</div>\n</div>\n"
 
 
-def open_group(page: PageContext, group: str, labels: Sequence[tuple[str, str]]) -> str:
+def open_group(
+    page: PageContext,
+    group: str,
+    labels: Sequence[tuple[str, str]],
+    judged: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Opens a group: the container and its list of tabs."""
     number = page.next_group()
     name = say(GROUPS.get(group, "ways-to-run"), page.language)
@@ -45,8 +56,9 @@ def open_group(page: PageContext, group: str, labels: Sequence[tuple[str, str]])
         f'aria-selected="{str(index == 0).lower()}" data-tab="{escape(key)}">{escape(label)}</button>'
         for index, (key, label) in enumerate(labels)
     )
+    runs = f' data-runs="{escape(json.dumps(judged))}"' if judged else ""
     return (
-        f'<div class="code-tabs" data-tab-group="{escape(group)}">\n'
+        f'<div class="code-tabs" data-tab-group="{escape(group)}"{runs}>\n'
         f'<div class="tab-labels" role="tablist" aria-label="{escape(name)}">{buttons}</div>\n'
     )
 

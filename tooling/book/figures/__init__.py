@@ -4,49 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 
 from tooling.book.errors import BookError
 from tooling.book.figures.figure import Figure
 
 # Each has a module here, loaded when a page shows its figures.
-_PUZZLES = (
-    "p01",
-    "p02",
-    "p03",
-    "p04",
-    "p05",
-    "p06",
-    "p07",
-    "p08",
-    "p09",
-    "p10",
-    "p11",
-    "p12",
-    "p13",
-    "p14",
-    "p15",
-    "p16",
-    "p17",
-    "p18",
-    "p19",
-    "p20",
-    "p21",
-    "p22",
-    "p23",
-    "p24",
-    "p25",
-    "p26",
-    "p27",
-    "p28",
-    "p29",
-    "p30",
-    "p31",
-    "p32",
-    "p33",
-    "p34",
-    "p35",
-    "gpu",
-)
+_PUZZLES = (*sorted(path.stem for path in Path(__file__).parent.glob("p[0-9][0-9].py")), "gpu")
 
 
 def every_figure() -> tuple[Figure, ...]:

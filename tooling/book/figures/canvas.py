@@ -8,7 +8,7 @@ from html import escape
 from msgspec import Struct, field
 
 from tooling.book.phrases import pick
-from tooling.text import Text
+from tooling.text import Sentence, Text
 
 FONT = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', "
@@ -84,7 +84,7 @@ class Canvas(Struct):
     language: str
     _parts: list[str] = field(default_factory=list)
 
-    def say(self, text: Text | str) -> str:
+    def say(self, text: Sentence | str) -> str:
         """The label in the canvas's language; a plain string is not translated."""
         if isinstance(text, str):
             return text

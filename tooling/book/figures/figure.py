@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from tooling.text import Text
+from tooling.text import Sentence
 
 if TYPE_CHECKING:  # pages need only the names of pictures, and drawing imports a lot
     from tooling.book.figures.canvas import Canvas
@@ -40,8 +40,8 @@ class Figure(Struct, frozen=True):
     """
 
     name: str
-    caption: Text
-    description: Text
+    caption: Sentence
+    description: Sentence
     draw: Draw
     traces: tuple[str, ...] = ()
     narrow: Draw | None = None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
 from tooling.book.figures.lanes import Row, Sheet, Step, cells, draw_rows, draw_steps
-from tooling.book.figures.traces import BARRIER, SHARED, Trace
+from tooling.book.figures.traces import BARRIER, SHARED
 from tooling.text import Text
 
 _STAGES = "p29_tile_tensor --multi-stage"
@@ -22,7 +21,7 @@ def draw_stages(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     threads = trace.block[0]
     labels = (Text("stage 1: load"), Text("stage 2: blur"), Text("stage 3: smooth"))
     steps: list[Step] = []
-    for stage, label in zip(_stages(trace), labels, strict=True):
+    for stage, label in zip(trace.storing(0), labels, strict=True):
         if steps:
             steps.append(Step("barrier()", range(threads), _of(threads, threads)))
         steps.append(Step(label, stage, _of(len(stage), threads)))
@@ -31,18 +30,6 @@ def draw_stages(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
 
 def _of(active: int, threads: int) -> Text:
     return Text("{active} of {lanes}").of(active=active, lanes=threads)
-
-
-def _stages(trace: Trace) -> Iterator[frozenset[int]]:
-    """The threads of block 0 that store between two barriers."""
-    storing: set[int] = set()
-    for event in trace.of_block(0):
-        if event.action == BARRIER:
-            yield frozenset(storing)
-            storing = set()
-        elif event.action == "store":
-            storing.update(event.threads)
-    yield frozenset(storing)
 
 
 def draw_values(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:

@@ -1,13 +1,18 @@
-"""Puzzle 34: four blocks in one cluster."""
+"""Puzzle 34: four blocks in one cluster, the sum across them, and the threads that work at each level."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.facts import Facts, number
 from tooling.book.figures.figure import Figure
+from tooling.book.figures.lanes import Row, Step, cells, draw_rows, draw_steps
 from tooling.text import Text
+
+_REDUCTION = "p34_tile_tensor --reduction"
+_ADVANCED = "p34_tile_tensor --advanced"
 
 
 def draw_cluster(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
@@ -69,6 +74,44 @@ def _draw(facts: Facts, sheet: Callable[[int, int], Canvas], *, width: int, asid
     return canvas
 
 
+def draw_reduction(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+    """The sum of each block, where it is stored, and the total after the barrier of the cluster."""
+    trace = facts.trace(_REDUCTION)
+    threads = trace.block[0]
+    sums = {store.element: number(store.value) for store in trace.accesses("store", 2)}
+    total = next(trace.accesses("store", 0))
+    same = tuple((block, block) for block in sums)
+    ranges = {block: f"{block * threads}–{(block + 1) * threads - 1}" for block in sums}
+    rows = (
+        Row(Text("input"), cells(ranges, Ink.PLAIN)),
+        Row("shared[0]", cells(sums, Ink.LIVE), same),
+        Row("temp_storage", cells(sums, Ink.PLAIN), same),
+        Row(Text("read by block 0"), cells(sums, Ink.LIVE), call="cluster_sync()"),
+        Row(
+            "output[0]",
+            cells({total.block: number(total.value)}, Ink.RESULT),
+            tuple((block, total.block) for block in sums),
+        ),
+    )
+    return draw_rows(
+        sheet, rows, sorted(sums), Text("block"), side=80 if narrow else 116, left=150, narrow=narrow
+    )
+
+
+def draw_levels(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+    """Which threads of a block store at each level, and the barriers between the levels."""
+    trace = facts.trace(_ADVANCED)
+    threads = trace.block[0]
+    barriers = ("barrier()", "barrier()", "cluster_sync()")
+    stores = ("shared[local_i]", "warp_sums[warp_id()]", "output[block_id]")
+    steps = [
+        Step(label, active, Text("{active} of {lanes}").of(active=len(active), lanes=threads))
+        for store, barrier, storing in zip(stores, barriers, trace.storing(0), strict=True)
+        for label, active in ((store, storing), (barrier, range(threads)))
+    ]
+    return draw_steps(sheet, steps, threads=threads, left=190, right=108, narrow=narrow)
+
+
 FIGURES = (
     Figure(
         "p34",
@@ -84,5 +127,36 @@ FIGURES = (
         ),
         draw_cluster,
         narrow=draw_narrow,
+    ),
+    Figure(
+        "p34-reduction",
+        Text(
+            "The sums of the four blocks. Each block stores its sum in global memory. After the barrier of "
+            "the cluster, block 0 reads all four and adds them."
+        ),
+        Text(
+            "Four columns, one for each block. The blocks add the elements 0 to 255, 256 to 511, 512 to 767 "
+            "and 768 to 1023. Their sums are 32640, 98176, 163712 and 229248, in shared memory and in "
+            "temp_storage. Below cluster_sync, block 0 reads the four sums and writes 523776 to output[0]."
+        ),
+        draw_reduction,
+        traces=(_REDUCTION,),
+        narrow=partial(draw_reduction, narrow=True),
+    ),
+    Figure(
+        "p34-levels",
+        Text(
+            "The threads of one block that store a value at each level, and the barriers between the levels. "
+            "A cell represents eight threads; it is coloured if its first thread takes part."
+        ),
+        Text(
+            "Six rows of 32 cells, each for eight of the 256 threads. All 256 threads store in shared memory "
+            "and pass a barrier. Then eight threads store the sums of their warps: 0, 32, 64, 96, 128, 160, "
+            "192 and 224. All threads pass the second barrier, thread 0 stores in output, and all threads "
+            "pass the barrier of the cluster."
+        ),
+        draw_levels,
+        traces=(_ADVANCED,),
+        narrow=partial(draw_levels, narrow=True),
     ),
 )

@@ -103,6 +103,17 @@ class Trace(_Launch, frozen=True):
                 for thread, element, value in zip(event.threads, event.elements, values, strict=True):
                     yield Access(event.block, thread, element, value)
 
+    def storing(self, block: int) -> Iterator[frozenset[int]]:
+        """The threads of a block that store before, between and after its barriers."""
+        threads: set[int] = set()
+        for event in self.of_block(block):
+            if event.action == BARRIER:
+                yield frozenset(threads)
+                threads = set()
+            elif event.action == "store":
+                threads.update(event.threads)
+        yield frozenset(threads)
+
 
 class Move(Struct, frozen=True):
     """The cells of a block's shared memory after a barrier, and the accesses since the last change.

@@ -18,6 +18,7 @@ from tooling.book.editions import Edition, editions, repository_address, site_ad
 from tooling.book.errors import BuildFailed, MdbookMissing
 from tooling.book.site.assembly import Rendered, assemble, create_site
 from tooling.book.site.inputs import digest, read_inputs
+from tooling.book.site.replays import write_replays
 from tooling.book.site.staging import Contents, Stage, Staged
 from tooling.book.site.stamps import Stamp
 from tooling.book.site.status import write_status
@@ -113,6 +114,7 @@ def _render(
             # mdBook renders this edition while the next one is staged.
             jobs.append(_Rendering.start(mdbook, edition, staged, stage, settings))
         create_site(every, theme, fresh)
+        write_replays(project, every, work, stage.inputs.digest, fresh)
     finally:
         complaints = [job.finish() for job in jobs]
     for edition, complaint in zip(every, complaints, strict=True):

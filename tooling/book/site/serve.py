@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache, partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-
-from msgspec import Struct
 
 from tooling.book.errors import BookError
 from tooling.book.site.build import build
-from tooling.book.site.icons import sign
+from tooling.book.site.handler import LOOPBACK, Access, Changes, Handler, Reader, Runs
 from tooling.catalog.catalogue import load_catalogue, manifest_paths
 from tooling.catalog.model import Puzzle
 from tooling.errors import ToolingError
@@ -23,41 +20,8 @@ from tooling.progress import read_progress
 from tooling.project import Project
 
 Say = Callable[[str], None]
-LOOPBACK = "127.0.0.1"
-_OWN_NAMES = (LOOPBACK, "localhost", "[::1]")
-EVENTS = "/~changes"
 POLL_SECONDS = 0.5
 _WATCHED = ("book", "i18n", "problems", "solutions", "tests/data/outputs")
-_PROGRESS = """<script>
-(() => {
-  const word = document.documentElement.dataset.solved;
-  const sign = `<span class="solved" role="img" aria-label="${word}">TICK</span>`;
-  for (const number of SOLVED) {
-    for (const selector of [
-      `.sidebar > ol > li > a[href*="puzzle_${number}/"]`,
-      `.puzzle-card[data-puzzle="p${number}"] .puzzle-facts`,
-      `.map [data-puzzle="p${number}"] > a`,
-    ]) document.querySelectorAll(selector).forEach((box) => box.insertAdjacentHTML("beforeend", sign));
-  }
-})();
-</script>
-"""
-_RELOAD = f"""<script>
-(() => {{
-  let first;
-  setInterval(async () => {{
-    if (document.hidden) return;
-    try {{
-      const number = await (await fetch("{EVENTS}")).text();
-      first ??= number;
-      if (number !== first) location.reload();
-    }} catch {{}} // the server has ended
-  }}, 1000);
-}})();
-</script>
-""".encode()
-# Pages ask every second: a browser opens at most six connections to a server, and one that stays open for
-# each page would let the seventh page wait forever.
 
 
 class PortTaken(BookError):
@@ -66,72 +30,7 @@ class PortTaken(BookError):
     exit_code = ExitCode.NOT_POSSIBLE
 
 
-class Changes(Struct):
-    """How often the site was built again; pages reload themselves when the number changes."""
-
-    number: int = 0
-
-    def announce(self) -> None:
-        """Notifies every open page, in any language, to reload itself."""
-        self.number += 1
-
-
-class Handler(SimpleHTTPRequestHandler):
-    """Serves the files of the site; each page gets a script that waits for changes."""
-
-    def __init__(
-        self, *arguments: object, site: Path, changes: Changes, solved: Callable[[], Sequence[str]]
-    ) -> None:
-        self.changes = changes
-        self.solved = solved
-        super().__init__(*arguments, directory=str(site))  # type: ignore[arg-type]
-
-    def do_GET(self) -> None:
-        # A page of another site could otherwise read these, after its name was rebound to this address.
-        host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
-        if host not in _OWN_NAMES:
-            self.send_error(421, "this server answers as localhost only")
-            return
-        if self.path == EVENTS:
-            self._send(200, "text/plain", str(self.changes.number).encode())
-            return
-        path = Path(self.translate_path(self.path))
-        if path.is_dir():
-            path /= "index.html"
-        if path.suffix == ".html" or not path.exists():
-            self._page(path)
-        else:
-            super().do_GET()
-
-    def _page(self, path: Path) -> None:
-        status = 200
-        if not path.is_file():
-            path, status = Path(self.directory) / "404.html", 404
-        scripts = _progress_script(self.solved()).encode() + _RELOAD
-        content = path.read_bytes().replace(b"</body>", scripts + b"</body>", 1)
-        self._send(status, "text/html; charset=utf-8", content)
-
-    def _send(self, status: int, kind: str, content: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
-        self.send_header("Cache-Control", "no-store")
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Does not log requests."""
-
-
-def _progress_script(solved: Sequence[str]) -> str:
-    """The script that marks the solved puzzles in a page, which are not part of the site itself."""
-    if not solved:
-        return ""
-    numbers = json.dumps([puzzle.removeprefix("p") for puzzle in solved])
-    return _PROGRESS.replace("SOLVED", numbers).replace("TICK", sign("✓"))
-
-
-def solved_puzzles(project: Project, say: Say) -> tuple[str, ...]:
+def reader_of(project: Project, say: Say) -> Reader:
     """The puzzles that this reader has solved in this checkout; none while a manifest is wrong."""
     progress = read_progress(project.root)
     if progress.note:
@@ -140,8 +39,9 @@ def solved_puzzles(project: Project, say: Say) -> tuple[str, ...]:
         puzzles = _puzzles(project, tuple(path.stat().st_mtime_ns for path in manifest_paths(project)))
     except ToolingError as error:
         say(str(error))
-        return ()
-    return tuple(puzzle.id for puzzle in puzzles if progress.is_solved(puzzle))
+        return Reader((), 0)
+    solved = tuple(puzzle.id.removeprefix("p") for puzzle in puzzles if progress.is_solved(puzzle))
+    return Reader(solved, len(puzzles))
 
 
 @lru_cache(maxsize=1)  # requested by every page, and manifests seldom change
@@ -149,8 +49,11 @@ def _puzzles(project: Project, changed: tuple[int, ...]) -> tuple[Puzzle, ...]:
     return load_catalogue(project)
 
 
-def serve(project: Project, port: int, say: Say) -> None:
+def serve(project: Project, port: int, say: Say, runs: Runs) -> None:
     """Builds, listens on the loopback interface, and watches until interrupted.
+
+    Args:
+        runs: what judges the puzzles of the pages.
 
     Raises:
         PortTaken: the port is in use.
@@ -160,18 +63,25 @@ def serve(project: Project, port: int, say: Say) -> None:
     address = f"http://{LOOPBACK}:{port}/"
     before = stamps(project)
     build(project, site, address)
-    changes = Changes()
-    solved = partial(solved_puzzles, project, say)
+    changes, access = Changes(), Access()
+    handler = partial(
+        Handler,
+        site=site,
+        changes=changes,
+        reader=partial(reader_of, project, say),
+        access=access,
+        runs=runs,
+    )
     try:
-        server = ThreadingHTTPServer(
-            (LOOPBACK, port), partial(Handler, site=site, changes=changes, solved=solved)
-        )
+        server = ThreadingHTTPServer((LOOPBACK, port), handler)
     except OSError as error:
         raise PortTaken(
             f"port {port} cannot be used", why=error.strerror, hint=f"tooling book serve --port {port + 1}"
         ) from error
     server.daemon_threads = True
-    say(f"{address} (Korean: {address}ko/); stop with Ctrl+C")
+    say(f"{address}?key={access.key}")
+    say(f"Korean: {address}ko/?key={access.key}")
+    say("keep the key to yourself: whoever has it can run the puzzles here; stop with Ctrl+C")
     threading.Thread(target=server.serve_forever, daemon=True).start()
     pause = threading.Event()
     try:
@@ -182,6 +92,7 @@ def serve(project: Project, port: int, say: Say) -> None:
             before = now
             say(rebuild(project, site, address, changes))
     finally:
+        runs.stop()
         server.shutdown()
         server.server_close()
 

@@ -1,10 +1,11 @@
-"""`tooling replay`: a page on which one block of a kernel runs step by step."""
+"""`tooling replay`: a page on which a block of a kernel, or a few, run step by step."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
     from tooling.cli.subject import Subject
     from tooling.execution.program import Transcript
     from tooling.replay.trace import Trace
-    from tooling.simulator.checks.findings import Finding
     from tooling.target_run import TargetRun
+    from tooling.targets.model import Target
 
+BOOK = "book"
 UNFINISHED = Text(
     "`{file}` still contains the line `FILL ME IN`, so its kernel does not do its work yet; `--solution` "
     "shows the solution"
@@ -29,23 +31,26 @@ NOT_LAUNCHED = Text("error: no kernel was launched, so nothing was recorded")
 
 
 def replay_command(options: ReplayOptions) -> int:
-    from msgspec.structs import replace
+    from tempfile import TemporaryDirectory
 
     from tooling.cli.parser import UsageError, option_names
     from tooling.cli.subject import chosen_subject, exit_code_of, simulated_gpu
     from tooling.reports.files import write_report
     from tooling.reports.terminal import open_terminal
+    from tooling.targets.model import TargetKind
 
     if options.html == "-" and options.open:
         raise UsageError("--open needs a file", why="with `--html -` the page is written to standard output")
     terminal = open_terminal(sys.stderr if options.html == "-" else sys.stdout)
-    subject, unfinished = chosen_subject(options, simulated_gpu(), option_names(ReplayOptions))
-    run, trace = _recorded(subject, options, terminal.streamer())
+    target = simulated_gpu(TargetKind(options.target))
+    subject, unfinished = chosen_subject(options, target, option_names(ReplayOptions))
+    with TemporaryDirectory(prefix="gpu-puzzle-replay-") as lab:
+        staged = _stage(options, target, Path(lab)) if options.data != BOOK else {}
+        run, trace = _recorded(subject, target, options, staged, terminal.streamer())
     code = exit_code_of(run.transcript)
     if trace is None:
         terminal.line(terminal.paint(NOT_LAUNCHED.render(options.lang), "red"))
         return code or ExitCode.NOT_POSSIBLE
-    trace = replace(trace, launches=run.launches or trace.launch)
     from tooling.replay.page import to_html
 
     warnings = _warnings(run.transcript, unfinished, options.lang)
@@ -75,58 +80,73 @@ def _warnings(transcript: Transcript, unfinished: Path | None, language: str) ->
     return [text.render(language) for text in found]
 
 
-def _recorded(
-    subject: Subject, options: ReplayOptions, stream: Callable[[bytes], None] | None
-) -> tuple[TargetRun, Trace | None]:
-    """Runs the program; once more if its first finding is in another launch or block than was recorded."""
-    run, trace = _record(subject, options, stream, options.launch or 1, options.block or (0, 0, 0))
-    if trace is None or trace.marks or options.block or options.launch:
-        return run, trace
-    place = _place(run.findings)
-    if place is None or place == (trace.launch, trace.position):
-        return run, trace
-    again, found = _record(subject, options, None, *place)
-    return (again, found) if found is not None else (run, trace)
+def _stage(options: ReplayOptions, target: Target, folder: Path) -> dict[str, str]:
+    """Writes the judge's own data for the program; gives back the variable that names the folder.
 
-
-def _place(findings: tuple[Finding, ...]) -> tuple[int, tuple[int, ...]] | None:
-    """Launch and block of the first finding that names a thread, errors before warnings."""
-    named = [finding for finding in findings if finding.parties and finding.launch]
-    named.sort(key=lambda finding: finding.severity.value != "error")
-    return (named[0].launch, named[0].parties[0].block) if named else None
-
-
-def _record(
-    subject: Subject,
-    options: ReplayOptions,
-    stream: Callable[[bytes], None] | None,
-    launch: int,
-    block: tuple[int, ...],
-) -> tuple[TargetRun, Trace | None]:
+    Raises:
+        UsageError: the program is not a puzzle's, or its mode has no such data.
+    """
+    from tooling.catalog.catalogue import select
     from tooling.cli.parser import UsageError
-    from tooling.replay.recorder import ReplayEngine
-    from tooling.simulator.gpu.launch import Dim3
-    from tooling.target_run import RunOptions, simulated_run
+    from tooling.execution.channel import VARIABLE, LabFolder
+    from tooling.judging.reference import load_reference
+    from tooling.project import find_project
 
-    engine = ReplayEngine(launch, Dim3(*block), options.lang)
+    if options.puzzle.endswith(".mojo") or os.sep in options.puzzle:
+        raise UsageError(
+            f"--data {options.data} is for a puzzle", why="the judge has no data for other programs"
+        )
+    selection = select(find_project(), options.puzzle, options.flags)
+    mode = target.sized(selection.mode)
+    if options.data not in mode.datasets:
+        raise UsageError(f"--data: {selection.command} is not judged with `{options.data}` data")
+    case = load_reference(selection.puzzle).case(mode, options.data, simulated=True, lanes=target.lanes)
+    LabFolder(folder).stage(case.inputs)
+    return {VARIABLE: str(folder)}
+
+
+def _recorded(
+    subject: Subject,
+    target: Target,
+    options: ReplayOptions,
+    staged: Mapping[str, str],
+    stream: Callable[[bytes], None] | None,
+) -> tuple[TargetRun, Trace | None]:
+    """Runs the program; once more if its first finding is elsewhere and no place was chosen.
+
+    Raises:
+        UsageError: the launch or block that was chosen does not exist.
+    """
+    from tooling.cli.parser import UsageError
+    from tooling.replay.running import Place, record, record_finding
+    from tooling.simulator.gpu.launch import Dim3
+    from tooling.target_run import RunOptions
+
+    x, y, z = options.block or (0, 0, 0)
+    place = Place(options.launch or 1, tuple(Dim3(x + more, y, z) for more in range(options.blocks)))
     settings = RunOptions(
-        environment=subject.environment,
+        environment={**subject.environment, **staged},
         time_limit=options.timeout,
         stream=stream,
-        error_output=sys.stderr.write if stream else None,
+        error_output=sys.stderr.write,
         language=options.lang,
         graphs=subject.graphs,
-        executor=engine,
     )
-    run = simulated_run(subject.command, settings)
-    if run.launches and engine.grid is None:
-        raise UsageError(f"--launch: there is no launch {launch}", why=f"the program makes {run.launches}")
-    if engine.grid is not None and engine.trace is None:
+    run = record if options.block or options.launch else record_finding
+    found = run(subject.command, target, settings, [options.lang], place)
+    if found.run.launches and found.grid is None:
         raise UsageError(
-            f"--block: launch {launch} has no block {Dim3(*block)}",
-            why=f"its grid is {engine.grid}, and blocks are counted from 0",
+            f"--launch: there is no launch {place.launch}", why=f"the program makes {found.run.launches}"
         )
-    return run, engine.trace
+    if found.grid is not None and not found.traces:
+        absent = next(
+            each for each in place.blocks if any(a >= b for a, b in zip(each, found.grid, strict=True))
+        )
+        raise UsageError(
+            f"--block: launch {place.launch} has no block {absent}",
+            why=f"its grid is {found.grid}, and blocks are counted from 0",
+        )
+    return found.run, found.traces.get(options.lang)
 
 
 def _default_file(name: str) -> Path:

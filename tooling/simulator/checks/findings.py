@@ -60,6 +60,9 @@ class Kind(StrEnum):
     WRITE_AFTER_READ = "write-after-read"
     WRITE_AFTER_WRITE = "write-after-write"
     SAME_INSTRUCTION = "same-instruction"
+    STREAM_RACE = "stream-race"
+    HOST_READS_EARLY = "host-reads-early"
+    HOST_WRITES_EARLY = "host-writes-early"
     COPY_IN_FLIGHT = "copy-in-flight"
     BULK_COPY_IN_FLIGHT = "bulk-copy-in-flight"
     COPY_SOURCE_CHANGED = "copy-source-changed"
@@ -70,6 +73,7 @@ class Kind(StrEnum):
     UNWRITTEN_READ = "unwritten-read"
     UNWRITTEN_LIBRARY_READ = "unwritten-library-read"
     UNWRITTEN_COPY = "unwritten-copy"
+    UNUSED_MEMORY = "unused-memory"
 
     EXITED_BEFORE_BARRIER = "exited-before-barrier"
     DIVERGENT_BARRIER = "divergent-barrier"
@@ -102,9 +106,22 @@ class Action(StrEnum):
     EXIT = "exit"
 
 
-class Memory(StrEnum):
-    """The memory that a finding refers to."""
+class HostAction(StrEnum):
+    """What the host does, or enqueues, at the position that a finding reports."""
 
+    LAUNCH = "launch"
+    FILL = "fill"
+    COPY_TO_DEVICE = "copy-to-device"
+    COPY_TO_HOST = "copy-to-host"
+    COPY_ON_DEVICE = "copy-on-device"
+    ACCESS = "host-access"
+    WRITE = "host-write"
+
+
+class Memory(StrEnum):
+    """The memory that a finding refers to; `HOST` is pinned."""
+
+    HOST = "host"
     GLOBAL = "global"
     SHARED = "shared"
     LOCAL = "local"
@@ -146,6 +163,15 @@ class Party(Struct, frozen=True):
     count: int = 1
 
 
+class HostCall(Struct, frozen=True):
+    """What the host did, where, and for work of the GPU in which stream (from 1; 0: the default stream)."""
+
+    action: HostAction
+    position: SourcePosition
+    stream: int = 0
+    kernel: str = ""
+
+
 class Buffer(Struct, frozen=True):
     """The memory that a finding refers to: an allocation, or a block's or thread's own window.
 
@@ -169,7 +195,8 @@ class Finding(Struct, frozen=True):
     access, in bytes from the start of `buffer`; `size` its bytes; `distance` how far it reaches outside
     the buffer. `expected` and `arrived` count threads at a barrier, or hold lane masks for `.sync`
     operations, or the blocks of a cluster; then `arrived` may be the requested lane or rank, or
-    the number of a barrier. `one_cluster`: the blocks of all parties are in one cluster.
+    the number of a barrier. `one_cluster`: the blocks of all parties are in one cluster. `calls` are the
+    host's part, the later one first. `launched` is the host's line that launched the kernel, if known.
     """
 
     check: Check
@@ -187,11 +214,16 @@ class Finding(Struct, frozen=True):
     count: int = 1
     launch: int = 0
     one_cluster: bool = False
+    calls: tuple[HostCall, ...] = ()
+    launched: SourcePosition | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The finding as plain JSON values; the key names are the encoded field names."""
+        """The finding as plain JSON values; the key names are the encoded field names.
+
+        `calls` and `launched` are present only if they are known.
+        """
         plain: dict[str, Any] = to_builtins(self)
-        return plain
+        return {key: value for key, value in plain.items() if key not in ("calls", "launched") or value}
 
 
 class Message(Struct, frozen=True):
@@ -212,10 +244,10 @@ def explain(finding: Finding, language: str = "en") -> Message:
     """
     text = texts.FINDINGS[finding.kind]
     facts = _facts(finding)
-    where = [_party_line(party) for party in finding.parties]
+    where = [_party_line(party) for party in finding.parties] + [_call_line(call) for call in finding.calls]
     if not where and finding.kernel:
         where = [texts.AFTER.of(kernel=finding.kernel)]
-    if finding.count > 1:
+    if finding.count > 1 and not finding.calls:
         where.append(texts.TIMES.of(count=finding.count, kernel=finding.kernel))
     what, why, hint = (part.of(**facts).render(language) for part in (text.what, text.why, text.hint))
     return Message(what, tuple(line.render(language) for line in where), why, hint)
@@ -258,6 +290,20 @@ def _party_line(party: Party) -> Text:
     )
 
 
+def _call_line(call: HostCall) -> Text:
+    unknown = call.position.line <= 0
+    line = texts.CALL if call.stream else texts.CALL_WITHOUT_STREAM
+    return line.of(
+        position=texts.UNKNOWN_LINE if unknown else call.position,
+        stream=call.stream,
+        action=_host_action(call),
+    )
+
+
+def _host_action(call: HostCall) -> Text:
+    return texts.HOST_ACTIONS[call.action].of(kernel=call.kernel)
+
+
 def _facts(finding: Finding) -> dict[str, str | Text]:
     """All facts that a sentence may use."""
     buffer, parties = finding.buffer, finding.parties
@@ -265,6 +311,8 @@ def _facts(finding: Finding) -> dict[str, str | Text]:
     return {
         "kernel": finding.kernel,
         "buffer": _buffer_name(finding),
+        "operation": _host_action(finding.calls[0]) if finding.calls else "",
+        "other_operation": _host_action(finding.calls[-1]) if finding.calls else "",
         "memory": texts.MEMORIES[buffer.memory] if buffer else "",
         "bytes": texts.BYTES.of(count=finding.size),
         "distance": texts.BYTES.of(count=abs(finding.distance)),
@@ -303,6 +351,8 @@ def _buffer_name(finding: Finding) -> Text | str:
     buffer = finding.buffer
     if buffer is None:
         return ""
+    if buffer.memory is Memory.HOST:
+        return texts.HOST_BUFFER.of(size=buffer.size, number=buffer.number)
     if buffer.memory is not Memory.GLOBAL:
         window = texts.SHARED_ARRAY if buffer.number else texts.WINDOWS[buffer.memory]
         return window.of(size=texts.BYTES.of(count=buffer.size), number=buffer.number)

@@ -114,12 +114,18 @@ class WrittenBytes:
 
 
 class InitialisationCheck(CheckHook):
-    """Reads of never-written global, shared and local bytes; copies of such bytes to the host."""
+    """Reads of never-written global, shared and local bytes; copies of such bytes to the host.
+
+    Args:
+        unused_memory: whether device memory that was never written is reported too, when the program ends.
+    """
 
     check = Check.INITIALISATION
 
-    def __init__(self, footprints: Footprints) -> None:
+    def __init__(self, footprints: Footprints, *, unused_memory: bool = False) -> None:
         super().__init__()
+        self._reports_unused = unused_memory
+        self._device: list[tuple[Allocation, WrittenBytes]] = []
         self._footprints = footprints
         self._buffers: dict[int, WrittenBytes] = {}
         self._shared = self._local = WrittenBytes(0)
@@ -128,7 +134,9 @@ class InitialisationCheck(CheckHook):
     def allocate(self, allocation: Allocation) -> None:
         """Device memory starts unwritten; pinned host memory is not checked."""
         if not allocation.host:
-            self._buffers.setdefault(allocation.physical_address, WrittenBytes(allocation.size))
+            written = self._buffers.setdefault(allocation.physical_address, WrittenBytes(allocation.size))
+            if self._reports_unused and not allocation.mapped:
+                self._device.append((allocation, written))
 
     def free(self, allocation: Allocation) -> None:
         if not allocation.mapped:  # mapped memory still exists, and may be mapped again
@@ -136,6 +144,22 @@ class InitialisationCheck(CheckHook):
 
     def drop(self, physical_address: int) -> None:
         self._buffers.pop(physical_address, None)
+
+    def end(self, memory: DeviceMemory) -> None:
+        """Report what was never written, freed memory included."""
+        for allocation, written in self._device:
+            count, first = written.missing(0, allocation.size)
+            if count:
+                unused = Finding(
+                    self.check,
+                    Kind.UNUSED_MEMORY,
+                    Severity.WARNING,
+                    "",
+                    buffer=self.buffer(allocation, 0, memory),
+                    offset=first,
+                    size=count,
+                )
+                self.note((Kind.UNUSED_MEMORY, allocation.serial), unused)
 
     def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
         allocation = memory.containing(address)

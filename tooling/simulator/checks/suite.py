@@ -8,6 +8,7 @@ from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.bulk_copies import BulkCopyCheck
 from tooling.simulator.checks.findings import Check
 from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.host_order import HostOrderCheck
 from tooling.simulator.checks.initialisation import InitialisationCheck
 from tooling.simulator.checks.memory import MemoryCheck
 from tooling.simulator.checks.races import RaceCheck
@@ -15,7 +16,10 @@ from tooling.simulator.checks.synchronisation import SynchronisationCheck
 
 
 def make_checks(
-    names: Iterable[str] = tuple(Check), footprints: Footprints | None = None
+    names: Iterable[str] = tuple(Check),
+    footprints: Footprints | None = None,
+    *,
+    unused_memory: bool = False,
 ) -> tuple[CheckHook, ...]:
     """Fresh checks for one program, in the order in which the engine must call them.
 
@@ -23,6 +27,7 @@ def make_checks(
 
     Args:
         footprints: shared with other hooks of the program; by default, the checks have their own.
+        unused_memory: whether the initialisation check reports memory that was never written.
 
     Raises:
         ValueError: an unknown name.
@@ -33,10 +38,10 @@ def make_checks(
     if Check.MEMORY in wanted:
         checks.append(MemoryCheck(footprints))
     if Check.INITIALISATION in wanted:
-        checks.append(InitialisationCheck(footprints))
+        checks.append(InitialisationCheck(footprints, unused_memory=unused_memory))
     if Check.RACES in wanted:
         bulk_copies = BulkCopyCheck()
-        checks += (bulk_copies, RaceCheck(footprints, bulk_copies))
+        checks += (bulk_copies, RaceCheck(footprints, bulk_copies), HostOrderCheck(footprints))
     if Check.SYNCHRONISATION in wanted:
         checks.append(SynchronisationCheck())
     return tuple(checks)

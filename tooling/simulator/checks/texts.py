@@ -205,6 +205,36 @@ FINDINGS: Mapping[str, FindingText] = {
             "`Atomic.fetch_add`."
         ),
     ),
+    "stream-race": FindingText(
+        Text("{operation} and {other_operation}, in two streams, use the same bytes of {buffer}, unordered"),
+        Text(
+            "Streams run side by side: nothing makes the earlier call's work finish before the later one's "
+            "starts, and at least one of them writes. On hardware the result depends on which is faster."
+        ),
+        Text(
+            "Record an event after the earlier work and let the other stream wait for it: "
+            "`stream.record_event(event)`, `other.enqueue_wait_for(event)`. Or wait on the host, with "
+            "`stream.synchronize()`, between the two calls."
+        ),
+    ),
+    "host-reads-early": FindingText(
+        Text("the host uses {buffer} before it has waited for the {other_operation}"),
+        Text(
+            "`enqueue_copy` returns before the copy is done, and before the kernels that it waits for: on "
+            "hardware the host may see the old contents."
+        ),
+        Text("Call `ctx.synchronize()` after the copy and before the host uses the buffer."),
+    ),
+    "host-writes-early": FindingText(
+        Text("the host changes {buffer} before it has waited for the {other_operation}"),
+        Text(
+            "`enqueue_copy` returns before the copy is done: on hardware the device may get the new "
+            "contents, or a mixture of both."
+        ),
+        Text(
+            "Call `ctx.synchronize()` before the host changes the buffer again, or use a second host buffer."
+        ),
+    ),
     "copy-in-flight": FindingText(
         Text("{access} of {memory} memory that an asynchronous copy is still filling"),
         Text(
@@ -302,6 +332,13 @@ FINDINGS: Mapping[str, FindingText] = {
         ),
         Text("The host receives undefined values."),
         Text("Let the kernel write every element, or fill the buffer first (`enqueue_fill`)."),
+    ),
+    "unused-memory": FindingText(
+        Text("{bytes} of {buffer} were never written, from byte {offset} on"),
+        Text("No kernel, copy or fill has written that memory: it is not needed, or work is missing."),
+        Text(
+            "Allocate as many elements as are used; if all should be, check the launch's size and the copies."
+        ),
     ),
     "exited-before-barrier": FindingText(
         Text(
@@ -496,7 +533,26 @@ ACCESSES: Mapping[str, Text] = {
     "exit": Text("return"),
 }
 
+HOST_ACTIONS: Mapping[str, Text] = {
+    "launch": Text("kernel {kernel}"),
+    "fill": Text("fill"),
+    "copy-to-device": Text("copy to the device"),
+    "copy-to-host": Text("copy to the host"),
+    "copy-on-device": Text("copy on the device"),
+    "host-access": Text("access by the host"),
+    "host-write": Text("write by the host"),
+}
+
+CALL = Text("{position}: {action} (stream {stream})")
+
+CALL_WITHOUT_STREAM = Text("{position}: {action}")
+
+UNKNOWN_LINE = Text("unknown line (the program has no line tables)")
+
+LAUNCHED = Text("  launched at {position}")
+
 MEMORIES: Mapping[str, Text] = {
+    "host": Text("host"),
     "global": Text("global"),
     "shared": Text("shared"),
     "local": Text("local"),
@@ -524,6 +580,8 @@ AFTER = Text("after the launch of {kernel}")
 TIMES = Text("found {count} times in {kernel}")
 
 BUFFER = Text("the {size}-byte buffer #{number}")
+
+HOST_BUFFER = Text("the {size}-byte host buffer #{number}")
 
 BUFFER_ARGUMENT = Text("the {size}-byte buffer #{number} (argument {argument} of {kernel})")
 

@@ -7,6 +7,7 @@ the host's memory.
 
 from __future__ import annotations
 
+import mmap
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -27,6 +28,15 @@ ALIGNMENT = 256
 
 RED_ZONE = 256
 """Minimum distance between two allocations, in bytes, so that a small overrun hits no other one."""
+
+
+def _space_for(size: int, host: bool) -> int:
+    """The bytes that an allocation takes with its red zone.
+
+    Pinned memory takes whole pages: the stand-in driver protects them while a copy uses the memory.
+    """
+    space = max(1, size) + RED_ZONE
+    return space + -space % (mmap.PAGESIZE if host else ALIGNMENT)
 
 
 class OutOfDeviceMemory(Exception):
@@ -152,8 +162,7 @@ class DeviceMemory:
         """
         if size < 0:
             raise ValueError(f"cannot allocate {size} bytes")
-        space = max(1, size) + RED_ZONE
-        space += -space % ALIGNMENT
+        space = _space_for(size, host)
         address = self._take_host(space) if host else self._take(space)
         self._enter(address, size, label, host=host, internal=internal)
         if poison and not host:
@@ -190,9 +199,8 @@ class DeviceMemory:
         if allocation is None or not allocation.live:
             raise KeyError(address)
         allocation.live = False
-        space = max(1, allocation.size) + RED_ZONE
         freed = self._freed_host if allocation.host else self._freed
-        freed.append(_Space(address, space + -space % ALIGNMENT, allocation))
+        freed.append(_Space(address, _space_for(allocation.size, allocation.host), allocation))
         return allocation
 
     # -- reserved addresses and mappings (`virtual_memory`) -----------------------------------------------

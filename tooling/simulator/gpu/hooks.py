@@ -252,6 +252,11 @@ class Hook:
         """These threads read from lanes `sources` of their warps that do not take part (are not in `masks`),
         and no lane of these warps reads from a lane that does."""
 
+    def exchange(
+        self, threads: Ints, sources: Ints, values: NDArray[np.uint32], instruction: Instruction
+    ) -> None:
+        """These threads received 32 bits each from threads `sources` of their warps."""
+
     def cluster_arrive(self, threads: Ints, instruction: Instruction) -> None:
         """These threads executed barrier.cluster.arrive."""
 

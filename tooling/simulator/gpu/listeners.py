@@ -10,7 +10,7 @@ HOOK_NAMES = (
     "shared_memory", "batch_begin", "batch_end", "issue", "access", "block_barrier", "barrier_reached",
     "barrier_arrive",
     "named_barrier", "barrier_mixed", "barrier_inactive", "barrier_counts", "warp_sync", "warp_missing",
-    "shuffle_from_absent",
+    "shuffle_from_absent", "exchange",
     "cluster_arrive", "cluster_wait", "cluster_barrier", "fence", "async_commit", "async_wait", "bulk_wait",
     "transfer_counted", "mbarrier_phase", "mbarrier", "threads_exit", "stuck",
 )  # fmt: skip
@@ -41,6 +41,7 @@ class Listeners:
     warp_sync: tuple[Hook, ...]
     warp_missing: tuple[Hook, ...]
     shuffle_from_absent: tuple[Hook, ...]
+    exchange: tuple[Hook, ...]
     cluster_arrive: tuple[Hook, ...]
     cluster_wait: tuple[Hook, ...]
     cluster_barrier: tuple[Hook, ...]

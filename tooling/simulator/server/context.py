@@ -20,6 +20,7 @@ from tooling.simulator.backends import default_backend
 from tooling.simulator.checks.base import CheckHook
 from tooling.simulator.checks.findings import Finding
 from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.checks.host_order import HostOrderCheck
 from tooling.simulator.engine.executor import Executor, Job
 from tooling.simulator.gpu.code_model import Module
 from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
@@ -40,6 +41,7 @@ from tooling.simulator.program.backend import Backend, CodeError, Kernel
 from tooling.simulator.server.arena import Arena
 from tooling.simulator.server.buffers import Buffers
 from tooling.simulator.server.device_output import DeviceOutput
+from tooling.simulator.server.host_order import HostOrder
 from tooling.simulator.server.protocol import (
     ARENA_BYTES,
     MAGIC,
@@ -118,8 +120,7 @@ class Gpu(Struct):
     @property
     def findings(self) -> list[Finding]:
         """The findings of all programs, in the order in which the programs connected."""
-        checks = [check for context in self.contexts for check in context.checks]
-        return [finding for check in checks for finding in check.findings]
+        return [finding for context in self.contexts for finding in context.findings]
 
 
 class Context:
@@ -137,6 +138,8 @@ class Context:
         self._gone = gone
         footprints = Footprints()
         self.checks = tuple(gpu.make_checks(footprints))
+        order = next((check for check in self.checks if isinstance(check, HostOrderCheck)), None)
+        self._host_order = None if order is None else HostOrder(order)
         self._named = 0  # launches so far of kernels with the selected name
         self.provenance = None if gpu.result_sizes is None else ProvenanceHook(gpu.result_sizes, footprints)
         self._hooks: tuple[Hook, ...] = (*self.checks, *([self.provenance] if self.provenance else []))
@@ -178,6 +181,12 @@ class Context:
         status, answer = self._answers[request.opcode](request)
         return status, answer, output
 
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings of its checks, with the host's line of the launch, if the driver reports callers."""
+        found = [finding for check in self.checks for finding in check.findings]
+        return [self._host_order.with_launch(one) for one in found] if self._host_order else found
+
     def close(self) -> None:
         """The process ended: finish the checks and free its memory."""
         if self._arena is not None:
@@ -195,7 +204,7 @@ class Context:
     def _hello(self, request: DriverRequest) -> Reply:
         if request.opcode is not Opcode.HELLO:
             raise ProtocolError(f"the first request is {request.opcode.name}, not HELLO")
-        magic, version, _process, base = request.fields
+        magic, version, process, base = request.fields
         if magic != MAGIC:
             raise ProtocolError("the first request is not from a stand-in driver")
         shape = REQUESTS[Opcode.HELLO].reply
@@ -209,9 +218,13 @@ class Context:
         self._buffers = Buffers(self._arena, self._memory, self._hooks, device.memory_bytes)
         virtual = VirtualMemory(self._arena, self._memory, self._buffers, self._hooks)
         self._answers |= self._buffers.answers | virtual.answers
+        code = self._host_order and self._host_order.start(process, self._memory)
+        if self._host_order and code:
+            self._answers |= self._host_order.answers
         pairs = b"".join(struct.pack("<Ii", *pair) for pair in device.attributes.items())
         file = (os.getpid(), self._arena.descriptor)
-        head = shape.pack(VERSION, *file, len(device.attributes), device.memory_bytes)
+        checked = (code.low, code.high, 1) if code else (0, 0, 0)
+        head = shape.pack(VERSION, *file, len(device.attributes), device.memory_bytes, *checked)
         return DriverResult.SUCCESS, head + pairs + device.name.encode()
 
     # Modules and functions.
@@ -329,6 +342,8 @@ class Context:
         gpu = self.gpu
         assert self._buffers is not None
         self._buffers.launched()
+        if self._host_order:
+            self._host_order.launched()
         self._select(launch, module)
         try:
             result = gpu.executor.run(

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-VERSION = 3
+VERSION = 4
 """Incremented with every change of this module, since the two sides may be from different builds."""
 
 MAGIC = int.from_bytes(b"PUZZLGPU", "little")
@@ -64,6 +64,9 @@ class Opcode(IntEnum):
     UNMAP = 23
     SET_ACCESS = 24
     ACCESS = 25
+    CALL = 26
+    ORDER = 27
+    TOUCH = 28
 
 
 class Shape(Struct, frozen=True):
@@ -82,8 +85,9 @@ def _shape(request: str, reply: str, fields: str, tail: str = "") -> Shape:
 REQUESTS: dict[Opcode, Shape] = {
     Opcode.HELLO: _shape(
         "QIIQ",
-        "IIIIQ",
-        "magic, version, process, arena base -> version, process, descriptor, attributes, memory",
+        "IIIIQQQI",
+        "magic, version, process, arena base -> version, process, descriptor, attributes, memory, code of the"
+        " program from, to, whether the order of host and GPU is checked",
         "reply: (attribute u32, value i32) pairs, then the device's name",
     ),
     Opcode.ALLOCATE: _shape("QI", "Q", "bytes, MemoryKind -> address"),
@@ -120,6 +124,16 @@ REQUESTS: dict[Opcode, Shape] = {
     Opcode.UNMAP: _shape("QQ", "", "address, bytes ->"),
     Opcode.SET_ACCESS: _shape("QQI", "", "address, bytes, MemoryAccess ->"),
     Opcode.ACCESS: _shape("Q", "I", "address -> MemoryAccess"),
+    Opcode.CALL: _shape(
+        "QIQ4Q", "", "stream, the call waits, host address or 0, callers: of the next request ->"
+    ),
+    Opcode.ORDER: _shape(
+        "IQQ",
+        "",
+        "OrderAction, stream, event ->",
+        "reply: (address u64, bytes u64) of finished copies' memory",
+    ),
+    Opcode.TOUCH: _shape("Q4Q", "", "address, callers: the host accessed memory that a copy uses ->"),
 }
 
 REQUEST_HEADER = struct.Struct("<II")
@@ -142,6 +156,16 @@ class MemoryAccess(IntEnum):
     NONE = 0
     READ = 1
     READ_AND_WRITE = 3
+
+
+class OrderAction(IntEnum):
+    """What orders the work of streams and the host; `CREATE_STREAM` has the stream's flags as event."""
+
+    CREATE_STREAM = 0
+    RECORD_EVENT = 1
+    STREAM_WAITS = 2
+    WAIT_FOR_STREAM = 3
+    WAIT_FOR_EVENT = 4
 
 
 class ProtocolError(Exception):
@@ -227,7 +251,7 @@ def mojo_table() -> str:
         f"comptime REQUEST_HEADER_BYTES = {REQUEST_HEADER.size}",
         f"comptime REPLY_HEADER_BYTES = {REPLY_HEADER.size}",
     ]
-    lines += [f"comptime {kind.name} = UInt32({kind.value})" for kind in MemoryKind]
+    lines += [f"comptime {kind.name} = UInt32({kind.value})" for kind in (*MemoryKind, *OrderAction)]
     for opcode, shape in REQUESTS.items():
         lines += [
             "",

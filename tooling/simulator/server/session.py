@@ -42,6 +42,7 @@ class SimulationOptions(Struct, frozen=True):
         time_limit: seconds of wall time that one kernel may take, or None.
         graph_cache: folder for graphs that MAX compiles for the simulated GPU; None if none are used.
         selection: the launches whose findings are recorded.
+        unused_memory: whether device memory that was never written is reported; a part of `initialisation`.
         result_sizes: in bytes; the origin of what the programs copy to the host in these sizes is recorded.
     """
 
@@ -53,6 +54,7 @@ class SimulationOptions(Struct, frozen=True):
     graph_cache: Path | None = None
     result_sizes: frozenset[int] | None = None
     selection: LaunchSelection = LaunchSelection()
+    unused_memory: bool = False
 
 
 class Simulation:
@@ -85,7 +87,9 @@ class Simulation:
         backend = backend_for(self.options.instruction_set)
         libraries = self._libraries or _default_libraries(backend)
         executor = self._executor or Engine(self.options.schedule, self.options.time_limit)
-        checks = functools.partial(make_checks, sorted(self.options.checks))
+        checks = functools.partial(
+            make_checks, sorted(self.options.checks), unused_memory=self.options.unused_memory
+        )
         self._gpu = Gpu(
             executor,
             checks,
@@ -155,6 +159,7 @@ def _environment(
         "LD_LIBRARY_PATH": os.pathsep.join(filter(None, (libraries.search_path, inherited))),
         # One allocation per buffer: out-of-bounds accesses inside a pool would not be detected.
         "MODULAR_DEVICE_CONTEXT_MEMORY_MANAGER_SIZE_PERCENT": "0",
+        "MODULAR_DEVICE_CONTEXT_HOST_MEMORY_MANAGER_SIZE": "0",
         "MODULAR_TELEMETRY_ENABLED": "0",
         **{name: str(libraries.folder / file) for name, file in backend.stand_ins.path_variables.items()},
     }

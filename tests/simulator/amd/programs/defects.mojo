@@ -68,6 +68,13 @@ def printing(output: Floats, a: Floats):
     print("thread", thread_idx.x)
 
 
+def print_of_no_thread(output: Floats, a: Floats):
+    var t = thread_idx.x
+    if a[unsafe_offset=t] < 0:
+        print("thread", t)
+    output[unsafe_offset=t] = a[unsafe_offset=t]
+
+
 def main() raises:
     var name = argv()[1]
     with DeviceContext() as ctx:
@@ -87,6 +94,10 @@ def main() raises:
             ctx.enqueue_function[divergent](output, a, grid_dim=1, block_dim=SIZE)
         elif name == "endless":
             ctx.enqueue_function[endless](output, a, grid_dim=1, block_dim=64)
+        elif name == "print_of_no_thread":
+            ctx.enqueue_function[print_of_no_thread](
+                output, a, grid_dim=1, block_dim=SIZE
+            )
         elif name == "printing":
             ctx.enqueue_function[printing](output, a, grid_dim=1, block_dim=4)
         else:

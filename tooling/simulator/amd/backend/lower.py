@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from tooling.gc_pause import paused_gc
 from tooling.simulator.amd.architectures import Architecture
-from tooling.simulator.amd.code_object.errors import CodeObjectError
 from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
 from tooling.simulator.amd.decoding import opcodes_gfx942
 from tooling.simulator.amd.decoding.decoder import Decoder
@@ -19,7 +18,6 @@ from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.entry import initialise_registers
 from tooling.simulator.amd.lowering.lines import source_at
 from tooling.simulator.amd.lowering.waves import ACTIVE, EXEC
-from tooling.simulator.amd.texts import NO_HOST_CALLS
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.program.module_cache import ModuleCache
 from tooling.simulator.program.program import (
@@ -62,8 +60,6 @@ def decode(module: CodeObject, kernel: KernelFunction, architecture: Architectur
 
 def _lower(module: CodeObject, kernel: KernelFunction, architecture: Architecture) -> Program:
     """The passes from machine code to a program, in their order."""
-    if any(hidden.kind == "hidden_hostcall_buffer" for hidden in kernel.hidden):
-        raise CodeObjectError(NO_HOST_CALLS.of(architecture=architecture.name))
     instructions = _reachable(module, kernel, Decoder(architecture))
     lowering = Lowering(module, kernel, architecture)
     initialise_registers(lowering)
@@ -94,7 +90,7 @@ def _reachable(module: CodeObject, kernel: KernelFunction, decoder: Decoder) -> 
                 work.append(instruction.target)
             if instruction.name in _JUMPS:
                 work += starts
-            if instruction.name in ("s_endpgm", "s_branch", "s_setpc_b64"):
+            if instruction.name in ("s_endpgm", "s_branch", "s_setpc_b64", "s_trap"):
                 break
     return _with_atomic_loads(dict(sorted(found.items())))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import struct
 from io import BytesIO
-from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
@@ -23,7 +22,8 @@ from tooling.simulator.amd.code_object.model import (
     Segment,
 )
 from tooling.simulator.amd.texts import DAMAGED_CODE_OBJECT, NO_CODE_OBJECT, OTHER_ARCHITECTURE
-from tooling.simulator.gpu.code_model import Function, Parameter, SourceLocation, Variable
+from tooling.simulator.gpu.code_model import Function, Parameter, Variable
+from tooling.simulator.gpu.line_tables import line_table
 
 _MACHINE = 224  # EM_AMDGPU
 _DESCRIPTOR = struct.Struct("<III4xq20xIIIH6x")
@@ -92,7 +92,7 @@ def _read(elf: Any, image: bytes, architecture: Architecture) -> CodeObject:
         for name, symbol in symbols.items()
         if symbol["st_info"]["type"] == "STT_OBJECT" and not name.endswith(".kd")
     }
-    offsets, positions, files = _lines(elf, code_address)
+    offsets, positions, files = line_table(elf, code_address)
     return CodeObject(
         (0, 0),
         (architecture.name,),
@@ -186,49 +186,3 @@ def _relocations(elf: Any, symbols: dict[str, Any]) -> tuple[tuple[int, int], ..
             else:
                 raise CodeObjectError(DAMAGED_CODE_OBJECT.of(reason=f"relocation of type {kind}"))
     return tuple(found)
-
-
-def _lines(elf: Any, code_address: int) -> tuple[list[int], list[SourceLocation | None], dict[int, str]]:
-    """The line tables: code offsets (ascending) with the source position from there on, and the files."""
-    if not elf.has_dwarf_info():
-        return [], [], {}
-    rows: list[tuple[int, SourceLocation | None]] = []
-    files: dict[int, str] = {}
-    debug = elf.get_dwarf_info()
-    for unit in debug.iter_CUs():
-        program = debug.line_program_for_CU(unit)
-        if program is None:
-            continue
-        paths = _paths(program, unit)
-        for path in paths.values():
-            files.setdefault(len(files) + 1, path)
-        last: SourceLocation | None = None
-        for entry in program.get_entries():
-            state = entry.state
-            if state is None:
-                continue
-            if state.end_sequence:
-                rows.append((state.address - code_address, None))
-                last = None
-            else:
-                # Line 0 says that the compiler knows no line: the nearest preceding position is used.
-                if state.line:
-                    last = SourceLocation(paths.get(state.file, "?"), state.line, state.column)
-                rows.append((state.address - code_address, last))
-    # Of several positions at one address the last applies; the end of a sequence comes before a beginning.
-    rows.sort(key=lambda row: (row[0], row[1] is not None))
-    table = dict(rows)
-    return list(table), list(table.values()), files
-
-
-def _paths(program: Any, unit: Any) -> dict[int, str]:
-    version = program.header["version"]
-    directories = [one.decode("utf-8", "replace") for one in program["include_directory"]]
-    home = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
-    if version < 5:
-        directories = [home.value.decode("utf-8", "replace") if home else "", *directories]
-    paths = {}
-    for number, entry in enumerate(program["file_entry"], start=0 if version >= 5 else 1):
-        folder = directories[entry.dir_index] if entry.dir_index < len(directories) else ""
-        paths[number] = str(PurePosixPath(folder) / entry.name.decode("utf-8", "replace"))
-    return paths

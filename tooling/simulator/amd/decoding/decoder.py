@@ -395,7 +395,7 @@ class _Reader:
         return self._made(name, results=results, sources=tuple(sources), immediate=immediate, flags=flags)
 
     def _flat(self) -> MachineInstruction:
-        table = ("FLAT", "SCRATCH", "GLOBAL", "")[self._field("seg")]
+        table = ("FLAT", "SCRATCH", "GLOBAL")[self._field("seg")]  # 3 is reserved
         name = self.decoder.opcode(table, self._field("op"))
         flags = {flag for flag in ("sc0", "nt", "sc1") if self._field(flag)}
         loaded, stored = data_registers(name, returns="sc0" in flags)

@@ -130,14 +130,22 @@ def _pull(lowering: Lowering, instruction: MachineInstruction, _following: int) 
     (slot,) = lowering.vector_slots(instruction.results[0])
     last = U32.type(lowering.wave_size - 1)
 
-    def step(group: WaveGroup, _batch: Batch) -> None:
+    def step(group: WaveGroup, batch: Batch) -> None:
         lane = (group.get(at).view(U32) + U32.type(instruction.immediate)) >> U32.type(2)
         lane = lane & last
         source = by_wave(lane, group).astype(np.intp)
         rows = np.arange(group.waves)[:, None]
         value = by_wave(read(group).view(U32), group)[rows, source]
         active = by_wave(group.get(ACTIVE), group)[rows, source]
-        put(group, slot, np.where(active, value, U32.type(0)).reshape(-1))
+        received = np.where(active, value, U32.type(0)).reshape(-1)
+        if batch.hooks.exchange:
+            threads = group.pick(batch.spaces.threads)
+            own = np.flatnonzero(np.broadcast_to(group.get(ACTIVE), group.count))
+            sources = np.where(active, by_wave(threads, group)[rows, source], by_wave(threads, group))
+            sources = sources.reshape(-1)
+            for hook in batch.hooks.exchange:
+                hook.exchange(threads[own], sources[own], received[own], instruction)
+        put(group, slot, received)
 
     lowering.block.steps.append(step_of(step))
 

@@ -149,7 +149,7 @@ def _scalar_load(lowering: Lowering, instruction: MachineInstruction, _following
     """Read registers at an address that each wavefront has one of.
 
     The kernel's arguments and the code object's constants are read directly; in other memory the access is
-    one of the first lane.
+    one of the first lane. Reading the address of the buffer for calls of the host begins such a call.
     """
     base = lowering.scalar(instruction.sources[0].operand, "u64")
     offset = None
@@ -162,6 +162,7 @@ def _scalar_load(lowering: Lowering, instruction: MachineInstruction, _following
     lowering._written_slots(slots, always=True)
     code_size = lowering.module.image_bytes
     parameter_size = max(lowering.kernel.descriptor.kernarg_bytes, 1)
+    mailbox = [each.offset for each in lowering.kernel.hidden if each.kind == "hidden_hostcall_buffer"]
 
     def step(group: WaveGroup, batch: Batch) -> None:
         address = base(group) + plus
@@ -172,6 +173,8 @@ def _scalar_load(lowering: Lowering, instruction: MachineInstruction, _following
         low, high = int(address.min()), int(address.max()) + 4 * count
         registers = group.registers
         if any(start <= low and high <= start + size for start, size in known):
+            if mailbox and low <= batch.symbols[PARAMETERS] + mailbox[0] < high:
+                raise lowering.host_calls
             view = batch.spaces.view(Space.GLOBAL, 4)
             first = ((address - batch.spaces.base) >> U64.type(2)).astype(np.intp)
             for k, slot in enumerate(slots):

@@ -80,6 +80,16 @@ def _sleep(lowering: Lowering, instruction: MachineInstruction, _following: int)
     lowering.block.steps.append(step_of(step))
 
 
+@binds("s_sendmsg")
+def _send_message(lowering: Lowering, _instruction: MachineInstruction, _following: int) -> None:
+    """A message to the host, which only a call of the host sends."""
+
+    def step(_group: WaveGroup, _batch: Batch) -> None:
+        raise lowering.host_calls
+
+    lowering.block.steps.append(step_of(step))
+
+
 # -- the program counter ---------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tooling.simulator.amd.architectures import Architecture
-from tooling.simulator.amd.code_object.errors import UnknownInstruction
+from tooling.simulator.amd.code_object.errors import CodeObjectError, UnknownInstruction
 from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
 from tooling.simulator.amd.decoding.instruction import MachineInstruction, Modified, Operand
 from tooling.simulator.amd.lowering.registers import Slots, combined, halves, write_exec
@@ -23,6 +23,7 @@ from tooling.simulator.amd.lowering.waves import (
     packed_mask,
 )
 from tooling.simulator.amd.semantics.registry import DTYPES
+from tooling.simulator.amd.texts import NO_HOST_CALLS
 from tooling.simulator.gpu.stop_texts import UNKNOWN_FORM
 from tooling.simulator.numerics.rounding import U16, U32, U64
 from tooling.simulator.program.program import BasicBlock
@@ -60,6 +61,11 @@ class Lowering(Slots):
         return UnknownInstruction(
             instruction.text, offset=instruction.offset, source=instruction.source, why=why
         )
+
+    @property
+    def host_calls(self) -> CodeObjectError:
+        """The error for a kernel that calls the host, which does not answer."""
+        return CodeObjectError(NO_HOST_CALLS.of(architecture=self.architecture.name))
 
     # -- bookkeeping -------------------------------------------------------------------------------------
 

@@ -331,23 +331,23 @@ def cuGraphLaunch(executable: UInt64, stream: UInt64) abi("C") -> Int32:
                     return status
             return SUCCESS
     for node in nodes:
-        var status = _perform(node)
+        var status = _perform(node, stream)
         if status != SUCCESS:
             return status
     return SUCCESS
 
 
-def _perform(node: Node) -> Int32:
+def _perform(node: Node, stream: UInt64) -> Int32:
     """Perform the work of one node."""
     ref numbers = node.numbers
     if node.kind == LAUNCH:
-        return relaunch(node.request)
+        return relaunch(node.request, stream)
     if node.kind == COPY_HOST_TO_DEVICE:
-        return upload(numbers[0], numbers[1], numbers[2], True)
+        return upload(numbers[0], numbers[1], numbers[2], True, stream)
     if node.kind == COPY_DEVICE_TO_HOST:
-        return download(numbers[0], numbers[1], numbers[2], True)
+        return download(numbers[0], numbers[1], numbers[2], True, stream)
     if node.kind == COPY_DEVICE_TO_DEVICE:
-        return copy_on_device(numbers[0], numbers[1], numbers[2])
+        return copy_on_device(numbers[0], numbers[1], numbers[2], stream)
     if numbers[2] == 1:
         return fill[DType.uint8](
             numbers[0],
@@ -355,6 +355,7 @@ def _perform(node: Node) -> Int32:
             numbers[3],
             numbers[4],
             numbers[5],
+            stream,
         )
     if numbers[2] == 2:
         return fill[DType.uint16](
@@ -363,9 +364,15 @@ def _perform(node: Node) -> Int32:
             numbers[3],
             numbers[4],
             numbers[5],
+            stream,
         )
     return fill[DType.uint32](
-        numbers[0], UInt32(numbers[1]), numbers[3], numbers[4], numbers[5]
+        numbers[0],
+        UInt32(numbers[1]),
+        numbers[3],
+        numbers[4],
+        numbers[5],
+        stream,
     )
 
 

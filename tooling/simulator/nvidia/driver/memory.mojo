@@ -15,6 +15,8 @@ from errors import (
     NOT_REGISTERED,
     SUCCESS,
 )
+from host_access import watch_host
+from pending import NO_ACCESS, READ_ONLY
 from session import CONTEXT, Locked, unsupported
 from wire import NULL, Body, at, copy_bytes
 from work import (
@@ -49,6 +51,12 @@ def _free(address: UInt64, kind: UInt32) -> Int32:
         var status = session[].ready()
         if status != SUCCESS or address == NULL:
             return status
+        if kind == protocol.PINNED and session[].pending.touched(address, 1):
+            var range = Body(protocol.RANGE)
+            range.u64(address)
+            var reply = session[].ask(range, protocol.RANGE_REPLY_BYTES)
+            var base = reply.u64()
+            session[].pending.remove(base, reply.u64())
         var body = Body(protocol.FREE)
         body.u64(address)
         body.u32(kind)
@@ -182,7 +190,11 @@ def cuMemHostUnregister(pointer: UInt64) abi("C") -> Int32:
 
 
 def upload(
-    destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool
+    destination: UInt64,
+    source: UInt64,
+    size: UInt64,
+    asynchronous: Bool,
+    stream: UInt64 = 0,
 ) -> Int32:
     """Copy from the host to the device."""
     with Locked() as session:
@@ -193,6 +205,7 @@ def upload(
             return status
         if source == NULL:
             return INVALID_VALUE
+        session[].announce(stream, not asynchronous, source)
         var body = Body(protocol.WRITE)
         body.u64(destination)
         body.u64(size)
@@ -200,12 +213,25 @@ def upload(
         body.u64(size)
         status = session[].request(body).status
         if status == SUCCESS:
+            session[].pending.open(source, size)
             copy_bytes(destination, source, Int(size))
+            session[].pending.close(source, size)
+            if (
+                asynchronous
+                and session[].pending.enabled
+                and session[].pinned(source)
+            ):
+                watch_host()
+                session[].pending.add(source, size, READ_ONLY)
         return status
 
 
 def download(
-    destination: UInt64, source: UInt64, size: UInt64, asynchronous: Bool
+    destination: UInt64,
+    source: UInt64,
+    size: UInt64,
+    asynchronous: Bool,
+    stream: UInt64 = 0,
 ) -> Int32:
     """Copy from the device to the host."""
     with Locked() as session:
@@ -216,28 +242,42 @@ def download(
             return status
         if destination == NULL:
             return INVALID_VALUE
+        var pinned = session[].pinned(destination)
+        session[].announce(stream, not (asynchronous and pinned), destination)
         var body = Body(protocol.READ)
         body.u64(source)
         body.u64(size)
         status = session[].request(body).status
         if status == SUCCESS:
+            session[].pending.open(destination, size)
             copy_bytes(destination, source, Int(size))
+            session[].pending.close(destination, size)
+            if asynchronous and pinned and session[].pending.enabled:
+                watch_host()
+                session[].pending.add(destination, size, NO_ACCESS)
         return status
 
 
-def copy_on_device(destination: UInt64, source: UInt64, size: UInt64) -> Int32:
+def copy_on_device(
+    destination: UInt64, source: UInt64, size: UInt64, stream: UInt64 = 0
+) -> Int32:
     """Copy from the device to the device."""
     with Locked() as session:
         var status = session[].ready()
         if status != SUCCESS or size == 0:
             return status
+        session[].announce(stream, False, NULL)
         var body = Body(protocol.COPY)
         body.u64(destination)
         body.u64(source)
         body.u64(size)
         status = session[].request(body).status
         if status == SUCCESS:
+            for address in [destination, source]:
+                session[].pending.open(address, size)
             copy_bytes(destination, source, Int(size))
+            for address in [destination, source]:
+                session[].pending.close(address, size)
         return status
 
 
@@ -258,7 +298,7 @@ def cuMemcpyHtoDAsync_v2(
         stream, copy_node(COPY_HOST_TO_DEVICE, destination, source, size)
     )
     return status if status != NOT_CAPTURED else upload(
-        destination, source, size, True
+        destination, source, size, True, stream
     )
 
 
@@ -279,7 +319,7 @@ def cuMemcpyDtoHAsync_v2(
         stream, copy_node(COPY_DEVICE_TO_HOST, destination, source, size)
     )
     return status if status != NOT_CAPTURED else download(
-        destination, source, size, True
+        destination, source, size, True, stream
     )
 
 
@@ -300,7 +340,7 @@ def cuMemcpyDtoDAsync_v2(
         stream, copy_node(COPY_DEVICE_TO_DEVICE, destination, source, size)
     )
     return status if status != NOT_CAPTURED else copy_on_device(
-        destination, source, size
+        destination, source, size, stream
     )
 
 
@@ -332,9 +372,11 @@ def cuMemcpyPeerAsync(
     var status = _capture(
         stream, copy_node(COPY_DEVICE_TO_DEVICE, destination, source, size)
     )
-    return status if status != NOT_CAPTURED else cuMemcpyPeer(
-        destination, to, source, from_context, size
-    )
+    if status != NOT_CAPTURED:
+        return status
+    if to != CONTEXT or from_context != CONTEXT:
+        return unsupported("cuMemcpyPeerAsync", "it has one device")
+    return copy_on_device(destination, source, size, stream)
 
 
 def fill[
@@ -345,6 +387,7 @@ def fill[
     width: UInt64,
     rows: UInt64,
     pitch: UInt64,
+    stream: UInt64 = 0,
 ) -> Int32:
     """Fill `rows` rows of `width` elements, `pitch` bytes apart."""
     comptime element = UInt64(size_of[Scalar[T]]())
@@ -356,6 +399,7 @@ def fill[
             rows > 1 and (pitch < width * element or pitch % element != 0)
         ):
             return INVALID_VALUE
+        session[].announce(stream, False, NULL)
         var body = Body(protocol.WRITE)
         body.u64(address)
         body.u64(width * element)
@@ -364,10 +408,13 @@ def fill[
         status = session[].request(body).status
         if status != SUCCESS:
             return status
+        var filled = (rows - 1) * pitch + width * element
+        session[].pending.open(address, filled)
         for row in range(rows):
             var elements = at[Scalar[T]](address + row * pitch)
             for index in range(Int(width)):
                 elements[unsafe_offset=index] = value
+        session[].pending.close(address, filled)
         return SUCCESS
 
 
@@ -413,8 +460,8 @@ def cuMemsetD8Async(
     var status = _capture(
         stream, fill_node(address, UInt64(value), 1, count, 1, 0)
     )
-    return status if status != NOT_CAPTURED else cuMemsetD8_v2(
-        address, value, count
+    return status if status != NOT_CAPTURED else fill[DType.uint8](
+        address, value, count, 1, 0, stream
     )
 
 
@@ -426,8 +473,8 @@ def cuMemsetD16Async(
     var status = _capture(
         stream, fill_node(address, UInt64(value), 2, count, 1, 0)
     )
-    return status if status != NOT_CAPTURED else cuMemsetD16_v2(
-        address, value, count
+    return status if status != NOT_CAPTURED else fill[DType.uint16](
+        address, value, count, 1, 0, stream
     )
 
 
@@ -439,8 +486,8 @@ def cuMemsetD32Async(
     var status = _capture(
         stream, fill_node(address, UInt64(value), 4, count, 1, 0)
     )
-    return status if status != NOT_CAPTURED else cuMemsetD32_v2(
-        address, value, count
+    return status if status != NOT_CAPTURED else fill[DType.uint32](
+        address, value, count, 1, 0, stream
     )
 
 
@@ -457,8 +504,8 @@ def cuMemsetD2D32Async(
     var status = _capture(
         stream, fill_node(address, UInt64(value), 4, width, height, pitch)
     )
-    return status if status != NOT_CAPTURED else cuMemsetD2D32_v2(
-        address, pitch, value, width, height
+    return status if status != NOT_CAPTURED else fill[DType.uint32](
+        address, value, width, height, pitch, stream
     )
 
 

@@ -373,7 +373,7 @@ def launch_request(
     return _parameters(body, found.value(), pointers, extra)
 
 
-def relaunch(request: List[UInt8]) -> Int32:
+def relaunch(request: List[UInt8], stream: UInt64) -> Int32:
     """Send the request of a captured launch."""
     with Locked() as session:
         var status = session[].ready()
@@ -381,7 +381,7 @@ def relaunch(request: List[UInt8]) -> Int32:
             return status
         var body = Body(protocol.LAUNCH)
         body.bytes = request.copy()
-        return session[].launch(body)
+        return session[].launch(body, stream)
 
 
 def _launch(
@@ -416,7 +416,7 @@ def _launch(
             var node = Node(LAUNCH)
             node.request = body.bytes.copy()
             return session[].capture(stream, node)
-        return session[].launch(body)
+        return session[].launch(body, stream)
 
 
 @export("cuLaunchKernel")

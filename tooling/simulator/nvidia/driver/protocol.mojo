@@ -1,6 +1,6 @@
 """Protocol numbers. Written by `python -m tooling.simulator.server.protocol`; do not edit."""
 
-comptime VERSION = UInt32(3)
+comptime VERSION = UInt32(4)
 comptime MAGIC = UInt64(0x5550474C5A5A5550)
 comptime MAX_PAYLOAD = 67108864
 comptime ARENA_BYTES = UInt64(0x1000000000)
@@ -10,11 +10,16 @@ comptime REQUEST_HEADER_BYTES = 8
 comptime REPLY_HEADER_BYTES = 12
 comptime DEVICE = UInt32(0)
 comptime PINNED = UInt32(1)
+comptime CREATE_STREAM = UInt32(0)
+comptime RECORD_EVENT = UInt32(1)
+comptime STREAM_WAITS = UInt32(2)
+comptime WAIT_FOR_STREAM = UInt32(3)
+comptime WAIT_FOR_EVENT = UInt32(4)
 
-# magic, version, process, arena base -> version, process, descriptor, attributes, memory (reply: (attribute u32, value i32) pairs, then the device's name)
+# magic, version, process, arena base -> version, process, descriptor, attributes, memory, code of the program from, to, whether the order of host and GPU is checked (reply: (attribute u32, value i32) pairs, then the device's name)
 comptime HELLO = UInt32(1)
 comptime HELLO_REQUEST_BYTES = 24
-comptime HELLO_REPLY_BYTES = 24
+comptime HELLO_REPLY_BYTES = 44
 
 # bytes, MemoryKind -> address
 comptime ALLOCATE = UInt32(2)
@@ -135,3 +140,18 @@ comptime SET_ACCESS_REPLY_BYTES = 0
 comptime ACCESS = UInt32(25)
 comptime ACCESS_REQUEST_BYTES = 8
 comptime ACCESS_REPLY_BYTES = 4
+
+# stream, the call waits, host address or 0, callers: of the next request ->
+comptime CALL = UInt32(26)
+comptime CALL_REQUEST_BYTES = 52
+comptime CALL_REPLY_BYTES = 0
+
+# OrderAction, stream, event -> (reply: (address u64, bytes u64) of finished copies' memory)
+comptime ORDER = UInt32(27)
+comptime ORDER_REQUEST_BYTES = 20
+comptime ORDER_REPLY_BYTES = 0
+
+# address, callers: the host accessed memory that a copy uses ->
+comptime TOUCH = UInt32(28)
+comptime TOUCH_REQUEST_BYTES = 40
+comptime TOUCH_REPLY_BYTES = 0

@@ -17,6 +17,7 @@ from errors import (
     SUCCESS,
     describe,
 )
+from pending import Pending
 from mapping import MAP_FAILED, map_file, reserve
 from wire import (
     NULL,
@@ -67,6 +68,8 @@ struct Session(Movable):
     """
 
     var socket: Int32
+    var pending: Pending
+    var previous_action: UInt64
     var disconnected: Bool
     var initialised: Bool
     var implicit_context: Bool
@@ -94,6 +97,8 @@ struct Session(Movable):
 
     def __init__(out self):
         self.socket = -1
+        self.pending = Pending()
+        self.previous_action = NULL
         self.disconnected = False
         self.initialised = False
         self.implicit_context = False
@@ -248,6 +253,10 @@ struct Session(Movable):
         var descriptor = reply.u32()
         var count = reply.u32()
         self.memory_bytes = reply.u64()
+        var code_low = reply.u64()
+        var code_high = reply.u64()
+        if reply.u32() != 0:
+            self.pending.start(code_low, code_high)
         for _ in range(Int(count)):
             var number = reply.u32()
             self.attributes[number] = Int32(reply.u32())
@@ -303,9 +312,46 @@ struct Session(Movable):
             reply.status = DEVICE_UNAVAILABLE
         return reply^
 
-    def launch(mut self, mut body: Body) -> Int32:
+    def announce(mut self, stream: UInt64, waits: Bool, host: UInt64):
+        """Send the stream of the next request's work, whether the call waits for it, the host's side of a copy,
+        and the program's own callers; only if the simulator checks the order.
+        """
+        if not self.pending.enabled:
+            return
+        var body = Body(protocol.CALL)
+        body.u64(stream)
+        body.u32(UInt32(waits))
+        body.u64(host)
+        for caller in self.pending.callers():
+            body.u64(caller)
+        self._send_order(body)
+
+    def order(mut self, action: UInt32, stream: UInt64, event: UInt64):
+        """Send what orders streams and the host.
+        """
+        if not self.pending.enabled:
+            return
+        var body = Body(protocol.ORDER)
+        body.u32(action)
+        body.u64(stream)
+        body.u64(event)
+        self._send_order(body)
+
+    def _send_order(mut self, mut body: Body):
+        var reply = self.request(body)
+        while reply.position < len(reply.answer):
+            var address = reply.u64()
+            self.pending.remove(address, reply.u64())
+
+    def pinned(self, address: UInt64) -> Bool:
+        """Whether host memory is in the arena, where a copy does not wait for itself.
+        """
+        return self.arena <= address < self.arena + protocol.ARENA_BYTES
+
+    def launch(mut self, mut body: Body, stream: UInt64) -> Int32:
         """Send the request of a launch; the reason for a rejected launch goes to stderr.
         """
+        self.announce(stream, False, NULL)
         self.unsynchronised = True
         var reply = self.request(body)
         if reply.status != SUCCESS and len(reply.answer) > 0:
@@ -329,6 +375,16 @@ def _new_session() -> Session:
 comptime _SESSION = _Global["gpu_puzzle_lab_simulated_gpu", _new_session]
 
 
+def the_session() -> Pointer[Session, MutUntrackedOrigin]:
+    """The session, without its lock."""
+    try:
+        return at[Session](UInt64(Int(_SESSION.get_or_create_ptr())))
+    except:
+        print_error("out of memory")
+        external_call["abort", NoneType]()
+        return at[Session](16)
+
+
 struct Locked:
     """`with Locked() as session:` locks the session until the block ends.
 
@@ -339,14 +395,7 @@ struct Locked:
     var session: Pointer[Session, MutUntrackedOrigin]
 
     def __init__(out self):
-        try:
-            self.session = at[Session](
-                UInt64(Int(_SESSION.get_or_create_ptr()))
-            )
-        except:
-            print_error("out of memory")
-            external_call["abort", NoneType]()
-            self.session = at[Session](16)
+        self.session = the_session()
 
     def __enter__(self) -> Pointer[Session, MutUntrackedOrigin]:
         _ = external_call["pthread_mutex_lock", Int32](self.session[].mutex)

@@ -29,6 +29,7 @@ def _create_stream(stream: UInt64, flags: UInt32) -> Int32:
             return INVALID_VALUE
         var handle = session[].new_handle()
         session[].streams[handle] = flags
+        session[].order(protocol.CREATE_STREAM, handle, UInt64(flags))
         at[UInt64](stream)[] = handle
         return SUCCESS
 
@@ -73,6 +74,7 @@ def cuStreamSynchronize(stream: UInt64) abi("C") -> Int32:
         if captured:
             session[].invalidate(captured.value())
             return CAPTURE_UNSUPPORTED
+        session[].order(protocol.WAIT_FOR_STREAM, stream, NULL)
         return session[].synchronise()
 
 
@@ -102,6 +104,8 @@ def cuStreamWaitEvent(
             var id = session[].captured_events.get(event)
             if id:
                 session[].under_capture[stream] = id.value()
+            else:
+                session[].order(protocol.STREAM_WAITS, stream, event)
     return status
 
 
@@ -206,6 +210,8 @@ def cuEventRecord(event: UInt64, stream: UInt64) abi("C") -> Int32:
     if status == SUCCESS:
         with Locked() as session:
             var id = session[].under_capture.get(stream)
+            if not id:
+                session[].order(protocol.RECORD_EVENT, stream, event)
             if id:
                 session[].captured_events[event] = id.value()
             elif event in session[].captured_events:
@@ -214,6 +220,11 @@ def cuEventRecord(event: UInt64, stream: UInt64) abi("C") -> Int32:
                 except:
                     return INVALID_HANDLE
     return status
+
+
+def _kernel_result() -> Int32:
+    with Locked() as session:
+        return session[].synchronise()
 
 
 @export("cuEventQuery")
@@ -227,13 +238,17 @@ def cuEventQuery(event: UInt64) abi("C") -> Int32:
             if id:
                 session[].invalidate(id.value())
                 return CAPTURED_EVENT
-    return status if status != SUCCESS else cuStreamSynchronize(0)
+    return status if status != SUCCESS else _kernel_result()
 
 
 @export("cuEventSynchronize")
 def cuEventSynchronize(event: UInt64) abi("C") -> Int32:
     """The cuEventSynchronize of the driver API."""
-    return cuEventQuery(event)
+    var status = cuEventQuery(event)
+    if status == SUCCESS:
+        with Locked() as session:
+            session[].order(protocol.WAIT_FOR_EVENT, NULL, event)
+    return status
 
 
 @export("cuEventElapsedTime")

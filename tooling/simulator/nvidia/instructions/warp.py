@@ -79,9 +79,13 @@ def _shuffle(decoder: Decoder, instruction: Instruction, following: int) -> None
         if batch.hooks.shuffle_from_absent:
             _notify_inactive_sources(group, batch, sources, group.get(mask).view(U32), instruction)
         values = group.get(value)
-        assign(
-            group, target, values if len(values) == 1 else values.take(sources.positions), None, values.dtype
-        )
+        if len(values) > 1:
+            values = values.take(sources.positions)
+        if batch.hooks.exchange:
+            threads, received = group.pick(batch.spaces.threads), np.broadcast_to(values, group.count)
+            for hook in batch.hooks.exchange:
+                hook.exchange(threads, threads[sources.positions], received.view(U32), instruction)
+        assign(group, target, values, None, values.dtype)
         if found is not None:
             assign(group, found, sources.inside, None, PRED)
 

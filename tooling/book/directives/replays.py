@@ -1,0 +1,223 @@
+"""Replays of runs: recorded like outputs, each a page of its own that opens over the page of the book."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tooling.atomic_write import write_atomically
+from tooling.book.chapters import chapter_files
+from tooling.book.directives import verdicts
+from tooling.book.editions import Edition, editions
+from tooling.book.errors import BookError, malformed
+from tooling.book.page import PageContext, Words
+from tooling.book.phrases import say
+from tooling.book.puzzle_index import PuzzleIndex
+from tooling.book.recordings import STATES, digest_texts, program_files, recording_path
+from tooling.catalog.catalogue import Selection
+from tooling.mdbook.includes import find_directives
+from tooling.project import Project
+from tooling.replay.trace import Mark, Trace
+from tooling.text import ENGLISH
+
+FOLDER = "replays"
+"""Of the pages, below the root of an edition."""
+MOST_BYTES = 60_000
+_SOLVED = "solved"
+
+
+class Findings(Struct, frozen=True):
+    """The sentences of a trace in another language than English."""
+
+    marks: tuple[Mark, ...]
+    fault: str
+
+
+class Replay(Struct, frozen=True):
+    """A recorded replay.
+
+    Attributes:
+        command, state, target, mojo, program: as in `recordings.Recording`.
+        trace: with its sentences in English.
+        translations: of its sentences, by language.
+    """
+
+    command: str
+    state: str
+    target: str
+    mojo: str
+    program: str
+    trace: Trace
+    translations: dict[str, Findings]
+
+    @property
+    def title(self) -> str:
+        """What was recorded: the command, and the name of a wrong answer."""
+        return self.command if self.state in STATES else f"{self.command} · {self.state}"
+
+    def in_language(self, language: str) -> Trace:
+        """The trace with its sentences in a language; in English if it was not recorded in that one."""
+        said = self.translations.get(language)
+        return replace(self.trace, marks=said.marks, fault=said.fault) if said else self.trace
+
+
+def replay(page: PageContext, words: Words) -> str:
+    """`{{#replay PROGRAM [FLAGS] [unsolved|MUTANT]}}`: a link that opens a recorded replay."""
+    selection, state = parse_words(page, words)
+    load(replay_path(page.puzzle_index.project, selection, state))  # raises if it was never recorded
+    key = "replay-solution" if state == _SOLVED and selection.mode.hints else "replay-run"
+    if state not in STATES:
+        key = "replay-wrong"
+    address = f"{page.up}{FOLDER}/{page_name(selection, state)}"
+    close = escape(say("close", page.language))
+    label = escape(say(key, page.language))
+    return f'<a class="replay" href="{address}" data-close="{close}">{label}</a>'
+
+
+def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
+    """The run that a directive names, and whose it is: `solved`, `unsolved` or the name of a wrong answer.
+
+    Raises:
+        BookError: there is no such answer.
+    """
+    name, *rest = words
+    named = [word for word in rest if not word.startswith("-")]
+    if len(named) > 1:
+        raise BookError(f"{{{{#replay {' '.join(words)}}}}} names {len(named)} answers, and one can be shown")
+    selection = page.puzzle_index.selection(name, [word for word in rest if word.startswith("-")])
+    state = named[0] if named else _SOLVED
+    if state not in STATES:
+        verdicts.find_mutant(page.puzzle_index.project, selection, state)
+    return selection, state
+
+
+def replay_path(project: Project, selection: Selection, state: str) -> Path:
+    """The file of a recorded replay."""
+    path = recording_path(project, selection, state)
+    return path.with_name(f"{path.stem}.replay.json")
+
+
+def page_name(selection: Selection, state: str) -> str:
+    """The file of its page."""
+    flags = "".join("." + flag.lstrip("-") for flag in selection.mode.flags)
+    return f"{selection.program.name}{flags}.{state}.html"
+
+
+def load(path: Path) -> Replay:
+    """Reads a recorded replay.
+
+    Raises:
+        BookError: missing, or not a replay.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Replay)
+    except FileNotFoundError as error:
+        raise BookError(
+            f"this replay was never recorded: {path.name}",
+            why="pages show only what a program did",
+            hint=f"record it with `tooling book outputs --update {path.name.partition('.')[0]}`",
+        ) from error
+    except msgspec.MsgspecError as error:
+        raise malformed("replay", path, error) from error
+
+
+def save(path: Path, recorded: Replay) -> None:
+    """Writes a replay, a step a line.
+
+    Raises:
+        BookError: it is too large for a page.
+    """
+    content = msgspec.json.encode(recorded).replace(b'},{"kind":', b'},\n{"kind":') + b"\n"
+    if len(content) > MOST_BYTES:
+        raise BookError(
+            f"the replay of {recorded.title} has {len(content)} bytes",
+            why=f"a page of the book may load {MOST_BYTES}",
+            hint="show a run with fewer threads or steps",
+        )
+    write_atomically(path, content)
+
+
+def program_of(project: Project, selection: Selection, state: str) -> dict[str, str]:
+    """The files of the program, by name, the main one first."""
+    if state != _SOLVED:
+        return verdicts.answer(project, selection, state)
+    files = program_files(selection.program, state)
+    return {
+        source.name: file.read_text(encoding="utf-8")
+        for source, file in zip(selection.program.sources, files, strict=True)
+    }
+
+
+def record(
+    project: Project, selection: Selection, state: str, languages: Sequence[str], target: str
+) -> Replay:
+    """Builds and runs a program on a simulated GPU, and records it.
+
+    Raises:
+        BookError: it launches no kernel.
+        ToolingError: it cannot be built or run here.
+    """
+    # Not imported at the top: pages are mostly set without a run.
+    from tooling.replay.running import Place, record_finding  # noqa: PLC0415
+    from tooling.target_run import RunOptions  # noqa: PLC0415
+    from tooling.targets.selection import choose  # noqa: PLC0415
+    from tooling.toolchain import find_toolchain  # noqa: PLC0415
+    from tooling.toolchain.cache import usable_cache  # noqa: PLC0415
+    from tooling.trials import Trial, build_trial, environment_of  # noqa: PLC0415
+
+    toolchain, cache = find_toolchain(), usable_cache()
+    files, program = program_of(project, selection, state), selection.program
+    source = program.solution if state == _SOLVED else program.problem
+    if state not in STATES:
+        source = cache.store_program(program.solution, files)
+    trial = Trial(selection, choose(selection, target), source, solution=True)
+    executable = build_trial(project, trial, toolchain, cache)
+    options = RunOptions(environment=environment_of(executable), time_limit=trial.limit)
+    command = [*executable.command, *selection.mode.flags]
+    traces = record_finding(command, trial.choice.target, options, languages, Place()).traces
+    if not traces:
+        raise BookError(f"{selection.command} ({state}) launches no kernel that could be recorded")
+    own = {
+        language: replace(trace, marks=tuple(map(_shown, trace.marks))) for language, trace in traces.items()
+    }
+    english = own.pop(ENGLISH)
+    said = {language: Findings(trace.marks, trace.fault) for language, trace in own.items()}
+    device = trial.choice.target.device
+    return Replay(
+        selection.command, state, device, toolchain.version, digest_texts(files.values()), english, said
+    )
+
+
+def _shown(mark: Mark) -> Mark:
+    """A finding without what differs between machines."""
+    where = tuple(map(verdicts.without_machine, mark.where))
+    sentences = {name: verdicts.without_machine(getattr(mark, name)) for name in ("what", "why", "hint")}
+    return replace(mark, where=where, **sentences)
+
+
+def shown_replays(
+    project: Project, every: Sequence[Edition] | None = None
+) -> Iterator[tuple[Selection, str]]:
+    """The replays that some page of some edition shows.
+
+    Raises:
+        BookError: a directive names no run.
+    """
+    puzzle_index = PuzzleIndex(project)
+    seen: set[str] = set()
+    for edition in every or editions(project):
+        for chapter in chapter_files(edition):
+            if "{{#replay" not in chapter.text:
+                continue
+            page = PageContext(edition, chapter.path, chapter.text, puzzle_index)
+            for directive in find_directives(chapter.text):
+                if directive.name == "replay":
+                    selection, state = parse_words(page, directive.argument.split())
+                    if page_name(selection, state) not in seen:
+                        seen.add(page_name(selection, state))
+                        yield selection, state

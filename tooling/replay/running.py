@@ -1,0 +1,82 @@
+"""Runs a program to record it: where its first finding is, unless a place was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tooling.replay.recorder import ReplayEngine
+from tooling.replay.trace import Trace
+from tooling.simulator.checks.findings import Finding, Severity
+from tooling.simulator.gpu.launch import Dim3
+from tooling.target_run import RunOptions, TargetRun, run_on_target
+from tooling.targets.model import Target
+
+
+class Place(Struct, frozen=True):
+    """Blocks of a launch.
+
+    Attributes:
+        launch: its number in the program, from 1; blocks: positions in its grid.
+    """
+
+    launch: int = 1
+    blocks: tuple[Dim3, ...] = (Dim3(0, 0, 0),)
+
+
+class Recorded(Struct, frozen=True):
+    """A run and what was recorded.
+
+    Attributes:
+        place: what was to be recorded; grid: of that launch, None if the program does not make it.
+        traces: by language; empty if there is no such launch or block.
+    """
+
+    run: TargetRun
+    place: Place
+    grid: Dim3 | None
+    traces: dict[str, Trace]
+
+
+def record(
+    command: Sequence[str | Path], target: Target, options: RunOptions, languages: Sequence[str], place: Place
+) -> Recorded:
+    """Runs a program on a simulated GPU and records some of its blocks.
+
+    Raises: as `run_on_target`.
+    """
+    engine = ReplayEngine(place.launch, place.blocks, languages)
+    run = run_on_target(command, target, replace(options, executor=engine))
+    traces = {
+        language: replace(trace, launches=run.launches or trace.launch)
+        for language, trace in engine.traces.items()
+    }
+    return Recorded(run, place, engine.grid, traces)
+
+
+def record_finding(
+    command: Sequence[str | Path], target: Target, options: RunOptions, languages: Sequence[str], place: Place
+) -> Recorded:
+    """As `record`; if the first finding is elsewhere, the program is run again, without its output."""
+    recorded = record(command, target, options, languages, place)
+    wanted = place_of(recorded.run.findings)
+    trace = next(iter(recorded.traces.values()), None)
+    if trace is None or wanted is None:
+        return recorded
+    if wanted.launch == trace.launch and set(wanted.blocks) <= {Dim3(*each) for each in trace.positions}:
+        return recorded
+    again = record(command, target, replace(options, stream=None, error_output=None), languages, wanted)
+    return again if again.traces else recorded
+
+
+def place_of(findings: Sequence[Finding]) -> Place | None:
+    """Launch and blocks of the first finding that names a thread, errors before warnings."""
+    named = [finding for finding in findings if finding.parties and finding.launch]
+    named.sort(key=lambda finding: finding.severity is not Severity.ERROR)
+    if not named:
+        return None
+    blocks = {Dim3(*party.block) for party in named[0].parties}
+    return Place(named[0].launch, tuple(sorted(blocks, key=lambda block: block[::-1])))

@@ -1,0 +1,329 @@
+"""Host order check: what the host enqueues runs later, and work of two streams in any order.
+
+On hardware a launch or an asynchronous copy returns before its work is done; here it is complete at once.
+This check keeps a vector clock for each stream, event and for the host, as the CUDA driver API orders them
+("Stream synchronization behavior"), and reports two operations on the same bytes that nothing orders. The
+stand-in driver reports accesses of the host to pinned memory that a copy uses. A copy between the device and
+pageable host memory is complete for the host when the call returns ("API synchronization behavior").
+
+Not seen: the host's accesses to pinned memory that a kernel itself uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from tooling.simulator.checks.base import CheckHook, allocation_number, survivors
+from tooling.simulator.checks.findings import (
+    Buffer,
+    Check,
+    Finding,
+    HostAction,
+    HostCall,
+    Kind,
+    Memory,
+    Severity,
+    SourcePosition,
+)
+from tooling.simulator.checks.footprint import Footprints
+from tooling.simulator.gpu.device_memory import Allocation, DeviceMemory
+from tooling.simulator.gpu.hooks import Access, AccessKind, LaunchContext, Space
+
+Clock = dict[int, int]
+"""By stream, the number of its operations that are complete before what comes next."""
+
+Position = Callable[[], SourcePosition]
+Mask = NDArray[np.uint8]
+
+LEGACY, PER_THREAD = 1, 2
+_NON_BLOCKING = 1
+_MOST_USES = 256
+
+_READ, _WRITTEN, _ATOMIC = 1, 2, 4
+_BITS = {AccessKind.LOAD: _READ, AccessKind.STORE: _WRITTEN, AccessKind.ATOMIC: _ATOMIC}
+_CONFLICTS = np.array(
+    [
+        [bool((a & _WRITTEN and b) or (b & _WRITTEN and a) or {a & 5, b & 5} == {1, 4}) for b in range(8)]
+        for a in range(8)
+    ]
+)
+"""Whether bytes with these bits are used in conflict: atomic updates do not conflict with each other."""
+
+
+class _Operation(Struct, eq=False):
+    """Work of one call: its stream, its number in the stream, and the clock of what precedes it."""
+
+    stream: int
+    number: int
+    before: Clock
+    position: Position
+    action: HostAction = HostAction.LAUNCH
+    kernel: str = ""
+
+    def after(self, other: _Operation) -> bool:
+        """Whether the other one is complete before this one starts."""
+        return self.before.get(other.stream, 0) >= other.number
+
+
+class _Use(Struct, frozen=True, eq=False):
+    """The bytes `low` to `high` (exclusive) of an allocation that an operation uses; `mask`: how each."""
+
+    operation: _Operation
+    low: int
+    high: int
+    bits: int
+    mask: Mask | None = None
+
+    def part(self, low: int, high: int) -> Mask | int:
+        return self.bits if self.mask is None else self.mask[low - self.low : high - self.low]
+
+
+class _InFlight(Struct, frozen=True, eq=False):
+    """Pinned memory that a copy uses until the host has waited for it."""
+
+    operation: _Operation
+    address: int
+    size: int
+
+
+class HostOrderCheck(CheckHook):
+    """Streams without an event between them; host accesses to memory that a copy is using."""
+
+    check = Check.RACES
+
+    def __init__(self, footprints: Footprints) -> None:
+        super().__init__()
+        self._footprints = footprints
+        self._host: Clock = {}
+        self._streams: dict[int, Clock] = {}
+        self._numbers: dict[int, int] = {}
+        self._non_blocking: set[int] = set()
+        self._events: dict[int, Clock] = {}
+        self._operation: _Operation | None = None
+        self._host_side: tuple[int, int] = (0, 0)
+        self._in_flight: list[_InFlight] = []
+        self._uses: dict[int, list[_Use]] = {}
+        self._masks: dict[int, Mask] = {}
+
+    # -- what the driver reports ---------------------------------------------------------------------
+
+    def call(self, stream: int, waits: bool, host_address: int, position: Position) -> None:
+        """The next work is enqueued by this call; `waits` if the call returns when the work is complete."""
+        stream = stream or LEGACY
+        clock = self._clock_of(stream)
+        _join(clock, self._host)
+        for other in self._implicit(stream):
+            _join(clock, self._clock_of(other))
+        before = dict(clock)
+        clock[stream] = clock.get(stream, 0) + 1
+        self._operation = _Operation(stream, clock[stream], before, position)
+        self._host_side = (host_address, 0)
+        if waits:
+            _join(self._host, clock)
+
+    def create_stream(self, stream: int, flags: int) -> None:
+        self._clock_of(stream)
+        self._numbers[stream] = 1 + len(self._numbers)
+        if flags & _NON_BLOCKING:
+            self._non_blocking.add(stream)
+
+    def record_event(self, stream: int, event: int) -> None:
+        self._events[event] = self._reached(stream)
+
+    def stream_waits(self, stream: int, event: int) -> None:
+        _join(self._clock_of(stream or LEGACY), self._events.get(event, {}))
+
+    def wait_for_stream(self, stream: int, _event: int) -> None:
+        _join(self._host, self._reached(stream))
+
+    def wait_for_event(self, _stream: int, event: int) -> None:
+        _join(self._host, self._events.get(event, {}))
+
+    def finished(self) -> Iterator[tuple[int, int]]:
+        """(address, bytes) of pinned memory whose copies the host has waited for by now; each one once."""
+        done = [each for each in self._in_flight if self._host_waited(each.operation)]
+        self._in_flight = [each for each in self._in_flight if each not in done]
+        busy = [(each.address, each.address + each.size) for each in self._in_flight]
+        for each in done:
+            if not any(low < each.address + each.size and each.address < high for low, high in busy):
+                yield each.address, each.size
+
+    def touch(self, memory: DeviceMemory, address: int, position: Position) -> None:
+        """The host accesses pinned memory that a copy is using."""
+        using = [each for each in self._in_flight if each.address <= address < each.address + each.size]
+        home = memory.containing(address)
+        if not using or home is None:
+            return
+        copy = using[-1].operation
+        kind, action = Kind.HOST_READS_EARLY, HostAction.ACCESS
+        if copy.action is HostAction.COPY_TO_DEVICE:
+            kind, action = Kind.HOST_WRITES_EARLY, HostAction.WRITE
+        here = HostCall(action, position())
+        self._note(kind, memory, home, address - home.base, (here, self._call_of(copy)))
+        self._in_flight = [each for each in self._in_flight if each not in using]
+
+    # -- the events of its work ----------------------------------------------------------------------
+
+    def host_write(self, memory: DeviceMemory, address: int, size: int) -> None:
+        operation = self._operation
+        if operation is None:
+            return
+        host, first = self._host_side
+        operation.action = HostAction.COPY_TO_DEVICE if host else HostAction.FILL
+        self._host_side = (host, first or address)
+        if host:
+            self._use_host(memory, host + address - (first or address), size, _READ)
+        self._use(memory, address, size, _WRITTEN)
+
+    def host_copy(self, memory: DeviceMemory, address: int, size: int) -> None:
+        if self._operation is not None:
+            self._operation.action = HostAction.COPY_TO_HOST
+            self._use(memory, address, size, _READ)
+            self._use_host(memory, self._host_side[0], size, _WRITTEN)
+
+    def device_copy(self, memory: DeviceMemory, address: int, source: int, size: int) -> None:
+        if self._operation is not None:
+            self._operation.action = HostAction.COPY_ON_DEVICE
+            self._use(memory, source, size, _READ)
+            self._use(memory, address, size, _WRITTEN)
+
+    def launch_begin(self, context: LaunchContext) -> None:
+        super().launch_begin(context)
+        self._masks = {}
+        if self._operation is not None:
+            self._operation.kernel = self.kernel()
+
+    def access(self, access: Access) -> None:
+        if access.space is not Space.GLOBAL or not self._concurrent:
+            return
+        access = survivors(access)
+        for piece in self._footprints.of(access, self.context.memory).pieces:
+            home = piece.allocation
+            mask = self._masks.get(home.base)
+            if mask is None:
+                mask = self._masks[home.base] = np.zeros(home.size, np.uint8)
+            bits = np.uint8(_BITS[access.kind])
+            if piece.access.contiguous or piece.access.uniform:
+                mask[piece.low : piece.high] |= bits
+            else:
+                offsets = np.unique(piece.offsets())
+                for byte in range(access.bytes):
+                    mask[offsets + byte] |= bits
+
+    def launch_end(self, context: LaunchContext) -> None:
+        for base, mask in self._masks.items():
+            home = context.memory.containing(base)
+            if home is not None and self._operation is not None:
+                bits = int(np.bitwise_or.reduce(mask))
+                self._enter(context.memory, home, _Use(self._operation, 0, home.size, bits, mask))
+        self._masks = {}
+
+    def free(self, allocation: Allocation) -> None:
+        self._uses.pop(allocation.physical_address, None)
+        self._in_flight = [
+            each for each in self._in_flight if not allocation.base <= each.address < allocation.end
+        ]
+
+    # -- clocks --------------------------------------------------------------------------------------
+
+    @property
+    def _concurrent(self) -> bool:
+        """Whether work may overlap: only then are the bytes of each operation kept."""
+        overlaps = len(self._numbers) > 1 or bool(self._non_blocking)
+        return overlaps and self._operation is not None
+
+    def _clock_of(self, stream: int) -> Clock:
+        return self._streams.setdefault(stream, {})
+
+    def _implicit(self, stream: int) -> Iterator[int]:
+        """The streams whose earlier work precedes this stream's next work without an event."""
+        if stream == LEGACY:
+            yield from [other for other in self._streams if other not in self._non_blocking]
+        elif stream not in self._non_blocking:
+            yield LEGACY
+
+    def _reached(self, stream: int) -> Clock:
+        reached = dict(self._clock_of(stream or LEGACY))
+        for other in self._implicit(stream or LEGACY):
+            _join(reached, self._clock_of(other))
+        _join(reached, self._host)
+        return reached
+
+    def _host_waited(self, operation: _Operation) -> bool:
+        return self._host.get(operation.stream, 0) >= operation.number
+
+    # -- memory --------------------------------------------------------------------------------------
+
+    def _use_host(self, memory: DeviceMemory, address: int, size: int, bits: int) -> None:
+        """The host's side of a copy: pinned memory is in use until the host waits for the copy."""
+        operation, home = self._operation, memory.containing(address)
+        if operation is None or home is None or not home.host:
+            return
+        self._use(memory, address, size, bits)
+        if not self._host_waited(operation):
+            self._in_flight.append(_InFlight(operation, address, size))
+
+    def _use(self, memory: DeviceMemory, address: int, size: int, bits: int) -> None:
+        home = memory.containing(address)
+        if home is not None and self._operation is not None and self._concurrent:
+            low = address - home.base
+            self._enter(memory, home, _Use(self._operation, low, low + size, bits))
+
+    def _enter(self, memory: DeviceMemory, home: Allocation, use: _Use) -> None:
+        """Compare a use with those that nothing orders before it, and keep it."""
+        operation = use.operation
+        kept = [
+            each
+            for each in self._uses.get(home.physical_address, ())
+            if not self._host_waited(each.operation)
+        ]
+        for other in kept:
+            if not operation.after(other.operation) and other.operation is not operation:
+                offset = _conflict(use, other)
+                if offset is not None:
+                    calls = (self._call_of(operation), self._call_of(other.operation))
+                    self._note(Kind.STREAM_RACE, memory, home, offset, calls)
+                    break
+        self._uses[home.physical_address] = [*kept[-_MOST_USES:], use]
+
+    def _call_of(self, operation: _Operation) -> HostCall:
+        number = self._numbers.get(operation.stream, 0)
+        return HostCall(operation.action, operation.position(), number, operation.kernel)
+
+    def _note(
+        self,
+        kind: Kind,
+        memory: DeviceMemory,
+        home: Allocation,
+        offset: int,
+        calls: tuple[HostCall, HostCall],
+    ) -> None:
+        buffer = Buffer(
+            Memory.HOST if home.host else Memory.GLOBAL,
+            home.size,
+            allocation_number(memory, home),
+            home.label,
+        )
+        address = home.base + offset
+        finding = Finding(
+            self.check, kind, Severity.ERROR, "", buffer=buffer, offset=offset, address=address, calls=calls
+        )
+        self.note((kind, *((call.action, call.position, call.kernel) for call in calls)), finding)
+
+
+def _join(clock: Clock, other: Clock) -> None:
+    for stream, number in other.items():
+        clock[stream] = max(clock.get(stream, 0), number)
+
+
+def _conflict(one: _Use, other: _Use) -> int | None:
+    """The offset of the first byte that both use, at least one of them writing; None if there is none."""
+    low, high = max(one.low, other.low), min(one.high, other.high)
+    if low >= high or not _CONFLICTS[one.bits, other.bits]:
+        return None
+    both = np.broadcast_to(_CONFLICTS[one.part(low, high), other.part(low, high)], high - low)
+    return low + int(both.argmax()) if both.any() else None

@@ -1,0 +1,91 @@
+"""The requests that tell the check of the host's order what the host does, and where in the program."""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from tooling.simulator.checks.findings import Finding, SourcePosition
+from tooling.simulator.checks.host_order import HostOrderCheck
+from tooling.simulator.gpu.device_memory import DeviceMemory
+from tooling.simulator.gpu.driver_results import INVALID, OK, DriverResult, Reply
+from tooling.simulator.server.host_code import UNKNOWN, HostCode, host_code
+from tooling.simulator.server.protocol import DriverRequest, Opcode, OrderAction
+
+
+class HostOrder:
+    """Passes a program's calls on to the check.
+
+    Attributes:
+        answers: the handler of each request.
+    """
+
+    def __init__(self, check: HostOrderCheck) -> None:
+        self._check = check
+        self._code: HostCode | None = None
+        self._memory: DeviceMemory | None = None
+        self._callers: tuple[int, ...] = ()
+        self._launches: list[tuple[int, ...]] = []
+        self.answers: dict[Opcode, Callable[[DriverRequest], Reply]] = {
+            Opcode.CALL: self._call,
+            Opcode.ORDER: self._order,
+            Opcode.TOUCH: self._touch,
+        }
+        self._actions: dict[int, Callable[[int, int], None]] = {
+            OrderAction.CREATE_STREAM: check.create_stream,
+            OrderAction.RECORD_EVENT: check.record_event,
+            OrderAction.STREAM_WAITS: check.stream_waits,
+            OrderAction.WAIT_FOR_STREAM: check.wait_for_stream,
+            OrderAction.WAIT_FOR_EVENT: check.wait_for_event,
+        }
+
+    def start(self, process: int, memory: DeviceMemory) -> HostCode | None:
+        """The program's code; None if the order is not checked, since it is not a Mojo program.
+
+        The runtime of Mojo asks whether events are complete only to reuse memory. Other programs may wait for
+        an event by asking, which cannot be told apart from that.
+        """
+        self._memory = memory
+        self._code = host_code(process)
+        return self._code
+
+    def launched(self) -> None:
+        """A launch begins."""
+        self._launches.append(self._callers)
+
+    def with_launch(self, finding: Finding) -> Finding:
+        """The finding with the host's line of its launch, if that is known."""
+        callers = self._launches[finding.launch - 1] if 0 < finding.launch <= len(self._launches) else ()
+        if self._code is None or not finding.parties or not any(callers):
+            return finding
+        position = self._code.position(callers)
+        return replace(finding, launched=position if position != UNKNOWN else None)
+
+    def _call(self, request: DriverRequest) -> Reply:
+        stream, waits, host_address, *callers = request.fields
+        self._callers = tuple(callers)
+        self._check.call(stream, bool(waits), host_address, self._position(callers))
+        return self._finished()
+
+    def _order(self, request: DriverRequest) -> Reply:
+        action, stream, event = request.fields
+        if action not in self._actions:
+            return INVALID
+        self._actions[action](stream, event)
+        return self._finished()
+
+    def _touch(self, request: DriverRequest) -> Reply:
+        assert self._memory is not None
+        address, *callers = request.fields
+        self._check.touch(self._memory, address, self._position(callers))
+        return OK
+
+    def _position(self, callers: Sequence[int]) -> Callable[[], SourcePosition]:
+        """Reads the line tables only when a finding needs them."""
+        return functools.partial(self._code.position, tuple(callers)) if self._code else lambda: UNKNOWN
+
+    def _finished(self) -> Reply:
+        return DriverResult.SUCCESS, b"".join(struct.pack("<QQ", *one) for one in self._check.finished())
