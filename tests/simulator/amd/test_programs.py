@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 import os
-import random
-import re
+import signal
 import subprocess
-from itertools import pairwise
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.machine import needs_simulated_gpu
+from tests.simulator.amd.code_objects import PROGRAMS, code_objects, program
 from tooling.simulator.amd.architectures import GFX942, GFX1100
 from tooling.simulator.amd.code_object.reader import read_code_object
 from tooling.simulator.amd.instructions.host_calls import UnknownService, host_calls
-from tooling.simulator.backends import backend_for
 from tooling.simulator.checks.findings import Kind
 from tooling.simulator.gpu.device_memory import DeviceMemory
+from tooling.simulator.gpu.launch import FaultKind
 from tooling.simulator.program.backend import CodeError
 from tooling.simulator.server.session import Simulation, SimulationOptions
-from tooling.toolchain import BuildRequest, build, find_toolchain, open_cache
 
 pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
-
-PROGRAMS = Path(__file__).parent / "programs"
-
-
-@functools.cache
-def program(name: str, accelerator: str = "gfx942") -> Path:
-    """A program of the folder, built for an accelerator."""
-    request = BuildRequest(PROGRAMS / f"{name}.mojo", accelerator=accelerator)
-    return build(request, find_toolchain(), open_cache()).path
 
 
 def run(name: str, *arguments: str, accelerator: str = "gfx942") -> tuple[str, Simulation]:
@@ -138,11 +127,39 @@ def test_a_kernel_prints() -> None:
     ]
 
 
-def code_objects(name: str) -> list[bytes]:
-    """The code objects inside a built program."""
-    content = program(name).read_bytes()
-    starts = [match.start() for match in re.finditer(b"\\x7fELF\x02\x01\x01\x40", content)]
-    return [content[start:end] for start, end in pairwise([*starts, len(content)])]
+def start_endless(simulation: Simulation) -> subprocess.Popen[str]:
+    """The program with a kernel that does not end."""
+    return subprocess.Popen(
+        [program("defects"), "endless"],
+        env=os.environ | simulation.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_kernel_that_does_not_end_is_stopped() -> None:
+    with (
+        Simulation(SimulationOptions(instruction_set="gfx942", time_limit=0.5)) as simulation,
+        start_endless(simulation) as started,
+    ):
+        _, errors = started.communicate(timeout=120)
+    assert started.returncode != 0
+    assert "hipErrorLaunchTimeOut" in errors
+    assert [launch.error.kind for launch in simulation.launches if launch.error] == [FaultKind.TIME_LIMIT]
+
+
+def test_a_program_that_is_killed_in_a_kernel_leaves_nothing() -> None:
+    options = SimulationOptions(instruction_set="gfx942", checks=frozenset(), time_limit=60)
+    with Simulation(options) as simulation, start_endless(simulation) as started:
+        time.sleep(3)
+        started.send_signal(signal.SIGKILL)
+        started.wait(30)
+        limit = time.monotonic() + 30
+        while not simulation.launches and time.monotonic() < limit:
+            time.sleep(0.01)
+    assert [launch.error.kind for launch in simulation.launches if launch.error] == [FaultKind.TIME_LIMIT]
+    assert all(launch.seconds < 60 for launch in simulation.launches)
 
 
 def test_a_code_object_of_another_architecture_is_refused() -> None:
@@ -155,22 +172,3 @@ def test_a_file_that_is_no_code_object_is_refused() -> None:
     with pytest.raises(CodeError) as caught:
         read_code_object(Path("/proc/self/exe").read_bytes(), GFX942)
     assert str(caught.value) == "the program loads a module that is not machine code for an AMD GPU"
-
-
-def test_damaged_code_objects_are_refused_or_run() -> None:
-    """Reading and decoding never fails in another way than with the reason."""
-    chance = random.Random(7)
-    originals = code_objects("defects")
-    read = 0
-    for _ in range(400):
-        damaged = bytearray(chance.choice(originals)[:6000])
-        for _ in range(chance.choice((1, 2, 8, 64))):
-            damaged[chance.randrange(len(damaged))] = chance.getrandbits(8)
-        try:
-            module = read_code_object(bytes(damaged), GFX942)
-            for kernel in module.kernels.values():
-                backend_for("gfx942").decode(module, kernel)
-            read += 1
-        except CodeError as error:
-            assert str(error)
-    assert read > 50

@@ -130,12 +130,24 @@ class Lowering(Slots):
         return lambda group: group.get(slot)
 
     def scalar(self, operand: Operand, kind: str) -> Reader:
-        """A reader for the scalar unit: one value per wavefront."""
+        """A reader for the scalar unit: one value per wavefront.
+
+        Raises:
+            LookupError: a vector register.
+        """
+        if operand.kind in ("v", "a"):
+            raise LookupError(operand.text)
         reader, dtype = self.raw(operand, kind), DTYPES[kind]
         return lambda group: reader(group).view(dtype)
 
     def mask(self, operand: Operand) -> Reader:
-        """A reader of lane masks: uint64 per wavefront."""
+        """A reader of lane masks: uint64 per wavefront.
+
+        Raises:
+            LookupError: a vector register.
+        """
+        if operand.kind in ("v", "a"):
+            raise LookupError(operand.text)
         if operand.kind == "exec":
             self.block.reads(EXEC)
             return lambda group: group.get(EXEC)
