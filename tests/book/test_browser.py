@@ -384,6 +384,62 @@ def test_without_scripts_every_way_to_run_is_shown(browser: Any, address: str) -
     context.close()
 
 
+@pytest.mark.parametrize("case", [("en", "disk"), ("en", "server"), ("ko", "disk"), ("ko", "server")])
+def test_a_replay_opens_over_the_page_and_is_loaded_only_then(
+    page: Any, address: str, site: Path, case: tuple[str, str]
+) -> None:
+    language, place = case
+    close, count = {"en": ("Close", "step 7 of 37"), "ko": ("닫기", "7/37단계")}[language]
+    prefix = "" if language == "en" else "ko/"
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.emulate_media(color_scheme="dark")
+    path = f"{prefix}puzzle_15/puzzle_15.html"
+    page.goto((site / path).as_uri() if place == "disk" else f"{address}{path}")
+    assert [url for url in asked if "replay" in url] == []
+    page.locator("details.solution-details summary").click()
+    link = page.locator("a.replay").nth(1)
+    for opened in range(2):
+        link.click()
+        frame = page.frame_locator(".replay-dialog iframe")
+        frame.locator("#count", has_text=count).wait_for()
+        assert frame.locator("html").get_attribute("data-theme") == "dark"
+        assert frame.locator(".lanes .accused").count() == 2
+        page.keyboard.press("ArrowLeft")  # the frame has the focus
+        assert frame.locator("#count").inner_text() != count
+        if opened:
+            page.get_by_role("button", name=close).click()
+        else:
+            page.keyboard.press("Escape")
+        page.locator(".replay-dialog").wait_for(state="detached")
+        assert page.evaluate("document.activeElement.className") == "replay"
+    assert len([url for url in asked if url.endswith("replay.js")]) in (1, 2)
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+def test_an_open_replay_is_as_wide_as_the_window(page: Any, address: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"{address}puzzle_12/layout_tensor.html")
+    page.locator("details.solution-details summary").click()
+    page.locator("a.replay").first.click()
+    frame = page.frame_locator(".replay-dialog iframe")
+    frame.locator("#count", has_text="step 1 of").wait_for()
+    inside = frame.locator("html").evaluate("root => [root.scrollWidth, innerWidth]")
+    assert inside[0] <= inside[1]
+    assert inside[1] >= 0.9 * width or inside[1] >= 1300
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_without_scripts_there_is_no_button_for_a_replay(browser: Any, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}puzzle_15/puzzle_15.html")
+    page.locator("details.solution-details summary").click()
+    assert page.locator("a.replay").first.is_visible() is False
+    assert page.locator("figure.drawn svg").first.is_visible()
+    context.close()
+
+
 def test_print_shows_every_tab_and_no_frame(page: Any, address: str) -> None:
     page.emulate_media(media="print", color_scheme="dark")
     page.goto(f"{address}puzzle_15/puzzle_15.html")

@@ -59,7 +59,8 @@ def _share_of_floats(raw: Bytes, size: int) -> float:
     cells = cells[cells.any(axis=1) & ~_poisoned(cells)]
     if not len(cells):
         return 1.0 if size == 4 else 0.0
-    magnitude = np.abs(np.ascontiguousarray(cells).view(_TYPES[form]).reshape(-1).astype(np.float64))
+    with np.errstate(invalid="ignore"):  # integers may be signalling NaNs
+        magnitude = np.abs(np.ascontiguousarray(cells).view(_TYPES[form]).reshape(-1).astype(np.float64))
     ordinary = (magnitude >= least) & (magnitude <= most)
     # A small negative integer is a NaN as well; -0.0 has a bit that is set.
     large = np.abs(np.ascontiguousarray(cells).view(_TYPES[f"i{size * 8}"]).reshape(-1)) >= 2**20

@@ -1,0 +1,126 @@
+"""The recorder on kernels in PTX: blocks side by side, local memory, shuffles, clusters and limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from tests.replay.recorded import cells_after
+from tests.simulator.simulate import kernel, simulate
+from tooling.replay import recorder
+from tooling.replay.recorder import Recorder
+from tooling.replay.trace import Trace, numbers, unpacked
+
+TABLE = """
+    .local .align 4 .b8 table[16];
+    mov.b64 %rd1, table; cvta.local.u64 %rd2, %rd1;
+    and.b32 %r1, %r30, 3; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3;
+    add.s32 %r2, %r31, 100;
+    st.local.b32 [%rd4], %r2;
+    ld.local.b32 %r3, [%rd4];
+    mul.wide.u32 %rd5, %r31, 4; add.s64 %rd6, %rd30, %rd5;
+    st.global.b32 [%rd6], %r3;"""
+ROTATED = """
+    add.s32 %r1, %r31, 7; add.s32 %r2, %r30, 1; and.b32 %r2, %r2, 31;
+    shfl.sync.idx.b32 %r3, %r1, %r2, 31, -1;
+    mul.wide.u32 %rd5, %r31, 4; add.s64 %rd6, %rd30, %rd5;
+    st.global.b32 [%rd6], %r3;"""
+NEXT_BLOCK = """
+    .shared .align 4 .b8 own[16];
+    mov.u32 %r1, own; shl.b32 %r2, %r30, 2; add.s32 %r1, %r1, %r2;
+    add.s32 %r3, %r31, 50;
+    st.shared.b32 [%r1], %r3;
+    barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+    mov.u32 %r4, %cluster_ctarank; xor.b32 %r4, %r4, 1;
+    mapa.shared::cluster.u32 %r5, %r1, %r4;
+    ld.shared::cluster.b32 %r6, [%r5];
+    mul.wide.u32 %rd5, %r31, 4; add.s64 %rd6, %rd30, %rd5;
+    st.global.b32 [%rd6], %r6;
+    barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"""
+
+
+def recorded(
+    text: str, blocks: list[int], grid: int = 1, block: int = 32, cluster: int = 1
+) -> tuple[Trace, np.ndarray]:
+    """The trace of these blocks of a kernel that stores 32-bit integers, and what it stored."""
+    watching = Recorder(blocks, [])
+    result, (output,) = simulate(
+        text, [np.zeros(64, np.int32)], grid=grid, block=block, cluster=cluster, hooks=[watching]
+    )
+    assert result.error is None
+    return watching.trace(1, "en"), output
+
+
+def as_page(trace: Trace) -> dict[str, Any]:
+    """The trace as a page reads it."""
+    page: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(trace))
+    return page
+
+
+def test_local_memory_has_a_row_for_each_thread() -> None:
+    trace, output = recorded(kernel(TABLE), [0, 1], grid=2, block=4)
+    assert trace.positions == ((0, 0, 0), (1, 0, 0))
+    local, shown = trace.buffers
+    assert (local.name, local.space, local.cells, local.columns) == ("local memory", "local", 32, 4)
+    assert (shown.space, shown.cells) == ("global", 64)
+    cells = cells_after(as_page(trace), len(trace.steps) - 2)
+    assert {cell: value for cell, value in cells[0].items() if value is not None} == {
+        thread * 4 + thread % 4: 100 + thread for thread in range(8)
+    }
+    assert [cells[1][cell] for cell in range(8)] == output[:8].tolist() == list(range(100, 108))
+
+
+def test_threads_of_several_blocks_are_numbered_in_their_order() -> None:
+    trace, output = recorded(kernel(TABLE), [3, 1], grid=4, block=4)
+    assert trace.positions == ((3, 0, 0), (1, 0, 0))
+    (stores,) = [
+        move
+        for step in trace.steps[:-1]
+        for move in step.moves
+        if (move.action, trace.buffers[move.buffer].space) == ("store", "global")
+    ]
+    cells = dict(zip(numbers(stores.threads), unpacked(stores.cells), strict=True))
+    assert cells == {thread: 12 + thread for thread in range(4)} | {
+        4 + thread: 4 + thread for thread in range(4)
+    }
+    # The other blocks' stores appear at the end.
+    final = cells_after(as_page(trace), len(trace.steps) - 1)
+    shown = final[[each.space for each in trace.buffers].index("global")]
+    assert [shown[cell] for cell in range(64)] == output.tolist()
+
+
+def test_a_shuffle_tells_who_gave_what() -> None:
+    trace, output = recorded(kernel(ROTATED), [0], block=32)
+    (step,) = [step for step in trace.steps if step.exchange]
+    assert step.exchange is not None
+    assert (step.kind, step.threads, step.exchange.threads) == ("sync", "0-31", "0-31")
+    assert unpacked(step.exchange.sources) == [(lane + 1) % 32 for lane in range(32)]
+    assert list(step.exchange.values) == output[:32].tolist() == [(lane + 1) % 32 + 7 for lane in range(32)]
+
+
+def test_blocks_of_a_cluster_read_each_others_shared_memory() -> None:
+    trace, output = recorded(kernel(NEXT_BLOCK), [0, 1], grid=2, block=4, cluster=2)
+    shared = {each.block: number for number, each in enumerate(trace.buffers) if each.space == "shared"}
+    assert sorted(shared) == [0, 1]
+    reads = {
+        move.buffer: move.threads
+        for step in trace.steps
+        for move in step.moves
+        if move.action == "load" and move.buffer in shared.values()
+    }
+    assert reads == {shared[0]: "4-7", shared[1]: "0-3"}  # each block reads the other's
+    kinds = [step.kind for step in trace.steps if step.kind in ("signal", "barrier")]
+    assert kinds == ["signal", "barrier"] * 2
+    assert output[:8].tolist() == [54, 55, 56, 57, 50, 51, 52, 53]
+
+
+def test_what_is_left_out_after_the_limit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "MOST_VALUES", 4)
+    trace, output = recorded(kernel(TABLE), [0], block=4)
+    moves = [move for step in trace.steps[:-1] for move in step.moves]
+    assert [move.action for move in moves] == ["store"]
+    assert trace.steps_left_out == 3
+    assert output[:4].tolist() == [100, 101, 102, 103]
