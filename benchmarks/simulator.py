@@ -1,10 +1,11 @@
 """Lane-instructions per second of the simulated GPU, with all checks and without any.
 
-usage: python benchmarks/simulator.py [--large] [--json FILE]
+usage: python benchmarks/simulator.py [--target sim|sim-amd] [--large] [--json FILE]
 
 Figures are per second of processor time, on which other programs have little influence: the best of nine
-launches, on one core. --large adds a matrix product of 1024 by 1024 by 1024 (8.6 billion lane instructions),
-the memory that the simulator took for it, and the time to load a kernel of 51,000 instructions.
+launches, on one core. --target sim-amd measures the simulated AMD GPU. --large adds a matrix product of 1024
+by 1024 by 1024 (8.6 billion lane instructions), the memory that the simulator took for it, and the time to
+load a kernel of 51,000 instructions.
 
 Each figure is also given as a ratio within the run: lane-instructions per second over the elements per second
 that NumPy adds on the same machine, just before (one addition of two float32 arrays that fit the cache).
@@ -43,9 +44,12 @@ def numpy_additions() -> float:
     return float(len(a) / best)
 
 
-def lane_instructions_per_second(program: Path, launch: str, *, checked: bool) -> float:
+def lane_instructions_per_second(
+    program: Path, launch: str, *, checked: bool, instruction_set: str = "ptx"
+) -> float:
     """The best launch of three runs of the program."""
-    options = SimulationOptions(checks=ALL_CHECKS if checked else frozenset())
+    checks = ALL_CHECKS if checked else frozenset()
+    options = SimulationOptions(checks=checks, instruction_set=instruction_set)
     rates = []
     for _ in range(3):
         with Simulation(options) as simulation:
@@ -90,17 +94,23 @@ def large_kernel() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--target", choices=("sim", "sim-amd"), default="sim", help="the simulated GPU")
     parser.add_argument("--large", action="store_true", help="the large product and the long kernel as well")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
-    request = BuildRequest(KERNELS, accelerator="sm_90a")
+    amd = arguments.target == "sim-amd"
+    if amd and arguments.large:
+        parser.error("--large measures the simulated NVIDIA GPU only")
+    request = BuildRequest(KERNELS, accelerator="gfx942" if amd else "sm_90a")
     program = build(request, find_toolchain(), open_cache()).path
     rows = []
     print(f"{'launch':14}{'checks':>8}{'G lane-instr/s':>18}{'of NumPy’s additions':>24}")
     for launch in LAUNCHES:
         for checked in (True, False):
             baseline = numpy_additions()
-            speed = lane_instructions_per_second(program, launch, checked=checked)
+            speed = lane_instructions_per_second(
+                program, launch, checked=checked, instruction_set="gfx942" if amd else "ptx"
+            )
             rows.append({"launch": launch, "checks": checked, "per_second": speed, "ratio": speed / baseline})
             print(f"{launch:14}{'all' if checked else 'none':>8}{speed / 1e9:18.3f}{speed / baseline:24.2f}")
     if arguments.large:

@@ -13,6 +13,7 @@ import pytest
 from tooling.simulator.counters.occupancy import Limit, theoretical_occupancy
 
 RECORDED = json.loads((Path(__file__).parent / "data/h200/benchmarks.json").read_text("utf-8"))
+ADDITION = "benchmarks/kernels/vector_addition.mojo"
 COUNTED = [
     (program, name, counters)
     for program, kernels in RECORDED["counters"].items()
@@ -64,6 +65,67 @@ def test_elementwise_moves_memory_as_fast_as_a_copy() -> None:
         (row,) = [row for row in table(program) if row.kernel == "elementwise" and row.elements == 2**28]
         assert row.of_copy is not None
         assert row.of_copy >= 0.9
+
+
+def test_the_width_of_a_vector_hardly_matters_where_memory_is_the_limit() -> None:
+    """The table of puzzle 23."""
+    rows = {row.kernel: row for row in table(ADDITION) if row.kernel.startswith("width")}
+    assert {name: row.of_copy for name, row in rows.items()} == {
+        "width 1": 0.995,
+        "width 2": 1.018,
+        "width 4": 1.019,
+        "width 8": 0.975,
+    }
+    assert {row.elements for row in rows.values()} == {67_108_864}
+
+
+def test_four_elements_for_each_thread_are_as_fast_as_a_copy_and_more_are_not() -> None:
+    speeds = {row.kernel: row.of_copy or 0 for row in table(ADDITION)}
+    for mode in ("tiled", "manual", "vectorized"):
+        assert speeds[f"{mode} 4"] >= 1
+        assert all(speeds[f"{mode} {tile}"] < 0.9 for tile in (16, 64, 256, 1024))
+
+
+def test_what_wrong_measurements_of_the_addition_show() -> None:
+    """The first table of puzzle 23's page on benchmarking: medians in microseconds."""
+    lines = [line.split(" | ") for line in RECORDED["other_protocols"][ADDITION]]
+    medians = {(words[0], int(words[1])): float(words[4]) for words in lines if len(words) == 6}
+    shown = {
+        "host clock, first launch": (13547.8, 13361.7),
+        "host clock, not synchronised": (3.0, 3.3),
+        "host clock, synchronised": (10.9, 285.6),
+        "device clock, warm caches": (7.8, 282.0),
+        "device clock, result dropped": (6.8, 46.2),
+    }
+    for name, values in shown.items():
+        found = (medians[name, 1_572_864], medians[name, 100_663_296])
+        assert tuple(round(value, 1) for value in found) == values
+
+
+def test_the_spread_of_single_runs_and_of_whole_benchmarks() -> None:
+    lines = [line.split(" | ") for line in RECORDED["other_protocols"][ADDITION]]
+    (times,) = [
+        sorted(map(int, words[2].split())) for words in lines if words[:2] == ["single runs", "1048576"]
+    ]
+    assert len(times) == 200
+    assert (times[0], times[100], times[-1]) == (7296, 7584, 9247)
+    means = []
+    for lines_of_run in RECORDED["repeated"]["p23_tile_tensor --benchmark"]:
+        (line,) = [line for line in lines_of_run if line.startswith("elementwise") and " 1048576 " in line]
+        means.append(float(line.split()[3]))
+    assert means == [7.64, 7.69, 7.63]
+
+
+def test_a_vector_of_four_is_one_instruction_of_128_bits() -> None:
+    """Of the machine code that Nsight Compute showed; the last three are for elements of the rest."""
+    code = RECORDED["machine_code"]["p23_tile_tensor --elementwise"]
+    assert [line for line in code[:-3] if "LDG.E.128" not in line and "STG.E.128" not in line] == []
+    assert [".128" in line for line in code[-3:]] == [False] * 3
+    for mode, sectors in (("elementwise", 16), ("manual-vectorized", 8), ("vectorized", 32)):
+        (counted,) = RECORDED["profiles"][f"p23_tile_tensor --{mode}"].values()
+        for operation in ("ld", "st"):
+            requests = counted[f"l1tex__t_requests_pipe_lsu_mem_global_op_{operation}.sum"]
+            assert counted[f"l1tex__t_sectors_pipe_lsu_mem_global_op_{operation}.sum"] == sectors * requests
 
 
 def test_every_measured_puzzle_is_recorded_in_each_of_its_apis() -> None:

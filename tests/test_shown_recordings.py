@@ -15,6 +15,8 @@ RUNS = {"p09-first-case.txt": ("p09 --first-case skeleton", "book")}
 BENCHMARKS = {
     "p21-benchmark.txt": "p21 --benchmark",
     "p22-benchmark.txt": "p22 --benchmark",
+    "p23-benchmark.txt": "p23 --benchmark",
+    "p23-benchmark-tile-tensor.txt": "p23_tile_tensor --benchmark",
     "p24-benchmark.txt": "p24_tile_tensor --benchmark",
     "p30-benchmark.txt": "p30 --benchmark",
     "p30-benchmark-unsolved.txt": "p30 --benchmark, unsolved",

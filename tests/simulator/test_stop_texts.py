@@ -125,8 +125,8 @@ def test_a_launch_that_is_not_simulated(context: Context, message: str) -> None:
         ),
         (
             "ko",
-            "reader: MAX_DYNAMIC_SHARED_SIZE_BYTES는 {value}일 수 "
-            "없습니다. 커널 자체의 4바이트 외에 블록이 쓸 수 있는 동적 공유 메모리는 최대 {most}바이트입니다",
+            "reader: MAX_DYNAMIC_SHARED_SIZE_BYTES는 {value}일 수 없습니다. "
+            "커널 자체의 4바이트 외에 블록이 사용할 수 있는 동적 공유 메모리는 최대 {most}바이트입니다",
         ),
     ],
 )

@@ -271,6 +271,8 @@ class RaceCheck(CheckHook):
     def _targets(self, access: Access, mark: int) -> Iterator[Target]:
         """The granules to compare; `mark` is common to the keys of the access."""
         if access.space is Space.SHARED:
+            if access.bytes < self._shared.granule:
+                self._divide_shared(access.bytes)
             panel = panel_target(access, self._shared, self._first_block, self._window, mark)
             if panel is not None:
                 yield panel
@@ -283,11 +285,15 @@ class RaceCheck(CheckHook):
         writes = access.kind is not AccessKind.LOAD
         for piece in self._footprints.of(access, self.context.memory).pieces:
             home, part = piece.allocation, piece.access
+            if home.of_runtime:
+                continue
             if not writes and self._written is not None and home.serial not in self._written:
                 continue
             shadow = self._global.get(home.physical_address)
             if shadow is None:
                 shadow = self._global[home.physical_address] = Shadow(home.size, self._granules[Space.GLOBAL])
+            if part.bytes < shadow.granule:
+                shadow.divide(part.bytes)
             if part.contiguous:
                 if (strip := dense_strip(part, shadow, piece.low, mark)) and shadow.take(
                     strip, writes=writes
@@ -301,6 +307,15 @@ class RaceCheck(CheckHook):
                 first = np.flatnonzero(np.diff(warps, prepend=-1))
                 part = lanes_of(part, np.unique(np.append(first, len(warps) - 1)))
             yield sparse_target(part, shadow, part.addresses - home.base, mark=mark, home=home)
+
+    def _divide_shared(self, granule: int) -> None:
+        """Divide the granules of shared memory: some GPUs load from any address, byte by byte."""
+        before = self._shared.granule
+        self._shared.divide(granule)
+        if self._shared_values is not None:
+            bits = 8 * granule * np.arange(before // granule, dtype=np.uint64)
+            parts = self._shared_values[:, None] >> bits & np.uint64((1 << 8 * granule) - 1)
+            self._shared_values = parts.ravel()
 
     def _compare(self, target: Target, strong: bool) -> None:
         shadow, where, floor = target.shadow, target.where, self._floor(target)

@@ -207,6 +207,19 @@ class Shadow:
         self._later.clear()
         self._more_readers.clear()
 
+    def divide(self, granule: int) -> None:
+        """Divide the granules into smaller ones, for an access that is narrower than expected."""
+        self.flush_writes()
+        self.flush_reads(0)
+        times = self.granule // granule
+        self._arrays = [None if array is None else np.repeat(array, times) for array in self._arrays]
+        self._more_readers.divide(times)
+        for touched in (self._written, self._read):
+            low, high = touched.entered
+            touched.entered = low * times, high * times
+        self.count *= times
+        self.granule = granule
+
     def was_written(self, low: int, high: int) -> bool:
         """Whether a granule of [low, high) may have been written in this launch."""
         return self._written.overlaps(low, high)
@@ -368,6 +381,14 @@ class MoreReaders:
         """Remove the keys below this one if it is above all of them."""
         if self._newest and self._newest < floor:
             self.clear()
+
+    def divide(self, times: int) -> None:
+        """Replace each granule by several."""
+        if self._count:
+            self._sort()
+            parts = self._granules[:, None] * times + np.arange(times)
+            self._granules, self._keys = parts.ravel(), np.repeat(self._keys, times)
+            self._count *= times
 
     def add(self, where: Selection | NDArray[np.int32], keys: Keys, chosen: NDArray[np.int64]) -> None:
         """Add the chosen ones of (n,) keys at (n,) granules."""

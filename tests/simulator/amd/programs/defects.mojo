@@ -1,5 +1,7 @@
 """Kernels with a defect each; the first argument selects one."""
 
+from std.atomic import Atomic, Ordering
+from std.io.io import _printf
 from std.sys import argv
 
 from max.gpu import AddressSpace, barrier, block_dim, block_idx, thread_idx
@@ -57,8 +59,16 @@ def correct(output: Floats, a: Floats):
     output[unsafe_offset=t] = shared[unsafe_offset=SIZE - 1 - t]
 
 
+def endless(output: Floats, a: Floats):
+    var flag = output.unsafe_bitcast[Int32]()
+    while Atomic.fetch_add[ordering=Ordering.RELAXED](flag, Int32(1)) != -1:
+        pass
+
+
 def printing(output: Floats, a: Floats):
-    print("thread", thread_idx.x)
+    var i = block_dim.x * block_idx.x + thread_idx.x
+    print("thread", i, "of 100 %:", a[unsafe_offset=i])
+    _printf["again %5.2f %d\n"](a[unsafe_offset=i], Int(i))
 
 
 def print_of_no_thread(output: Floats, a: Floats):
@@ -85,12 +95,14 @@ def main() raises:
             ctx.enqueue_function[unwritten](output, a, grid_dim=1, block_dim=SIZE)
         elif name == "divergent":
             ctx.enqueue_function[divergent](output, a, grid_dim=1, block_dim=SIZE)
+        elif name == "endless":
+            ctx.enqueue_function[endless](output, a, grid_dim=1, block_dim=64)
         elif name == "print_of_no_thread":
             ctx.enqueue_function[print_of_no_thread](
                 output, a, grid_dim=1, block_dim=SIZE
             )
         elif name == "printing":
-            ctx.enqueue_function[printing](output, a, grid_dim=1, block_dim=4)
+            ctx.enqueue_function[printing](output, a, grid_dim=2, block_dim=100)
         else:
             ctx.enqueue_function[correct](output, a, grid_dim=1, block_dim=SIZE)
         ctx.synchronize()

@@ -99,6 +99,7 @@ class AmdBackend:
         group = WaveGroup(entry, (), None, batch.size, base, base=base, missing=missing)
         group.wave_size = self.architecture.lanes
         group.batch_size = batch.size
+        group.has_thread = batch.spaces.shape.has_thread
         return group
 
     def initial_value(self, origin: Origin, batch: Batch) -> Array:

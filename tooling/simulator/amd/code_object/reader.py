@@ -30,6 +30,8 @@ _DESCRIPTOR = struct.Struct("<III4xq20xIIIH6x")
 _METADATA = 32  # NT_AMDGPU_METADATA
 _RELATIVE = 13  # R_AMDGPU_RELATIVE64
 _ABSOLUTE = 3  # R_AMDGPU_ABS64
+_MOST_BYTES = 1 << 20
+"""Larger arguments, or more local memory of a thread, are taken for damage."""
 
 
 def read_code_object(image: bytes, architecture: Architecture) -> CodeObject:
@@ -139,10 +141,14 @@ def _metadata(elf: Any) -> dict[str, Any]:
 
 def _kernel(described: dict[str, Any], raw: bytes, at: int) -> KernelFunction:
     shared, local, kernarg, entry, _resource3, resource1, resource2, properties = _DESCRIPTOR.unpack(raw)
+    if max(kernarg, local) > _MOST_BYTES:
+        reason = f"a kernel with {kernarg} bytes of arguments and {local} bytes of local memory"
+        raise CodeObjectError(DAMAGED_CODE_OBJECT.of(reason=reason))
     descriptor = Descriptor(shared, local, kernarg, at + entry, resource1, resource2, properties)
     parameters, hidden = [], []
     for number, argument in enumerate(described.get(".args", ())):
-        kind, offset, size = argument[".value_kind"], argument[".offset"], argument[".size"]
+        kind = argument[".value_kind"]
+        offset, size = int(argument[".offset"]), int(argument[".size"])
         if kind.startswith("hidden_"):
             hidden.append(HiddenArgument(kind, offset, size))
         else:

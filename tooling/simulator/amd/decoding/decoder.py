@@ -61,7 +61,7 @@ class Decoder:
 
     def opcode(self, table: str, number: int) -> str:
         """The mnemonic of an opcode. Raises LookupError."""
-        return getattr(self._tables, table)[number]  # type: ignore[no-any-return]
+        return getattr(self._tables, table, {})[number]  # type: ignore[no-any-return]
 
 
 class _Reader:

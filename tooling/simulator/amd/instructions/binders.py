@@ -213,6 +213,8 @@ def finish_vector(
     function = operation.function
     kinds = operation.results
     if "clamp" in instruction.flags or instruction.output_scale:
+        if len(kinds) > 1:
+            raise ValueError(kinds)
         function = _adjusted(function, instruction, kinds[0])
     writers: list[Writer] = []
     for kind, operand in zip(kinds, instruction.results, strict=True):

@@ -34,7 +34,7 @@ def _read_first_lane(lowering: Lowering, instruction: MachineInstruction, _follo
 
     def step(group: WaveGroup, _batch: Batch) -> None:
         value = read(group).view(U32)
-        if len(value) > 1:
+        if 1 < len(value) == group.count:
             active = group.get(ACTIVE)
             first = 0 if len(active) == 1 else by_wave(active, group).argmax(axis=1)
             value = by_wave(value, group)[np.arange(group.waves), first]
@@ -53,7 +53,7 @@ def _read_lane(lowering: Lowering, instruction: MachineInstruction, _following: 
 
     def step(group: WaveGroup, _batch: Batch) -> None:
         value = read(group).view(U32)
-        if len(value) > 1:
+        if 1 < len(value) == group.count:
             wanted = np.broadcast_to(lane(group) & last, group.waves).astype(np.intp)
             value = by_wave(value, group)[np.arange(group.waves), wanted]
         write(group, value)

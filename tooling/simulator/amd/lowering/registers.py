@@ -79,6 +79,9 @@ class Slots:
 def combined(low: Array, high: Array) -> Array:
     """Two registers as one uint64 array."""
     low, high = low.view(U32), high.view(U32)
+    whole = _whole(low, high)
+    if whole is not None:
+        return whole
     count = max(len(low), len(high))
     if count < 64:
         return low.astype(U64) | high.astype(U64) << _HALF
@@ -89,9 +92,22 @@ def combined(low: Array, high: Array) -> Array:
 
 
 def halves(value: Array) -> tuple[Array, Array]:
-    """A 64-bit array as two registers."""
-    bits = value.view(U64)
-    return (bits & _LOW).astype(U32), (bits >> _HALF).astype(U32)
+    """A 64-bit array as two registers: views of its words, which `combined` joins without copying."""
+    words = np.ascontiguousarray(value).view(U32)
+    return words[0::2], words[1::2]
+
+
+def _whole(low: Array, high: Array) -> Array | None:
+    """The 64-bit array that two registers are the halves of; None if they are not."""
+    owner = low.base
+    if owner is None or owner is not high.base or not low.strides == high.strides == (8,):
+        return None
+    if owner.nbytes != 8 * len(low) or len(low) != len(high) or not owner.flags.c_contiguous:
+        return None
+    start = owner.__array_interface__["data"][0]
+    if (low.__array_interface__["data"][0], high.__array_interface__["data"][0]) != (start, start + 4):
+        return None  # the halves are exchanged, or one half is taken twice
+    return np.asarray(owner.reshape(-1).view(U64))
 
 
 def write_exec(group: WaveGroup, half: int | None, value: Array) -> None:

@@ -36,18 +36,21 @@ class WaveGroup(Group):
     Attributes:
         wave_size: lanes of a wavefront.
         batch_size: lanes of the batch.
+        has_thread: which lanes of the batch have a thread; None if all have. The others are never active.
     """
 
-    __slots__ = ("batch_size", "wave_size")
+    __slots__ = ("batch_size", "has_thread", "wave_size")
 
     wave_size: int
     batch_size: int
+    has_thread: Array | None
 
     def like(self, pc: int, lanes: Lanes, count: int, registers: list[Array | None]) -> WaveGroup:
         """A group of other wavefronts of the same batch."""
         made = WaveGroup(pc, self.stack, lanes, count, registers, base=self.base, missing=self.missing)
         made.wave_size = self.wave_size
         made.batch_size = self.batch_size
+        made.has_thread = self.has_thread
         return made
 
     @property
@@ -155,10 +158,12 @@ def set_exec(group: WaveGroup, mask: Array) -> None:
     registers[EXEC] = mask
     full = (1 << group.wave_size) - 1
     if (mask == np.uint64(full)).all():
-        registers[ACTIVE] = ALL
+        registers[ACTIVE] = ALL if group.has_thread is None else group.pick(group.has_thread)
         return
     flags = flags_of(mask, group)
-    registers[ACTIVE] = flags if len(flags) == group.count else np.zeros(group.count, np.bool_)
+    if len(flags) != group.count:
+        flags = np.zeros(group.count, np.bool_)
+    registers[ACTIVE] = flags if group.has_thread is None else flags & group.pick(group.has_thread)
 
 
 def lane_numbers(group: WaveGroup) -> Array:

@@ -1,0 +1,118 @@
+"""Damaged code objects: each is refused with what and where, or runs to an end.
+
+A hundred thousand of them: `pytest -m slow tests/simulator/amd/test_fuzzing.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from tests.simulator.amd.code_objects import code_objects
+from tests.simulator.helpers import findings_of
+from tests.simulator.test_fuzzing import ENOUGH, in_time
+from tooling.simulator.amd.architectures import GFX942
+from tooling.simulator.amd.code_object.model import CodeObject
+from tooling.simulator.amd.code_object.reader import read_code_object
+from tooling.simulator.backends import backend_for
+from tooling.simulator.checks.findings import render
+from tooling.simulator.checks.suite import make_checks
+from tooling.simulator.engine import engine
+from tooling.simulator.gpu.device_memory import DeviceMemory, OutOfDeviceMemory
+from tooling.simulator.gpu.launch import Dim3, Launch
+from tooling.simulator.program.backend import CodeError
+
+pytestmark = pytest.mark.mojo
+
+
+@functools.cache
+def originals() -> list[tuple[bytes, CodeObject]]:
+    """Code objects of two programs."""
+    images = [*code_objects("defects"), *code_objects("operations")]
+    return [
+        (image[: image.rfind(b".debug_line") + 4096], read_code_object(image, GFX942)) for image in images
+    ]
+
+
+def damaged(chance: random.Random) -> CodeObject:
+    """A code object with changes anywhere, or in its code: other bits, or an instruction in another place.
+
+    Raises:
+        CodeError: it is refused.
+    """
+    image, module = chance.choice(originals())
+    kind = chance.randrange(4)
+    if kind == 0:
+        if chance.random() < 0.1:
+            return read_code_object(image[: chance.randrange(len(image))], GFX942)
+        changed = bytearray(image)
+        for _ in range(chance.choice((1, 2, 8, 64))):
+            changed[chance.randrange(len(changed))] = chance.getrandbits(8)
+        return read_code_object(bytes(changed), GFX942)
+    code = bytearray(module.code)
+    for _ in range(chance.randint(1, 3)):
+        at = chance.randrange(0, len(code), 4)
+        if kind == 1:
+            code[at + chance.randrange(4)] ^= 1 << chance.randrange(8)
+        else:
+            origin = chance.randrange(0, len(code), 4)
+            code[at : at + 4] = code[origin : origin + 4]
+    return replace(module, code=bytes(code), digest=f"damaged {chance.random()}")
+
+
+def run_damaged(seeds: range) -> tuple[int, int]:
+    """Read damaged code objects and run one kernel of each; how many were refused, and how many ran."""
+    refused = ran = 0
+    for seed in seeds:
+        chance = random.Random(seed)
+        try:
+            with in_time():
+                module = damaged(chance)
+                for kernel in list(module.kernels)[:1]:
+                    launch_once(module, kernel, chance)
+                    ran += 1
+        except (CodeError, OutOfDeviceMemory) as error:
+            refused += 1
+            assert str(error), seed
+        except Exception as error:
+            raise AssertionError(f"code object {seed}: {type(error).__name__}: {error}") from error
+    return refused, ran
+
+
+def launch_once(module: CodeObject, name: str, chance: random.Random) -> None:
+    """Launch a kernel with a buffer for each parameter."""
+    kernel = module.kernels[name]
+    backend_for("gfx942").decode(module, kernel)
+    memory = DeviceMemory(np.zeros(1 << 20, np.uint8), 0x10000)
+    checks = make_checks() if chance.random() < 0.7 else ()
+    parameters = bytearray(min(kernel.parameter_bytes, 4096))
+    for parameter in kernel.parameters:
+        address = memory.allocate(1024)
+        buffer = memory.containing(address)
+        assert buffer is not None
+        for check in checks:
+            check.allocate(buffer)
+        field = address.to_bytes(8, "little")[: parameter.size]
+        parameters[parameter.offset : parameter.offset + len(field)] = field
+    block = Dim3(chance.choice((1, 32, 64, 96)))
+    launch = Launch(kernel, Dim3(chance.choice((1, 2))), block, Dim3(1), 0, bytes(parameters))
+    schedule = chance.choice(("lockstep", "random:1", "adversarial"))
+    engine.run(launch, module, memory, checks, schedule, limits=ENOUGH)
+    for finding in findings_of(checks):
+        assert render(finding)
+
+
+def test_damaged_code_objects_are_refused_or_run_to_an_end() -> None:
+    refused, ran = run_damaged(range(150))
+    assert refused > 20
+    assert ran > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(20))
+def test_a_hundred_thousand_damaged_code_objects(part: int) -> None:
+    run_damaged(range(5_000 * part, 5_000 * (part + 1)))

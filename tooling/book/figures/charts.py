@@ -1,0 +1,109 @@
+"""Charts of measurements: several series over a logarithmic axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.text import Text
+
+
+class Series(Struct, frozen=True):
+    """Points of one kind.
+
+    Attributes:
+        name: code as a plain string, or a description.
+        points: y by x.
+        ink: of the line and the dots.
+    """
+
+    name: Text | str
+    points: Mapping[int, float]
+    ink: Ink
+
+
+class Axis(Struct, frozen=True):
+    """A vertical axis.
+
+    Attributes:
+        title: with the unit.
+        ticks: the values with a label, the lowest and the highest at the ends.
+        logarithmic: otherwise linear.
+    """
+
+    title: Text | str
+    ticks: Sequence[float]
+    logarithmic: bool = False
+
+    def share(self, value: float) -> float:
+        """Where a value is, from 0 at the lowest tick to 1 at the highest one."""
+        scale = math.log2 if self.logarithmic else float
+        low, high = scale(self.ticks[0]), scale(self.ticks[-1])
+        return (scale(value) - low) / (high - low)
+
+
+def draw_chart(
+    sheet: Callable[[int, int], Canvas],
+    series: Sequence[Series],
+    axis: Axis,
+    title: Text | str,
+    *,
+    every: int = 1,
+    narrow: bool = False,
+) -> Canvas:
+    """Draws the series over a horizontal axis with powers of two.
+
+    Args:
+        sheet: creates the canvas of a width and height.
+        series: all with the same x values.
+        axis: the vertical one.
+        title: of the horizontal axis.
+        every: on a narrow screen only each n-th x value has a label.
+        narrow: for narrow screens.
+    """
+    left, top, wide, high = (40, 30, 272, 230) if narrow else (60, 30, 556, 270)
+    values = sorted(series[0].points)
+    first, last = math.log2(values[0]), math.log2(values[-1])
+    canvas = sheet(left + wide + (16 if narrow else 34), top + high + 54 + 20 * len(series))
+    small = 11 if narrow else 12
+    canvas.label(2, 12, axis.title, bold=True, size=12)
+    faint = canvas.shade.marks[Ink.SPARE][1]
+    for tick in axis.ticks:
+        y = top + high * (1 - axis.share(tick))
+        _line(canvas, [(left, y), (left + wide, y)], faint, 0.8)
+        canvas.label(left - 6, y, f"{tick:,g}", "end", size=small, quiet=True)
+
+    def x_of(value: int) -> float:
+        return left + 14 + (wide - 28) * (math.log2(value) - first) / (last - first)
+
+    for index, value in enumerate(values):
+        if not narrow or index % every == 0:
+            canvas.label(x_of(value), top + high + 14, _short(value), "middle", size=small, quiet=True)
+    canvas.label(left + wide / 2, top + high + 36, title, "middle", size=12, bold=True)
+    for index, each in enumerate(series):
+        fill, line, _ = canvas.shade.marks[each.ink]
+        line = canvas.shade.text if each.ink is Ink.SPARE else line
+        points = [(x_of(x), top + high * (1 - axis.share(y))) for x, y in sorted(each.points.items())]
+        key = top + high + 60 + 20 * index
+        _line(canvas, points, line, 2)
+        _line(canvas, [(left, key), (left + 24, key)], line, 2)
+        for x, y in [*points, (left + 12, key)]:
+            canvas.embed(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{fill}" stroke="{line}"/>')
+        canvas.label(left + 34, key, each.name, size=12, mono=isinstance(each.name, str))
+    return canvas
+
+
+def _short(value: int) -> str:
+    """A count of elements as `1,024`, `64 Ki` or `16 Mi`."""
+    for unit, name in ((1 << 20, "Mi"), (1 << 10, "Ki")):
+        if value % unit == 0 and value > 1024:
+            return f"{value // unit} {name}"
+    return f"{value:,}"
+
+
+def _line(canvas: Canvas, points: Sequence[tuple[float, float]], colour: str, width: float) -> None:
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    canvas.embed(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>')
