@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from tooling.replay.cells import Bytes, format_of, size_of, values_of
@@ -332,9 +333,11 @@ class Recorder(Hook):
     def _at(self, instruction: Instruction | None) -> SourcePosition:
         """Where an instruction is; inside a library whose source is not here, the last position before it."""
         position = source_position(instruction)
-        if position.line > 0 and lines_of(position.file):
+        if position.line <= 0:
+            return position
+        if lines_of(position.file):
             self._position = position
-        return self._position if position.line > 0 and self._position else position
+        return self._position or replace(position, line=0)
 
     def _own_threads(self, threads: Ints) -> list[int]:
         if not self._running:
