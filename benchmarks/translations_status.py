@@ -4,7 +4,8 @@
 
 Measures the whole command, including the start of Python, with and without the cache of an earlier
 run: wall and CPU time (git's too), the largest resident set of one of its processes, and how many git
-processes there were. `--per-page` times checks that start git for every page, on a sample of pages.
+processes there were. The limits apply to CPU time, since wall time depends on what else runs: the load of
+the machine is printed with it. `--per-page` times checks that start git for every page, on a sample of pages.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from benchmarks.synthetic_book import SCALES, build
 
 ROOT = Path(__file__).resolve().parent.parent
 _SAMPLE = 25
-# Seconds for freshness alone and for both axes, by number of page pairs.
+# Seconds of CPU time for freshness alone and for both axes, by number of page pairs.
 LIMITS = {100: (0.15, 0.3), 1_000: (0.6, 2.0), 10_000: (5.0, 15.0)}
 MEMORY_LIMIT = 300  # MiB
 
@@ -41,8 +42,8 @@ class Cost:
 
 
 def measure(folder: Path, *options: str, repeat: int = 3) -> Cost:
-    """The fastest of several runs."""
-    return min((_run(folder, options) for _ in range(repeat)), key=lambda cost: cost.wall)
+    """The run of several with the least CPU time."""
+    return min((_run(folder, options) for _ in range(repeat)), key=lambda cost: cost.cpu)
 
 
 def _environment() -> dict[str, str]:
@@ -121,11 +122,13 @@ def main() -> int:
                 ("both axes", ("--axis", "both", "--no-cache"), both),
             ):
                 cost = measure(folder, *run, repeat=options.repeat)
-                good = cost.wall <= limit and cost.memory <= MEMORY_LIMIT
+                good = cost.cpu <= limit and cost.memory <= MEMORY_LIMIT
                 passed &= good
                 write(
-                    f"{pages:6} pairs  {name:10} {cost.wall:7.2f} s wall (limit {limit:g}), "
-                    f"{cost.cpu:6.2f} s CPU, {cost.memory:4.0f} MiB, {cost.git_processes} git processes"
+                    f"{pages:6} pairs  {name:10} {cost.cpu:6.2f} s CPU (limit {limit:g}), "
+                    f"{1000 * cost.cpu / pages:6.2f} ms per pair, {cost.wall:7.2f} s wall, "
+                    f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, "
+                    f"{cost.memory:4.0f} MiB, {cost.git_processes} git processes"
                     f"{'' if good else '  OVER THE LIMIT'}\n"
                 )
                 if options.per_page and name == "status":

@@ -15,6 +15,9 @@ TOOL = Path(__file__).resolve().parent
 _CONTENT = TOOL / "content"
 """The puzzles and solutions of an installed package; a clone does not have this folder."""
 
+BASE_FOLDER = ".puzzles"
+"""In a folder of puzzles alone: every file as it was written. Solutions stay in the package."""
+
 _SOURCES = (".git", ".github", "benchmarks", "book", "i18n", "problems", "solutions", "tests", "tooling")
 
 
@@ -54,18 +57,21 @@ class Project(Struct, frozen=True):
 
     @property
     def solutions(self) -> Path:
-        """Those of the checkout, or of the installed package for a folder of puzzles alone."""
-        own = self.root / "solutions"
-        return own if own.is_dir() or not _CONTENT.is_dir() else _CONTENT / "solutions"
+        """Those of the checkout, or of the running tool for a folder of puzzles alone."""
+        return self._own_or_shipped("solutions")
 
     @property
     def mutants(self) -> Path:
-        own = self.root / "tests" / "mutants"
-        return own if own.is_dir() or not _CONTENT.is_dir() else _CONTENT / "tests" / "mutants"
+        return self._own_or_shipped("tests/mutants")
 
     @property
     def recordings(self) -> Path:
         return self.root / "tests" / "data"
+
+    def _own_or_shipped(self, name: str) -> Path:
+        own = self.root / name
+        shipped = _CONTENT.is_dir() or (self.root / BASE_FOLDER).is_dir()
+        return content_root() / name if shipped and not own.is_dir() else own
 
     @property
     def sources(self) -> tuple[Path, ...]:

@@ -194,8 +194,8 @@ def test_an_empty_summary_of_a_solution_gets_its_name(real: Project) -> None:
     [
         (State("stale", ("Overview", "Solution")), "2개 절이 바뀌었습니다"),
         (State("unknown"), "번역 상태를 확인하지 못했습니다"),
-        (State("untracked"), "어느 판의 원문"),
-        (State("bad-pin"), "어느 판의 원문"),
+        (State("untracked"), "원문의 어느 버전"),
+        (State("bad-pin"), "원문의 어느 버전"),
     ],
 )
 def test_a_page_that_may_be_out_of_date_has_a_banner(real: Project, state: State, sentence: str) -> None:

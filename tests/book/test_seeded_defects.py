@@ -102,6 +102,7 @@ DEFECTS = [
     Defect("command-unknown-flag", "command", HOWTO, "cd gpu-puzzle-lab", "pixi run p23 --tild"),
     Defect("command-unknown-environment", "command", HOWTO, "cd gpu-puzzle-lab", "pixi run -e intel p15"),
     Defect("command-unknown-program", "command", HOWTO, "cd gpu-puzzle-lab", "make p15"),
+    Defect("command-unknown-test", "command", HOWTO, "cd gpu-puzzle-lab", "uv run --group dev pytest tests/test_nothing.py"),
     Defect("command-unknown-group", "command", HOWTO, "cd gpu-puzzle-lab", "uv run --group books tooling list"),
     Defect("command-unknown-extra", "command", HOWTO, "cd gpu-puzzle-lab", "uv run --extra maxx tooling list"),
     Defect("command-without-its-extra", "command", HOWTO, "cd gpu-puzzle-lab", "uv run poe p17"),

@@ -257,16 +257,27 @@ def test_every_puzzle_says_in_both_languages_what_it_teaches(puzzle: Puzzle) -> 
 def test_every_mistake_is_reported_at_once(tmp_path: Path) -> None:
     text = (
         MANIFEST.replace("title:", "titel:")
-        .replace("shape: [8]", "shape: 8")
+        .replace("number: 1", "number:")
+        .replace("api: raw", "api: row")
+        .replace("anchors:", "anchor:")
+        .replace("shape: [8]", "shape: [0]")
+        .replace("dtype: float32", "dtype: flaot32")
         .replace("  - name: default", "  - nam: default")
     )
-    with pytest.raises(ManifestError) as caught:
+    with pytest.raises(ManifestErrors) as caught:
         load(tmp_path, text)
-    assert isinstance(caught.value, ManifestErrors)
-    assert [error.what.partition("; ")[0] for error in caught.value.errors]
-    said = caught.value.details
-    assert "titel: unknown key" in said
-    assert "the key `title` is missing" in said
+    said = [f"{error.key}: {error.what.removeprefix(f'{error.key}: ')}" for error in caught.value.errors]
+    assert sorted(said) == [
+        ": the key `title` is missing",
+        "modes[0].anchor: unknown key",
+        "modes[0].nam: unknown key",
+        "modes[0].outputs[0].dtype: unknown element type `flaot32`",
+        "modes[0].outputs[0].shape[0]: must be at least 1, not 0",
+        "modes[0]: the key `name` is missing",
+        "number: has no value",
+        "programs[0].api: unknown value `row`",
+        "titel: unknown key",
+    ]
 
 
 def test_mistakes_in_several_places_are_in_the_order_of_the_file(tmp_path: Path) -> None:

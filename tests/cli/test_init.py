@@ -60,6 +60,33 @@ def test_the_folder_has_all_problem_files_and_pins_the_tool(folder: Path, workbe
     assert pixi["system-requirements"]["libc"]["version"] == "2.34"
 
 
+def test_solutions_and_skeletons_are_those_of_the_tool(folder: Path, workbench: Workbench) -> None:
+    problem = folder / "problems" / "p01" / "p01.mojo"
+    skeleton = problem.read_bytes()
+    problem.write_text("mine\n")
+    inside = {"PUZZLE_ROOT": str(folder)}
+    assert workbench.run("reset", "p01", **inside).status == ExitCode.PASSED
+    assert problem.read_bytes() == skeleton
+    assert [copy.read_text() for copy in problem.parent.glob("p01.mojo.20*")] == ["mine\n"]
+    assert "output[unsafe_offset=i]" in workbench.run("solution", "p01", "--yes", **inside).stdout
+
+
+def test_a_folder_that_cannot_be_written_leaves_nothing(workbench: Workbench) -> None:
+    (workbench.root / "file").write_text("x")
+    result = workbench.run("init", "file/mine")
+    assert result.status == ExitCode.NOT_POSSIBLE
+    assert "the folder cannot be made\n  why: Not a directory\n" in result.stderr
+    assert not [path.name for path in workbench.root.iterdir() if path.name.startswith(".")]
+
+
+def test_a_folder_without_the_book_says_where_the_pages_are(folder: Path, workbench: Workbench) -> None:
+    for words in (["book", "serve"], ["book", "build"]):
+        result = workbench.run(*words, PUZZLE_ROOT=str(folder))
+        assert result.status == ExitCode.WRONG
+        assert f"error: {folder}: there is no book in this folder\n" in result.stderr
+        assert "`tooling start` shows the address of the next page" in result.stderr
+
+
 def test_a_folder_that_is_not_empty_is_left_alone(workbench: Workbench) -> None:
     (workbench.root / "mine").mkdir()
     (workbench.root / "mine" / "file").write_text("x")

@@ -141,18 +141,53 @@ def test_settings_that_cannot_be_merged_are_not_touched(
     assert str(workbench.root / "problems") in said
 
 
+def problems_in(output: str) -> list[tuple[str, ...]]:
+    """File, line, column, severity and message of the problems that VS Code lists for a task's output."""
+    found = []
+    lines = output.splitlines()
+    for matcher in editors._MATCHERS:
+        several = matcher["pattern"] if isinstance(matcher["pattern"], list) else [matcher["pattern"]]
+        for index in range(len(lines) - len(several) + 1):
+            facts = {"severity": matcher["severity"]}
+            for pattern, line in zip(several, lines[index:], strict=False):
+                match = re.search(pattern["regexp"], line)
+                if not match:
+                    break
+                facts |= {name: match[group] for name, group in pattern.items() if name != "regexp"}
+            else:
+                names = ("file", "line", "column", "severity", "message")
+                found.append((index, tuple(facts[name] for name in names)))
+    return [problem for _, problem in sorted(found)]
+
+
 def test_the_problem_matcher_reads_a_compile_error(workbench: Workbench, server: Path) -> None:
     assert main(["editor", "vscode"]) == ExitCode.PASSED
     tasks = json.loads((workbench.root / ".vscode" / "tasks.json").read_text())["tasks"]
-    pattern = tasks[0]["problemMatcher"]["pattern"]
+    assert tasks[0]["problemMatcher"] == editors._MATCHERS
     workbench.problem.write_text("first = 1\nsecond = thing # compile error\n")
-    output = workbench.run("run", "p01").stderr
-    found = [match for line in output.splitlines() if (match := re.search(pattern["regexp"], line))]
-    (match,) = found
-    names = ("file", "line", "column", "severity", "message")
-    assert [match[pattern[name]] for name in names] == [
-        *(str(workbench.problem), "2", "5", "error", "use of unknown declaration 'thing'"),
+    assert problems_in(workbench.run("run", "p01").stderr) == [
+        (str(workbench.problem), "2", "5", "error", "use of unknown declaration 'thing'")
     ]
+
+
+def test_the_problem_matchers_read_what_the_simulated_gpu_finds() -> None:
+    golden = REPOSITORY / "tests" / "messages" / "golden"
+    wide, narrow = (
+        "      where: problems/p03/p03.mojo:23:36: thread (4, 0, 0) of block (0, 0, 0) reads\n",
+        "      where: problems/p03/p03.mojo:23:36:\n        thread (4, 0, 0) of block (0, 0, 0) reads\n",
+    )
+    reads = ("problems/p03/p03.mojo", "23", "36", "error", "thread (4, 0, 0) of block (0, 0, 0) reads")
+    assert problems_in(wide) == problems_in(narrow) == [reads]
+    read = 0
+    for path in sorted(golden.glob("*.txt")):
+        text = path.read_text("utf-8")
+        accesses = re.findall(r"^ +(?:where: |위치: )?([\w/]+\.mojo):(\d+):(\d+):(?: |$)", text, re.MULTILINE)
+        problems = [problem for problem in problems_in(text) if "does not compile" not in problem[4]]
+        if accesses:
+            assert [problem[:3] for problem in problems] == accesses, path.name
+            assert all(message for *_, message in problems)
+        read += len(problems)
+    assert read > 40
 
 
 def test_an_unknown_editor_or_shell_suggests_one(workbench: Workbench) -> None:

@@ -213,7 +213,7 @@ def test_what_is_not_possible_here_exits_4_with_the_reason(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--target", "nvidia"], ["스레드 블록 클러스터: 9.0 이상이 필요한데", "`nvidia` 타깃에서 실행되지"]),
+        (["--target", "nvidia"], ["스레드 블록 클러스터: 9.0 이상이 필요", "`nvidia` 타깃에서 실행할"]),
         (["--target", "amd"], ["SM 9.0부터", "실행할 수 있는 타깃: nvidia, sim"]),
     ],
 )
@@ -344,7 +344,7 @@ def test_a_compile_error_points_into_the_learners_file(workbench: Workbench) -> 
 
 @pytest.mark.parametrize(
     ("language", "said"),
-    [("en", "note: this program uses LayoutTensor (2 times)"), ("ko", "LayoutTensor를 2번")],
+    [("en", "note: this program uses LayoutTensor (2 times)"), ("ko", "LayoutTensor를 2회")],
 )
 def test_layout_tensor_warnings_fold_into_one_line(workbench: Workbench, language: str, said: str) -> None:
     workbench.problem.write_text("# deprecated\n# deprecated\n" + workbench.solution.read_text())

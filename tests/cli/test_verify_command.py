@@ -119,6 +119,19 @@ def test_a_mistake_that_does_not_show_on_a_vendor_is_not_counted_as_rejected(ver
     assert result.stdout.splitlines()[-1] == "skipped, 1: passes as expected: a block is one warp"
 
 
+def test_a_mistake_may_show_in_some_modes_only(verified: Workbench) -> None:
+    path = verified.root / "tests" / "mutants" / "p01.yaml"
+    limited = HIDDEN.replace("hidden:", "modes: [other], hidden:")
+    manifest = verified.manifest.read_text().replace("default\n", "default\n    flags: [--default]\n")
+    other = manifest[manifest.index("  - name: default") :].replace("default", "other")
+    verified.manifest.write_text(manifest + other)
+    path.write_text(MUTANTS.replace("[missing-last]\n", "[missing-last]\n" + limited))
+    result = verified.run("verify", "p01", "--only", "mutant", "--jobs", "1")
+    assert result.status == ExitCode.WRONG
+    failed = [line for line in result.stdout.splitlines() if line.startswith("❌")]
+    assert [line.partition(": ")[0] for line in failed] == ["❌ p01 --other mutant last_forgotten"]
+
+
 def test_a_mistake_that_shows_where_it_should_not_is_a_failure(verified: Workbench) -> None:
     path = verified.root / "tests" / "mutants" / "p01.yaml"
     path.write_text(MUTANTS.replace("[missing-last]\n", "[missing-last]\n" + HIDDEN))

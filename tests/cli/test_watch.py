@@ -152,6 +152,20 @@ def test_a_newer_save_ends_an_older_build(course: Workbench, sessions: list[Sess
     assert len(course.builds) == 2
 
 
+def test_a_hint_can_be_read_during_the_first_build(course: Workbench, sessions: list[Session]) -> None:
+    course.problem.write_text(course.problem.read_text() + "# slow build\n")
+    session = Session(course, "p01")
+    sessions.append(session)
+    while not course.builds:
+        time.sleep(0.02)
+    session.press("h")
+    session.wait_for("hint 1 of 3: Which element is yours?")
+    session.forget()
+    session.wait_for("hint 1 of 3: Which element is yours?")  # it is drawn again with the time
+    session.press("q")
+    assert session.end() == ExitCode.PASSED
+
+
 def test_a_missing_file_says_how_to_get_it_back(course: Workbench, sessions: list[Session]) -> None:
     session = Session(course, "p01")
     sessions.append(session)

@@ -59,7 +59,7 @@ def test_a_race_marks_both_parties(tmp_path: Path) -> None:
     source = edited("p12", MISSING_BARRIER, MISSING_BARRIER.replace("    barrier()\n", ""), tmp_path)
     result = replay(source, "--html", str(page), "--lang", "ko")
     assert result.returncode == ExitCode.WRONG
-    assert result.stdout.splitlines()[-1] == f"dot_product 다시 보기, 44단계, 발견 1건: {page}"
+    assert result.stdout.splitlines()[-1] == f"dot_product 다시 보기, 44단계, 지적 1건: {page}"
     data = embedded(page)
     trace, (mark,) = data["trace"], data["trace"]["marks"]
     reader, writer = mark["parties"]

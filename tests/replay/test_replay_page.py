@@ -109,7 +109,7 @@ def test_a_finding_opens_first_and_leads_to_both_parties(page: Any, pages: dict[
     mark = embedded(pages["race"])["trace"]["marks"][0]
     assert page.get_attribute("html", "lang") == "ko"
     assert page.inner_text("#count") == f"{mark['step'] + 1}/44단계"
-    assert page.inner_text(".mark h2") == f"발견: {mark['what']}"
+    assert page.inner_text(".mark h2") == f"지적: {mark['what']}"
     assert page.locator(".lanes .accused b").all_inner_texts() == ["0", "4"]
     assert page.locator(".cells .accused").count() == 1
     assert page.locator("#source .accused b").all_inner_texts() == ["35", "46"]

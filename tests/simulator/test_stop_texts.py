@@ -10,6 +10,7 @@ import pytest
 
 from tests.simulator.asking import READER, ask, introduced, launch, read_by_a_kernel
 from tooling.simulator.gpu import stop_texts
+from tooling.simulator.gpu.driver_results import DriverResult
 from tooling.simulator.gpu.launch import Dim3
 from tooling.simulator.nvidia import device
 from tooling.simulator.nvidia.launch_rules import MAX_DYNAMIC_SHARED
@@ -112,6 +113,32 @@ def test_a_launch_that_is_not_simulated(context: Context, message: str) -> None:
     assert ask(context, Opcode.LAUNCH, function, *shape, tail=bytes(8))[0] == 1
     (error,) = context.gpu.errors
     assert error.what == message
+
+
+@pytest.mark.parametrize(
+    ("language", "message"),
+    [
+        (
+            "en",
+            "reader: MAX_DYNAMIC_SHARED_SIZE_BYTES cannot be {value}: a block has at most {most} bytes of "
+            "dynamic shared memory besides 4 of the kernel's own",
+        ),
+        (
+            "ko",
+            "reader: MAX_DYNAMIC_SHARED_SIZE_BYTES는 {value}일 수 "
+            "없습니다. 커널 자체의 4바이트 외에 블록이 쓸 수 있는 동적 공유 메모리는 최대 {most}바이트입니다",
+        ),
+    ],
+)
+def test_a_shared_memory_attribute_that_is_too_large(context: Context, message: str) -> None:
+    _, module = ask(context, Opcode.LOAD_MODULE, tail=FROM_MOJO)
+    _, function = ask(context, Opcode.FUNCTION, module, tail=MANGLED.encode())
+    most = device.MAX_SHARED_PER_BLOCK_OPT_IN - 4
+    request = DriverRequest(Opcode.SET_ATTRIBUTE, (function, MAX_DYNAMIC_SHARED, most + 1), b"")
+    status, answer, _ = context.answer(request)
+    assert status == DriverResult.INVALID_VALUE
+    assert answer.decode() == message.format(value=most + 1, most=most)
+    assert ask(context, Opcode.SET_ATTRIBUTE, function, MAX_DYNAMIC_SHARED, most)[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_a_gpu_with_a_lower_one_is_refused_with_both_numbers(
 ) -> None:
     selection, (needs, has) = needing(wanted), numbers
     english = f"clusters: it needs {needs}, and GPU of the test has {has}"
-    korean = f"클러스터: {needs} 이상이 필요한데 GPU of the test은(는) {has}입니다"
+    korean = f"클러스터: {needs} 이상이 필요하지만 이 GPU(GPU of the test)는 {has}입니다"
     reason = gate(selection, TargetKind.NVIDIA, gpu(have))
     assert reason is not None
     assert (reason.render("en"), reason.render("ko")) == (english, korean)

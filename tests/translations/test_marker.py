@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooling.translations.marker import read_marker, without_marker, write_marker
+from tooling.translations.marker import read_marker, without_key, without_marker, write_marker
 from tooling.translations.model import Pin
 
 COMMIT, BLOB = "1" * 40, "2" * 40
@@ -38,6 +38,10 @@ def test_the_first_line_is_byte_for_byte_the_older_form() -> None:
         (f"<!--i18n-source-commit:{COMMIT}-->\n", Pin(COMMIT, None)),
         (f"<!-- i18n-source-commit: {'a' * 64} -->\n", Pin("a" * 64, None)),
         (f"# Title\n\n<!-- i18n-source-commit: {COMMIT} -->\n", Pin(COMMIT, None)),
+        (f"---\ntitle: x\ndefault_lang_commit: {COMMIT} # checked\n---\n# x\n", Pin(COMMIT, None)),
+        (f"\ufeff---\r\ndefault_lang_commit: '{COMMIT}'\r\n---\r\n", Pin(COMMIT, None)),
+        (f"---\n\ndefault_lang_commit: {COMMIT}\n", None),
+        (f"# x\n---\ndefault_lang_commit: {COMMIT}\n---\n", None),
         ("# no marker\n", None),
         ("", None),
         (f"```\n<!-- i18n-source-commit: {COMMIT} -->\n```\n", None),
@@ -57,6 +61,41 @@ def test_what_is_written_is_read_and_nothing_else_changes(page: bytes, commit: s
     assert read_marker(written).pin == pin
     assert without_marker(written) == without_marker(page)
     assert write_marker(written, pin) == written
+
+
+FRONT = "---\ntitle: x\ndefault_lang_commit: {} # checked\n---\n# 제목\n"
+
+
+def test_the_commit_in_the_front_matter_is_stamped_in_its_place() -> None:
+    page = FRONT.format(COMMIT).encode()
+    written = write_marker(page, Pin("3" * 40, BLOB))
+    assert written.decode() == FRONT.format("3" * 40)
+    assert read_marker(written).pin == Pin("3" * 40, None)
+    assert without_marker(written) == without_marker(page)
+    assert without_marker(page + b"more\n") != without_marker(page)
+
+
+def test_without_a_commit_the_marker_follows_the_front_matter() -> None:
+    page = FRONT.format(COMMIT).encode()
+    written = write_marker(page, Pin(None, BLOB))
+    assert written.decode() == page.decode().replace(
+        "---\n# 제목", f"---\n<!-- i18n-source-blob: {BLOB} -->\n# 제목"
+    )
+    assert read_marker(written).pin == Pin(None, BLOB)
+    both = write_marker(written, Pin("3" * 40, "4" * 40))
+    assert read_marker(both).pin == Pin("3" * 40, "4" * 40)
+    assert FRONT.format("3" * 40).splitlines()[2] in both.decode()
+
+
+def test_the_key_is_no_text_of_the_translation() -> None:
+    assert without_key(FRONT.format(COMMIT)) == "---\ntitle: x\ndefault_lang_commit:\n---\n# 제목\n"
+    assert without_key("# 제목\n") == "# 제목\n"
+
+
+def test_a_shortened_commit_in_the_front_matter_is_a_defect() -> None:
+    marker = read_marker(FRONT.format("abc1234").encode())
+    assert (marker.pin, marker.line) == (None, 3)
+    assert marker.defect == "default_lang_commit is not a full object id: 'abc1234'"
 
 
 @given(ID, ID, ID)

@@ -50,6 +50,14 @@ def editions(project: Project) -> tuple[Edition, ...]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
+        if not (project.root / "book").is_dir():
+            raise BookError(
+                "there is no book in this folder",
+                where=Location(project.root),
+                why="it has the puzzles alone",
+                hint="`tooling start` shows the address of the next page; "
+                "to build the book, clone the repository",
+            ) from error
         raise BookError(
             "the list of the book's languages is missing",
             where=Location(path),

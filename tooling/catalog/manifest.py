@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -29,7 +28,7 @@ from tooling.catalog.model import (
     TensorApi,
     Vendor,
 )
-from tooling.catalog.nodes import Errors, Value, read_document
+from tooling.catalog.nodes import Errors, ManifestError, Value, read_document
 from tooling.catalog.schema import (
     DTYPES,
     CriterionFile,
@@ -65,21 +64,24 @@ def load_puzzle(path: Path, project: Project) -> Puzzle:
         ManifestError: with file, line, column and key of each mistake.
     """
     top = read_document(path)
-    keys = top.mapping(*keys_of(PuzzleFile))
     errors = Errors()
+    keys = top.mapping(*keys_of(PuzzleFile), errors)
     identity = errors.attempt(lambda: _identity(keys["id"], path), path.parent.name)
-    number = errors.attempt(lambda: _number(keys["number"], identity), 1)
+    digits = path.parent.name[1:]
+    number = errors.attempt(
+        lambda: _number(keys["number"], identity), int(digits) if digits.isdecimal() else 1
+    )
     programs = errors.attempt(lambda: _programs(keys["programs"], identity, project), ())
     time_limit = errors.attempt(
         lambda: keys["time_limit"].number() if "time_limit" in keys else DEFAULT_TIME_LIMIT, 0.0
     )
     requirements = errors.attempt(lambda: _requirements(keys["targets"]) if "targets" in keys else (), ())
-    names = tuple(program.name for program in programs)
+    names = tuple(program.name for program in programs) or _readable_names(keys)
     modes = errors.attempt(lambda: _modes(keys["modes"], names, requirements, time_limit), ())
     title = errors.attempt(lambda: local_text(keys["title"]), LocalText(()))
     summary = errors.attempt(lambda: local_text(keys["summary"]) if "summary" in keys else None, None)
     learnt = errors.attempt(lambda: local_text(keys["learnt"]) if "learnt" in keys else None, None)
-    part = errors.attempt(keys["part"].text, "")
+    part = errors.attempt(lambda: Value.text(keys["part"]), "")
     chapters = errors.attempt(lambda: _chapters(keys["chapters"], number, project), ())
     errors.raise_all()
     return Puzzle(
@@ -119,12 +121,8 @@ def _modes(
     if not names:  # their errors are reported; those of the modes would follow from them
         return ()
     errors = Errors()
-    found = [
-        errors.attempt(functools.partial(_mode, item, names, requirements, time_limit), None)
-        for item in items
-    ]
+    modes = errors.each(items, lambda item: _mode(item, names, requirements, time_limit))
     errors.raise_all()
-    modes = tuple(mode for mode in found if mode is not None)
     _check_modes(value, modes, names)
     return modes
 
@@ -157,11 +155,22 @@ def local_text(value: Value) -> LocalText:
     return LocalText.of(**{language: text.text().strip() for language, text in keys.items()})
 
 
+def _readable_names(keys: Mapping[str, Value]) -> tuple[str, ...]:
+    """The names of programs, one of which has a mistake; empty where they cannot be read."""
+    try:
+        return tuple(item.entries()["name"].text() for item in keys["programs"].items())
+    except (ManifestError, KeyError):
+        return ()
+
+
 def _programs(value: Value, identity: str, project: Project) -> tuple[Program, ...]:
     problems, solutions = project.problems / identity, project.solutions / identity
-    found = []
-    for item in value.items():
-        keys = item.mapping(*keys_of(ProgramFile))
+
+    def make(item: Value) -> Program:
+        errors = Errors()
+        keys = item.mapping(*keys_of(ProgramFile), errors)
+        api = errors.attempt(lambda: keys["api"].member(TensorApi), TensorApi.RAW)
+        errors.raise_all()
         name = keys["name"].text()
         if name != identity and not (name.startswith(f"{identity}_") and _REST.match(name, len(identity))):
             raise keys["name"].error(f"must be `{identity}` or begin with `{identity}_`, not `{name}`")
@@ -179,22 +188,24 @@ def _programs(value: Value, identity: str, project: Project) -> tuple[Program, .
             if "files" in keys
             else ()
         )
-        found.append(
-            Program(
-                name=name,
-                api=keys["api"].member(TensorApi),
-                problem=main.problem if main else problems / f"{name}{suffix}",
-                solution=main.solution if main else solutions / f"{name}{suffix}",
-                language=language,
-                extra=keys["extra"].member(Extra) if "extra" in keys else Extra.MAX,
-                file=main.name if main else "",
-                other_files=other_files,
-            )
+        return Program(
+            name=name,
+            api=api,
+            problem=main.problem if main else problems / f"{name}{suffix}",
+            solution=main.solution if main else solutions / f"{name}{suffix}",
+            language=language,
+            extra=keys["extra"].member(Extra) if "extra" in keys else Extra.MAX,
+            file=main.name if main else "",
+            other_files=other_files,
         )
+
+    every = Errors()
+    found = every.each(value.items(), make)
+    every.raise_all()
     if not found:
         raise value.error("a puzzle must have at least one program")
     _refuse_twice(value, [program.name for program in found], "program")
-    return tuple(found)
+    return found
 
 
 def _source(value: Value, problems: Path, solutions: Path) -> SourceFile:
@@ -238,8 +249,8 @@ def _requirements(value: Value) -> tuple[Requirement, ...]:
 def _mode(
     value: Value, programs: tuple[str, ...], inherited: tuple[Requirement, ...], time_limit: float
 ) -> Mode:
-    keys = value.mapping(*keys_of(ModeFile))
     errors = Errors()
+    keys = value.mapping(*keys_of(ModeFile), errors)
     kind = errors.attempt(
         lambda: keys["kind"].member(ModeKind) if "kind" in keys else ModeKind.PUZZLE, ModeKind.PUZZLE
     )
@@ -263,7 +274,7 @@ def _mode(
     narrowed = errors.attempt(lambda: _requirements(keys["targets"]) if "targets" in keys else (), ())
     overridden = {requirement.vendor for requirement in narrowed}
     mode = Mode(
-        name=errors.attempt(keys["name"].text, ""),
+        name=errors.attempt(lambda: Value.text(keys["name"]), ""),
         kind=kind,
         flags=errors.attempt(lambda: _flags(keys["flags"]), ()) if "flags" in keys else (),
         programs=own,
@@ -306,7 +317,9 @@ def _datasets(keys: Mapping[str, Value], outputs: tuple[Output, ...]) -> tuple[s
 
 
 def _hints(value: Value, kind: ModeKind) -> tuple[LocalText, ...]:
-    hints = tuple(local_text(item) for item in value.items())
+    errors = Errors()
+    hints = errors.each(value.items(), local_text)
+    errors.raise_all()
     if kind is ModeKind.PUZZLE and len(hints) < _LEAST_HINTS:
         raise value.error(f"a puzzle must have at least {_LEAST_HINTS} hints, not {len(hints)}")
     return hints
@@ -366,23 +379,30 @@ def _anchors(value: Value, programs: tuple[str, ...]) -> dict[str, tuple[str, ..
 
 
 def _outputs(value: Value) -> tuple[Output, ...]:
-    found = []
-    for item in value.items():
-        keys = item.mapping(*keys_of(OutputFile))
-        found.append(
-            Output(
-                name=keys["name"].text(),
-                dtype=keys["dtype"].one_of(DTYPES, "element type"),
-                shape=_shape(keys["shape"], lanes=True),
-                rtol=keys["rtol"].number() if "rtol" in keys else 0.0,
-                atol=keys["atol"].number() if "atol" in keys else 0.0,
-                simulated=_shape(keys["simulated"]) if "simulated" in keys else None,
-                lane_axes=_lane_axes(keys["shape"]),
-                host="host" in keys and keys["host"].flag(),
-            )
-        )
+    errors = Errors()
+    found = errors.each(value.items(), _output)
+    errors.raise_all()
     _refuse_twice(value, [output.name for output in found], "output")
-    return tuple(found)
+    return found
+
+
+def _output(value: Value) -> Output:
+    errors = Errors()
+    keys = value.mapping(*keys_of(OutputFile), errors)
+    attempt = errors.attempt
+    shape: tuple[int, ...] = attempt(lambda: _shape(keys["shape"], lanes=True), ())
+    output = Output(
+        name=attempt(lambda: Value.text(keys["name"]), ""),
+        dtype=attempt(lambda: keys["dtype"].one_of(DTYPES, "element type"), ""),
+        shape=shape,
+        rtol=attempt(keys["rtol"].number, 0.0) if "rtol" in keys else 0.0,
+        atol=attempt(keys["atol"].number, 0.0) if "atol" in keys else 0.0,
+        simulated=attempt(lambda: _shape(keys["simulated"]), None) if "simulated" in keys else None,
+        lane_axes=_lane_axes(keys["shape"]) if shape else (),
+        host="host" in keys and attempt(keys["host"].flag, False),
+    )
+    errors.raise_all()
+    return output
 
 
 def _shape(value: Value, *, lanes: bool = False) -> tuple[int, ...]:

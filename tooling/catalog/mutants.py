@@ -70,6 +70,7 @@ class Deviation(Struct, frozen=True):
 
     because: str
     expect: tuple[str, ...] = ()  # none: the mistake does not show there, and the program passes
+    modes: tuple[str, ...] = ()  # in which; none: in all
 
 
 class Mutant(Struct, frozen=True):
@@ -178,7 +179,7 @@ def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
         if "results" in keys
         else {},
         deviations={
-            Vendor(name): _deviation(entry)
+            Vendor(name): _deviation(entry, modes)
             for name, entry in keys["targets"].mapping([], [vendor.value for vendor in Vendor]).items()
         }
         if "targets" in keys
@@ -191,12 +192,15 @@ def _expectations(value: Value) -> tuple[str, ...]:
     return tuple(item.one_of(known, "expectation") for item in value.items())
 
 
-def _deviation(value: Value) -> Deviation:
+def _deviation(value: Value, modes: tuple[str, ...]) -> Deviation:
     """Either `hidden`, the reason why the mistake does not show, or `expect` and `because`."""
-    if "hidden" in value.entries():
-        return Deviation(value.mapping(["hidden"])["hidden"].text().strip())
-    keys = value.mapping(["expect", "because"])
-    return Deviation(keys["because"].text().strip(), _expectations(keys["expect"]))
+    reason, *rest = ("hidden",) if "hidden" in value.entries() else ("because", "expect")
+    keys = value.mapping([reason, *rest], ["modes"])
+    return Deviation(
+        keys[reason].text().strip(),
+        _expectations(keys["expect"]) if rest else (),
+        tuple(item.one_of(modes, "mode") for item in keys["modes"].items()) if "modes" in keys else (),
+    )
 
 
 def known_mistakes(puzzle: Puzzle, mode: str) -> tuple[KnownMistake, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TypeVar
@@ -42,6 +42,10 @@ class ManifestError(ToolingError):
         self.key = key
 
 
+class _AlreadyReported(ManifestError):
+    """A key is needed whose mistake is among the collected ones."""
+
+
 class ManifestErrors(ManifestError):
     """Several mistakes of one file."""
 
@@ -72,7 +76,14 @@ class Errors:
             self.add(error)
             return default
 
+    def each(self, items: Iterable[Value], make: Callable[[Value], _Made]) -> tuple[_Made, ...]:
+        """What `make` returns for the items without a mistake."""
+        found = [self.attempt(lambda item=item: (make(item),), ()) for item in items]  # type: ignore[misc]
+        return tuple(made for part in found for made in part)
+
     def add(self, error: ManifestError) -> None:
+        if isinstance(error, _AlreadyReported):
+            return
         self._found += error.errors if isinstance(error, ManifestErrors) else (error,)
 
     def raise_all(self) -> None:
@@ -85,6 +96,17 @@ class Errors:
             raise self._found[0]
         if self._found:
             raise ManifestErrors(self._found)
+
+
+class Keys(dict[str, "Value"]):
+    """The usable keys of a mapping whose mistakes are collected; a missing one is no further mistake."""
+
+    def __init__(self, owner: Value, values: Mapping[str, Value]) -> None:
+        super().__init__(values)
+        self._owner = owner
+
+    def __missing__(self, name: str) -> Value:
+        raise _AlreadyReported("the key is missing", where=self._owner.location, key=name)
 
 
 class Value(Struct, frozen=True):
@@ -179,21 +201,32 @@ class Value(Struct, frozen=True):
             found[name] = Value(self.path, inner, value_node)
         return found
 
-    def mapping(self, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Value]:
-        """The keys of a mapping; others than the known ones, and missing ones, are errors."""
+    def mapping(
+        self, required: Sequence[str], optional: Sequence[str] = (), errors: Errors | None = None
+    ) -> dict[str, Value]:
+        """The keys of a mapping; others than the known ones, and missing ones, are errors.
+
+        Args:
+            errors: collects them, and the usable keys are returned; None: they are raised.
+        """
         found = self.entries()
         known = [*required, *optional]
-        errors = Errors()
+        collected = errors or Errors()
+        usable = Keys(self, found)
         for name, value in found.items():
             if name not in known:
-                errors.add(self._at_key(name).error("unknown key", hint=did_you_mean(name, known)))
+                collected.add(self._at_key(name).error("unknown key", hint=did_you_mean(name, known)))
             elif isinstance(value.node, yaml.ScalarNode) and value.node.tag == _NULL:
-                errors.add(value.error("has no value", hint=f"give `{name}` a value, or remove the key"))
+                collected.add(value.error("has no value", hint=f"give `{name}` a value, or remove the key"))
+            else:
+                continue
+            del usable[name]
         for name in required:
             if name not in found:
-                errors.add(self.error(f"the key `{name}` is missing", hint=f"add `{name}: …` here"))
-        errors.raise_all()
-        return found
+                collected.add(self.error(f"the key `{name}` is missing", hint=f"add `{name}: …` here"))
+        if errors is None:
+            collected.raise_all()
+        return usable
 
     def _at_key(self, name: str) -> Value:
         assert isinstance(self.node, yaml.MappingNode)

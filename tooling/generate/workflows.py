@@ -21,8 +21,8 @@ ACTIONS = {
     "deploy-pages": ("actions/deploy-pages", "cd2ce8fcbc39b97be8ca5fce6e763baed58fa128", "v5.0.0"),
     "setup-pixi": ("prefix-dev/setup-pixi", "a0af7a228712d6121d37aba47adf55c1332c9c2e", "v0.9.4"),
 }
-"""Repository, commit and its tag: a tag can be moved, a commit cannot. Dependabot proposes newer ones in the
-generated files; copy its proposal to this table and generate again."""
+"""Repository, commit and its tag, as other public workflows pin them. A tag can be moved, a commit cannot.
+Dependabot proposes newer ones in the generated files; copy its proposal to this table and generate again."""
 
 
 def workflow_text(name: str) -> str:

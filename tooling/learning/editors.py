@@ -154,24 +154,28 @@ def _write(path: Path, text: str) -> Written:
     return Written(path, changed=True, copy=copy)
 
 
+_PLACE = r"([^\s:][^:]*\.mojo):(\d+):(\d+):"
+_WHERE = rf"^\s*(?:(?:where|위치): )?{_PLACE}"  # of a finding of the simulated GPU, or of its other access
+_NAMED = {"file": 1, "line": 2, "column": 3}
+_MATCHERS: list[dict[str, Any]] = [
+    {"owner": "mojo", "fileLocation": ["autoDetect", "${workspaceFolder}"], "severity": "error"}
+    | {"pattern": pattern}
+    for pattern in (
+        # An error of the compiler.
+        {"regexp": rf"^\s*{_PLACE} (error|warning|note): (.*)$", **_NAMED, "severity": 4, "message": 5},
+        # A finding, which is in the next line where the terminal is narrow.
+        {"regexp": rf"{_WHERE} (?!(?:error|warning|note): )(.+)$", **_NAMED, "message": 4},
+        [{"regexp": rf"{_WHERE}$", **_NAMED}, {"regexp": r"^\s+(\S.*)$", "message": 1}],
+    )
+]
+
+
 def _vs_code(server: Path, project: Project) -> dict[str, str | dict[str, Any]]:
     tool = str(server.with_name("tooling"))
-    matcher = {
-        "owner": "mojo",
-        "fileLocation": "absolute",
-        "pattern": {
-            "regexp": r"^\s*(/.+?\.mojo):(\d+):(\d+): (error|warning|note): (.*)$",
-            "file": 1,
-            "line": 2,
-            "column": 3,
-            "severity": 4,
-            "message": 5,
-        },
-    }
     task: dict[str, Any] = {
         "type": "process",
         "command": tool,
-        "problemMatcher": matcher,
+        "problemMatcher": _MATCHERS,
         "presentation": {"clear": True},
     }
     file = "${fileBasenameNoExtension}"

@@ -17,24 +17,30 @@ from tooling.atomic_write import write_atomically
 from tooling.catalog.catalogue import load_catalogue
 from tooling.catalog.schema import SCHEMA_FILES
 from tooling.errors import Location, ToolingError
+from tooling.exit_codes import ExitCode
 from tooling.generate.kept_files import keep_copy
 from tooling.generate.skeletons import make_skeleton
 from tooling.learning.updating import BOTH_CHANGED, Carried, carried_over
 from tooling.pins import MAX_VERSION, MOJO_VERSION, PYTHON_VERSIONS, TOOL_VERSION
-from tooling.project import Project, content_root
+from tooling.project import BASE_FOLDER, Project, content_root
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _NAMES = {"gitignore": ".gitignore"}
-_BASE = ".puzzles"
 
 
 class FolderInUse(ToolingError):
     """The folder for the puzzles exists and is not empty."""
 
 
+class FolderNotMade(ToolingError):
+    """The folder for the puzzles cannot be written."""
+
+    exit_code = ExitCode.NOT_POSSIBLE
+
+
 def is_own_folder(project: Project) -> bool:
     """Whether `tooling init` has made this project."""
-    return (project.root / _BASE).is_dir()
+    return (project.root / BASE_FOLDER).is_dir()
 
 
 def create(folder: Path) -> Project:
@@ -42,7 +48,7 @@ def create(folder: Path) -> Project:
 
     Raises:
         FolderInUse: it exists and is not empty; nothing is written.
-        ToolingError: it cannot be written.
+        FolderNotMade: it cannot be written; nothing is left of it.
     """
     root = folder.absolute()
     if root.is_file() or (root.is_dir() and any(root.iterdir())):
@@ -66,12 +72,12 @@ def create(folder: Path) -> Project:
             write_atomically(fresh / _NAMES.get(name, name), text.encode())
         for name, content in _contents():
             write_atomically(fresh / name, content)
-            write_atomically(fresh / _BASE / name, content)
+            write_atomically(fresh / BASE_FOLDER / name, content)
         if root.is_dir():
             root.rmdir()
         fresh.replace(root)
     except OSError as error:
-        raise ToolingError(
+        raise FolderNotMade(
             "the folder cannot be made", where=Location(root), why=error.strerror or str(error)
         ) from error
     finally:
@@ -91,7 +97,7 @@ def refresh(project: Project) -> tuple[Carried, ...]:
     """
     carried = []
     for name, new in _contents():
-        path, base_path = project.root / name, project.root / _BASE / name
+        path, base_path = project.root / name, project.root / BASE_FOLDER / name
         base = base_path.read_bytes() if base_path.is_file() else None
         if base == new and path.is_file():
             continue

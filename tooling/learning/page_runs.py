@@ -15,7 +15,6 @@ from tooling.learning.background_run import BackgroundRun
 from tooling.project import Project
 from tooling.reports.terminal import STYLES
 
-_COLUMNS = 88  # of the verdict in a page
 _STYLE = re.compile(r"\x1b\[([\d;]*)m")
 _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|.)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -45,8 +44,8 @@ class PageRuns:
         if command not in self._commands():
             raise LookupError(command)
         environment = {
-            **{name: value for name, value in self._environment.items() if name != "NO_COLOR"},
-            "COLUMNS": str(_COLUMNS),
+            # Without COLUMNS nothing is wrapped: the page does that.
+            **{name: text for name, text in self._environment.items() if name not in ("COLUMNS", "NO_COLOR")},
             "FORCE_COLOR": "1",
             "PUZZLE_LANG": language,
             "PYTHONIOENCODING": "utf-8",

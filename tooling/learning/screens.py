@@ -18,6 +18,7 @@ from tooling.progress import Solved
 from tooling.project import Project, content_root
 from tooling.reports.invocation import tool_prefix, typed_path
 from tooling.reports.terminal import Terminal
+from tooling.targets.probing import SIMULATED, SIMULATED_AMD
 from tooling.text import ENGLISH, Text
 from tooling.text.width import columns
 
@@ -40,6 +41,10 @@ _SAME_AFTER = Text("the next part of this puzzle: `{command}`")
 _PART = Text("part {part:roman}")
 _NOTHING_YET = Text("nothing is solved yet; `{command}` shows the first puzzle")
 _WIDTH_OF_BAR = 30
+_SIMULATED = {
+    SIMULATED.device: Text("simulated GPU"),
+    SIMULATED_AMD.device: Text("simulated AMD GPU (gfx942)"),
+}
 
 
 def show_start(journey: Journey, terminal: Terminal, language: str) -> None:
@@ -153,7 +158,7 @@ def show_progress(journey: Journey, terminal: Terminal, language: str) -> None:
             row = f"  {terminal.paint(sign, 'green')} {puzzle.id}  {title}{' ' * (widest - columns(title))}"
             if found:
                 count = f"{len(found)}/{len(steps)}  " if len(steps) > 1 else "     "
-                row += f"  {count}{_circumstances(found)}"
+                row += f"  {count}{_circumstances(found, language)}"
             terminal.line(row.rstrip())
 
 
@@ -210,9 +215,10 @@ def page_of(project: Project, step: Selection, language: str) -> str:
     return f"{site}{prefix}{chapter.removesuffix('.md')}.html"
 
 
-def _circumstances(found: list[Solved]) -> str:
+def _circumstances(found: list[Solved], language: str) -> str:
     last = max(found, key=lambda solved: solved.at)
-    devices = ", ".join(dict.fromkeys(solved.device for solved in found if solved.device))
+    names = dict.fromkeys(solved.device for solved in found if solved.device)
+    devices = ", ".join(_SIMULATED[name].render(language) if name in _SIMULATED else name for name in names)
     return "  ".join(filter(None, (last.at[:10], devices)))
 
 

@@ -64,6 +64,7 @@ class Watch:
         self._built = b""
         self._hint = 0
         self._asked = False
+        self._reading = False  # a hint or the solution, while there is no verdict yet
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(self._wake, False)
@@ -88,7 +89,7 @@ class Watch:
                 selector.register(self._woken, selectors.EVENT_READ)
                 self._begin()
                 while True:
-                    if self._run and self._judging and not self._screen.has_verdict:
+                    if self._run and self._judging and not self._screen.has_verdict and not self._reading:
                         self._screen.show(self._run.output)  # a sign of life
                     live.update(self._screen, refresh=True)
                     ready = {key.fd for key, _ in selector.select(_TICK if self._run else 1.0)}
@@ -115,7 +116,7 @@ class Watch:
 
     def _begin(self) -> None:
         step = self._step
-        self._hint, self._asked, self._built = 0, False, b""
+        self._hint, self._asked, self._reading, self._built = 0, False, False, b""
         file = typed_path(file_of(step), os.environ)
         head = _HEAD.of(number=step.puzzle.number, title=step.puzzle.title, file=file).render(self._language)
         flags = " ".join(step.mode.flags)
@@ -191,6 +192,7 @@ class Watch:
             self._built = b""
             self._look()
         elif key in ("v", "\x1b"):
+            self._reading = False
             self._screen.back_to_verdict()
         return True
 
@@ -205,7 +207,7 @@ class Watch:
         if solved or puzzle in progress.shown or asked:
             self._show_command("solution", "--yes")
         else:
-            self._asked = True
+            self._asked = self._reading = True
             self._screen.show(self._say(_ASK_SOLUTION.of(command=self._step.command)))
 
     def _show_command(self, *words: str) -> None:
@@ -217,6 +219,7 @@ class Watch:
             done.wait(10)
         finally:
             run.end()
+        self._reading = True
         self._screen.show(run.output)
 
     def _environment(self) -> dict[str, str]:

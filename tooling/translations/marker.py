@@ -6,6 +6,9 @@
 The first line is the older form of the marker, byte for byte as other tools read it; the second names the
 text itself. A pinned text is found by content, so it survives a squash, a rewrite or a missing commit.
 (64 digits in a SHA-256 repository.)
+
+Instead of the first line, a page may have the key `default_lang_commit: 40-hex` in its YAML front matter, as
+sites made with other generators do; `write_marker` then updates it.
 """
 
 from __future__ import annotations
@@ -19,6 +22,9 @@ from tooling.translations.model import Pin
 _LINE = re.compile(rb"^<!--\s*i18n-source-(commit|blob):\s*(.*?)\s*-->\s*$")
 _ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BOM = b"\xef\xbb\xbf"
+_KEY = "default_lang_commit"
+_KEY_LINE = re.compile(rf"^({_KEY}:\s*[\"']?)([^\s\"'#]*)".encode())
+_FENCE = b"---"
 # A marker is at the top of its page; further down it would be an example in the text.
 _HEAD_LINES = 30
 
@@ -54,7 +60,7 @@ def read_marker(data: bytes) -> Marker:
             return Marker(None, number, f"i18n-source-{name} occurs twice")
         found[name] = value.decode("ascii")
     if not found:
-        return Marker(None)
+        return _read_key(data)
     return Marker(Pin(found.get("commit"), found.get("blob")), first)
 
 
@@ -67,7 +73,15 @@ def write_marker(data: bytes, pin: Pin) -> bytes:
     lines = data[len(bom) :].splitlines(keepends=True)
     end = b"\r\n" if lines and lines[0].endswith(b"\r\n") else b"\n"
     old = [index for index, line in enumerate(_head(data)) if _LINE.match(line)]
-    at = old[0] if old else 0
+    matter = _front_matter(data)
+    at = old[0] if old else matter[-1] + 2 if matter else 0
+    if matter and pin.commit:
+        lines = [
+            _KEY_LINE.sub(rb"\g<1>" + pin.commit.encode(), line) if index in matter else line
+            for index, line in enumerate(lines)
+        ]
+        if not old:
+            return bom + b"".join(lines)
     kept = [line for index, line in enumerate(lines) if index not in old]
     names = (("commit", pin.commit), ("blob", pin.blob))
     marker = [f"<!-- i18n-source-{name}: {value} -->".encode() + end for name, value in names if value]
@@ -78,7 +92,43 @@ def without_marker(data: bytes) -> bytes:
     """The page without its marker, to detect edits made since the marker was written."""
     old = {index for index, line in enumerate(_head(data)) if _LINE.match(line)}
     lines = data.removeprefix(_BOM).splitlines()
+    old |= {index for index in _front_matter(data) if _KEY_LINE.match(lines[index])}
     return b"\n".join(line for index, line in enumerate(lines) if index not in old)
+
+
+def without_key(text: str) -> str:
+    """A page without the commit in its front matter; every line keeps its number."""
+    data = text.encode()
+    lines = text.splitlines(keepends=True)
+    for index in _front_matter(data):
+        if lines[index].lstrip("\ufeff").startswith(f"{_KEY}:"):
+            lines[index] = f"{_KEY}:\n"
+    return "".join(lines)
+
+
+def _read_key(data: bytes) -> Marker:
+    """The marker in the front matter of a page without marker lines."""
+    lines = data[:8192].removeprefix(_BOM).splitlines()
+    for index in _front_matter(data):
+        match = _KEY_LINE.match(lines[index])
+        if match is not None:
+            value = match[2].decode("utf-8", "replace")
+            if _ID.fullmatch(match[2]) is None:
+                return Marker(None, index + 1, f"{_KEY} is not a full object id: {value!r}")
+            return Marker(Pin(value, None), index + 1)
+    return Marker(None)
+
+
+def _front_matter(data: bytes) -> range:
+    """The numbers (from 0) of the lines between the fences, if the key is among them; otherwise empty."""
+    top = data[:8192].removeprefix(_BOM)
+    if not top.startswith(_FENCE) or _KEY.encode() not in top:
+        return range(0)
+    lines = [line.rstrip() for line in top.splitlines()]
+    if lines[0] != _FENCE or _FENCE not in lines[1:]:
+        return range(0)
+    inside = range(1, lines.index(_FENCE, 1))
+    return inside if any(_KEY_LINE.match(lines[index]) for index in inside) else range(0)
 
 
 def _head(data: bytes) -> list[bytes]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from tooling.errors import Location, ToolingError
-from tooling.translations.marker import Marker, read_marker
+from tooling.mdbook.pages import Page
+from tooling.translations.marker import Marker, read_marker, without_key
 from tooling.translations.model import TreePage
 
 
@@ -95,3 +96,12 @@ def read_translated(key: str, path: Path, object_format: str) -> TranslatedPage:
     """A page of the translation with its id and marker."""
     data = path.read_bytes()
     return TranslatedPage(TreePage(key, path, (blob_id(data, object_format),)), read_marker(data))
+
+
+def read_translation(path: Path, root: Path) -> Page:
+    """A translated page as it is compared with its source: without the commit in its front matter.
+
+    Raises:
+        OSError, UnicodeDecodeError: the file cannot be read as UTF-8 text.
+    """
+    return Page.of(path, root, without_key(path.read_bytes().decode("utf-8")))

@@ -56,7 +56,7 @@ class PlannedTrial(Struct, frozen=True):
     def on(self, vendor: Vendor) -> PlannedTrial:
         """The trial with the outcome that is expected on the GPUs of a vendor."""
         deviation = self.deviations.get(vendor)
-        if deviation is None:
+        if deviation is None or (deviation.modes and self.selection.mode.name not in deviation.modes):
             return self
         return replace(self, expect=deviation.expect, hidden="" if deviation.expect else deviation.because)
 

@@ -8,13 +8,16 @@ import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.machine import needs_simulated_gpu
 from tests.simulator.amd.code_objects import PROGRAMS, code_objects, program
 from tooling.simulator.amd.architectures import GFX942, GFX1100
 from tooling.simulator.amd.code_object.reader import read_code_object
+from tooling.simulator.amd.instructions.host_calls import UnknownService, host_calls
 from tooling.simulator.checks.findings import Kind
+from tooling.simulator.gpu.device_memory import DeviceMemory
 from tooling.simulator.gpu.launch import FaultKind
 from tooling.simulator.program.backend import CodeError
 from tooling.simulator.server.session import Simulation, SimulationOptions
@@ -83,22 +86,44 @@ def test_both_vendors_compute_the_same() -> None:
     assert approximate[0] == pytest.approx(approximate[1], rel=1e-5)
 
 
-def test_a_kernel_that_could_print_and_does_not_is_executed() -> None:
-    _, simulation = run("defects", "print_of_no_thread")
+def test_strings_are_part_of_a_message_for_the_host() -> None:
+    """As `__ockl_printf_append_string_n` passes them, padded to whole words."""
+    memory = DeviceMemory(np.zeros(1 << 24, np.uint8), 1 << 32)
+    calls = host_calls(memory)
+    assert host_calls(memory) is calls
+    content = memory.view(calls.address, 64).view("<u8")
+    headers, payloads = (memory.view(int(address), 4096).view("<u8") for address in content[:2])
+    text = b"%s is %d, %5s|\0\0" + b"thread 7".ljust(16, b"\0") + b"\7".ljust(8, b"\0")
+    words = np.frombuffer(text, "<u8").tolist()
+    printed: list[bytes] = []
+    parts: list[tuple[int, list[int]]] = [(1, [0]), (0, words), (2, [ord("x")])]
+    for number, (flags, passed) in enumerate(parts):
+        headers[:3] = 0, 1, 2 | 1 << 32  # lane 0; the service, and the flag that it waits for
+        descriptor = (1 << 8 if number else 0) | flags | len(passed) << 5
+        payloads[: 1 + len(passed)] = [descriptor, *passed]
+        content[4] = 1024  # the ready packet
+        calls.serve(printed.append)
+        assert (content[4], headers[2] >> np.uint64(32)) == (0, 0)
+    assert printed == [b"thread 7 is 7,     x|"]
+    assert payloads[0] == len(printed[0])
+    headers[1:3] = 1, 3
+    content[4] = 1024
+    with pytest.raises(UnknownService, match="3"):
+        calls.serve(printed.append)
+
+
+def test_a_kernel_prints() -> None:
+    text, simulation = run("defects", "printing")
     assert not simulation.findings
-
-
-def test_a_kernel_that_prints_is_refused_with_the_reason() -> None:
-    with Simulation(SimulationOptions(instruction_set="gfx942")) as simulation:
-        done = subprocess.run(
-            [program("defects"), "printing"],
-            env=os.environ | simulation.environment,
-            capture_output=True,
-            check=False,
-        )
-    assert done.returncode != 0
-    assert [str(error) for error in simulation.errors] == [
-        "not supported yet on simulated gfx942: a kernel that prints, or calls the host"
+    lines = text.splitlines()
+    assert sorted(lines) == sorted(
+        line
+        for thread in range(200)
+        for line in (f"thread {thread} of 100 %: {thread}.0", f"again {thread:5.2f} {thread}")
+    )
+    assert [line for line in lines if line.startswith("thread")][:2] == [
+        "thread 0 of 100 %: 0.0",
+        "thread 1 of 100 %: 1.0",
     ]
 
 

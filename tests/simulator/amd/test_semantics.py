@@ -29,6 +29,9 @@ DIFFERENT = {
     "v_fract_f16", "v_fract_f32", "v_fract_f64",
     # The pseudo-code reads the lane's number, which `instructions.vector` adds.
     "v_mbcnt_lo_u32_b32", "v_mbcnt_hi_u32_b32",
+    # The pseudo-code scales by one factor, whatever V_DIV_SCALE did, and has no infinite quotient of numbers:
+    # with it, quotients near the limits would be wrong.
+    "v_div_fmas_f32", "v_div_fmas_f64", "v_div_fixup_f32", "v_div_fixup_f64",
     # The pseudo-code tests 64 bits of a 32-bit result.
     "s_bcnt1_i32_b64", "s_bcnt0_i32_b64",
 }  # fmt: skip
@@ -132,6 +135,44 @@ def test_operations_agree_with_the_pseudo_code() -> None:
                 continue  # this construct, or a special case of this operand, is not evaluated
         compared += trials >= TRIALS // 4
     assert compared >= 300, compared
+
+
+def divide(kind: str, n: np.ndarray[Any, Any], d: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A quotient as LLVM computes it with the division instructions."""
+
+    def execute(name: str, *arguments: Any) -> Any:
+        return OPERATIONS[f"v_{name}_{kind}"].function(*arguments)
+
+    denominator, _ = execute("div_scale", d, d, n)
+    numerator, scaled = execute("div_scale", n, d, n)
+    inverse = execute("rcp", denominator)
+    for _ in range(1 if kind == "f32" else 2):
+        rest = execute("fma", -denominator, inverse, np.ones_like(n))
+        inverse = execute("fma", rest, inverse, inverse)
+    quotient = numerator * inverse
+    if kind == "f32":
+        quotient = execute("fma", execute("fma", -denominator, quotient, numerator), inverse, quotient)
+    rest = execute("fma", -denominator, quotient, numerator)
+    return np.asarray(execute("div_fixup", execute("div_fmas", rest, inverse, quotient, scaled), d, n))
+
+
+@pytest.mark.parametrize(("kind", "exponents"), [("f32", 126), ("f64", 1022)])
+def test_the_division_instructions_divide(kind: str, exponents: int) -> None:
+    """Quotients near the largest number, in the middle and subnormal ones are those of IEEE 754."""
+    chance = np.random.default_rng(942)
+    n, d = (
+        np.ldexp(chance.uniform(1, 2, 4000), chance.integers(-exponents, exponents, 4000)) for _ in range(2)
+    )
+    n, d = n.astype(DTYPES[kind]), (chance.choice((-1, 1), 4000) * d).astype(DTYPES[kind])
+    with np.errstate(all="ignore"):
+        wanted, found = n / d, divide(kind, n, d)
+    tiny = np.finfo(DTYPES[kind]).tiny
+    subnormal = (wanted != 0) & (np.abs(wanted) < tiny)
+    assert subnormal.sum() > 20
+    if kind == "f64":  # these are rounded twice here
+        np.testing.assert_allclose(found[subnormal], wanted[subnormal], rtol=0, atol=5e-324)
+        found[subnormal] = wanted[subnormal]
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_a_wrong_operation_is_found() -> None:

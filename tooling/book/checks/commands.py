@@ -95,6 +95,10 @@ def _problems(
             yield from _task(context, tasks, "poe", rest, None, extra)
         case ["uv", "run", "tooling", *rest] | ["tooling", *rest]:
             yield from _with_extra(context, "poe", rest, None, extra)
+        case ["uv", "run", "pytest", *tests]:
+            for word in tests:
+                if word.startswith("tests/") and not (context.project.root / word).exists():
+                    yield "command", f"there is no test `{word}`"
         case ["uv", ("sync" | "pip" | "python" | "self"), *_] | ["pixi", ("install" | "shell" | "list"), *_]:
             return
         case [program, *_] if program not in _HARMLESS and strict:

@@ -221,7 +221,7 @@ class Handler(SimpleHTTPRequestHandler):
             path, status = Path(self.directory) / "404.html", 404
         served = {
             "reader": self._reader(),
-            "sign": sign("✓"),
+            "signs": {mark: sign(mark) for mark in "✓✅❌"},
             "words": {
                 language: {word: PHRASES[word].render(language) for word in _WORDS}
                 for language in languages()

@@ -16,7 +16,7 @@
   const bar = make("label", "served-progress");
   function showProgress({ solved, total }) {
     document.querySelectorAll(".solved").forEach((tick) => tick.remove());
-    const tick = `<span class="solved" role="img" aria-label="${words.solved}">${served.sign}</span>`;
+    const tick = `<span class="solved" role="img" aria-label="${words.solved}">${served.signs["✓"]}</span>`;
     for (const number of solved) {
       for (const selector of [
         `.sidebar > ol > li > a[href*="puzzle_${number}/"]`,
@@ -53,6 +53,30 @@
   });
 
   // ---- runs ----
+  // Terminal output, one block for each line as in the book's own verdicts: long lines are wrapped under their beginning.
+  function lines(output) {
+    const found = [];
+    let line;
+    const begin = () => found.push(line = make("span", ""));
+    for (const [text, style] of output) {
+      text.split("\n").forEach((part, index) => {
+        if (index || !line) begin();
+        if (!part) return;
+        const box = make("b", style);
+        for (const piece of part.split(/([✅❌])/)) {
+          if (served.signs[piece]) box.insertAdjacentHTML("beforeend", served.signs[piece]);
+          else box.append(piece);
+        }
+        line.append(box);
+      });
+    }
+    if (line && !line.textContent) found.pop(); // after the last line break
+    found.forEach((each) => {
+      if (!each.childNodes.length) each.append("\u00a0");
+      each.style.setProperty("--hang", `${each.textContent.search(/\S|$/) + 2}ch`);
+    });
+    return found;
+  }
   const panels = [];
   let timer;
   async function ask(body) {
@@ -86,7 +110,7 @@
     const run = button("served-run", words["served-run"]);
     const stop = button("served-stop", words["served-stop"]);
     const verdict = make("pre", "served-verdict");
-    const code = make("code", "language-text");
+    const code = make("code", "verdict language-text");
     verdict.append(code);
     actions.append(run, stop, state);
     group.append(verdict);
@@ -108,7 +132,7 @@
         else state.textContent = "";
         if (found.error) return;
         verdict.hidden = !own || !found.output.length;
-        if (own) code.replaceChildren(...found.output.map(([text, style]) => (style ? make("span", style, text) : text)));
+        if (own) code.replaceChildren(...lines(found.output));
       },
     });
   }

@@ -10,7 +10,9 @@ OTHER_ARCHITECTURE = Text("the program was built for {found}, and the simulated 
 DAMAGED_CODE_OBJECT = Text("the code object cannot be read: {reason}")
 NO_CODE_THERE = Text("a jump to {address:#x}, where there is no code of the kernel")
 UNKNOWN_ENCODING = Text("this encoding is unknown")
-NO_HOST_CALLS = Text("not supported yet on simulated {architecture}: a kernel that prints, or calls the host")
+NO_SERVICE = Text(
+    "not supported yet on simulated {architecture}: a kernel that calls service {service} of the host"
+)
 UNSUPPORTED_MODE = Text(
     "floating-point mode {mode}: only rounding to nearest with subnormal numbers is supported"
 )

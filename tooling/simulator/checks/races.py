@@ -285,6 +285,8 @@ class RaceCheck(CheckHook):
         writes = access.kind is not AccessKind.LOAD
         for piece in self._footprints.of(access, self.context.memory).pieces:
             home, part = piece.allocation, piece.access
+            if home.of_runtime:
+                continue
             if not writes and self._written is not None and home.serial not in self._written:
                 continue
             shadow = self._global.get(home.physical_address)

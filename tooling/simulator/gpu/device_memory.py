@@ -57,6 +57,7 @@ class Allocation(Struct):
         physical_address: `base`, or, for created memory that is mapped here, an address beyond the arena that
             is the same for each of its mappings.
         read_only: created memory is mapped here for reading only.
+        of_runtime: only the vendor's code accesses it, by a protocol that the race check does not judge.
     """
 
     base: int
@@ -68,6 +69,7 @@ class Allocation(Struct):
     internal: bool = False
     physical_address: int = 0
     read_only: bool = False
+    of_runtime: bool = False
 
     @property
     def end(self) -> int:

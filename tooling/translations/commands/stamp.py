@@ -24,7 +24,7 @@ from tooling.translations.git.pins import PinReader, Question
 from tooling.translations.git.repository import Repository
 from tooling.translations.marker import without_marker, write_marker
 from tooling.translations.model import PageStatus, Pin, SectionChange
-from tooling.translations.pages import find_pages
+from tooling.translations.pages import find_pages, read_translation
 from tooling.translations.parity import comparison
 from tooling.translations.parity.findings import ParityFinding, ParitySeverity
 from tooling.translations.parity.include_drift import included_paths
@@ -229,7 +229,7 @@ def _check_parity(
     pair = choice.pair
     source = Page.of(pair.source.path, roots.source, text.decode("utf-8", "replace"))
     try:
-        target = Page.read(pair.target.page.path, roots.target)
+        target = read_translation(pair.target.page.path, roots.target)
     except UnicodeDecodeError as error:
         raise _RefusedError(
             f"the translation is not UTF-8 text: {error.reason} at byte {error.start}",

@@ -21,6 +21,7 @@ from tooling.translations.freshness.workers import map_pages
 from tooling.translations.git.pins import PinReader
 from tooling.translations.git.repository import GIVE_IT_TREES, UNSHALLOW, GitError, History
 from tooling.translations.model import Fidelity, Freshness, FreshnessSeverity, PageStatus, Problem
+from tooling.translations.pages import read_translation
 from tooling.translations.parity import comparison
 from tooling.translations.parity.fidelity_result import FidelityResult
 from tooling.translations.parity.findings import ParityFinding
@@ -186,7 +187,7 @@ def _check(task: _Task) -> _Outcome:
             source = Page.read(roots.source / status.key, roots.source)
             found += _convert(status, comparison.inspect_source(source, library), in_source=True)
         if status.target is not None:
-            target = Page.read(roots.target / status.key, roots.target)
+            target = read_translation(roots.target / status.key, roots.target)
     except UnicodeDecodeError as error:
         return _Outcome(status.key, (*found, _not_text(status, source is None, error)), ())
     pinned = source

@@ -1,6 +1,7 @@
 """Kernels with a defect each; the first argument selects one."""
 
 from std.atomic import Atomic, Ordering
+from std.io.io import _printf
 from std.sys import argv
 
 from max.gpu import AddressSpace, barrier, block_dim, block_idx, thread_idx
@@ -65,7 +66,9 @@ def endless(output: Floats, a: Floats):
 
 
 def printing(output: Floats, a: Floats):
-    print("thread", thread_idx.x)
+    var i = block_dim.x * block_idx.x + thread_idx.x
+    print("thread", i, "of 100 %:", a[unsafe_offset=i])
+    _printf["again %5.2f %d\n"](a[unsafe_offset=i], Int(i))
 
 
 def print_of_no_thread(output: Floats, a: Floats):
@@ -99,7 +102,7 @@ def main() raises:
                 output, a, grid_dim=1, block_dim=SIZE
             )
         elif name == "printing":
-            ctx.enqueue_function[printing](output, a, grid_dim=1, block_dim=4)
+            ctx.enqueue_function[printing](output, a, grid_dim=2, block_dim=100)
         else:
             ctx.enqueue_function[correct](output, a, grid_dim=1, block_dim=SIZE)
         ctx.synchronize()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tooling.simulator.amd.code_object.model import CODE
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.instructions.binders import active_positions, bind_matching, binds, step_of
+from tooling.simulator.amd.instructions.host_calls import HOST_CALLS, host_calls
 from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.registers import PARAMETERS, combined
 from tooling.simulator.amd.lowering.waves import ACTIVE, WaveGroup, expanded
@@ -149,7 +150,7 @@ def _scalar_load(lowering: Lowering, instruction: MachineInstruction, _following
     """Read registers at an address that each wavefront has one of.
 
     The kernel's arguments and the code object's constants are read directly; in other memory the access is
-    one of the first lane. Reading the address of the buffer for calls of the host begins such a call.
+    one of the first lane. The buffer for calls of the host is allocated when its address is read.
     """
     base = lowering.scalar(instruction.sources[0].operand, "u64")
     offset = None
@@ -162,7 +163,7 @@ def _scalar_load(lowering: Lowering, instruction: MachineInstruction, _following
     lowering._written_slots(slots, always=True)
     code_size = lowering.module.image_bytes
     parameter_size = max(lowering.kernel.descriptor.kernarg_bytes, 1)
-    mailbox = [each.offset for each in lowering.kernel.hidden if each.kind == "hidden_hostcall_buffer"]
+    mailbox = [each.offset for each in lowering.kernel.hidden if each.kind == HOST_CALLS]
 
     def step(group: WaveGroup, batch: Batch) -> None:
         address = base(group) + plus
@@ -173,8 +174,9 @@ def _scalar_load(lowering: Lowering, instruction: MachineInstruction, _following
         low, high = int(address.min()), int(address.max()) + 4 * count
         registers = group.registers
         if any(start <= low and high <= start + size for start, size in known):
-            if mailbox and low <= batch.symbols[PARAMETERS] + mailbox[0] < high:
-                raise lowering.host_calls
+            if mailbox and low <= (place := batch.symbols[PARAMETERS] + mailbox[0]) < high:
+                buffer = host_calls(batch.context.memory).address
+                batch.context.memory.view(place, 8).view(U64)[:] = buffer
             view = batch.spaces.view(Space.GLOBAL, 4)
             first = ((address - batch.spaces.base) >> U64.type(2)).astype(np.intp)
             for k, slot in enumerate(slots):

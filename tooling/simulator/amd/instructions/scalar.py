@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tooling.simulator.amd.code_object.model import CODE
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.instructions.binders import binds, step_of
+from tooling.simulator.amd.instructions.host_calls import UnknownService, host_calls
 from tooling.simulator.amd.lowering.binder import Lowering
 from tooling.simulator.amd.lowering.registers import combined, halves
 from tooling.simulator.amd.lowering.waves import ACTIVE, EXEC, SCC, WaveGroup, set_exec
@@ -82,10 +83,13 @@ def _sleep(lowering: Lowering, instruction: MachineInstruction, _following: int)
 
 @binds("s_sendmsg")
 def _send_message(lowering: Lowering, _instruction: MachineInstruction, _following: int) -> None:
-    """A message to the host, which only a call of the host sends."""
+    """A message to the host, which a call of the host sends: it is answered at once."""
 
-    def step(_group: WaveGroup, _batch: Batch) -> None:
-        raise lowering.host_calls
+    def step(_group: WaveGroup, batch: Batch) -> None:
+        try:
+            host_calls(batch.context.memory).serve(batch.stdout)
+        except UnknownService as error:
+            raise lowering.no_service(int(error.args[0])) from error
 
     lowering.block.steps.append(step_of(step))
 

@@ -23,7 +23,7 @@ from tooling.simulator.amd.lowering.waves import (
     packed_mask,
 )
 from tooling.simulator.amd.semantics.registry import DTYPES
-from tooling.simulator.amd.texts import NO_HOST_CALLS
+from tooling.simulator.amd.texts import NO_SERVICE
 from tooling.simulator.gpu.stop_texts import UNKNOWN_FORM
 from tooling.simulator.numerics.rounding import U16, U32, U64
 from tooling.simulator.program.program import BasicBlock
@@ -62,10 +62,9 @@ class Lowering(Slots):
             instruction.text, offset=instruction.offset, source=instruction.source, why=why
         )
 
-    @property
-    def host_calls(self) -> CodeObjectError:
-        """The error for a kernel that calls the host, which does not answer."""
-        return CodeObjectError(NO_HOST_CALLS.of(architecture=self.architecture.name))
+    def no_service(self, service: int) -> CodeObjectError:
+        """The error for a kernel that asks the host for something else than printing."""
+        return CodeObjectError(NO_SERVICE.of(architecture=self.architecture.name, service=service))
 
     # -- bookkeeping -------------------------------------------------------------------------------------
 

@@ -186,15 +186,30 @@ def _div_scale(gap: int, scale: int, tiny: int) -> Callable[[Array, Array, Array
 
 
 def _div_fmas(kind: str, scale: int) -> Callable[[Array, Array, Array, Array], Array]:
+    """V_DIV_FMAS: a fused multiply-add, and with VCC the inverse of what V_DIV_SCALE scaled the quotient by.
+
+    A large estimate `c` belongs to a quotient near the largest number, and a small one to a subnormal
+    quotient. The vendor's pseudo-code has one factor for both, with which neither division is right.
+    """
+    bias = np.finfo(_TYPES[kind]).maxexp - 1
+
     def of(a: Array, b: Array, c: Array, vcc: Array) -> Array:
-        result = _FMA[kind](*np.broadcast_arrays(a, b, c))
-        return np.where(vcc, np.ldexp(result, scale), result)
+        a, b, c = np.broadcast_arrays(a, b, c)
+        result = _FMA[kind](a, b, c)
+        if not vcc.any():
+            return result
+        exponent = np.where(_exponent_field(c) > bias, scale, -scale)
+        exact = a.astype(np.longdouble) * b.astype(np.longdouble) + c.astype(np.longdouble)
+        return np.where(vcc, np.ldexp(exact, exponent).astype(result.dtype), result)
 
     return of
 
 
 def _div_fixup(kind: str) -> Callable[[Array, Array, Array], Array]:
-    """V_DIV_FIXUP: the special cases of a division; the quotient's estimate otherwise."""
+    """V_DIV_FIXUP: the special cases of a division; the quotient's estimate otherwise.
+
+    The estimate of a quotient beyond the range of the type may be NaN, although it is zero or infinite.
+    """
     dtype = _TYPES[kind]
     bits = _BITS[dtype]
 
@@ -210,6 +225,8 @@ def _div_fixup(kind: str) -> Callable[[Array, Array, Array], Array]:
 
         made = np.array([0xFFC00000 if dtype == F32 else 0xFFF8000000000000], bits).view(dtype)
         result = np.where(negative, -np.abs(quotient), np.abs(quotient))
+        beyond = np.where(_exponent_field(n) < _exponent_field(d), signed(0.0), signed(np.inf))
+        result = np.where(np.isnan(quotient), beyond, result)
         result = np.where(np.isinf(d) | (n == 0), signed(0.0), result)
         result = np.where((d == 0) | np.isinf(n), signed(np.inf), result)
         result = np.where((n == 0) & (d == 0) | np.isinf(n) & np.isinf(d), made, result)
@@ -344,8 +361,8 @@ enter(
 enter(_VOP1, "f32 <- f32", v_rcp_iflag_f32=quieted(_via64(lambda a: 1.0 / a)))
 enter(_VOP3, "f32 mask <- f32 f32 f32", v_div_scale_f32=_div_scale(96, 64, 23))
 enter(_VOP3, "f64 mask <- f64 f64 f64", v_div_scale_f64=_div_scale(768, 128, 53))
-enter(_VOP3, "f32 <- f32 f32 f32 vcc", v_div_fmas_f32=quieted(_div_fmas("f32", 32)))
-enter(_VOP3, "f64 <- f64 f64 f64 vcc", v_div_fmas_f64=quieted(_div_fmas("f64", 64)))
+enter(_VOP3, "f32 <- f32 f32 f32 vcc", v_div_fmas_f32=quieted(_div_fmas("f32", 64)))
+enter(_VOP3, "f64 <- f64 f64 f64 vcc", v_div_fmas_f64=quieted(_div_fmas("f64", 128)))
 enter(_VOP3, "f32 <- f32 f32 f32", v_div_fixup_f32=_div_fixup("f32"))
 enter(_VOP3, "f64 <- f64 f64 f64", v_div_fixup_f64=_div_fixup("f64"))
 

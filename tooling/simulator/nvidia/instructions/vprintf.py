@@ -6,7 +6,6 @@ Programming Guide, "Formatted output"). Strings are device addresses.
 
 from __future__ import annotations
 
-import re
 import struct
 from typing import Any
 
@@ -18,12 +17,10 @@ from tooling.simulator.gpu.hooks import Space
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.nvidia.lowering.decoder import Decoder
 from tooling.simulator.nvidia.lowering.predicates import guard, guarded_lanes
+from tooling.simulator.program.c_format import format_text
 from tooling.simulator.program.program import Batch
 
-_CONVERSION = re.compile(rb"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L|q)?([diouxXcsfFeEgGaAp%])")
 _MAX_STRING = 1 << 20
-_NARROW = {b"hh": "b", b"h": "h"}
-"""`struct` format characters of signed numbers with these length modifiers."""
 
 
 def bind_vprintf(
@@ -58,10 +55,9 @@ def bind_vprintf(
         template, values, count = (offset + shift for offset in offsets)
         rows = batch.spaces.view(Space.LOCAL, 8).reshape(batch.size, -1)
         for lane in lanes:
-            text = format_text(
-                batch.spaces, int(lane), int(rows[lane, template // 8]), int(rows[lane, values // 8])
-            )
-            batch.stdout(text)
+            text = _string(batch.spaces, int(lane), int(rows[lane, template // 8]))
+            passed = _Arguments(batch.spaces, int(lane), int(rows[lane, values // 8]))
+            batch.stdout(format_text(text, passed))
         counts = batch.spaces.view(Space.LOCAL, 4).reshape(batch.size, -1)
         counts[lanes, count // 4] = np.uint32(1)
 
@@ -96,69 +92,22 @@ def _string(spaces: Any, lane: int, address: int) -> bytes:
     return content.split(b"\0", 1)[0]
 
 
-def _c_format(conversion: bytes, value: float | int | str) -> bytes:
-    """One number formatted as in C; Python's `%` has the same rules."""
-    text: str = conversion.decode() % value
-    return text.encode()
+class _Arguments:
+    """The arguments that one lane passes, in the memory of its batch."""
 
+    def __init__(self, spaces: Any, lane: int, address: int) -> None:
+        self._spaces = spaces
+        self._lane = lane
+        self._address = address
+        self._position = 0
 
-def _hexadecimal(value: float) -> str:
-    """A number formatted as by C's `%a`, which omits the trailing zeros that Python prints."""
-    digits, power, exponent = value.hex().partition("p")
-    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + power + exponent
-
-
-def format_text(spaces: Any, lane: int, template_address: int, arguments: int) -> bytes:
-    """The text that one lane prints.
-
-    Args:
-        spaces: the memory of the lane's batch.
-        template_address: generic address of the C format string.
-        arguments: generic address of the argument buffer.
-    """
-    template = _string(spaces, lane, template_address)
-    position = 0
-
-    def take(size: int) -> bytes:
-        nonlocal position
-        position += -position % size
-        content = _read(spaces, lane, arguments + position, size)
-        position += size
+    def take(self, size: int) -> bytes:
+        """See `Arguments.take`."""
+        self._position += -self._position % size
+        content = _read(self._spaces, self._lane, self._address + self._position, size)
+        self._position += size
         return content
 
-    def convert(found: re.Match[bytes]) -> bytes:
-        flags, width, precision, length, kind = found.groups()
-        if kind == b"%":
-            return b"%"
-        if width == b"*":
-            width = b"%d" % struct.unpack("<i", take(4))[0]
-        if precision == b"*":
-            precision = b"%d" % struct.unpack("<i", take(4))[0]
-        head = b"%" + flags + (width or b"") + (b"." + precision if precision is not None else b"")
-        if kind == b"s":
-            string: bytes = (head + b"s") % _string(spaces, lane, struct.unpack("<Q", take(8))[0])
-            return string
-        if kind == b"c":
-            return bytes([struct.unpack("<i", take(4))[0] & 0xFF]).rjust(int(width or 0))
-        if kind == b"p":
-            return b"0x%x" % struct.unpack("<Q", take(8))[0]
-        if kind in b"fFeEgGaA":
-            number = struct.unpack("<d", take(8))[0]
-            if kind in b"aA":
-                text = _c_format(
-                    b"%" + flags.replace(b"0", b"") + (width or b"") + b"s", _hexadecimal(number)
-                )
-                return text.upper() if kind == b"A" else text
-            return _c_format(head + kind, number)
-        wide = length in (b"l", b"ll", b"j", b"z", b"t", b"q")
-        code = ("q" if wide else "i") if kind in b"di" else ("Q" if wide else "I")
-        content = take(8 if wide else 4)
-        if length in _NARROW:  # promoted to 32 bits by the call
-            code = _NARROW[length] if kind in b"di" else _NARROW[length].upper()
-            content = content[: struct.calcsize(code)]
-        value = struct.unpack("<" + code, content)[0]
-        if kind == b"u":
-            kind = b"d"
-        return _c_format(head + kind, value)
-
-    return _CONVERSION.sub(convert, template)
+    def string(self) -> bytes:
+        """See `Arguments.string`."""
+        return _string(self._spaces, self._lane, struct.unpack("<Q", self.take(8))[0])

@@ -1,0 +1,77 @@
+"""The glossary: sorted, each term once, linked to a page that uses it; in Korean as glossary.yaml says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+ENGLISH, KOREAN = ROOT / "book/src", ROOT / "i18n/ko/book/src"
+ENTRY = re.compile(
+    r'- <span id="term-(?P<id>[a-z-]+)">\*\*(?P<head>.+?)\.\*\*</span> (?P<meaning>.+) '
+    r"\[[^\]]+\]\((?P<page>[\w/]+\.md)\)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One term: its anchor, its headword as printed, and the page that explains it first."""
+
+    id: str
+    head: str
+    page: str
+
+
+def entries(source: Path) -> list[Entry]:
+    lines = [line for line in (source / "glossary.md").read_text("utf-8").splitlines() if line[:2] == "- "]
+    matches = [ENTRY.fullmatch(line) for line in lines]
+    assert None not in matches, lines[matches.index(None)]
+    return [Entry(match["id"], match["head"], match["page"]) for match in matches if match]
+
+
+def korean(entry: Entry) -> str:
+    """The Korean headword, without the English term in parentheses."""
+    return entry.head.partition("(")[0]
+
+
+def test_the_english_terms_are_sorted_and_have_their_own_anchors() -> None:
+    found = entries(ENGLISH)
+    heads = [entry.head.lower() for entry in found]
+    assert heads == sorted(set(heads))
+    assert [entry.id for entry in found] == [head.replace(" ", "-") for head in heads]
+
+
+def test_each_english_page_uses_the_term() -> None:
+    missing = [
+        entry.head
+        for entry in entries(ENGLISH)
+        if not re.search(
+            re.escape(entry.head).replace(r"\ ", "[ -]"), (ENGLISH / entry.page).read_text("utf-8"), re.I
+        )
+    ]
+    assert missing == []
+
+
+def test_the_korean_glossary_has_the_same_terms_and_pages() -> None:
+    assert {entry.id: entry.page for entry in entries(KOREAN)} == {
+        entry.id: entry.page for entry in entries(ENGLISH)
+    }
+
+
+def test_the_korean_terms_are_sorted_with_latin_letters_last() -> None:
+    heads = [korean(entry) for entry in entries(KOREAN)]
+    assert heads == sorted(set(heads), key=lambda head: (head.isascii(), head.lower()))
+
+
+def test_each_korean_headword_is_the_standard_form_and_its_page_uses_it() -> None:
+    terms = yaml.safe_load((ROOT / "i18n/ko/glossary.yaml").read_text("utf-8"))["terms"]
+    standard = {name: term["ko"][0] for term in terms for name in (term["en"], *term.get("forms", ()))}
+    for entry in entries(KOREAN):
+        english = entry.id.replace("-", " ")
+        assert standard.get(english, korean(entry)) == korean(entry)
+        assert korean(entry) in (KOREAN / entry.page).read_text("utf-8"), entry.page
+        in_parentheses = entry.head.removeprefix(korean(entry)).strip("()").replace("-", " ")
+        assert in_parentheses.lower() == ("" if korean(entry).isascii() else english)
