@@ -16,6 +16,8 @@ _PARTS = (
     "tests/data/h200/shown", "tests/data/outputs", "tests/data/traces", "tests/mutants",
 )  # fmt: skip
 _FILES = ("pyproject.toml", "pixi.toml", "tests/data/h200/benchmarks.json")
+_LINKED = ("benchmarks", "tests/*", "tests/data/h200/*")
+"""Files that pages only name: links to those of the checkout, where nothing was copied."""
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +35,9 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
     for file in _FILES:
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / file, root / file)
+    for named in (path for pattern in _LINKED for path in ROOT.glob(pattern)):
+        if not (link := root / named.relative_to(ROOT)).exists():
+            link.symlink_to(named)
     return Project(root)
 
 

@@ -61,6 +61,8 @@ def test_a_page_contains_the_texts_of_its_scripts_in_its_language(built: Path) -
 
 def test_every_switcher_links_to_an_existing_page(built: Path) -> None:
     for file in built.rglob("*.html"):
+        if file.parent.name == "replays":  # a page of its own, without the bar
+            continue
         found = re.search(r'switcher" href="([^"]+)"', file.read_text(encoding="utf-8"))
         assert found, file
         address = found[1].replace("/lab/", f"{built}/")  # the page for wrong addresses

@@ -11,6 +11,7 @@ from tooling.book.editions import Edition
 from tooling.book.site.inputs import digest
 from tooling.book.site.stamps import Stamp
 from tooling.project import Project
+from tooling.text import ENGLISH, languages
 
 _DIRECTIVE = re.compile(r"\{\{#replay[^}]*\}\}")
 _STYLE, _SCRIPT = "replay.css", "replay.js"
@@ -61,5 +62,6 @@ def _make(project: Project, every: Sequence[Edition], folder: Path) -> None:
             files = Files(assets + _STYLE, assets + _SCRIPT)
             page = folder / edition.language / page_name(selection, state)
             page.parent.mkdir(exist_ok=True)
-            trace = recorded.in_language(edition.language)
-            page.write_text(to_html(trace, recorded.title, edition.language, files=files), encoding="utf-8")
+            language = edition.language if edition.language in languages() else ENGLISH
+            trace = recorded.in_language(language)
+            page.write_text(to_html(trace, recorded.title, language, files=files), encoding="utf-8")
