@@ -40,13 +40,15 @@ MISSPELLED = {
     # options before the command
     "--verson": "unknown option --verson\n  try: did you mean `--version`?",
     "--target sim run p15": "unknown option --target\n"
-    "  try: an option stands after the command: `tooling run --target sim p15`",
+    "  try: an option belongs after the command: `tooling run --target sim p15`",
     # actions
     "book chek": "`tooling book` has no action `chek`\n  try: did you mean `check`?",
     "book sreve --port 3001": "`tooling book` has no action `sreve`\n  try: did you mean `serve`?",
     "matrix biuld": "`tooling matrix` has no action `biuld`\n  try: did you mean `build`?",
     "check-translations stauts": "`tooling check-translations` has no action `stauts`\n"
     "  try: did you mean `status`?",
+    "check-translations --lang ko stamp cover.md": "`tooling check-translations` takes `stamp` for a page, "
+    "since an option is before it\n  try: write the action first: `tooling check-translations stamp ...`",
     "check-translations stmap puzzle_01": "`tooling check-translations` has no action `stmap`\n"
     "  try: did you mean `stamp`?",
     # options

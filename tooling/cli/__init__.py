@@ -232,7 +232,7 @@ def _without_command(before: list[str], words: list[str]) -> int:
     named = next((word for word in words if word in {command.name for command in known}), None)
     if named:
         others = [word for word in (*before, *words) if word != named]
-        hint = f"an option stands after the command: `{shlex.join(('tooling', named, *others))}`"
+        hint = f"an option belongs after the command: `{shlex.join(('tooling', named, *others))}`"
     else:
         near = nearest(option, ("--help", "--version"))
         hint = proposal(near) if near else parser.where_help_is

@@ -19,7 +19,7 @@ class Command(Struct, frozen=True):
         name: what a user types; of an action, its own word.
         help: its line of the list.
         options: the class of its options; None where it has actions.
-        description: stands at the beginning of its help, epilog at the end.
+        description: is at the beginning of its help, epilog at the end.
         laid_out: description and epilog are broken into lines already.
         actions: what it can do.
         default: the action that is meant where none is named; empty: one must be named.
@@ -463,4 +463,9 @@ def action_instead_of_page(name: str, page: str) -> UsageError | None:
     """The error of a page that does not exist and is likely to be a misspelled action; None: it is not."""
     command = next(command for command in COMMANDS if command.name == name)
     near = nearest(page, [action.name for action in command.actions])
+    if near == (page,):
+        return UsageError(
+            f"`{command.prog}` takes `{page}` for a page, since an option is before it",
+            hint=f"write the action first: `{command.prog} {page} ...`",
+        )
     return UsageError(f"`{command.prog}` has no action `{page}`", hint=proposal(near)) if near else None
