@@ -23,6 +23,8 @@ settings.load_profile("project")
 _OF_WORKFLOW = {
     name: os.environ.pop(name) for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY") if name in os.environ
 }
+for _name in ("UV", "POE_ACTIVE", "PIXI_ENVIRONMENT_NAME"):
+    os.environ.pop(_name, None)  # commands in hints have the form `tooling …`, however the tests were started
 for _name in ("PUZZLE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
     if os.environ.get(_name, "").startswith("ko"):  # tests expect English unless they say otherwise
         os.environ[_name] = "C.UTF-8"

@@ -94,4 +94,5 @@ def test_every_puzzle_says_in_a_sentence_what_it_computes(real: Project) -> None
 @pytest.mark.parametrize(("language", "folder"), [("en", "book"), ("ko", "i18n/ko/book")])
 def test_parts_are_named_as_in_the_contents(real: Project, language: str, folder: str) -> None:
     parts = dict.fromkeys(entry.part for entry in read_summary(real.root / folder / "src") if entry.part)
-    assert [title.render(language) for title in PART_TITLES.values()] == list(parts)
+    *of_puzzles, _ = parts  # the last part has no puzzles
+    assert [title.render(language) for title in PART_TITLES.values()] == of_puzzles

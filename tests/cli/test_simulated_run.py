@@ -67,7 +67,8 @@ def test_the_simulated_amd_gpu_has_no_counters_to_judge(tmp_path: Path) -> None:
     assert result.returncode == ExitCode.NOT_POSSIBLE, result.stdout + result.stderr
     assert "p32 --two-way on simulated AMD GPU (gfx942) (--target sim-amd)" in result.stdout
     assert "p32 --two-way: values right, counters not judged" in result.stdout
-    assert "only the simulated NVIDIA GPU has, not simulated AMD GPU (gfx942)" in result.stdout
+    shown = " ".join(result.stdout.split())
+    assert "only the simulated NVIDIA GPU has, not simulated AMD GPU (gfx942)" in shown
 
 
 def test_no_network_is_needed() -> None:

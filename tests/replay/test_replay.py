@@ -162,6 +162,7 @@ def test_what_the_page_holds_is_what_memory_holds(tmp_path: Path, monkeypatch: p
         assert stored and not stored & {cell for cell, _ in move["after"]}
 
 
+@pytest.mark.slow
 @on_the_simulated_gpu
 def test_the_lanes_of_a_shuffle_show_what_they_receive_and_from_whom(tmp_path: Path) -> None:
     page = tmp_path / "p24.html"
@@ -181,6 +182,7 @@ def test_the_lanes_of_a_shuffle_show_what_they_receive_and_from_whom(tmp_path: P
     assert says == "Line 88: threads 0–31 exchange values: thread 0 receives 256 from thread 16."
 
 
+@pytest.mark.slow
 @on_the_simulated_gpu
 def test_a_simulated_amd_gpu_has_warps_of_64_threads(tmp_path: Path) -> None:
     page = tmp_path / "p24.html"
@@ -195,6 +197,7 @@ def test_a_simulated_amd_gpu_has_warps_of_64_threads(tmp_path: Path) -> None:
     assert list(cells_after(trace, len(trace["steps"]) - 2)[2].values()) == [total]
 
 
+@pytest.mark.slow
 @on_the_simulated_gpu
 def test_several_blocks_are_shown_side_by_side(tmp_path: Path) -> None:
     page = tmp_path / "p34.html"
@@ -210,6 +213,7 @@ def test_several_blocks_are_shown_side_by_side(tmp_path: Path) -> None:
     assert arrived in data["says"]
 
 
+@pytest.mark.slow
 @on_the_simulated_gpu
 def test_a_race_between_blocks_shows_both_blocks(tmp_path: Path) -> None:
     page = tmp_path / "p34.html"

@@ -46,7 +46,7 @@ def test_values_from_absent_lanes_alone_are_found(
     assert explain(finding).what == (
         f"a warp shuffle takes a value from lane {lane}, but only the lanes {mask:#010x} take part"
     )
-    assert f"{lane}번 레인" in explain(finding, "ko").what
+    assert f"레인 {lane}에서" in explain(finding, "ko").what
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "adversarial", "random:3"])

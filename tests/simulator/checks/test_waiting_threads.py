@@ -78,7 +78,7 @@ def test_a_rank_that_no_block_of_the_cluster_has_is_named(blocks: int, cluster: 
     assert explain(finding).what == (
         f"read of 4 bytes in the shared memory of block {rank} of a cluster of {cluster}"
     )
-    assert f"{rank}번 블록" in explain(finding, "ko").what
+    assert f"블록 {rank}의" in explain(finding, "ko").what
 
 
 def test_an_index_far_outside_is_not_a_rank_without_a_cluster() -> None:
