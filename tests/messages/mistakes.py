@@ -23,7 +23,7 @@ from tooling.trials import Trial, build_trial, run_trial
 FOLDER = Path(__file__).parent
 GOLDEN = FOLDER / "golden"
 LANGUAGES = ("en", "ko")
-_WIDTH = 100
+_WIDTH = 10_000  # no line is wrapped: where one breaks would depend on the length of a path
 
 
 class Mistake(Struct, frozen=True):
