@@ -10,7 +10,7 @@ from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
 from tooling.simulator.amd.decoding import opcodes_gfx942
 from tooling.simulator.amd.decoding.decoder import Decoder
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
-from tooling.simulator.amd.instructions import atomics, scalar, vector
+from tooling.simulator.amd.instructions import atomics, matrix, scalar, vector
 from tooling.simulator.amd.instructions.binders import ALONE, ENDS, bind
 from tooling.simulator.amd.instructions.data_share import bind_shared
 from tooling.simulator.amd.instructions.memory import bind_memory
@@ -29,7 +29,7 @@ from tooling.simulator.program.program import (
     order_blocks,
 )
 
-INSTRUCTIONS = (atomics, scalar, vector)
+INSTRUCTIONS = (atomics, matrix, scalar, vector)
 """Each of these modules enters its instructions into `binders.BINDERS` when it is imported."""
 
 for _tables in (opcodes_gfx942,):
