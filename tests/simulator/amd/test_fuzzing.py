@@ -110,9 +110,9 @@ def launch_once(module: CodeObject, name: str, chance: random.Random) -> None:
 
 @pytest.mark.parametrize("accelerator", ["gfx942", "gfx1100"])
 def test_damaged_code_objects_are_refused_or_run_to_an_end(accelerator: str) -> None:
-    refused, ran = run_damaged(range(150), accelerator)
-    assert refused > 20
-    assert ran > 50
+    refused, ran = run_damaged(range(60), accelerator)
+    assert refused > 10
+    assert ran > 20
 
 
 @pytest.mark.slow
