@@ -8,6 +8,7 @@ import subprocess
 import time
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -178,7 +179,7 @@ def test_a_kernel_for_wavefronts_of_64_threads_is_refused() -> None:
     """gfx1100 has a mode with 64 lanes, which Mojo does not use."""
     image = bytearray(code_objects("defects", "gfx1100")[0])
     kernels = read_code_object(bytes(image), GFX1100).kernels
-    elf = ELFFile(BytesIO(image))
+    elf: Any = ELFFile(BytesIO(image))
     for symbol in elf.get_section_by_name(".dynsym").iter_symbols():
         if symbol.name.endswith(".kd"):
             (segment,) = (

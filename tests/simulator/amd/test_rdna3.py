@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tinygrad.renderer.amd import dsl
-from tinygrad.runtime.autogen.amd.rdna3 import ins
+from tinygrad.runtime.autogen.amd.rdna3 import ins as instructions
 
 from tooling.simulator.amd.architectures import GFX1100
 from tooling.simulator.amd.code_object.errors import UnknownInstruction
@@ -22,6 +22,7 @@ from tooling.simulator.gpu.device_memory import DeviceMemory
 from tooling.simulator.gpu.launch import Dim3, Launch
 
 LANES = 32
+ins: Any = instructions  # without types
 S, V = dsl.s, dsl.v
 LANE = V[0]
 """At the start, this register has the lane's number."""
@@ -34,7 +35,7 @@ def code_object(code: bytes) -> CodeObject:
         "kernel", True, (Parameter("buffer", 0, 8, 1),), (), {}, (), (), (), descriptor=descriptor
     )
     return CodeObject(
-        (0, 0), ("gfx1100",), 64, {"kernel": kernel}, {}, (), {}, (), str(hash(code)), "", "gfx1100",
+        (0, 0), ("gfx1100",), 64, {"kernel": kernel}, {}, (), {}, {}, str(hash(code)), "", "gfx1100",
         code=code, code_address=0, segments=(Segment(0, code, len(code)),), image_bytes=len(code),
         function_offsets=(0,),
     )  # fmt: skip
@@ -58,7 +59,7 @@ def execute(*body: Any, result: Any = V[1]) -> list[int]:
     backend_for("gfx1100").decode(module, kernel)
     launch = Launch(kernel, Dim3(1), Dim3(LANES), Dim3(1), 0, struct.pack("<Q", buffer))
     assert engine.run(launch, module, memory).error is None
-    return memory.view(buffer, 4 * LANES).view("<u4").tolist()
+    return [int(word) for word in memory.view(buffer, 4 * LANES).view("<u4")]
 
 
 def test_both_components_read_before_either_writes() -> None:
