@@ -222,6 +222,7 @@ def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
 
 
 @pytest.mark.mojo
+@pytest.mark.slow
 def test_a_solution_still_does_what_its_trace_says(real: Project) -> None:
     from tooling.book.figures.tracing import record
 

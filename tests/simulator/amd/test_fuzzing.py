@@ -107,9 +107,9 @@ def launch_once(module: CodeObject, name: str, chance: random.Random) -> None:
 
 
 def test_damaged_code_objects_are_refused_or_run_to_an_end() -> None:
-    refused, ran = run_damaged(range(150))
-    assert refused > 20
-    assert ran > 50
+    refused, ran = run_damaged(range(60))
+    assert refused > 10
+    assert ran > 20
 
 
 @pytest.mark.slow
