@@ -61,14 +61,15 @@ def test_a_gpu_with_another_number_of_lanes_is_refused_with_both_numbers() -> No
     )
 
 
-def test_the_simulated_amd_gpu_does_not_run_graphs() -> None:
+@pytest.mark.parametrize("kind", [TargetKind.SIM_AMD, TargetKind.SIM_GFX1100])
+def test_the_simulated_amd_gpu_does_not_run_graphs(kind: TargetKind) -> None:
     selection = needing((8, 0))
     graph = replace(selection, program=replace(selection.program, language=ProgramLanguage.PYTHON))
-    assert gate(selection, TargetKind.SIM_AMD) is None
+    assert gate(selection, kind) is None
     with pytest.raises(ModeGated) as caught:
-        choose(graph, "sim-amd")
+        choose(graph, kind.value)
     assert str(caught.value) == (
-        "`p01` does not run on the target `sim-amd`\n"
+        f"`p01` does not run on the target `{kind.value}`\n"
         "  why: graphs of MAX are not supported on the simulated AMD GPU yet\n"
         "  try: it runs on: nvidia, amd, apple, sim"
     )
@@ -96,7 +97,7 @@ def test_a_gpu_with_a_lower_one_is_refused_with_both_numbers(
         choose(selection, "nvidia")
     assert str(caught.value) == (
         f"`p01` does not run on the target `nvidia`\n  why: {english}\n"
-        "  try: it runs on: amd, apple, sim, sim-amd"
+        "  try: it runs on: amd, apple, sim, sim-amd, sim-gfx1100"
     )
     assert caught.value.exit_code == 4
 

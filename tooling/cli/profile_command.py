@@ -34,7 +34,7 @@ def command(options: ProfileOptions) -> int:
     baseline = read_baseline(options.baseline) if options.baseline else None
     terminal = open_terminal(sys.stderr if "-" in (options.json, options.csv) else sys.stdout)
     target = simulated_gpu(TargetKind(options.target))
-    if options.html and target.kind is TargetKind.SIM_AMD:
+    if options.html and target.kind is not TargetKind.SIM:
         raise UsageError(
             "--html draws the sectors and banks of an NVIDIA GPU", hint="use the table, --json or --csv"
         )

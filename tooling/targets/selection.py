@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import ProgramLanguage
+from tooling.catalog.model import ProgramLanguage, Vendor
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.targets.model import Absence, Choice, Target, TargetKind
@@ -51,7 +51,7 @@ def gate(selection: Selection, kind: TargetKind, target: Target | None = None) -
     because: Sentence = requirement.because or _NOT_SUPPORTED
     if requirement.unsupported:
         return because
-    if kind is TargetKind.SIM_AMD and selection.program.language is ProgramLanguage.PYTHON:
+    if kind.simulated and kind.vendor is Vendor.AMD and selection.program.language is ProgramLanguage.PYTHON:
         return _NO_GRAPHS
     if requirement.compute and target and target.compute and target.compute < requirement.compute:
         return _TOO_OLD.of(
