@@ -198,3 +198,10 @@ def test_elements_after_a_result_show_only_a_write_past_the_end() -> None:
         assert words in what
         assert "3" in cause
         assert advice
+
+
+def test_a_subnormal_number_may_be_printed_with_one_digit() -> None:
+    """The smallest float32, 1.4e-45, is printed as 1e-45."""
+    smallest = np.array([1, 3], np.uint32).view(np.float32)
+    assert _agrees((1e-45, 4e-45), smallest)
+    assert not _agrees((1e-45, 4e-44), smallest)

@@ -394,8 +394,10 @@ def _item_agrees(item: object, element: Array) -> bool:
     if item == value:
         return True
     # Printed numbers have fewer digits than some types, so a small difference is not a mismatch.
-    precision = _PRECISION.get(element.dtype.name, 0.0)
-    return bool(np.isfinite(item) and np.isfinite(value) and abs(item - value) <= 4 * precision * abs(value))
+    allowed = _PRECISION.get(element.dtype.name, 0.0) * abs(value)
+    if element.dtype.kind == "f":
+        allowed = max(allowed, float(abs(np.spacing(element))))  # a subnormal number has few digits
+    return bool(np.isfinite(item) and np.isfinite(value) and abs(item - value) <= 4 * allowed)
 
 
 def _failure(transcript: Transcript) -> str:
