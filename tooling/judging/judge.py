@@ -210,7 +210,7 @@ def _confirmed(
     if case.errors:
         return _instead(problem, "mismatch", "after-findings")
     for mistake in mistakes():
-        if all(each.digests.get(problem.output) == mistake.digests.get(each.dataset) for each in cases):
+        if all(each.digests.get(problem.output) in mistake.digests.get(each.dataset, ()) for each in cases):
             return _instead(problem, "known-mistake", because=mistake.because)
     others = [
         other
