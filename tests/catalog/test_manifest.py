@@ -222,6 +222,19 @@ def test_a_mistake_is_reported_with_key_and_position(
     assert (error.where.line, error.where.column) == position
 
 
+def test_flags_in_hints_are_marked_as_code() -> None:
+    """Pages would show a bare `--flag` with a dash in place of its hyphens."""
+    bare = [
+        f"{puzzle.id}: {text}"
+        for puzzle in load_catalogue(Project(REPOSITORY))
+        for mode in puzzle.modes
+        for hint in mode.hints
+        for language in ("en", "ko")
+        if "--" in "".join((text := hint.render(language)).split("`")[::2])
+    ]
+    assert bare == []
+
+
 def test_fewer_than_three_hints_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="at least 3 hints, not 2"):
         load(tmp_path, "\n".join(MANIFEST.splitlines()[:-1]))
