@@ -153,6 +153,9 @@ def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
         (("    anchors: [add_10]", "    targets: {intel: {}}"), (11, 22), "intel: unknown vendor"),
         (("    anchors: [add_10]", "    targets: {amd: {compute: '9.0'}}"), (11, 30), "only NVIDIA GPUs"),
         (("    anchors: [add_10]", "    targets: {nvidia: {compute: '9.0'}}"), (11, 23), "`because`"),
+        (("    anchors: [add_10]", "    targets: {nvidia: {lanes: 64}}"), (11, 31), "on AMD GPUs only"),
+        (("    anchors: [add_10]", "    targets: {amd: {lanes: 16}}"), (11, 28), "must be 32 or 64"),
+        (("    anchors: [add_10]", "    targets: {amd: {lanes: 64}}"), (11, 20), "`because`"),
         (
             (", shape: [8]", ", shape: [8], simulated: []"),
             (13, 60),

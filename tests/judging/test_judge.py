@@ -159,6 +159,13 @@ def test_a_refused_launch_is_reported_with_the_simulators_message() -> None:
     assert "handed in are right" in problem.cause.render("en")
 
 
+def test_another_size_explains_the_programs_own_failure() -> None:
+    used = USED | {"a": Buffer("float32", A[:-1].tobytes())}
+    transcript = Transcript("", "Unhandled exception …", Ending.EXITED, 1, 0.1)
+    (problem,) = judge_case(MODE, CASE, transcript, used, {"out": RIGHT}).problems
+    assert problem.what.render("en") == "`a` has 3 elements, not 4"
+
+
 def test_a_mismatch_explains_the_programs_own_failure() -> None:
     wrong = Buffer("float32", np.zeros(4, np.float32).tobytes())
     assert names(wrong, status=1, stderr="Unhandled exception …") == ["never-written"]

@@ -112,7 +112,7 @@ def judge_case(
         never_submitted = all(output.name not in submitted for output in mode.outputs)
         if never_submitted:
             problems = [_early(transcript)]
-        elif len(problems) == wrong_before:
+        elif len(problems) == wrong_before and not other_input:  # other input explains an error, too
             problems.append(explained("program-error", detail=_failure(transcript)))
     if launches == 0 and not problems:
         problems.append(explained("not-launched"))

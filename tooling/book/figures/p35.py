@@ -62,7 +62,7 @@ def draw_addresses(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     canvas.label(left, 16, Text("address in bytes"), size=12, quiet=True)
     for word in range(words):
         x = left + word * cell
-        canvas.label(x + 2, 38, str(word * _WORD), size=10 if narrow else 12, mono=True, quiet=True)
+        canvas.label(x + 2, 38, str(word * _WORD), size=11 if narrow else 12, mono=True, quiet=True)
         canvas.cell(x + 1, 48, cell - 2, high, str(word), ink=Ink.PLAIN, size=11 if narrow else 13)
     for boundary in range(0, words + 1, _VECTOR // _WORD):
         x = left + boundary * cell
