@@ -325,7 +325,7 @@ def test_a_verdict_that_a_busy_machine_caused_is_not_recorded(
     monkeypatch.setattr("tooling.toolchain.find_toolchain", lambda: None)
     selection = PuzzleIndex(real).selection("p33", ["--tensor-core"])
     with pytest.raises(
-        BookError, match=r"p33 --tensor-core \(unsolved\) was ended by its time limit of 60 s"
+        BookError, match=r"p33 --tensor-core \(unsolved\) was ended by its time limit of 300 s"
     ):
         record(real, selection, "unsolved", "en", "sim")
 
