@@ -261,7 +261,8 @@ COMMANDS: tuple[Command, ...] = (
         options.ProfileOptions,
         "Runs a puzzle on the simulated GPU and counts, for each kernel and each line: sectors "
         "per request, bank conflicts, divergence, bytes and barriers. The counts equal those of Nsight "
-        "Compute on an H200; times are never shown, they need a real GPU.",
+        "Compute on an H200; with `--target sim-amd` they follow AMD's documents, and no AMD GPU has "
+        "confirmed them. Times are never shown, they need a real GPU.",
         "Examples: tooling profile p15 --solution --html p15.html; tooling profile my_kernel.mojo",
     ),
     Command(

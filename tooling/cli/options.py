@@ -240,6 +240,7 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
         str, Positional("p15, a variant such as p15_tile_tensor, a .mojo file, or ./an_executable")
     ]
     solution: Annotated[bool, Option("the solution instead of the problem file")] = False
+    target: Annotated[SimulatedName, Option("the simulated GPU to run on (default: sim)")] = "sim"
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, Option("write the counters as JSON (`-`: to stdout)", "FILE")] = None
     html: Annotated[str | None, Option("write a page with pictures of the accesses", "FILE")] = None
@@ -249,7 +250,7 @@ class ProfileOptions(Struct, frozen=True, kw_only=True):
     baseline: Annotated[
         Path | None, Option("compare with an earlier profile, written with --json", "FILE")
     ] = None
-    ptx: Annotated[bool, Option("show the PTX instructions of each line")] = False
+    ptx: Annotated[bool, Option("show the instructions of each line")] = False
     kernel_name: Kernel = ""
     launch_skip: LaunchSkip = 0
     launch_count: LaunchCount = None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def command(options: ProfileOptions) -> int:
     from rich.console import Console
 
-    from tooling.cli.parser import option_names
+    from tooling.cli.parser import UsageError, option_names
     from tooling.cli.subject import chosen_subject, exit_code_of, simulated_gpu
     from tooling.reports.files import write_report
     from tooling.reports.terminal import open_terminal
@@ -29,10 +29,16 @@ def command(options: ProfileOptions) -> int:
     from tooling.simulator.counters.texts import say
     from tooling.simulator.gpu.stop_texts import NO_TIMES
     from tooling.target_run import RunOptions, simulated_run
+    from tooling.targets.model import TargetKind
 
     baseline = read_baseline(options.baseline) if options.baseline else None
     terminal = open_terminal(sys.stderr if "-" in (options.json, options.csv) else sys.stdout)
-    subject, unfinished = chosen_subject(options, simulated_gpu(), option_names(ProfileOptions))
+    target = simulated_gpu(TargetKind(options.target))
+    if options.html and target.kind is not TargetKind.SIM:
+        raise UsageError(
+            "--html draws the sectors and banks of an NVIDIA GPU", hint="use the table, --json or --csv"
+        )
+    subject, unfinished = chosen_subject(options, target, option_names(ProfileOptions))
     # The memory check alone: it keeps a faulty access from ending the kernel.
     settings = RunOptions(
         environment=subject.environment,
@@ -43,6 +49,7 @@ def command(options: ProfileOptions) -> int:
         language=options.lang,
         graphs=subject.graphs,
         count=True,
+        instruction_set=target.instruction_set,
         selection=options.launches,
     )
     run = simulated_run(subject.command, settings)

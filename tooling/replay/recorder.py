@@ -33,7 +33,6 @@ from tooling.simulator.checks.base import CheckHook, lanes_of, source_position
 from tooling.simulator.checks.findings import Finding, Severity, SourcePosition, explain
 from tooling.simulator.counters.hook import route_of, service_of
 from tooling.simulator.counters.measure import measure
-from tooling.simulator.counters.sectors import SECTOR
 from tooling.simulator.counters.warp_rows import warp_rows
 from tooling.simulator.engine.executor import Engine, Job
 from tooling.simulator.gpu.clusters import blocks_of, clusters_of
@@ -167,7 +166,8 @@ class Recorder(Hook):
 
     def launch_begin(self, context: LaunchContext) -> None:
         self._context = context
-        self._read = backend_of(context.module).registers_read(context)
+        backend = backend_of(context.module)
+        self._read, self._rules = backend.registers_read(context), backend.counting
         self._ranks = np.full(context.blocks, -1)
         self._ranks[list(self._blocks)] = np.arange(len(self._blocks))
 
@@ -195,7 +195,7 @@ class Recorder(Hook):
                 if allocation is not None and allocation.live and not allocation.internal:
                     self._pointers.setdefault(self._global(allocation), {})[number] = address
 
-    def issue(self, instructions: Sequence[Instruction], lanes: Lanes) -> None:
+    def issue(self, instructions: Sequence[Instruction], lanes: Lanes, executing: int | None) -> None:
         if not self._running:
             return
         own = self._own_lanes(lanes)
@@ -494,14 +494,15 @@ class Recorder(Hook):
         if not len(lanes) or access.transfer is not None:
             return 0, 0
         own = lanes_of(access, lanes)
-        rows = warp_rows(own, self.context.threads_per_block)
+        rows = warp_rows(own, self.context.threads_per_block, self._rules.lanes)
         if rows is None:
             return 0, 0
         service = service_of(own) if own.space is Space.SHARED else None
-        traffic, _ = measure(rows.addresses, own.bytes, route_of(own, self._read), service)
+        route = route_of(own, self._read, self._rules)
+        traffic, _ = measure(rows.addresses, own.bytes, route, service, self._rules)
         if service is not None:
             return traffic.wavefronts, traffic.wavefronts - traffic.conflicts
-        return traffic.sectors, -(-traffic.used_bytes // SECTOR)
+        return traffic.sectors, -(-traffic.used_bytes // self._rules.line_bytes)
 
     def _settle(self) -> None:
         """Read what the stores since the last event have left in memory."""

@@ -108,6 +108,11 @@ def launch_once(module: CodeObject, name: str, chance: random.Random) -> None:
         assert render(finding)
 
 
+def test_an_argument_of_a_damaged_size_is_refused() -> None:
+    """One of the hundred thousand: the size of a hidden argument was negative."""
+    assert run_damaged(range(1892, 1893), "gfx942") == (1, 0)
+
+
 @pytest.mark.parametrize("accelerator", ["gfx942", "gfx1100"])
 def test_damaged_code_objects_are_refused_or_run_to_an_end(accelerator: str) -> None:
     refused, ran = run_damaged(range(60), accelerator)

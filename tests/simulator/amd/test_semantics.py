@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tinygrad.runtime.autogen.amd.cdna import str_pcode as cdna
 from tinygrad.runtime.autogen.amd.rdna3 import str_pcode as rdna3
 
@@ -179,6 +180,26 @@ def test_the_division_instructions_divide(kind: str, exponents: int) -> None:
         np.testing.assert_allclose(found[subnormal], wanted[subnormal], rtol=0, atol=5e-324)
         found[subnormal] = wanted[subnormal]
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_the_factor_of_the_pseudo_code_does_not_divide(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Why V_DIV_FMAS is not compared: its pseudo-code multiplies by one factor, in both directions."""
+    dtype = DTYPES[kind].type
+    name, scale = f"v_div_fmas_{kind}", dtype(2.0 ** (32 if kind == "f32" else 64))
+    fused = OPERATIONS[f"v_fma_{kind}"].function
+
+    def as_written(a: Any, b: Any, c: Any, scaled: Any) -> Any:
+        return np.where(scaled, scale * fused(a, b, c), fused(a, b, c))
+
+    operation = replace(OPERATIONS[name], function=as_written)
+    monkeypatch.setitem(OPERATIONS, name, operation)
+    largest, tiny = np.finfo(dtype).max, np.finfo(dtype).tiny
+    n = np.array([largest / 2, tiny * 4], dtype)
+    d = np.array([1.5, 12], dtype)
+    with np.errstate(all="ignore"):
+        found, wanted = divide(kind, n, d), n / d
+    assert (found != wanted).all()
 
 
 def test_a_wrong_operation_is_found() -> None:

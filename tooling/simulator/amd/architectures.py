@@ -80,7 +80,8 @@ class HipAttribute(IntEnum):
 
 
 def _device(name: str, number: int, lanes: int, units: int, version: tuple[int, int]) -> Device:
-    """A device with 64 KiB of LDS for each of its compute units."""
+    """A device with 64 KiB of LDS for each of its compute units. Its memory clock is unknown (0): AMD's data
+    sheets give the bandwidth, and HIP does not define how many transfers a cycle has."""
     threads, shared = 1024, 65536
     it = HipAttribute
     attributes = {
@@ -91,7 +92,7 @@ def _device(name: str, number: int, lanes: int, units: int, version: tuple[int, 
         it.MaxBlockDimX: MAX_BLOCK[0], it.MaxBlockDimY: MAX_BLOCK[1], it.MaxBlockDimZ: MAX_BLOCK[2],
         it.MaxGridDimX: MAX_GRID[0], it.MaxGridDimY: MAX_GRID[1], it.MaxGridDimZ: MAX_GRID[2],
         it.MaxThreadsPerBlock: threads, it.MaxThreadsPerMultiProcessor: 2048,
-        it.MemoryBusWidth: 8192, it.MemoryClockRate: 1300000, it.MultiprocessorCount: units,
+        it.MemoryBusWidth: 8192, it.MemoryClockRate: 0, it.MultiprocessorCount: units,
         it.PageableMemoryAccess: 0, it.PciBusId: 0, it.PciDeviceId: 0, it.PciDomainID: 0,
         it.MaxRegistersPerBlock: 65536, it.MaxRegistersPerMultiprocessor: 2 * 65536,
         it.MaxSharedMemoryPerBlock: shared, it.SharedMemPerBlockOptin: shared,

@@ -43,21 +43,26 @@ class Wavefronts(Struct, frozen=True, eq=False):
     conflicts: Ints
 
 
-def count_wavefronts(rows: Ints, width: int, service: Service) -> Wavefronts:
+def count_wavefronts(rows: Ints, width: int, service: Service, order: Ints | None = None) -> Wavefronts:
     """The cost of one shared-memory instruction.
 
     Args:
-        rows: (w, 32) byte offsets in the block's window.
+        rows: (w, lanes) byte offsets in the block's window.
         width: bytes per lane: 1, 2, 4, 8 or 16.
+        order: (passes, n) the lanes that each pass serves; None: the rules of an H200.
     """
     words = max(1, width // WORD)
+    single = service in (Service.SINGLE, Service.EXCHANGE)
+    if order is not None:
+        parts = split(rows[:, order].reshape(len(rows), -1), words, len(order))
+        depth = _deepest_bank(parts, single=single).reshape(-1, len(order)).sum(axis=1)
+        return Wavefronts(depth, depth - (parts >= 0).any(axis=1).reshape(-1, len(order)).sum(axis=1))
     fronts = np.zeros(len(rows), np.int64)
     passes = np.zeros(len(rows), np.int64)
     joined = joins(rows, width, service)
     for choice, count in ((~joined, words), (joined, words // 2)):
         if count and choice.any():
             parts = split(rows[choice], words, count)
-            single = service in (Service.SINGLE, Service.EXCHANGE)
             fronts[choice] = _deepest_bank(parts, single=single).reshape(-1, count).sum(axis=1)
             passes[choice] = (parts >= 0).any(axis=1).reshape(-1, count).sum(axis=1)
     conflicts = fronts - passes

@@ -80,7 +80,7 @@ def show_difference(
 def _show_kernel(
     kernel: KernelProfile, before: Mapping[str, float], console: Console, language: str, path: Path
 ) -> None:
-    now = values(kernel.counts)
+    now = values(kernel.counts, kernel.rules)
     names = [name for name in {**before, **now} if before.get(name, 0) != now.get(name, 0)]
     if not names:
         console.print(escape(say("equal", language, kernel=kernel.name, file=path)), highlight=False)

@@ -7,9 +7,10 @@ import io
 import json
 from collections.abc import Sequence
 
-from tooling.simulator.counters.metrics import COMPARABLE, OWN, values
+from tooling.simulator.counters.metrics import COMPARABLE, metrics_of, values
 from tooling.simulator.counters.profile import KernelProfile, LineProfile
 from tooling.simulator.gpu.launch import Dim3
+from tooling.simulator.program.counting import CountingRules
 
 VERSION = 1
 
@@ -24,7 +25,9 @@ def to_json(kernels: Sequence[KernelProfile], program: str, status: int) -> str:
         "version": VERSION,
         "program": program,
         "status": status,
-        "comparable": [metric.name for metric in COMPARABLE],
+        "comparable": [
+            metric.name for metric in COMPARABLE if all(kernel.rules.measured for kernel in kernels)
+        ],
         "kernels": [_kernel(kernel) for kernel in kernels],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -39,7 +42,7 @@ def to_csv(kernels: Sequence[KernelProfile]) -> str:
     )
     for number, kernel in enumerate(kernels):
         head = [number, kernel.name, _extents(kernel.block), _extents(kernel.grid)]
-        for metric in (*COMPARABLE, *OWN):
+        for metric in metrics_of(kernel.rules):
             table.writerow([*head, metric.name, metric.unit, metric.read(kernel.counts)])
     return stream.getvalue()
 
@@ -56,16 +59,16 @@ def _kernel(kernel: KernelProfile) -> dict[str, object]:
         "block": list(kernel.block),
         "launches": kernel.launches,
         "faults": kernel.faults,
-        "metrics": values(kernel.counts),
-        "lines": [_line(line) for line in kernel.in_order()],
+        "metrics": values(kernel.counts, kernel.rules),
+        "lines": [_line(line, kernel.rules) for line in kernel.in_order()],
     }
 
 
-def _line(profile: LineProfile) -> dict[str, object]:
+def _line(profile: LineProfile, rules: CountingRules) -> dict[str, object]:
     return {
         "file": profile.line.file,
         "line": profile.line.number,
-        "metrics": values(profile.counts),
+        "metrics": values(profile.counts, rules),
         "accesses": [
             {"route": access.route.value, "ptx": access.form, "column": access.column}
             for access in profile.accesses.values()

@@ -7,23 +7,24 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct, field
 
-from tooling.simulator.backends import backend_of
+from tooling.simulator.backends import backend_of, default_backend
 from tooling.simulator.checks.base import lanes_of, survivors
 from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.issue import IssueCounter
 from tooling.simulator.counters.measure import measure
 from tooling.simulator.counters.traffic import Counts, Route
 from tooling.simulator.counters.warp_rows import warp_rows, warps_and_lanes
-from tooling.simulator.gpu.code_model import Instruction, Integer, Register
+from tooling.simulator.gpu.code_model import Instruction, Integer
 from tooling.simulator.gpu.hooks import Access, AccessKind, Hook, Ints, LaunchContext, Space
 from tooling.simulator.gpu.lanes import Lanes
+from tooling.simulator.program.counting import CountingRules
 
 
 class Sample(Struct, frozen=True, eq=False):
     """The most expensive request of an instruction; of equal ones the first.
 
     Attributes:
-        addresses: (32,) byte addresses (GLOBAL) or offsets in the window, NONE for absent lanes.
+        addresses: (lanes of a warp,) byte addresses (GLOBAL) or offsets in the window, NONE for absent lanes.
         width: bytes per lane.
         cost: sectors, or wavefronts in shared memory.
         warp: its number in the launch; service: how banks serve it (shared memory).
@@ -56,34 +57,37 @@ class CounterHook(Hook):
         self._issue = IssueCounter(1)
         self._threads_per_block = 1
         self._read: frozenset[str] = frozenset()
+        self._rules = default_backend().counting
 
     def launch_begin(self, context: LaunchContext) -> None:
         self._threads_per_block = context.threads_per_block
-        self._read = backend_of(context.module).registers_read(context)
-        self._issue = IssueCounter(context.threads_per_block)
+        backend = backend_of(context.module)
+        self._rules = backend.counting
+        self._read = backend.registers_read(context)
+        self._issue = IssueCounter(context.threads_per_block, context.lanes_per_block, self._rules.lanes)
 
     def launch_end(self, context: LaunchContext) -> None:
         for instruction, warps, lanes in self._issue.counted():
             counts = self._tally(instruction).counts
             counts.instructions += warps
             counts.lanes += lanes
-            if is_barrier(instruction):
+            if self._rules.is_barrier(instruction):
                 counts.barriers += warps
-            if is_tensor(instruction):
+            if self._rules.is_matrix(instruction):
                 counts.tensor += warps
 
     def batch_begin(self, first_block: int, blocks: int) -> None:
         self._issue.batch(blocks)
 
-    def issue(self, instructions: Sequence[Instruction], lanes: Lanes) -> None:
-        self._issue.issue(instructions, lanes)
+    def issue(self, instructions: Sequence[Instruction], lanes: Lanes, executing: int | None) -> None:
+        self._issue.issue(instructions, lanes, executing)
 
     def warp_sync(self, threads: Ints, masks: np.ndarray, instruction: Instruction) -> None:
-        warps, _ = warps_and_lanes(threads, self._threads_per_block)
+        warps, _ = warps_and_lanes(threads, self._threads_per_block, self._rules.lanes)
         counts = self._tally(instruction).counts
         issued = 1 + int(np.count_nonzero(np.diff(warps)))
         counts.instructions += issued
-        if is_tensor(instruction):
+        if self._rules.is_matrix(instruction):
             counts.tensor += issued
         counts.lanes += len(threads)
 
@@ -97,13 +101,13 @@ class CounterHook(Hook):
             if width != access.bytes:
                 access = survivors(access)
                 access = lanes_of(access, np.flatnonzero(access.addresses % width == 0))
-        rows = warp_rows(access, self._threads_per_block)
+        rows = warp_rows(access, self._threads_per_block, self._rules.lanes)
         if rows is None:
             return
-        route = route_of(access, self._read)
+        route = route_of(access, self._read, self._rules)
         tally = self._tally(access.instruction)
         service = service_of(access) if access.space is Space.SHARED else None
-        traffic, cost = measure(rows.addresses, width, route, service)
+        traffic, cost = measure(rows.addresses, width, route, service, self._rules)
         tally.counts.routes[route].add(traffic)
         most_expensive = int(np.argmax(cost))
         known = tally.samples.get(route)
@@ -123,14 +127,14 @@ class CounterHook(Hook):
         return tally
 
 
-def route_of(access: Access, read: frozenset[str]) -> Route:
-    """The route of an access; an atomic whose result is unused is a reduction, as for ptxas."""
+def route_of(access: Access, read: frozenset[str], rules: CountingRules) -> Route:
+    """The route of an access; an atomic whose result is unused is a reduction."""
     name = access.space.name
     if access.asynchronous:
         return Route[f"{name}_ASYNC"]
     if access.kind is not AccessKind.ATOMIC:
         return Route[f"{name}_{access.kind.name}"]
-    if access.space is Space.GLOBAL and not _returns(access.instruction, read):
+    if access.space is Space.GLOBAL and not rules.returns(access.instruction, read):
         return Route.GLOBAL_REDUCTION
     return Route.GLOBAL_ATOMIC if access.space is Space.GLOBAL else Route.SHARED_ATOMIC
 
@@ -149,28 +153,6 @@ def service_of(access: Access) -> Service:
     # ptxas turns `red.add 1` into a population count of the lanes at each word.
     counting = instruction.opcode == "red" and "add" in instruction.modifiers
     return Service.STORE if counting and instruction.operands[-1] == Integer(1) else Service.SINGLE
-
-
-def is_barrier(instruction: Instruction) -> bool:
-    """Whether warps wait for others of their block or cluster here."""
-    if instruction.opcode not in ("bar", "barrier") or instruction.modifiers[:1] == ("warp",):
-        return False
-    return "arrive" not in instruction.modifiers
-
-
-def is_tensor(instruction: Instruction) -> bool:
-    """Whether tensor cores multiply matrices here."""
-    opcode, modifiers = instruction.opcode, instruction.modifiers
-    return (
-        opcode == "mma"
-        or (opcode == "wmma" and "mma" in modifiers)
-        or (opcode == "wgmma" and "mma_async" in modifiers)
-    )
-
-
-def _returns(instruction: Instruction, read: frozenset[str]) -> bool:
-    destination = instruction.operands[0]
-    return instruction.opcode == "atom" and isinstance(destination, Register) and destination.name in read
 
 
 def _copied_bytes(instruction: Instruction) -> int:

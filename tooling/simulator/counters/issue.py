@@ -27,10 +27,14 @@ class IssueCounter:
 
     Args:
         threads_per_block: threads of a block of the launch.
+        lanes_per_block: the same, with lanes that have no thread if blocks consist of whole warps.
+        size: lanes of a warp.
     """
 
-    def __init__(self, threads_per_block: int) -> None:
+    def __init__(self, threads_per_block: int, lanes_per_block: int | None = None, size: int = LANES) -> None:
         self._threads = threads_per_block
+        self._lanes = lanes_per_block or threads_per_block
+        self._size = size
         self._blocks = 0
         self._runs: dict[int, _Run] = {}
 
@@ -38,21 +42,21 @@ class IssueCounter:
         """A batch of `blocks` blocks runs from now on."""
         self._blocks = blocks
 
-    def issue(self, instructions: Sequence[Instruction], lanes: Lanes) -> None:
-        """These lanes of the batch execute these instructions."""
+    def issue(self, instructions: Sequence[Instruction], lanes: Lanes, executing: int | None = None) -> None:
+        """These lanes of the batch execute these instructions; `executing` of them are not masked off."""
         run = self._runs.get(id(instructions))
         if run is None:
             run = self._runs[id(instructions)] = _Run(instructions)
         if lanes is None:
-            run.warps += self._blocks * -(-self._threads // LANES)
-            run.lanes += self._blocks * self._threads
+            run.warps += self._blocks * -(-self._threads // self._size)
+            run.lanes += self._blocks * self._threads if executing is None else executing
             return
         if lanes is not run.seen:  # loops come back with the same lanes
             numbers = numbers_of(lanes)
-            warps, _ = warps_and_lanes(numbers, self._threads)
+            warps, _ = warps_and_lanes(numbers, self._lanes, self._size)
             run.seen, run.latest = lanes, (1 + int(np.count_nonzero(np.diff(warps))), len(numbers))
         run.warps += run.latest[0]
-        run.lanes += run.latest[1]
+        run.lanes += run.latest[1] if executing is None else executing
 
     def counted(self) -> Iterator[tuple[Instruction, int, int]]:
         """Instruction, warps and lanes for everything that was executed."""

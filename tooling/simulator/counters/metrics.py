@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from tooling.simulator.counters.traffic import Counts, Route
 from tooling.simulator.gpu.hooks import Space
+from tooling.simulator.program.counting import CountingRules
 
 _LOADS = (Route.GLOBAL_LOAD, Route.GLOBAL_ASYNC)
 Value = int | float
@@ -99,7 +100,38 @@ OWN: tuple[Metric, ...] = (
 """Metrics of the simulator only. `ptx.…` count PTX instructions; the hardware executes SASS."""
 
 
-def values(counts: Counts) -> dict[str, Value]:
+def _of_route(route: Route) -> tuple[Metric, ...]:
+    """Numbers of one route, under our own names: requests, and lines or what the banks do."""
+    head, inner = route.value.replace(" ", "_"), ("wavefronts", "conflicts")
+    names = inner if route.space is Space.SHARED else ("sectors",)
+    shown = {"sectors": "lines", "wavefronts": "passes", "conflicts": "bank_conflicts"}
+    counters = ("requests", *names, "lanes", "used_bytes")
+
+    def reader(counter: str) -> Callable[[Counts], Value]:
+        return lambda counts: int(getattr(counts.total(route), counter))
+
+    return tuple(
+        Metric(f"{head}.{shown.get(counter, counter)}", shown.get(counter, counter), reader(counter))
+        for counter in counters
+    )
+
+
+UNMEASURED: tuple[Metric, ...] = (
+    Metric("instructions", "warp instructions", lambda counts: counts.instructions),
+    Metric("lanes_per_instruction", "lanes", lambda counts: round(counts.lanes_per_instruction, 4)),
+    Metric("barriers", "warps", lambda counts: counts.barriers),
+    Metric("matrix_instructions", "warp instructions", lambda counts: counts.tensor),
+    *(metric for route in Route for metric in _of_route(route)),
+)
+"""Metrics of a GPU whose counts no profiler has confirmed, so without the names of one."""
+
+
+def metrics_of(rules: CountingRules) -> tuple[Metric, ...]:
+    """The metrics of a GPU's kernels."""
+    return (*COMPARABLE, *OWN) if rules.measured else UNMEASURED
+
+
+def values(counts: Counts, rules: CountingRules) -> dict[str, Value]:
     """Every metric that is not zero, by name."""
-    found = {metric.name: metric.read(counts) for metric in (*COMPARABLE, *OWN)}
+    found = {metric.name: metric.read(counts) for metric in metrics_of(rules)}
     return {name: value for name, value in found.items() if value}

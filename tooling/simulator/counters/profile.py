@@ -6,13 +6,14 @@ from collections import Counter
 
 from msgspec import Struct, field
 
-from tooling.simulator.backends import backend_of
+from tooling.simulator.backends import backend_of, default_backend
 from tooling.simulator.checks.base import allocation_number, source_position
 from tooling.simulator.counters.hook import Sample, Tally
 from tooling.simulator.counters.traffic import Counts, Route, Traffic
 from tooling.simulator.gpu.hooks import LaunchContext, Space
 from tooling.simulator.gpu.kernel_names import readable_kernel
 from tooling.simulator.gpu.launch import Dim3
+from tooling.simulator.program.counting import CountingRules
 
 
 class Line(Struct, frozen=True):
@@ -76,6 +77,7 @@ class KernelProfile(Struct):
         name: as its author wrote it; `symbol`: as the PTX has it.
         shared_bytes: shared memory of a block, static and dynamic.
         faults: launches that were stopped; their counts end there.
+        rules: how its accesses were counted.
     """
 
     name: str
@@ -87,6 +89,7 @@ class KernelProfile(Struct):
     faults: int = 0
     counts: Counts = field(default_factory=Counts)
     lines: dict[Line, LineProfile] = field(default_factory=dict)
+    rules: CountingRules = field(default_factory=lambda: default_backend().counting)
 
     def in_order(self) -> list[LineProfile]:
         """Its lines, by file and number; last, as one with number 0, library code that accesses no memory."""
@@ -119,13 +122,16 @@ class Profiles:
     def add(self, context: LaunchContext, tallies: dict[int, Tally], *, fault: bool) -> None:
         """Add a launch to its kernel's profile."""
         launch, module = context.launch, context.module
-        kernel_handle = backend_of(module).describe_kernel(module, launch.function, 0)
+        backend = backend_of(module)
+        kernel_handle = backend.describe_kernel(module, launch.function, 0)
         shared = kernel_handle.static_shared + launch.shared_bytes
         key = (module.digest, launch.function.name, launch.grid, launch.block, shared)
         kernel = self._kernels.get(key)
         if kernel is None:
             name = readable_kernel(launch.function.name, module.files.values())
-            kernel = KernelProfile(name, launch.function.name, launch.grid, launch.block, shared)
+            kernel = KernelProfile(
+                name, launch.function.name, launch.grid, launch.block, shared, rules=backend.counting
+            )
             self._kernels[key] = kernel
         kernel.launches += 1
         kernel.faults += fault
@@ -153,7 +159,7 @@ def _add(kernel: KernelProfile, tally: Tally, context: LaunchContext) -> None:
 
 
 def _picture(sample: Sample, route: Route, context: LaunchContext) -> Picture:
-    per_block = -(-context.threads_per_block // 32)
+    per_block = -(-context.threads_per_block // context.warp_size)
     block = context.launch.grid.position(sample.warp // per_block)
     warp = sample.warp % per_block
     if route.space is not Space.GLOBAL:

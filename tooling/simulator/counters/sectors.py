@@ -15,13 +15,14 @@ SECTOR = 32
 """Bytes of a sector."""
 
 
-def global_sectors(rows: Ints) -> Ints:
+def global_sectors(rows: Ints, line: int = SECTOR) -> Ints:
     """(w,) sectors of loads and stores; accesses are aligned, so that no element crosses a sector boundary.
 
     Args:
-        rows: (w, 32) device addresses.
+        rows: (w, lanes) device addresses.
+        line: bytes of a sector, or of a cache line.
     """
-    return distinct(np.where(rows == NONE, NONE, rows // SECTOR))
+    return distinct(np.where(rows == NONE, NONE, rows // line))
 
 
 def atomic_sectors(rows: Ints) -> Ints:
@@ -35,18 +36,20 @@ def atomic_sectors(rows: Ints) -> Ints:
     return distinct(np.where(ordered == NONE, NONE, ordered // SECTOR * LANES + turn))
 
 
-def local_sectors(rows: Ints, width: int) -> Ints:
-    """(w,) sectors of local memory, which interleaves the words of a warp's 32 lanes.
+def local_sectors(rows: Ints, width: int, line: int = SECTOR) -> Ints:
+    """(w,) sectors of local memory, which interleaves the words of a warp's lanes.
 
-    Word `i` of all lanes is contiguous: 128 bytes, four sectors of eight lanes each.
+    Word `i` of all lanes is contiguous: with 32 lanes 128 bytes, four sectors of eight lanes each.
 
     Args:
-        rows: (w, 32) byte offsets in each thread's own window.
+        rows: (w, lanes) byte offsets in each thread's own window.
         width: bytes per lane.
+        line: bytes of a sector, or of a cache line.
     """
-    sector_of_lane = np.arange(LANES) // (SECTOR // 4)
+    lanes = rows.shape[1]
+    sector_of_lane = np.arange(lanes) // (line // 4)
     words = max(1, width // 4)
-    keys = [(rows // 4 + k) * 4 + sector_of_lane for k in range(words)]
+    keys = [(rows // 4 + k) * (4 * lanes // line) + sector_of_lane for k in range(words)]
     return distinct(np.concatenate([np.where(rows == NONE, NONE, key) for key in keys], axis=1))
 
 

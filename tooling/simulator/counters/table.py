@@ -105,16 +105,22 @@ def show(
         console.print(headline(kernel, language), highlight=False)
         console.print(_table(kernel, language, console.width, instructions=instructions))
     console.print()
-    for note in ("no_times", "ptx_note"):
-        console.print(f"[dim]{say(note, language)}[/]", highlight=False)
+    rules = kernels[0].rules
+    notes = [say("no_times", language)]
+    notes.append(say("ptx_note" if rules.measured else "lines_note", language, line=rules.line_bytes))
+    for note in notes:
+        console.print(f"[dim]{note}[/]", highlight=False)
 
 
 def headline(kernel: KernelProfile, language: str) -> str:
     """Name, shape and number of launches, in rich's markup."""
     many = say("launch", language) if kernel.launches == 1 else say("launches", language, n=kernel.launches)
     parts = [say("shape", language, grid=kernel.grid, block=kernel.block), many]
-    occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
-    parts.append(say("occupancy", language, shared=kernel.shared_bytes, share=occupancy.fraction))
+    if kernel.rules.measured:
+        occupancy = theoretical_occupancy(kernel.block.count, kernel.shared_bytes)
+        parts.append(say("occupancy", language, shared=kernel.shared_bytes, share=occupancy.fraction))
+    else:
+        parts.append(say("plain_shape", language, shared=kernel.shared_bytes))
     if kernel.faults:
         parts.append(f"[red]{say('faults', language, n=kernel.faults)}[/]")
     return f"[bold]{escape(kernel.name)}[/]  {', '.join(parts)}"
@@ -122,12 +128,14 @@ def headline(kernel: KernelProfile, language: str) -> str:
 
 def _table(kernel: KernelProfile, language: str, width: int, *, instructions: bool) -> Table:
     shown = [column for column in COLUMNS if column.number(kernel.counts)]
-    room = max(16, width - 24 - sum(2 + _head_width(column, language) for column in shown))
+    titles = {} if kernel.rules.measured else {"sectors": "cache_lines", "local": "local_lines"}
+    heads = [_head(titles.get(column.title, column.title), language) for column in shown]
+    room = max(16, width - 24 - sum(2 + _head_width(head) for head in heads))
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column(say("line", language), no_wrap=True, style="cyan")
     table.add_column(say("source", language), no_wrap=True)
-    for column in shown:
-        table.add_column(_head(column, language), justify="right", no_wrap=True)
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
     for profile in kernel.in_order():
         text = shortened(source_text(profile.line), room)
         name = file_and_line(profile.line) or say("elsewhere", language)
@@ -136,7 +144,8 @@ def _table(kernel: KernelProfile, language: str, width: int, *, instructions: bo
         if instructions:
             for line, (form, issued) in sorted(profile.forms.items()):
                 words = shortened(f"  {form}", room)
-                table.add_row(f"  PTX:{line}", escape(words), f"{issued:,}", style="dim")
+                place = f"  PTX:{line}" if kernel.rules.measured else ""
+                table.add_row(place, escape(words), f"{issued:,}", style="dim")
     totals = [_cell(column, kernel.counts) for column in shown]
     table.add_row(say("total", language), "", *totals, style="bold")
     return table
@@ -147,13 +156,13 @@ def shortened(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
 
 
-def _head(column: Column, language: str) -> str:
+def _head(title: str, language: str) -> str:
     """The title on two lines, so that it is no wider than its numbers need."""
-    return say(column.title, language).replace(" ", "\n", 1)
+    return say(title, language).replace(" ", "\n", 1)
 
 
-def _head_width(column: Column, language: str) -> int:
-    return max(6, *(cell_len(line) for line in _head(column, language).splitlines()))
+def _head_width(head: str) -> int:
+    return max(6, *(cell_len(line) for line in head.splitlines()))
 
 
 def _cell(column: Column, counts: Counts) -> str:

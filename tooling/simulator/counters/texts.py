@@ -36,6 +36,14 @@ _WORDS: dict[str, Text] = {
         "instructions differ from Nsight Compute's smsp__inst_executed, while requests, sectors, wavefronts "
         "and conflicts equal an H200's unless the assembler merges adjacent accesses into wider ones."
     ),
+    "lines_note": Text(
+        "The counts are of machine instructions, and follow AMD's published rules: lines of {line} bytes, "
+        "and LDS with 32 banks. They were never compared with an AMD GPU, on which caches, other "
+        "instructions and the clock count too."
+    ),
+    "plain_shape": Text("{shared:,} B shared per block"),
+    "cache_lines": Text("lines /req."),
+    "local_lines": Text("local lines"),
     "tile_lanes": Text("active lanes per instruction"),
     "tile_lanes_note": Text("of 32; fewer: short warps or divergence"),
     "tile_sectors": Text("sectors per global request"),

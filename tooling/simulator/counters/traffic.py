@@ -37,7 +37,7 @@ class Traffic(Struct):
     """Sums over requests; a request is one instruction of one warp.
 
     Attributes:
-        sectors: 32-byte sectors looked up (global and local memory).
+        sectors: 32-byte sectors looked up, or lines of `line_bytes` (global and local memory).
         wavefronts, conflicts: wavefronts, and those due to bank conflicts (shared memory).
         lanes: active threads.
         requested_bytes: lanes times bytes per lane.
@@ -51,16 +51,18 @@ class Traffic(Struct):
     lanes: int = 0
     requested_bytes: int = 0
     used_bytes: int = 0
+    line_bytes: int = SECTOR
 
     def add(self, other: Traffic) -> None:
         """Add another sum to this one."""
-        for counter in fields(self):
+        self.line_bytes = other.line_bytes
+        for counter in fields(self)[:-1]:
             setattr(self, counter.name, getattr(self, counter.name) + getattr(other, counter.name))
 
     @property
     def moved_bytes(self) -> int:
         """Bytes of the sectors that were looked up."""
-        return self.sectors * SECTOR
+        return self.sectors * self.line_bytes
 
     @property
     def sectors_per_request(self) -> float:
@@ -83,8 +85,8 @@ class Counts(Struct):
     """Everything counted for an instruction, a line or a kernel.
 
     Attributes:
-        instructions: PTX instructions issued, once per warp.
-        lanes: the same, once per thread.
+        instructions: instructions issued, once per warp.
+        lanes: the same, once per active lane.
         barriers: warps that arrived at a barrier of their block or cluster.
         tensor: matrix products on tensor cores (mma, wmma.mma, wgmma.mma_async), once per warp.
     """
@@ -106,7 +108,7 @@ class Counts(Struct):
 
     @property
     def lanes_per_instruction(self) -> float:
-        """Active lanes per warp instruction, 32 without divergence and in full warps; 0 when none ran."""
+        """Active lanes per warp instruction, all without divergence and in full warps; 0 when none ran."""
         return self.lanes / self.instructions if self.instructions else 0.0
 
     def total(self, *routes: Route) -> Traffic:

@@ -151,7 +151,7 @@ class RunningBatch:
                 state.lane_instructions += count * lanes
                 for hook in issue:
                     if not block.gathers:
-                        hook.issue(block.instructions, group.lanes)
+                        hook.issue(block.instructions, group.lanes, group.executing())
             for step in block.steps:
                 step(group, self)
             end = block.end

@@ -210,8 +210,10 @@ class Hook:
     def batch_end(self, first_block: int, blocks: int) -> None:
         """These blocks ended."""
 
-    def issue(self, instructions: Sequence[Instruction], lanes: Lanes) -> None:
+    def issue(self, instructions: Sequence[Instruction], lanes: Lanes, executing: int | None) -> None:
         """A run of instructions without a jump is executed by these lanes of the batch together.
+
+        `executing` is the number of them that are not masked off; None: all.
 
         Not called for instructions at which lanes of a warp wait for each other: see `warp_sync`.
         """

@@ -83,6 +83,10 @@ class Group:
         value = self.registers[slot]
         return self.load(slot) if value is None else value
 
+    def executing(self) -> int | None:
+        """How many of its lanes are not masked off; None: all."""
+        return None
+
     def indices(self, batch_size: int) -> NDArray[np.intp]:
         """The lane numbers in the batch, sorted."""
         return np.arange(batch_size) if self.lanes is None else numbers_of(self.lanes)

@@ -21,6 +21,7 @@ from tooling.simulator.gpu.hooks import LaunchContext, Space
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.launch import Dim3, Launch
 from tooling.simulator.program.barrier_contract import BlockBarrierState, ClusterBarrierState
+from tooling.simulator.program.counting import CountingRules
 from tooling.simulator.program.program import Batch, Origin, Program
 from tooling.text import Text
 
@@ -109,6 +110,7 @@ class Backend(Protocol):
     instruction_set: str
     device: Device
     stand_ins: StandIns
+    counting: CountingRules
 
     def parse(self, image: bytes) -> Module:
         """The module of an image that a program loads.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tooling.simulator.amd import launch_rules
 from tooling.simulator.amd.architectures import Architecture
+from tooling.simulator.amd.backend.counting import counting_rules
 from tooling.simulator.amd.backend.lower import decode
 from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
 from tooling.simulator.amd.code_object.reader import read_code_object
@@ -52,6 +53,7 @@ class AmdBackend:
         self.architecture = architecture
         self.instruction_set = architecture.name
         self.device = architecture.device
+        self.counting = counting_rules(architecture)
 
     def parse(self, image: bytes) -> Module:
         """See `Backend.parse`; the image is a code object."""

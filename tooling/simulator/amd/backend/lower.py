@@ -123,15 +123,19 @@ def function_starts(module: CodeObject) -> list[int]:
 def _split_into_blocks(
     lowering: Lowering, instructions: dict[int, MachineInstruction], entry: int
 ) -> list[list[MachineInstruction]]:
-    """Cut the code at jump targets and ends of blocks; returns the instructions of each block."""
+    """Cut the code at jump targets, ends of blocks and changes of EXEC: all vector instructions of a block
+    are executed by the same lanes. Returns the instructions of each block."""
     starts = {entry, *function_starts(lowering.module)}
     for instruction in instructions.values():
+        after = instruction.offset + instruction.size
         if instruction.target >= 0:
             starts.add(instruction.target)
         if instruction.name in ENDS:
-            starts.add(instruction.offset + instruction.size)
+            starts.add(after)
         if instruction.name in ALONE:
             starts.add(instruction.offset)
+        if _sets_exec(instruction):
+            starts.add(after)
     parts: list[list[MachineInstruction]] = []
     end = -1
     for instruction in instructions.values():
@@ -142,6 +146,14 @@ def _split_into_blocks(
         end = instruction.offset + instruction.size
     lowering.blocks = [BasicBlock(number, lowering.kernel.name) for number in range(len(parts))]
     return parts
+
+
+def _sets_exec(instruction: MachineInstruction) -> bool:
+    """Whether other lanes execute from here on."""
+    named = instruction.name.startswith("v_cmpx") or any(
+        word in instruction.name for word in ("_saveexec_", "_wrexec_")
+    )
+    return named or any(result.kind == "exec" for result in instruction.results)
 
 
 def _bind_instructions(lowering: Lowering, parts: list[list[MachineInstruction]]) -> None:

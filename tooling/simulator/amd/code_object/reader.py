@@ -165,6 +165,9 @@ def _kernel(described: dict[str, Any], raw: bytes, at: int, architecture: Archit
     for number, argument in enumerate(described.get(".args", ())):
         kind = argument[".value_kind"]
         offset, size = int(argument[".offset"]), int(argument[".size"])
+        if min(offset, size) < 0 or offset + size > _MOST_BYTES:
+            reason = f"an argument of {size} bytes at {offset}"
+            raise CodeObjectError(DAMAGED_CODE_OBJECT.of(reason=reason))
         if kind.startswith("hidden_"):
             hidden.append(HiddenArgument(kind, offset, size))
         else:

@@ -22,6 +22,6 @@ def argument_block(function: KernelFunction, launch: Launch) -> bytes:
         values[f"hidden_remainder_{axis}"] = 0
     values["hidden_dynamic_lds_size"] = launch.shared_bytes
     for hidden in function.hidden:
-        value = values.get(hidden.kind, 0)
+        value = values.get(hidden.kind, 0) % (1 << 8 * hidden.size)
         block[hidden.offset : hidden.offset + hidden.size] = value.to_bytes(hidden.size, "little")
     return bytes(block)

@@ -68,6 +68,11 @@ class WaveGroup(Group):
         self.registers[slot] = value
         return value
 
+    def executing(self) -> int | None:
+        """How many of its lanes EXEC enables; None: all."""
+        active = self.get(ACTIVE)
+        return None if len(active) == 1 and active[0] else int(np.count_nonzero(active))
+
     def wave_numbers(self) -> slice | NDArray[np.intp]:
         """The numbers of its wavefronts in the batch."""
         size = self.wave_size

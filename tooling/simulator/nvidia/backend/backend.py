@@ -14,6 +14,7 @@ from tooling.simulator.gpu.hooks import LaunchContext
 from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.launch import Dim3, Launch
 from tooling.simulator.nvidia import device, launch_rules
+from tooling.simulator.nvidia.backend.counting import COUNTING
 from tooling.simulator.nvidia.backend.lower import decode
 from tooling.simulator.nvidia.instructions.barriers import ClusterBarriers
 from tooling.simulator.nvidia.instructions.calls import leave
@@ -48,6 +49,7 @@ class NvidiaBackend:
         device.MAX_SHARED_PER_BLOCK_OPT_IN,
     )
 
+    counting = COUNTING
     stand_ins = StandIns(
         Path(__file__).parents[1] / "driver" / "library.mojo",
         ("libcuda.so.1", "libnvidia-ml.so.1", _NVPTX),
