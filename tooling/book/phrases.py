@@ -31,6 +31,7 @@ PHRASES = {
     "part": Text("part {number:roman}"),
     "simulated": Text("simulated GPU"),
     "compute": Text("compute {compute} or later"),
+    "lanes": Text("with {lanes} lanes per warp"),
     "unsupported": Text("not supported"),
     "yes": Text("yes"),
     # What a program in Python needs; the names of `Extra` in tooling/catalog/model.py.

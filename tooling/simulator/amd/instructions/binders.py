@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.amd.decoding.instruction import CrossLane, MachineInstruction, Operand
+from tooling.simulator.amd.decoding.instruction import CrossLane, MachineInstruction, Modified, Operand
 from tooling.simulator.amd.instructions.cross_lane import source_lanes
 from tooling.simulator.amd.lowering.binder import Lowering, Reader, Writer
 from tooling.simulator.amd.lowering.waves import ACTIVE, SCC, WaveGroup
@@ -80,7 +80,7 @@ def bind(lowering: Lowering, instruction: MachineInstruction, following: int) ->
         if instruction.encoding.startswith("SOP"):
             _bind_scalar(lowering, instruction, operation)
         else:
-            _bind_vector(lowering, instruction, operation)
+            bind_vector(lowering, instruction, operation)
     except (LookupError, ValueError) as error:
         raise lowering.unsupported(instruction, OTHER_OPERAND) from error
 
@@ -137,13 +137,13 @@ def _write_scc(group: WaveGroup, value: Array) -> None:
 # -- the vector unit ------------------------------------------------------------------------------------
 
 
-def _bind_vector(lowering: Lowering, instruction: MachineInstruction, operation: Operation) -> None:
+def bind_vector(lowering: Lowering, instruction: MachineInstruction, operation: Operation) -> None:
     sources = list(instruction.sources)
     readers: list[Reader] = []
     for kind in operation.arguments:
         if kind == "acc":
-            accumulator = instruction.results[0]
-            readers.append(_plain(lowering, accumulator, operation.results[0]))
+            accumulator = Modified(instruction.results[0], low_half=int(instruction.high_result))
+            readers.append(lowering.vector(accumulator, operation.results[0]))
         elif kind == "vcc":
             readers.append(lowering.flags(Operand("vcc", count=lowering.wave_size // 32)))
         else:
@@ -165,7 +165,7 @@ def _from_other_lanes(reader: Reader, cross_lane: CrossLane, wave_size: int) -> 
     def read(group: WaveGroup) -> Array:
         value = np.broadcast_to(reader(group), group.count)
         moved = value.reshape(group.waves, wave_size)[:, lanes]
-        valid = _valid_lanes(group, lanes, exists)
+        valid = exists if cross_lane.fetch_inactive else _valid_lanes(group, lanes, exists)
         return np.where(valid, moved, value.dtype.type(0)).reshape(-1)
 
     return read
@@ -192,18 +192,14 @@ def _where_valid(step: Step, cross_lane: CrossLane, wave_size: int) -> Step:
             step(group, batch)
             return
         active = group.get(ACTIVE)
-        written = enabled & (True if cross_lane.bound_control else _valid_lanes(group, lanes, exists))
+        valid = exists if cross_lane.fetch_inactive else _valid_lanes(group, lanes, exists)
+        written = enabled & (True if cross_lane.bound_control else valid)
         written = np.broadcast_to(written, (group.waves, wave_size)).reshape(-1)
         group.registers[ACTIVE] = active & written
         step(group, batch)
         group.registers[ACTIVE] = active
 
     return limited
-
-
-def _plain(lowering: Lowering, operand: Operand, kind: str) -> Reader:
-    reader, dtype = lowering.raw(operand, kind), DTYPES[kind]
-    return lambda group: reader(group).view(dtype)
 
 
 def finish_vector(

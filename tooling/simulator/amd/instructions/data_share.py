@@ -24,8 +24,8 @@ from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
 
-_LOAD = re.compile(r"ds_(?:read|load)(2?)(?:addr)?(?:st64|_stride64)?_(\w+?)(_d16)?(_hi)?$")
-_STORE = re.compile(r"ds_(?:write|store)(2?)(?:addr)?(?:st64|_stride64)?_(\w+?)(_d16_hi)?$")
+_LOAD = re.compile(r"ds_(?:read|load)_?(2?)(?:addr)?(?:st64|_stride64)?_(\w+?)(_d16)?(_hi)?$")
+_STORE = re.compile(r"ds_(?:write|store)_?(2?)(?:addr)?(?:st64|_stride64)?_(\w+?)(_d16_hi)?$")
 _NARROW: dict[str, tuple[int, np.dtype[Any]]] = {
     "u8": (1, U8),
     "i8": (1, S8),
