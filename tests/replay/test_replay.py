@@ -64,8 +64,8 @@ def test_a_race_marks_both_parties(tmp_path: Path) -> None:
     trace, (mark,) = data["trace"], data["trace"]["marks"]
     reader, writer = mark["parties"]
     assert (reader["thread"], writer["thread"]) == (0, 4)
-    assert data["says"][reader["step"]] == "46번째 줄: 스레드 0–3, shared[4–7] 읽기."
-    assert data["says"][writer["step"]] == "35번째 줄: 스레드 0–7, shared[0–7] 쓰기."
+    assert data["says"][reader["step"]] == "46번 줄: 스레드 0–3, shared[4–7] 읽기."
+    assert data["says"][writer["step"]] == "35번 줄: 스레드 0–7, shared[0–7] 쓰기."
     assert reader["step"] == mark["step"] > writer["step"]
     assert (trace["buffers"][mark["buffer"]]["name"], mark["cell"]) == ("shared", 4)
 
