@@ -3,7 +3,7 @@
 usage: python benchmarks/simulator.py [--target sim|sim-amd|sim-gfx1100] [--large] [--json FILE]
 
 Figures are per second of processor time, on which other programs have little influence: the best of nine
-launches, on one core. --target sim-amd (64 lanes) and sim-gfx1100 (32) measure the simulated AMD GPUs. --large
+launches, on one core. --target sim-amd (64 lanes) and sim-gfx1100 (32) measure simulated AMD GPUs. --large
 adds a matrix product of 1024 by 1024 by 1024 (8.6 billion lane instructions), the memory that the simulator
 took for it, and the time to load a kernel of 51,000 instructions.
 
