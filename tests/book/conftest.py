@@ -1,13 +1,18 @@
-"""A copy of the book that tests may change."""
+"""A copy of the book that tests may change; the built site, and a browser."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.book.web_server import serving
+from tooling.book.site.build import build
 from tooling.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,6 +23,14 @@ _PARTS = (
 _FILES = ("pyproject.toml", "pixi.toml", "tests/data/h200/benchmarks.json")
 _LINKED = ("benchmarks", "tests/*", "tests/data/h200/*")
 """Files that pages only name: links to those of the checkout, where nothing was copied."""
+
+_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
 
 
 @pytest.fixture(scope="session")
@@ -63,3 +76,61 @@ def _contents(root: Path) -> dict[Path, bytes]:
         for path in ((root / part).rglob("*") if (root / part).is_dir() else [root / part])
     )
     return {path: path.read_bytes() for path in found if path.is_file()}
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def site(real: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(real, tmp_path_factory.mktemp("site") / "site", "http://127.0.0.1/").folder
+
+
+@pytest.fixture(scope="session")
+def address(site: Path) -> Iterator[str]:
+    with serving(partial(Quiet, directory=str(site))) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, without which the test is skipped."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("there is no Chromium on this machine")
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=chromium, args=_FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A new window; an error in its console fails the test."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on(
+        "console",
+        lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None,
+    )
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on(
+        "requestfailed",
+        # Leaving a page while it loads aborts its pending requests.
+        lambda request: complaints.append(request.url) if request.failure != "net::ERR_ABORTED" else None,
+    )
+    opened.on(
+        "request",
+        lambda request: (
+            complaints.append(request.url)
+            if "127.0.0.1" not in request.url and not request.url.startswith(("file:", "data:"))
+            else None
+        ),
+    )
+    yield opened
+    context.close()
+    assert complaints == []

@@ -43,6 +43,24 @@ def test_a_gpu_with_the_required_compute_capability_or_a_higher_one_may_run_a_mo
     assert choose(selection, "nvidia").target == gpu(have)
 
 
+def test_a_gpu_with_another_number_of_lanes_is_refused_with_both_numbers() -> None:
+    because = LocalText.of(en="matrices", ko="행렬")
+    selection = needing((8, 0))
+    mode = replace(MODE, requirements=(Requirement(Vendor.AMD, lanes=64, because=because),))
+    selection = replace(selection, mode=mode)
+    targets = [Target(TargetKind.AMD, "GPU of the test", name) for name in ("gfx942", "gfx1100")]
+    assert gate(selection, TargetKind.AMD, targets[0]) is None
+    assert gate(selection, TargetKind.AMD) is None
+    reason = gate(selection, TargetKind.AMD, targets[1])
+    assert reason is not None
+    assert reason.render("en") == (
+        "matrices: it needs warps of 64 lanes, and those of GPU of the test have 32"
+    )
+    assert (
+        reason.render("ko") == "행렬: 워프당 레인 64개가 필요하지만 GPU of the test의 워프에는 32개뿐입니다"
+    )
+
+
 @pytest.mark.parametrize("kind", [TargetKind.SIM_AMD, TargetKind.SIM_GFX1100])
 def test_the_simulated_amd_gpu_does_not_run_graphs(kind: TargetKind) -> None:
     selection = needing((8, 0))

@@ -111,7 +111,8 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         Text("`{output}` contains only one in {step} of the {total} terms: 0, {step}, …"),
         Text("a reduction by halves ends too early, or a loop advances by too much"),
         Text(
-            "write down which terms the sums contain after each step; the last one adds element 1 to element 0"
+            "write down which terms the sums contain after each step; "
+            "the last one adds element 1 to element 0"
         ),
     ),
     "scan-without-carry": Explanation(

@@ -16,6 +16,7 @@ AUTO = "auto"
 NAMES = (AUTO, *(kind.value for kind in TargetKind))
 _REAL = (TargetKind.NVIDIA, TargetKind.AMD, TargetKind.APPLE)
 _TOO_OLD = Text("{because}: it needs {wanted}, and {device} has {have}")
+_OTHER_LANES = Text("{because}: it needs warps of {wanted} lanes, and those of {device} have {have}")
 _CANNOT = Text("{device} cannot run it: {reason}")
 _NOT_ON = Text("`{command}` does not run on the target `{target}`")
 _NOT_SUPPORTED = Text("not supported")
@@ -58,6 +59,10 @@ def gate(selection: Selection, kind: TargetKind, target: Target | None = None) -
             wanted=".".join(map(str, requirement.compute)),
             device=target.device,
             have=".".join(map(str, target.compute)),
+        )
+    if requirement.lanes and target and target.lanes != requirement.lanes:
+        return _OTHER_LANES.of(
+            because=because, wanted=requirement.lanes, device=target.device, have=target.lanes
         )
     return None
 

@@ -25,6 +25,7 @@ class Ink(Enum):
     RESULT = "result"  # the output
     SPARE = "spare"  # idle: elements and threads without work
     FRAME = "frame"  # blocks and clusters, which contain others
+    MARK = "mark"  # what the text points out, whatever it is: an example, an error
 
 
 class Shade(Struct, frozen=True):
@@ -50,6 +51,7 @@ LIGHT = Shade(
         Ink.RESULT: ("#0b6b62", "#0b6b62", "#ffffff"),
         Ink.SPARE: ("#f3f4f1", "#c3c9c4", "#626c75"),
         Ink.FRAME: ("none", "#9aa4ad", "#515b66"),
+        Ink.MARK: ("#fdeeca", "#b07a1e", "#6b4300"),
     },
 )
 DARK = Shade(
@@ -64,6 +66,7 @@ DARK = Shade(
         Ink.RESULT: ("#63cdbb", "#63cdbb", "#0c201d"),
         Ink.SPARE: ("#161c23", "#3b4754", "#93a0ad"),
         Ink.FRAME: ("none", "#5b6876", "#a2aeba"),
+        Ink.MARK: ("#453713", "#edc275", "#f8e3b4"),
     },
 )
 SHADES = (LIGHT, DARK)

@@ -155,7 +155,7 @@ def _view(
     height, width = len(offsets), len(offsets[0])
     left = line + height * width * wide / 2 - width * side / 2 if narrow else 28
     canvas.label(4, top + 14, name, bold=True)
-    inks = (Ink.LIVE, Ink.PLAIN)
+    inks = (Ink.MARK, Ink.PLAIN)
     for col in range(width):
         x = left + col * side + side / 2
         canvas.label(x, top + 38, str(col), "middle", size=12, quiet=True)

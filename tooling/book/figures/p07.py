@@ -57,7 +57,7 @@ def draw_blocks(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
                 element = read.get((y * columns + x, thread))
                 ink = Ink.SPARE if element is None else Ink.LIVE
                 if ((x, y), (across, down)) == _EXAMPLE:
-                    ink = Ink.RESULT
+                    ink = Ink.MARK
                 canvas.cell(
                     start(x, across, 0) + 1,
                     start(y, down, 1) + 1,
@@ -77,7 +77,7 @@ def _draw_example(canvas: Canvas, x: float, y: float, wide: int, high: int) -> N
     """How one thread gets from its numbers to its place."""
     (block_x, block_y), (thread_x, thread_y) = _EXAMPLE
     block, thread = f"({block_x}, {block_y})", f"({thread_x}, {thread_y})"
-    canvas.cell(x, y, 20, 20, ink=Ink.RESULT)
+    canvas.cell(x, y, 20, 20, ink=Ink.MARK)
     name = Text("block {block}, thread {thread}").of(block=block, thread=thread)
     canvas.label(x + 30, y + 10, name, bold=True)
     row, column = high * block_y + thread_y, wide * block_x + thread_x
@@ -127,7 +127,7 @@ def draw_line(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     draw_threads(upper, tops[0], tops[1] - 4)
     for element in range(first, last + 1):
         shared = element % size == 0 and element > first
-        ink = Ink.RESULT if shared else Ink.PLAIN
+        ink = Ink.MARK if shared else Ink.PLAIN
         canvas.cell(start(element), tops[1], cell, high, str(element), ink=ink)
     for row in (upper, lower):
         middle = (start(row * size) + start(row * size + size - 1) + cell) / 2

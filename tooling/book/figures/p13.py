@@ -198,7 +198,7 @@ def draw_halo(facts: Facts, sheet: Sheet) -> Canvas:
     _names(canvas, left - 20, shared + side / 2, "shared_a", Text("one per block"))
     _names(canvas, left - 20, output + side / 2, "output", memory)
     for index, value in enumerate(a):
-        canvas.label(start + (index + 0.5) * side, 13, str(index), "middle", size=11, quiet=True)
+        canvas.label(start + (index + 0.5) * side, 12, str(index), "middle", size=13, quiet=True)
         canvas.cell(start + index * side, top, side, side, number(value), size=13)
     for block in blocks:
         x = left + block.index * (wide + gap)
@@ -224,13 +224,13 @@ def draw_halo_narrow(facts: Facts, sheet: Sheet) -> Canvas:
         for cell in block.cells:
             if cell.source is not None:
                 middle = left + (cell.index + 0.5) * side
-                canvas.label(middle, y + 29, str(cell.source), "middle", size=11, quiet=True)
-                canvas.cell(middle - side / 2, y + 38, side, side, number(cell.value), size=12)
+                canvas.label(middle, y + 29, str(cell.source), "middle", size=13, quiet=True)
+                canvas.cell(middle - side / 2, y + 38, side, side, number(cell.value), size=13)
                 canvas.arrow(middle, y + 67, middle, shared - 3, dashed=cell.index >= block.threads)
         _draw_block(canvas, block, left, shared, side)
         _draw_outputs(canvas, block, left, y + 228, side)
         right = left + block.threads * side + 8
-        canvas.label(right, y + 228 + side / 2, "output", mono=True, size=12)
+        canvas.label(right, y + 228 + side / 2, "output", mono=True, size=13)
     return canvas
 
 
@@ -241,13 +241,13 @@ def _draw_block(canvas: Canvas, block: Block, x: float, y: float, side: float) -
         ink = Ink.LIVE if cell.source is not None else Ink.SPARE
         middle = x + (cell.index + 0.5) * side
         canvas.cell(middle - side / 2, y, side, side, number(cell.value), ink=ink, size=13)
-        canvas.label(middle, y + side + 11, str(cell.index), "middle", size=11, quiet=True)
+        canvas.label(middle, y + side + 11, str(cell.index), "middle", size=13, quiet=True)
         if cell.index >= block.threads:
             halo.append(cell.index)
     canvas.frame(x - 8, y - 12, len(block.cells) * side + 16, side + 76)
-    canvas.label(x, y + side + 30, Text("block {index}").of(index=block.index), size=12, bold=True)
+    canvas.label(x, y + side + 30, Text("block {index}").of(index=block.index), size=13, bold=True)
     middle = x + (halo[0] + len(halo) / 2) * side
-    canvas.label(middle, y + side + 30, Text("halo"), "middle", size=12)
+    canvas.label(middle, y + side + 30, Text("halo"), "middle", size=13)
     barrier = y + side + 50
     canvas.arrow(x, barrier, x + len(block.cells) * side, barrier, head=False, dashed=True)
     canvas.plate(x + len(block.cells) * side / 2, barrier, 78, "barrier()")
@@ -257,8 +257,8 @@ def _draw_outputs(canvas: Canvas, block: Block, x: float, y: float, side: float)
     """The elements that a block stores, and the window of the last of them."""
     for store in block.stores:
         at = x + store.thread * side
-        canvas.cell(at, y, side, side, number(store.value), ink=Ink.RESULT, size=12)
-        canvas.label(at + side / 2, y + side + 11, str(store.element), "middle", size=11, quiet=True)
+        canvas.cell(at, y, side, side, number(store.value), ink=Ink.RESULT, size=13)
+        canvas.label(at + side / 2, y + side + 11, str(store.element), "middle", size=13, quiet=True)
     last = block.stores[-1]
     window = _window(block.trace, last, block.cells)
     begin, end, bracket = x + window[0] * side + 2, x + (window[-1] + 1) * side - 2, y - 26
@@ -268,7 +268,7 @@ def _draw_outputs(canvas: Canvas, block: Block, x: float, y: float, side: float)
     target = x + (last.thread + 0.5) * side
     canvas.arrow(target, bracket, target, y - 4)
     label = Text("window of T{thread}").of(thread=last.thread)
-    canvas.label(target + 12, y - 13, label, size=12)
+    canvas.label(target + 12, y - 13, label, size=13)
 
 
 def _window(trace: Trace, store: Access, cells: Iterable[Cell]) -> list[int]:

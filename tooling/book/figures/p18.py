@@ -22,21 +22,21 @@ def draw_bars(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool
     canvas = sheet(round(left + width + 8), 330 if narrow else 316)
     zero, unit = (92, 22) if narrow else (80, 24)
 
-    def row(base: float, scale: float, values: Sequence[float], name: str, top: float) -> None:
+    def row(base: float, scale: float, values: Sequence[float], name: str, top: float, *, ink: Ink) -> None:
         if narrow:
             canvas.label(left, top, name, mono=True, size=12)
         else:
             canvas.label(left - 12, base if min(values) < 0 else base - 50, name, "end", mono=True)
         for index, value in enumerate(values):
             marked = index in {largest, smallest}
-            ink = Ink.RESULT if marked else Ink.LIVE
+            mark = Ink.MARK if marked else ink
             height = abs(value) * scale
-            _bar(canvas, (left + index * pitch, base - max(value, 0) * scale), pitch, height, ink)
+            _bar(canvas, (left + index * pitch, base - max(value, 0) * scale), pitch, height, mark)
         canvas.arrow(left, base, left + width, base, head=False)
 
-    row(zero, unit, numbers, "x", 12)
+    row(zero, unit, numbers, "x", 12, ink=Ink.PLAIN)
     base = 300 if narrow else 288
-    row(base, 100 / max(shares), shares, "softmax(x)", base - 122)
+    row(base, 100 / max(shares), shares, "softmax(x)", base - 122, ink=Ink.RESULT)
     for index in (largest, smallest):
         middle = left + (index + 0.5) * pitch
         anchor = "start" if index < len(numbers) / 2 else "end"
@@ -50,11 +50,10 @@ def draw_bars(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool
 def _bar(canvas: Canvas, corner: tuple[float, float], width: float, height: float, ink: Ink) -> None:
     """A bar without a rounded corner, which a thin one could not show; the corner is its upper left one."""
     x, y = corner
-    fill = canvas.shade.marks[ink][1 if ink is Ink.LIVE else 0]
-    shade = ' fill-opacity="0.45"' if ink is Ink.LIVE else ""
+    _, line, _ = canvas.shade.marks[ink]
     canvas.embed(
         f'<rect x="{x + 0.3:.1f}" y="{y:.1f}" width="{width - 0.6:.1f}" height="{max(height, 0.6):.1f}" '
-        f'fill="{fill}"{shade}/>'
+        f'fill="{line}"/>'
     )
 
 

@@ -34,16 +34,18 @@ def draw_launches(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: 
         if rows > 1 or not narrow:
             canvas.label(x + 6 + 7.2 * len(text), y - 11, f"{rows} × {columns}", size=11, quiet=True)
 
-    def vector(x: float, y: float, text: str, cells: int, marked: int | None = None) -> None:
+    def vector(
+        x: float, y: float, text: str, cells: int, marked: int | None = None, *, other: Ink = Ink.PLAIN
+    ) -> None:
         name(x, y, text, 1, cells)
         for index in range(cells):
-            ink = Ink.RESULT if index == marked else Ink.PLAIN
+            ink = Ink.MARK if index == marked else other
             _box(canvas, (x + index * unit, y), (unit, _STRIP), ink)
 
     def matrix(x: float, y: float, text: str, *, columns: bool = False, marked: bool = True) -> None:
         name(x, y, text, *((d, length) if columns else (length, d)))
         for index in range(length):
-            ink = Ink.RESULT if marked and index == _MARKED else Ink.PLAIN
+            ink = Ink.MARK if marked and index == _MARKED else Ink.PLAIN
             if columns:
                 _box(canvas, (x + index * unit, y), (unit, wide), ink)
             else:
@@ -55,7 +57,7 @@ def draw_launches(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: 
     vector(middle, scores, "scores", length, _MARKED)
     vector(middle, weights, "weights", length, _MARKED)
     matrix(right, values, "V")
-    vector(right, result, "output", d)
+    vector(right, result, "output", d, other=Ink.RESULT)
 
     side = middle + wide - 10  # right of the names
     _launch(canvas, 1, (side, 36 + high + 4), (side, turned - 4))

@@ -49,7 +49,7 @@ def draw_lookup(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             canvas.label(second + offset + values * cell / 2, y + high / 2, "⋮", "middle", quiet=True)
             continue
         canvas.label(label_x, y + high / 2, str(row), "end", mono=True, size=size, quiet=True)
-        numbers(second + offset, y, row, Ink.LIVE if row in tokens else Ink.SPARE)
+        numbers(second + offset, y, row, Ink.PLAIN if row in tokens else Ink.SPARE)
         middle_of[row] = y + high / 2
     canvas.label(third + values * cell / 2, 18, "output", "middle", mono=True, bold=True, size=size)
     start = top + (len(rows) - 2 * shown) / 2 * (high + 2)
@@ -130,20 +130,20 @@ def draw_memory(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             for column in range(part * line, (part + 1) * line):
                 x = left + column % line * word + column % line // _SECTOR * gap
                 lane = lane_of.get(column)
-                ink = Ink.SPARE if column // _SECTOR not in moved else Ink.LIVE
+                ink = Ink.SPARE if column // _SECTOR not in moved else Ink.MARK
                 if lane is None:
                     canvas.cell(x, y, word, high, ink=ink)
                 else:
-                    canvas.cell(x, y, word, high, str(lane), ink=Ink.RESULT, size=10 if narrow else 12)
+                    canvas.cell(x, y, word, high, str(lane), ink=Ink.LIVE, size=11 if narrow else 12)
             y += high + 5
         if len(request.rows) > shown:
             rest = len(request.rows) - shown
             canvas.label(left, y + 6, Text("… {rest} more rows").of(rest=rest), size=12, quiet=True)
         y += 18
-    canvas.cell(left, y + 6, 16, 16, ink=Ink.RESULT)
+    canvas.cell(left, y + 6, 16, 16, ink=Ink.LIVE)
     canvas.label(left + 22, y + 14, Text("read by thread"), size=12)
     other = left + (120 if narrow else 140)
-    canvas.cell(other, y + 6, 16, 16, ink=Ink.LIVE)
+    canvas.cell(other, y + 6, 16, 16, ink=Ink.MARK)
     canvas.label(other + 22, y + 14, Text("moved, unused"), size=12)
     return canvas
 

@@ -50,10 +50,10 @@ def draw_fusion(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     matrix(right, places[0], half, "weight", Ink.PLAIN)
     kernel(left, places[1], half, "layernorm_kernel")
     kernel(right, places[1], half, "transpose_kernel")
-    matrix(left, places[2], half, "normal", Ink.LIVE)
-    matrix(right, places[2], half, "turned", Ink.LIVE)
+    matrix(left, places[2], half, "normal", Ink.PLAIN)
+    matrix(right, places[2], half, "turned", Ink.PLAIN)
     kernel(left, places[3], wide, "matmul_tiled")
-    matrix(left, places[4], wide, "output", Ink.LIVE)
+    matrix(left, places[4], wide, "output", Ink.PLAIN)
     kernel(left, places[5], wide, "add_bias_kernel")
     matrix(left, places[6], wide, "output", Ink.RESULT)
     for row in range(3):
@@ -130,9 +130,9 @@ def draw_gradients(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canva
     canvas.label(right + 106, 18, Text("added up over all rows"), "middle", bold=True, size=13)
     bottoms = [40 + place * 58 for place in range(len(shared))]
     for text, y in zip(shared, bottoms, strict=True):
-        canvas.cell(right, y, 212, 34, text, ink=Ink.LIVE, size=size)
+        canvas.cell(right, y, 212, 34, text, ink=Ink.RESULT, size=size)
     for row, y in zip(numbers, tops, strict=True):
-        canvas.cell(thread, y, box, 34, Text("thread {row}").of(row=row), size=size)
+        canvas.cell(thread, y, box, 34, Text("thread {row}").of(row=row), ink=Ink.LIVE, size=size)
         canvas.arrow(thread - 3, y + 17, own_x + own + 3, y + 17)
         canvas.cell(own_x, y, own, 34, f"grad_input[{row}]", ink=Ink.RESULT, size=size)
         canvas.arrow(thread + box + 3, y + 17, right - 30, y + 17, head=False)
@@ -152,14 +152,14 @@ def _narrow_gradients(sheet: Sheet, numbers: Sequence[int], shared: Sequence[str
     for row in numbers:
         canvas.cell(3, y, 140, 32, f"grad_input[{row}]", ink=Ink.RESULT, size=12)
         canvas.arrow(182, y + 16, 147, y + 16)
-        canvas.cell(186, y, 96, 32, Text("thread {row}").of(row=row), size=12)
+        canvas.cell(186, y, 96, 32, Text("thread {row}").of(row=row), ink=Ink.LIVE, size=12)
         canvas.arrow(285, y + 16, 312, y + 16, head=False)
         y += 40
     end = 32 + len(numbers) * 40 + 44
     canvas.arrow(312, 48, 312, end + len(shared) * 40 - 24, head=False)
     canvas.label(3, end - 16, Text("all add to these"), bold=True, size=12)
     for place, text in enumerate(shared):
-        canvas.cell(40, end + place * 40, 242, 32, text, ink=Ink.LIVE, size=12)
+        canvas.cell(40, end + place * 40, 242, 32, text, ink=Ink.RESULT, size=12)
         canvas.arrow(312, end + place * 40 + 16, 286, end + place * 40 + 16)
     return canvas
 

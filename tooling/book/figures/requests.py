@@ -1,4 +1,7 @@
-"""The memory requests of one instruction of a warp: the pictures of `tooling profile`, for the book."""
+"""The memory requests of one instruction of a warp: the pictures of `tooling profile`, for the book.
+
+The profile gives every lane a colour; here the colours have the same meaning as in all other figures.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from tooling.book.figures.canvas import FONT, Canvas
+from tooling.book.figures.canvas import Canvas, Ink
 from tooling.book.figures.traces import SHARED, Event, Trace
 from tooling.simulator.counters.banks import Service
 from tooling.simulator.counters.drawing import Form, bank_map, memory_map
@@ -22,16 +25,15 @@ _HEADING = 30
 _GAP = 22
 _PAGE = Form(cell=20, left=64, line=32, most_rows=12)
 _TELEPHONE = Form(cell=16, left=40, line=16, most_rows=6)
-_COLOURS = {
-    "w": {"soft": "#515b66", "moved": "#fdeeca", "line": "#d9b45c", "still": "#e9ebe6", "bad": "#fae4e1"},
-    "b": {"soft": "#a2aeba", "moved": "#453713", "line": "#8a6d22", "still": "#242d37", "bad": "#3d2124"},
-}
+_CONFLICT = {"w": "#fae4e1", "b": "#3d2124"}
+_LANE_COLOUR = re.compile(r' fill="hsl[^"]*"')
 _STYLE = """
-.map text {{ font: {size}px {font}; fill: {soft}; }}
+.map text {{ font-size: {size}px; fill: {soft}; }}
 .map .axis {{ text-anchor: middle; }} .map .end {{ text-anchor: end; }}
-.map .lane {{ fill: #fff; text-anchor: middle; font-weight: 600; }}
-.moved {{ fill: {moved}; stroke: {line}; }} .word {{ stroke: {line}; opacity: .45; }}
-.still, .first {{ fill: {still}; }} .again {{ fill: {bad}; }}
+.map .lane {{ fill: {live[2]}; text-anchor: middle; }}
+.map g rect {{ fill: {live[0]}; stroke: {live[1]}; }}
+.moved {{ fill: {mark[0]}; stroke: {mark[1]}; }} .word {{ stroke: {mark[1]}; opacity: .4; }}
+.still, .first {{ fill: {spare[0]}; stroke: {spare[1]}; }} .again {{ fill: {conflict}; }}
 """
 
 
@@ -73,8 +75,16 @@ def draw_requests(
     if left is not None:
         form = replace(form, left=left)
     canvas = sheet(0, 0)
-    font = FONT.replace("'", "")
-    canvas.embed(f"<style>{_STYLE.format(font=font, size=size, **_COLOURS[canvas.shade.name])}</style>")
+    marks = canvas.shade.marks
+    style = _STYLE.format(
+        size=size,
+        soft=canvas.shade.quiet,
+        live=marks[Ink.LIVE],
+        mark=marks[Ink.MARK],
+        spare=marks[Ink.SPARE],
+        conflict=_CONFLICT[canvas.shade.name],
+    )
+    canvas.embed(f"<style>{style}</style>")
     for heading, picture in pictures:
         drawn = (bank_map if picture.sample.service else memory_map)(picture, canvas.language, form)
         measures = re.search(r'width="(\d+)" height="(\d+)"', drawn)
@@ -83,7 +93,7 @@ def draw_requests(
         if heading:
             canvas.label(8, canvas.height + 12, heading, bold=True)
             canvas.height += _HEADING
-        inside = drawn.partition("</title>")[2].removesuffix("</svg>")
+        inside = _LANE_COLOUR.sub("", drawn.partition("</title>")[2].removesuffix("</svg>"))
         canvas.embed(f'<g class="map" transform="translate(0 {canvas.height})">{inside}</g>')
         canvas.width, canvas.height = max(canvas.width, int(measures[1])), canvas.height + int(measures[2])
         canvas.height += _GAP if picture is not pictures[-1][1] else 0

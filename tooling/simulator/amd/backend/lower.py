@@ -11,7 +11,7 @@ from tooling.simulator.amd.decoding import opcodes_gfx942, opcodes_gfx1100
 from tooling.simulator.amd.decoding.decoder import Decoder
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.decoding.rdna3 import make_decoder
-from tooling.simulator.amd.instructions import atomics, dual, scalar, vector
+from tooling.simulator.amd.instructions import atomics, dual, matrix, scalar, vector
 from tooling.simulator.amd.instructions.binders import ALONE, ENDS, bind
 from tooling.simulator.amd.instructions.data_share import bind_shared
 from tooling.simulator.amd.instructions.memory import bind_memory
@@ -30,7 +30,7 @@ from tooling.simulator.program.program import (
     order_blocks,
 )
 
-INSTRUCTIONS = (atomics, dual, scalar, vector)
+INSTRUCTIONS = (atomics, dual, matrix, scalar, vector)
 """Each of these modules enters its instructions into `binders.BINDERS` when it is imported."""
 
 for _tables in (opcodes_gfx942, opcodes_gfx1100):

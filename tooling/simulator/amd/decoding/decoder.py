@@ -13,6 +13,7 @@ from tooling.simulator.amd.decoding.layouts import bits, signed
 from tooling.simulator.amd.decoding.memory_forms import data_registers, ds_form
 from tooling.simulator.amd.decoding.operands import LITERAL, OperandCodes, literal_operand, vector
 from tooling.simulator.amd.decoding.text import write_text
+from tooling.simulator.amd.semantics.matrix_core import matrix_form
 from tooling.simulator.amd.semantics.registry import dwords
 from tooling.simulator.amd.semantics.tables import lookup
 from tooling.simulator.amd.texts import UNKNOWN_ENCODING
@@ -406,7 +407,23 @@ class Reader:
         return self._made(name, results=results, sources=sources, flags=flags)
 
     def _mfma(self, name: str) -> MachineInstruction:
-        raise LookupError(name)
+        """VOP3P-MAI: any operand may be in accumulation registers; C may be a constant."""
+        form = matrix_form(name)
+        in_accumulators = (self._field("acc") & 1, self._field("acc") >> 1, self._field("acc_cd"))
+        counts = (*form.input_registers, form.result_registers)
+        sources = []
+        for number, (count, accumulation) in enumerate(zip(counts, in_accumulators, strict=True)):
+            operand = self._source(self._field(f"src{number}"), "f32")
+            if operand.kind == "v":
+                operand = vector(operand.index, count, accumulation=bool(accumulation))
+            elif number < 2 or operand.kind != "const":
+                raise LookupError(name)
+            sources.append(Modified(operand))
+        flags = frozenset(
+            f"{field}:{value}" for field in ("cbsz", "abid", "blgp") if (value := self._field(field))
+        )
+        result = vector(self._field("vdst"), form.result_registers, accumulation=bool(in_accumulators[2]))
+        return self._made(name, results=(result,), sources=tuple(sources), flags=flags)
 
     # -- memory ------------------------------------------------------------------------------------------
 
