@@ -59,19 +59,24 @@ def matmul_idiomatic_tiled[
 # ANCHOR: tensor_core_matrix_multiplication_tile_tensor
 comptime SIZE = 1024
 # A block computes a tile of BM x BN elements, with k in steps of BK.
-comptime BM = 4 * WARP_SIZE
-comptime BN = 2 * WARP_SIZE
-comptime BK = WARP_SIZE
+comptime BM = 128
+comptime BN = 64
+comptime BK = 32
 # Each of its 4 x 2 warps computes WM x WN of them...
-comptime WM = WARP_SIZE
-comptime WN = WARP_SIZE
+comptime WM = 32
+comptime WN = 32
 comptime WARPS = (BM // WM) * (BN // WN)
 comptime THREADS = WARPS * WARP_SIZE
 # ... in pieces of 16 x 8: one instruction multiplies 16 x 8 by 8 x 8 elements
-# and adds the product to 16 x 8.
+# and adds the product to 16 x 8. The warps of AMD's CDNA GPUs have 64 lanes;
+# their instruction multiplies 16 x 4 by 4 x 16 elements.
+comptime CDNA = WARP_SIZE == 64
 comptime MMA_M = 16
-comptime MMA_N = 8
-comptime MMA_K = 8
+comptime MMA_N = 16 if CDNA else 8
+comptime MMA_K = 4 if CDNA else 8
+# What each lane passes: its share of `a` and of `b`.
+comptime A_SHARE = MMA_M * MMA_K // WARP_SIZE
+comptime B_SHARE = MMA_K * MMA_N // WARP_SIZE
 comptime PIECES_M = WM // MMA_M
 comptime PIECES_N = WN // MMA_N
 # The copies move four numbers at a time.
@@ -86,8 +91,10 @@ def load_a_fragment[
     ],
     row: Int,
     k: Int,
-) -> SIMD[dtype, 4]:
-    """What this lane holds of the 16 x 8 elements of `a` from (row, k) on."""
+) -> SIMD[dtype, A_SHARE]:
+    """What this lane holds of the elements of `a` from (row, k) on."""
+    comptime if CDNA:
+        return a[row + lane_id() % 16, k + lane_id() // 16]
     var r = row + lane_id() // 4
     var c = k + lane_id() % 4
     return [a[r, c], a[r + 8, c], a[r, c + 4], a[r + 8, c + 4]]
@@ -101,8 +108,10 @@ def load_b_fragment[
     ],
     k: Int,
     col: Int,
-) -> SIMD[dtype, 2]:
-    """What this lane holds of the 8 x 8 elements of `b` from (k, col) on."""
+) -> SIMD[dtype, B_SHARE]:
+    """What this lane holds of the elements of `b` from (k, col) on."""
+    comptime if CDNA:
+        return b[k + lane_id() // 16, col + lane_id() % 16]
     var r = k + lane_id() % 4
     var c = col + lane_id() // 4
     return [b[r, c], b[r + 4, c]]
@@ -116,7 +125,13 @@ def store_fragment[
     col: Int,
     value: SIMD[dtype, 4],
 ):
-    """Writes this lane's four of the 16 x 8 elements from (row, col) on."""
+    """Writes this lane's four of the elements from (row, col) on."""
+    comptime if CDNA:
+        comptime for i in range(4):
+            output[row + lane_id() // 16 * 4 + i, col + lane_id() % 16] = value[
+                i
+            ]
+        return
     var r = row + lane_id() // 4
     var c = col + lane_id() % 4 * 2
     output[r, c] = value[0]
@@ -254,9 +269,9 @@ def run[size: Int](mode: String, ctx: DeviceContext) raises:
         block_dim=(TILE, TILE),
     )
     if mode != "--tiled":
-        # This shape of mma exists on NVIDIA GPUs only; elsewhere the program
-        # is built without the kernel that has it.
-        comptime if DeviceContext.default_device_info.api == "cuda":
+        # Other GPUs do not have an mma of float32 elements; for them the
+        # program is built without the kernel that has it.
+        comptime if CDNA or DeviceContext.default_device_info.api == "cuda":
             comptime kernel = tensor_core_matrix_multiplication[
                 type_of(layout), size
             ]
@@ -268,7 +283,7 @@ def run[size: Int](mode: String, ctx: DeviceContext) raises:
                 block_dim=THREADS,
             )
         else:
-            raise Error("this mode needs an NVIDIA GPU: mma of 16 x 8 x 8")
+            raise Error("this mode needs an NVIDIA GPU or an AMD CDNA GPU")
     ctx.synchronize()
 
     if mode != "--tiled":

@@ -281,7 +281,7 @@ def test_without_scripts_every_way_to_run_is_shown(browser: Any, address: str) -
 
 
 @pytest.mark.parametrize("case", [("en", "disk"), ("en", "server"), ("ko", "disk"), ("ko", "server")])
-def test_a_replay_opens_over_the_page_and_is_loaded_only_then(
+def test_a_replay_opens_in_place_of_its_figure_and_is_loaded_only_then(
     page: Any, address: str, site: Path, case: tuple[str, str]
 ) -> None:
     language, place = case
@@ -299,6 +299,8 @@ def test_a_replay_opens_over_the_page_and_is_loaded_only_then(
         link.click()
         frame = page.frame_locator(".replay-dialog iframe")
         frame.locator("#count", has_text=count).wait_for()
+        assert page.locator("figure.drawn").nth(1).is_hidden()
+        assert page.evaluate("document.querySelector('.replay-dialog').matches(':modal')") is False
         assert frame.locator("html").get_attribute("data-theme") == "dark"
         assert frame.locator(".lanes .accused").count() == 2
         page.keyboard.press("ArrowLeft")  # the frame has the focus
@@ -309,7 +311,48 @@ def test_a_replay_opens_over_the_page_and_is_loaded_only_then(
             page.keyboard.press("Escape")
         page.locator(".replay-dialog").wait_for(state="detached")
         assert page.evaluate("document.activeElement.className") == "replay"
+        assert page.locator("figure.drawn").nth(1).is_visible()
     assert len([url for url in asked if url.endswith("replay.js")]) in (1, 2)
+
+
+def test_a_replay_in_place_is_enlarged_and_replaced_by_another(page: Any, address: str) -> None:
+    page.goto(f"{address}puzzle_12/layout_tensor.html")
+    solution, wrong = page.locator(".replays a.replay").all()
+    assert solution.inner_text() == "Step through this run (shows the solution)"
+    assert wrong.inner_text() == "Step through a wrong answer (shows most of the solution)"
+    solution.click()
+    frame = page.frame_locator(".replay-dialog iframe")
+    frame.locator("#count", has_text="step 1 of").wait_for()
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Enlarge").click()
+    assert page.evaluate("document.querySelector('.replay-dialog').matches(':modal')") is True
+    assert frame.locator("#count").inner_text().startswith("step 2 of")  # it was not loaded again
+    page.keyboard.press("Escape")
+    page.locator(".replay-dialog").wait_for(state="detached")
+    solution.click()
+    frame.locator("#count", has_text="step 1 of").wait_for()
+    wrong.click()
+    frame.locator(".mark").wait_for()
+    assert page.locator(".replay-dialog").count() == 1
+    assert page.locator("figure.drawn").first.is_hidden()
+    page.get_by_role("button", name="Close").click()
+    page.locator("figure.drawn").first.wait_for(state="visible")
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_an_open_replay(page: Any, address: str, language: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{address}{'' if language == 'en' else 'ko/'}puzzle_12/layout_tensor.html")
+    for width in (360, 768, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.locator(".replays a.replay").nth(1).click()
+        page.frame_locator(".replay-dialog iframe").locator(".mark").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        found = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
+        assert found == []
+        page.locator(".replay-dialog button").last.click()
+        page.locator(".replay-dialog").wait_for(state="detached")
 
 
 @pytest.mark.parametrize("width", [360, 768, 1440])
@@ -317,7 +360,7 @@ def test_an_open_replay_is_as_wide_as_the_window(page: Any, address: str, width:
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"{address}puzzle_12/layout_tensor.html")
     page.locator("details.solution-details summary").click()
-    page.locator("a.replay").first.click()
+    page.locator("details a.replay").first.click()
     frame = page.frame_locator(".replay-dialog iframe")
     frame.locator("#count", has_text="step 1 of").wait_for()
     inside = frame.locator("html").evaluate("root => [root.scrollWidth, innerWidth]")

@@ -79,7 +79,7 @@ def test_the_book_takes_includes_from_the_checkout_alone(
     with pytest.raises(BuildFailed, match=f"cannot be read: it is outside {checkout.root}\n"):
         build(checkout, tmp_path / "site")
     assert not (tmp_path / "site").exists()
-    findings = [each for each in check(checkout, build_pages=False).findings if each.rule == "include"]
+    findings = check(checkout, build_pages=False, rules={"include"}).findings
     assert [each.message for each in findings] == [f"{secret} cannot be read: it is outside {checkout.root}"]
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 
+from tooling.book import recordings
 from tooling.book.directives.pictures import figure as show_figure
 from tooling.book.directives.runs import Shown, shown_outputs
-from tooling.book.directives.verdicts import answer, verdict_path, without_machine
+from tooling.book.directives.verdicts import answer, record, verdict_path, without_machine
 from tooling.book.editions import editions
 from tooling.book.errors import BookError
 from tooling.book.figures import every_figure, find_figure
@@ -39,6 +41,8 @@ from tooling.book.page import PageContext
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import digest, fold
 from tooling.catalog.mutants import load_mutants
+from tooling.exit_codes import ExitCode
+from tooling.judging.verdict import Outcome
 from tooling.project import Project
 
 FIGURES = every_figure()
@@ -222,6 +226,7 @@ def test_a_trace_of_an_older_solution_is_refused(checkout: Project) -> None:
 
 
 @pytest.mark.mojo
+@pytest.mark.slow
 def test_a_solution_still_does_what_its_trace_says(real: Project) -> None:
     from tooling.book.figures.tracing import record
 
@@ -309,6 +314,26 @@ def test_a_wrong_answer_may_change_any_file_of_a_program(real: Project) -> None:
 )
 def test_a_verdict_is_recorded_without_what_differs_between_machines(said: str, shown: str) -> None:
     assert without_machine(said) == shown
+
+
+def test_a_verdict_that_a_busy_machine_caused_is_not_recorded(
+    real: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = SimpleNamespace(outcome=Outcome.TIME_LIMIT)
+    monkeypatch.setattr("tooling.trials.build_trial", lambda *_: None)
+    monkeypatch.setattr("tooling.trials.run_trial", lambda *_: slow)
+    monkeypatch.setattr("tooling.toolchain.find_toolchain", lambda: None)
+    selection = PuzzleIndex(real).selection("p33", ["--tensor-core"])
+    with pytest.raises(
+        BookError, match=r"p33 --tensor-core \(unsolved\) was ended by its time limit of 60 s"
+    ):
+        record(real, selection, "unsolved", "en", "sim")
+
+
+def test_no_page_shows_a_verdict_that_a_busy_machine_caused(real: Project) -> None:
+    verdicts = sorted((real.recordings / "outputs").rglob("*.verdict-*.json"))
+    assert len(verdicts) > 100
+    assert [path.name for path in verdicts if recordings.load(path).exit_status == ExitCode.TIME_LIMIT] == []
 
 
 def test_each_output_of_the_book_is_listed_once(real: Project) -> None:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 ENGLISH, KOREAN = ROOT / "book/src", ROOT / "i18n/ko/book/src"
 ENTRY = re.compile(
     r'- <span id="term-(?P<id>[a-z-]+)">\*\*(?P<head>.+?)\.\*\*</span> (?P<meaning>.+) '
-    r"\[[^\]]+\]\((?P<page>[\w/]+\.md)\)"
+    r"\[[^\]]+\]\((?P<page>[\w/-]+\.md)\)"
 )
 
 

@@ -183,6 +183,14 @@ def test_marks_for_generating_skeletons_are_not_shown(real: Project) -> None:
     assert "FILL" not in text
 
 
+def test_a_region_with_an_empty_stub_line_shows_none_of_its_marks(real: Project) -> None:
+    solution = (real.solutions / "p31" / "p31.mojo").read_text(encoding="utf-8")
+    assert "\n# STUB:\n" in solution  # an empty line of the skeleton
+    text = renderer(real).render(PAGE, "{{#include ../../../solutions/p31/p31.mojo}}")
+    assert "SOPHISTICATED_SLOTS = 12" in text
+    assert "STUB" not in text
+
+
 def test_an_empty_summary_of_a_solution_gets_its_name(real: Project) -> None:
     assert "<summary>풀이 보기</summary>" in renderer(real, "ko").render(
         PAGE, "<details><summary></summary></details>"

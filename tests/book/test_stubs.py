@@ -48,7 +48,7 @@ def test_a_stub_shows_what_the_puzzle_is(stubbed: Path) -> None:
     assert "run tooling run p12_tile_tensor\n" in page
     assert re.search(r'class="edit-link" href="[^"]+/blob/main/problems/p12/puzzle.yaml"', page)
     korean = (stubbed / "ko" / "puzzle_12" / "puzzle_12.html").read_text(encoding="utf-8")
-    assert "아직 쓰지 않은 장입니다." in korean
+    assert "아직 작성하지 않은 장입니다." in korean
     assert "덧셈 트리로 두 벡터를 값 하나로 줄입니다." in korean
     assert "전체 파일 보기: problems/p12/p12_tile_tensor.mojo" in korean
 

@@ -153,6 +153,9 @@ def test_an_extent_may_be_the_number_of_lanes_of_a_warp(tmp_path: Path) -> None:
         (("    anchors: [add_10]", "    targets: {intel: {}}"), (11, 22), "intel: unknown vendor"),
         (("    anchors: [add_10]", "    targets: {amd: {compute: '9.0'}}"), (11, 30), "only NVIDIA GPUs"),
         (("    anchors: [add_10]", "    targets: {nvidia: {compute: '9.0'}}"), (11, 23), "`because`"),
+        (("    anchors: [add_10]", "    targets: {nvidia: {lanes: 64}}"), (11, 31), "on AMD GPUs only"),
+        (("    anchors: [add_10]", "    targets: {amd: {lanes: 16}}"), (11, 28), "must be 32 or 64"),
+        (("    anchors: [add_10]", "    targets: {amd: {lanes: 64}}"), (11, 20), "`because`"),
         (
             (", shape: [8]", ", shape: [8], simulated: []"),
             (13, 60),
@@ -220,6 +223,19 @@ def test_a_mistake_is_reported_with_key_and_position(
     assert message in f"{error}\n{getattr(error, 'details', '')}"
     assert error.where is not None
     assert (error.where.line, error.where.column) == position
+
+
+def test_flags_in_hints_are_marked_as_code() -> None:
+    """Pages would show a bare `--flag` with a dash in place of its hyphens."""
+    bare = [
+        f"{puzzle.id}: {text}"
+        for puzzle in load_catalogue(Project(REPOSITORY))
+        for mode in puzzle.modes
+        for hint in mode.hints
+        for language in ("en", "ko")
+        if "--" in "".join((text := hint.render(language)).split("`")[::2])
+    ]
+    assert bare == []
 
 
 def test_fewer_than_three_hints_are_refused(tmp_path: Path) -> None:

@@ -151,16 +151,18 @@ def test_an_executable_for_another_gpu_is_refused(
     assert caught.value.exit_code is ExitCode.NOT_POSSIBLE
 
 
-def test_an_executable_for_amd_runs_on_the_simulated_amd_gpu(tmp_path: Path) -> None:
+@pytest.mark.parametrize("gpu", ["gfx942", "gfx1100"])
+def test_an_executable_for_amd_runs_on_the_simulated_amd_gpu(tmp_path: Path, gpu: str) -> None:
     program = tmp_path / "program"
-    program.write_bytes(b"\x7fELF gfx942 amdgcn")
-    require_code_for(program, "gfx942")
+    program.write_bytes(f"\x7fELF {gpu} amdgcn".encode())
+    require_code_for(program, gpu)
     with pytest.raises(OtherAccelerator) as caught:
         require_code_for(program, "sm_90a")
-    assert caught.value.hint == "simulate the GPU that it was built for: `tooling simulate --gpu gfx942 -- …`"
+    hint = f"simulate the GPU that it was built for: `tooling simulate --gpu {gpu} -- …`"
+    assert caught.value.hint == hint
     program.write_bytes(b"\x7fELF .target sm_90a")
     with pytest.raises(OtherAccelerator):
-        require_code_for(program, "gfx942")
+        require_code_for(program, gpu)
 
 
 def test_launches_are_selected_by_name_and_number() -> None:

@@ -44,10 +44,10 @@ def test_a_machine_that_is_ready(workbench: Workbench) -> None:
 def test_a_simulated_gpu_is_no_real_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither of the two is listed as a GPU of the machine."""
+    """None of them is listed as a GPU of the machine."""
     found = {
         kind: Target(kind, f"simulated {kind.value}", "any")
-        if kind in (TargetKind.SIM, TargetKind.SIM_AMD)
+        if kind.simulated
         else Absence(kind, f"no {kind.value}", "")
         for kind in TargetKind
     }

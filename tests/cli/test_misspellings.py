@@ -69,7 +69,7 @@ MISSPELLED = {
     "profile p15 --soluton": "there is no option `--soluton`\n  try: did you mean `--solution`?",
     # choices and lists
     "run p15 --target sm": "--target does not take `sm`\n"
-    "  why: it takes auto, nvidia, amd, apple, sim or sim-amd\n"
+    "  why: it takes auto, nvidia, amd, apple, sim, sim-amd or sim-gfx1100\n"
     "  try: did you mean `sim`?",
     "run p15 --lang kr": "--lang does not take `kr`\n  why: it takes en or ko",
     "verify --only solutions": "--only does not take `solutions`\n"

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tooling.catalog.model import Mode, ModeKind, Output
+from tooling.catalog.mutants import KnownMistake
 from tooling.execution.channel import Buffer
 from tooling.execution.program import Ending, Transcript
 from tooling.judging.judge import confirmed, judge_case, judge_unjudged
@@ -15,7 +16,7 @@ from tooling.judging.verdict import CaseVerdict, Problem
 from tooling.simulator.checks.findings import SourcePosition
 from tooling.simulator.gpu.launch import FaultKind
 from tooling.simulator.server.stopped import StoppedKernel
-from tooling.text import Text
+from tooling.text import LocalText, Text
 
 A = np.arange(4, dtype=np.float32)
 CASE = ReferenceCase("book", {"a": A, "out": np.zeros(4, np.float32)}, {"out": A + 1})
@@ -158,6 +159,13 @@ def test_a_refused_launch_is_reported_with_the_simulators_message() -> None:
     assert "handed in are right" in problem.cause.render("en")
 
 
+def test_another_size_explains_the_programs_own_failure() -> None:
+    used = USED | {"a": Buffer("float32", A[:-1].tobytes())}
+    transcript = Transcript("", "Unhandled exception …", Ending.EXITED, 1, 0.1)
+    (problem,) = judge_case(MODE, CASE, transcript, used, {"out": RIGHT}).problems
+    assert problem.what.render("en") == "`a` has 3 elements, not 4"
+
+
 def test_a_mismatch_explains_the_programs_own_failure() -> None:
     wrong = Buffer("float32", np.zeros(4, np.float32).tobytes())
     assert names(wrong, status=1, stderr="Unhandled exception …") == ["never-written"]
@@ -265,3 +273,18 @@ def test_another_output_or_an_output_without_values_does_not_contradict_a_missin
     absent = judge_case(mode, reference, ENDED, used, {})
     for other in (elsewhere, absent):
         assert confirmed([case, other])[0] == case
+
+
+@pytest.mark.parametrize(("book", "name"), [(0, "known-mistake"), (1, "known-mistake"), (2, "mismatch")])
+def test_a_known_mistake_is_recognised_by_one_of_its_results_on_each_data_set(book: int, name: str) -> None:
+    values = [[3, 14, 1, 59, 26, 53, 58, 9], [3, 14, 1, 59, 26, 53, 58, 10], [3, 14, 1, 59, 26, 53, 58, 11]]
+    cases = [
+        judged(RIGHT_EIGHT, values[book]),
+        judged(RIGHT_EIGHT, [27, 18, 28, 1, 82, 84, 59, 4], dataset="probe"),
+    ]
+    known = [judged(RIGHT_EIGHT, each).digests["out"] for each in values[:2]]
+    because = LocalText.of(en="the sum is left out", ko="합을 더하지 않습니다")
+    mistake = KnownMistake(because, {"book": tuple(known), "probe": (cases[1].digests["out"],)})
+    for case in confirmed(cases, lambda: [mistake]):
+        (problem,) = case.problems
+        assert problem.name == name

@@ -218,7 +218,7 @@ def test_a_thread_that_does_everything_is_named_where_work_is_to_be_shared() -> 
         "about it; let each thread work on elements of its own, found from its index"
     )
     assert said(problem, "ko") == (
-        "`add_10`에서 전역 메모리에 접근한 스레드가 1개뿐입니다. 적어도 2개가 일을 나눠 맡아야 합니다; "
+        "`add_10`에서 전역 메모리에 접근한 스레드가 1개뿐입니다. 적어도 2개가 일을 나누어 맡아야 합니다; "
         "이 퍼즐의 주제입니다; "
         "각 스레드가 인덱스로 자기 원소를 찾아 처리하게 합니다"
     )

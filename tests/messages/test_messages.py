@@ -7,7 +7,7 @@ import pytest
 from tests.machine import needs_simulated_gpu
 from tests.messages.mistakes import GOLDEN, LANGUAGES, Mistake, messages, mistakes
 
-SAMPLE = ("one_input_twice", "barrier_in_a_branch", "int32_in_an_index")
+SAMPLE = ("barrier_in_a_branch", "int32_in_an_index")
 """These are in the first tier."""
 
 

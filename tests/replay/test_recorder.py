@@ -23,6 +23,10 @@ TABLE = """
     ld.local.b32 %r3, [%rd4];
     mul.wide.u32 %rd5, %r31, 4; add.s64 %rd6, %rd30, %rd5;
     st.global.b32 [%rd6], %r3;"""
+COUNTED = """
+    add.s32 %r1, %r30, 1;
+    atom.global.add.u32 %r2, [%rd30], %r1;
+    add.s64 %rd1, %rd30, 4; atom.global.max.u32 %r2, [%rd1], %r1;"""
 ROTATED = """
     add.s32 %r1, %r31, 7; add.s32 %r2, %r30, 1; and.b32 %r2, %r2, 31;
     shfl.sync.idx.b32 %r3, %r1, %r2, 31, -1;
@@ -90,6 +94,16 @@ def test_threads_of_several_blocks_are_numbered_in_their_order() -> None:
     final = cells_after(as_page(trace), len(trace.steps) - 1)
     shown = final[[each.space for each in trace.buffers].index("global")]
     assert [shown[cell] for cell in range(64)] == output.tolist()
+
+
+def test_an_atomic_leaves_what_all_its_threads_did() -> None:
+    trace, output = recorded(kernel(COUNTED), [0], block=4)
+    moves = [move for step in trace.steps[:-1] for move in step.moves]
+    assert [(move.action, move.threads, move.values) for move in moves] == [
+        ("atomic", "0-3", (1, 2, 3, 4))
+    ] * 2
+    cells = cells_after(as_page(trace), len(trace.steps) - 2)[0]
+    assert [cells[0], cells[1]] == output[:2].tolist() == [10, 4]
 
 
 def test_a_shuffle_tells_who_gave_what() -> None:

@@ -256,7 +256,7 @@ def test_a_caret_shows_the_column(text: str, column: int, shown: str, caret: str
     assert str(error).splitlines() == [f"PTX line 3, column {column}: what", shown, caret]
     assert str(PtxError("what", line=3, column=column)) == f"PTX line 3, column {column}: what"
     error.speak("ko")
-    assert str(error).splitlines() == [f"PTX 3번째 줄 {column}번째 열: what", shown, caret]
+    assert str(error).splitlines() == [f"PTX 3번 줄 {column}번 열: what", shown, caret]
 
 
 def test_a_kernel_of_fifty_thousand_instructions_is_read_whole() -> None:

@@ -243,7 +243,7 @@ def test_a_stopped_kernel(context: Context, language: str, message: str) -> None
         ),
         (
             "ko",
-            "PTX 12번째 줄 5번째 열: `ld.wrong.b32` 명령어를 실행할 수 없습니다",
+            "PTX 12번 줄 5번 열: `ld.wrong.b32` 명령어를 실행할 수 없습니다",
             "시뮬레이터가 모르는 형태입니다",
             "추측해서 실행하지 않습니다",
         ),

@@ -43,14 +43,33 @@ def test_a_gpu_with_the_required_compute_capability_or_a_higher_one_may_run_a_mo
     assert choose(selection, "nvidia").target == gpu(have)
 
 
-def test_the_simulated_amd_gpu_does_not_run_graphs() -> None:
+def test_a_gpu_with_another_number_of_lanes_is_refused_with_both_numbers() -> None:
+    because = LocalText.of(en="matrices", ko="행렬")
+    selection = needing((8, 0))
+    mode = replace(MODE, requirements=(Requirement(Vendor.AMD, lanes=64, because=because),))
+    selection = replace(selection, mode=mode)
+    targets = [Target(TargetKind.AMD, "GPU of the test", name) for name in ("gfx942", "gfx1100")]
+    assert gate(selection, TargetKind.AMD, targets[0]) is None
+    assert gate(selection, TargetKind.AMD) is None
+    reason = gate(selection, TargetKind.AMD, targets[1])
+    assert reason is not None
+    assert reason.render("en") == (
+        "matrices: it needs warps of 64 lanes, and those of GPU of the test have 32"
+    )
+    assert (
+        reason.render("ko") == "행렬: 워프당 레인 64개가 필요하지만 GPU of the test의 워프에는 32개뿐입니다"
+    )
+
+
+@pytest.mark.parametrize("kind", [TargetKind.SIM_AMD, TargetKind.SIM_GFX1100])
+def test_the_simulated_amd_gpu_does_not_run_graphs(kind: TargetKind) -> None:
     selection = needing((8, 0))
     graph = replace(selection, program=replace(selection.program, language=ProgramLanguage.PYTHON))
-    assert gate(selection, TargetKind.SIM_AMD) is None
+    assert gate(selection, kind) is None
     with pytest.raises(ModeGated) as caught:
-        choose(graph, "sim-amd")
+        choose(graph, kind.value)
     assert str(caught.value) == (
-        "`p01` does not run on the target `sim-amd`\n"
+        f"`p01` does not run on the target `{kind.value}`\n"
         "  why: graphs of MAX are not supported on the simulated AMD GPU yet\n"
         "  try: it runs on: nvidia, amd, apple, sim"
     )
@@ -78,7 +97,7 @@ def test_a_gpu_with_a_lower_one_is_refused_with_both_numbers(
         choose(selection, "nvidia")
     assert str(caught.value) == (
         f"`p01` does not run on the target `nvidia`\n  why: {english}\n"
-        "  try: it runs on: amd, apple, sim, sim-amd"
+        "  try: it runs on: amd, apple, sim, sim-amd, sim-gfx1100"
     )
     assert caught.value.exit_code == 4
 

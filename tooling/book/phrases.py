@@ -31,6 +31,7 @@ PHRASES = {
     "part": Text("part {number:roman}"),
     "simulated": Text("simulated GPU"),
     "compute": Text("compute {compute} or later"),
+    "lanes": Text("with {lanes} lanes per warp"),
     "unsupported": Text("not supported"),
     "yes": Text("yes"),
     # What a program in Python needs; the names of `Extra` in tooling/catalog/model.py.
@@ -57,6 +58,10 @@ PHRASES = {
     "replay-solution": Text("Step through the solution"),
     "replay-run": Text("Step through this run"),
     "replay-wrong": Text("Step through a wrong answer"),
+    # Beside a figure, before the solution is unfolded.
+    "replay-figure-solution": Text("Step through this run (shows the solution)"),
+    "replay-figure-wrong": Text("Step through a wrong answer (shows most of the solution)"),
+    "enlarge": Text("Enlarge"),
     # In the pages of `tooling book serve`; its script fills in the facts.
     "served-run": Text("Judge my file"),
     "served-again": Text("Judge my file again"),

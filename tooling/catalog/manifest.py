@@ -242,7 +242,16 @@ def _requirements(value: Value) -> tuple[Requirement, ...]:
             compute = (int(match.group(1)), int(match.group(2)))
             if because is None:
                 raise entry.error("the key `because` is missing", hint="add what needs this capability")
-        found.append(Requirement(vendor, compute=compute, because=because))
+        lanes = 0
+        if "lanes" in keys:
+            if vendor is not Vendor.AMD:
+                raise keys["lanes"].error("warps have different numbers of lanes on AMD GPUs only")
+            lanes = keys["lanes"].integer(1)
+            if lanes not in (32, 64):
+                raise keys["lanes"].error("must be 32 or 64")
+            if because is None:
+                raise entry.error("the key `because` is missing", hint="add what needs so many lanes")
+        found.append(Requirement(vendor, compute=compute, lanes=lanes, because=because))
     return tuple(found)
 
 

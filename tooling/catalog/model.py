@@ -73,11 +73,12 @@ class Vendor(Enum):
 class Requirement(Struct, frozen=True):
     """What a mode needs of one vendor's GPUs.
 
-    One of three: no limit, a minimum compute capability, or not supported.
+    One of four: no limit, a minimum compute capability, a number of lanes, or not supported.
     """
 
     vendor: Vendor
     compute: tuple[int, int] | None = None  # minimum NVIDIA compute capability, e.g. (9, 0)
+    lanes: int = 0  # that a warp must have; 0 if any number will do
     unsupported: bool = False
     builds: bool = False  # if unsupported: it compiles, but cannot run there
     because: LocalText | None = None  # required with a limit

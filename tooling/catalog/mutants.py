@@ -48,7 +48,7 @@ class KnownMistake(Struct, frozen=True):
     """A wrong answer that is recognised by its results."""
 
     because: LocalText
-    digests: Mapping[str, str]  # by data set
+    digests: Mapping[str, tuple[str, ...]]  # by data set: any of them
 
 
 class MutantError(ToolingError):
@@ -84,7 +84,9 @@ class Mutant(Struct, frozen=True):
     edits: tuple[Edit, ...]
     expect: tuple[str, ...]  # the verdict must contain at least one of them
     where: Location
-    results: Mapping[str, Mapping[str, str]] = {}  # by mode and data set: the digest of the first output
+    results: Mapping[
+        str, Mapping[str, tuple[str, ...]]
+    ] = {}  # by mode, data set: digests of the first output
     deviations: Mapping[Vendor, Deviation] = {}
 
     def sources(self, program: Program) -> dict[str, str]:
@@ -173,7 +175,7 @@ def _mutant(value: Value, puzzle: Puzzle) -> Mutant:
         expect=_expectations(keys["expect"]),
         where=value.location,
         results={
-            mode: {name: digest.text() for name, digest in digests.mapping(DATASETS).items()}
+            mode: {name: digest.text_or_texts() for name, digest in digests.mapping(DATASETS).items()}
             for mode, digests in keys["results"].mapping([], judged).items()
         }
         if "results" in keys

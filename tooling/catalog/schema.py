@@ -44,7 +44,10 @@ class VendorFile(Struct, forbid_unknown_fields=True):
         ]
         | UnsetType
     ) = UNSET
-    because: Annotated[LocalFile, Meta(description="why; required with `compute`")] | UnsetType = UNSET
+    lanes: Annotated[int, Meta(description="lanes that a warp must have; AMD only")] | UnsetType = UNSET
+    because: (
+        Annotated[LocalFile, Meta(description="why; required with `compute` and `lanes`")] | UnsetType
+    ) = UNSET
     unsupported: (
         Annotated[LocalFile, Meta(description="why the compiler refuses it, or why it cannot run there")]
         | UnsetType

@@ -42,7 +42,9 @@ def command(options: ListOptions) -> int:
                 requirement = mode.requirement(vendor)
                 if not requirement.unsupported:
                     least = requirement.compute
-                    vendors.append(vendor.value + (f" ≥ {least[0]}.{least[1]}" if least else ""))
+                    limit = f" ≥ {least[0]}.{least[1]}" if least else ""
+                    lanes = f" ({requirement.lanes} lanes)" if requirement.lanes else ""
+                    vendors.append(vendor.value + limit + lanes)
             for name in mode.programs:
                 command_line = " ".join((name, *mode.flags))
                 api = puzzle.program(name).api.value

@@ -13,9 +13,9 @@ from tooling.cli.fields import BadValue, Flags, Option, Positional
 from tooling.simulator.gpu.launch_selection import LaunchSelection
 from tooling.suggestions import nearest, proposal
 
-TargetName = Literal["auto", "nvidia", "amd", "apple", "sim", "sim-amd"]
-SimulatedName = Literal["sim", "sim-amd"]
-SimulatedGpu = Literal["nvidia", "gfx942"]
+TargetName = Literal["auto", "nvidia", "amd", "apple", "sim", "sim-amd", "sim-gfx1100"]
+SimulatedName = Literal["sim", "sim-amd", "sim-gfx1100"]
+SimulatedGpu = Literal["nvidia", "gfx942", "gfx1100"]
 LanguageCode = Literal["en", "ko"]
 SubjectName = Literal["solution", "skeleton", "mutant"]
 CHECKS = ("memory", "races", "initialisation", "synchronisation")
@@ -203,7 +203,8 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
         "lockstep"
     )
     gpu: Annotated[
-        SimulatedGpu, Option("the GPU that the program was built for: nvidia (default) or gfx942 (AMD)")
+        SimulatedGpu,
+        Option("the GPU that the program was built for: nvidia (default), gfx942 or gfx1100 (AMD)"),
     ] = "nvidia"
     timeout: Timeout = LONGEST_SIMULATION
     json: Annotated[str | None, Option("write the findings as JSON", "FILE")] = None

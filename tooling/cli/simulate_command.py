@@ -29,7 +29,8 @@ def command(options: SimulateOptions) -> int:
     if not program:
         raise UsageError("no program to simulate", hint="tooling simulate -- ./my_program")
     accepted = read_suppressions(options.suppressions) if options.suppressions else ()
-    simulated = simulated_gpu(TargetKind.SIM if options.gpu == "nvidia" else TargetKind.SIM_AMD)
+    kinds = {"nvidia": TargetKind.SIM, "gfx942": TargetKind.SIM_AMD, "gfx1100": TargetKind.SIM_GFX1100}
+    simulated = simulated_gpu(kinds[options.gpu])
     subject = program_subject(program, simulated, options.define, options.include)
 
     from tooling.simulator.gpu.stop_texts import NOT_LAUNCHED

@@ -17,12 +17,12 @@ def command(_options: TargetsOptions) -> int:
     for kind in TargetKind:
         found = probe(kind)
         if isinstance(found, Absence):
-            terminal.line(f"{kind.value:7} {terminal.paint('no ', 'dim')} {found.reason}")
+            terminal.line(f"{kind.value:11} {terminal.paint('no ', 'dim')} {found.reason}")
             continue
         details = found.accelerator
         if found.compute:
             details += f", compute capability {found.compute[0]}.{found.compute[1]}"
-        terminal.line(f"{kind.value:7} {terminal.paint('yes', 'green')} {found.device} ({details})")
+        terminal.line(f"{kind.value:11} {terminal.paint('yes', 'green')} {found.device} ({details})")
     choice = choose(None)
     terminal.line(f"a run takes `{choice.target.kind.value}`: {in_language(choice.reason, ENGLISH)}")
     return ExitCode.PASSED

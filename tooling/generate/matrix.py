@@ -143,5 +143,7 @@ def _vendor_part(selections: Sequence[Selection], vendor: Vendor) -> Mapping[str
             continue
         if requirement.compute:
             entry["compute"] = f"{requirement.compute[0]}.{requirement.compute[1]}"
+        if requirement.lanes:
+            entry["lanes"] = str(requirement.lanes)
         run.append(entry)
     return {"run": run, "skip": skip}

@@ -112,7 +112,7 @@ def judge_case(
         never_submitted = all(output.name not in submitted for output in mode.outputs)
         if never_submitted:
             problems = [_early(transcript)]
-        elif len(problems) == wrong_before:
+        elif len(problems) == wrong_before and not other_input:  # other input explains an error, too
             problems.append(explained("program-error", detail=_failure(transcript)))
     if launches == 0 and not problems:
         problems.append(explained("not-launched"))
@@ -210,7 +210,7 @@ def _confirmed(
     if case.errors:
         return _instead(problem, "mismatch", "after-findings")
     for mistake in mistakes():
-        if all(each.digests.get(problem.output) == mistake.digests.get(each.dataset) for each in cases):
+        if all(each.digests.get(problem.output) in mistake.digests.get(each.dataset, ()) for each in cases):
             return _instead(problem, "known-mistake", because=mistake.because)
     others = [
         other

@@ -18,7 +18,7 @@ from tooling.progress import Solved
 from tooling.project import Project, content_root
 from tooling.reports.invocation import tool_prefix, typed_path
 from tooling.reports.terminal import Terminal
-from tooling.targets.probing import SIMULATED, SIMULATED_AMD
+from tooling.targets.probing import SIMULATED, SIMULATED_AMD, SIMULATED_GFX1100
 from tooling.text import ENGLISH, Text
 from tooling.text.width import columns
 
@@ -44,6 +44,7 @@ _WIDTH_OF_BAR = 30
 _SIMULATED = {
     SIMULATED.device: Text("simulated GPU"),
     SIMULATED_AMD.device: Text("simulated AMD GPU (gfx942)"),
+    SIMULATED_GFX1100.device: Text("simulated AMD GPU (gfx1100)"),
 }
 
 

@@ -127,14 +127,14 @@ _PAGE = """<!doctype html>
 <main>
 <section class="panel source" aria-labelledby="h-source">
 <h2 id="h-source">{t_source} <span id="file"></span></h2>
-<div id="source" tabindex="0" role="region" aria-labelledby="h-source"></div>
+<div id="source" tabindex="0" role="group" aria-labelledby="h-source"></div>
 </section>
 <div class="side">
 <section class="panel" aria-labelledby="h-threads">
 <h2 id="h-threads">{t_threads}</h2>
 <p class="key"><span><i class="active"></i>{t_active}</span> <span><i class="waiting"></i>{t_waiting}</span>
 <span><i class="idle"></i>{t_idle}</span> <span><i class="ended"></i>{t_ended}</span></p>
-<div id="threads" tabindex="0" role="region" aria-labelledby="h-threads"></div>
+<div id="threads" tabindex="0" role="group" aria-labelledby="h-threads"></div>
 </section>
 <section class="panel" aria-labelledby="h-memory">
 <h2 id="h-memory">{t_memory}</h2>

@@ -21,6 +21,7 @@ _WORDS: dict[str, Text] = {
     "headline": Text("{command} on {device} ({reason})"),
     "sim": Text("simulated GPU"),
     "sim-amd": Text("simulated AMD GPU ({accelerator})"),
+    "sim-gfx1100": Text("simulated AMD GPU ({accelerator})"),
     "checks": Text("checks: {checks}"),
     "none": Text("none"),
     "passed": Text("{command} passed"),

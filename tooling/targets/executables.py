@@ -20,8 +20,8 @@ _WHY = Text("an executable contains machine code or PTX for the GPUs that it was
 _TRY = Text("build it with `mojo build --target-accelerator {simulated}`, or give the .mojo file instead")
 
 
-_AMD_GPU = "gfx942"
-_OWN_GPU = Text("simulate the GPU that it was built for: `tooling simulate --gpu gfx942 -- …`")
+_AMD_GPUS = ("gfx942", "gfx1100")
+_OWN_GPU = Text("simulate the GPU that it was built for: `tooling simulate --gpu {gpu} -- …`")
 
 
 class OtherAccelerator(ToolingError):
@@ -51,11 +51,12 @@ def require_code_for(program: Path, accelerator: str) -> None:
     found = accelerators_of(program)
     if found and not any(_runs(name, accelerator) for name in found):
         names = ", ".join(found)
+        own = next((gpu for gpu in _AMD_GPUS if gpu in found), None)
         raise OtherAccelerator(
             _WHAT.of(program=program.name, accelerators=names, simulated=accelerator),
             where=Location(program),
             why=_WHY,
-            hint=_OWN_GPU if _AMD_GPU in found else _TRY.of(simulated=accelerator),
+            hint=_OWN_GPU.of(gpu=own) if own else _TRY.of(simulated=accelerator),
         )
 
 

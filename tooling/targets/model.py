@@ -18,13 +18,19 @@ class TargetKind(Enum):
     APPLE = "apple"
     SIM = "sim"
     SIM_AMD = "sim-amd"
+    SIM_GFX1100 = "sim-gfx1100"
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it is a simulated GPU."""
+        return self in (TargetKind.SIM, TargetKind.SIM_AMD, TargetKind.SIM_GFX1100)
 
     @property
     def vendor(self) -> Vendor:
         """The vendor whose requirements apply."""
         if self is TargetKind.SIM:
             return Vendor.NVIDIA
-        return Vendor.AMD if self is TargetKind.SIM_AMD else Vendor(self.value)
+        return Vendor.AMD if self.simulated else Vendor(self.value)
 
 
 class Target(Struct, frozen=True):
@@ -37,7 +43,7 @@ class Target(Struct, frozen=True):
 
     @property
     def simulated(self) -> bool:
-        return self.kind in (TargetKind.SIM, TargetKind.SIM_AMD)
+        return self.kind.simulated
 
     @property
     def counts(self) -> bool:
@@ -47,7 +53,7 @@ class Target(Struct, frozen=True):
     @property
     def instruction_set(self) -> str:
         """The instruction set of a simulated GPU, as `simulator.backends` names it."""
-        return self.accelerator if self.kind is TargetKind.SIM_AMD else "ptx"
+        return "ptx" if self.kind is TargetKind.SIM else self.accelerator
 
     @property
     def lanes(self) -> int:

@@ -14,6 +14,8 @@ from tooling.targets.model import Absence, Target, TargetKind
 
 SIMULATED = Target(TargetKind.SIM, "simulated GPU", "sm_90a", (9, 0))
 SIMULATED_AMD = Target(TargetKind.SIM_AMD, "simulated AMD GPU (gfx942)", "gfx942")
+SIMULATED_GFX1100 = Target(TargetKind.SIM_GFX1100, "simulated AMD GPU (gfx1100)", "gfx1100")
+SIMULATED_GPUS = {each.kind: each for each in (SIMULATED, SIMULATED_AMD, SIMULATED_GFX1100)}
 _ELSEWHERE = (
     "use a Linux machine with an x86-64 processor: a container, a virtual machine or GitHub Codespaces"
 )
@@ -36,7 +38,7 @@ def probe(kind: TargetKind) -> Target | Absence:
         return Absence(
             kind, f"the simulated GPU runs on x86-64 only, not on {platform.machine()}", _ELSEWHERE
         )
-    return SIMULATED_AMD if kind is TargetKind.SIM_AMD else SIMULATED
+    return SIMULATED_GPUS[kind]
 
 
 def _without_gpu() -> str:

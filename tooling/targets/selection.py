@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tooling.catalog.catalogue import Selection
-from tooling.catalog.model import ProgramLanguage
+from tooling.catalog.model import ProgramLanguage, Vendor
 from tooling.errors import ToolingError
 from tooling.exit_codes import ExitCode
 from tooling.targets.model import Absence, Choice, Target, TargetKind
@@ -16,6 +16,7 @@ AUTO = "auto"
 NAMES = (AUTO, *(kind.value for kind in TargetKind))
 _REAL = (TargetKind.NVIDIA, TargetKind.AMD, TargetKind.APPLE)
 _TOO_OLD = Text("{because}: it needs {wanted}, and {device} has {have}")
+_OTHER_LANES = Text("{because}: it needs warps of {wanted} lanes, and those of {device} have {have}")
 _CANNOT = Text("{device} cannot run it: {reason}")
 _NOT_ON = Text("`{command}` does not run on the target `{target}`")
 _NOT_SUPPORTED = Text("not supported")
@@ -50,7 +51,7 @@ def gate(selection: Selection, kind: TargetKind, target: Target | None = None) -
     because: Sentence = requirement.because or _NOT_SUPPORTED
     if requirement.unsupported:
         return because
-    if kind is TargetKind.SIM_AMD and selection.program.language is ProgramLanguage.PYTHON:
+    if kind.simulated and kind.vendor is Vendor.AMD and selection.program.language is ProgramLanguage.PYTHON:
         return _NO_GRAPHS
     if requirement.compute and target and target.compute and target.compute < requirement.compute:
         return _TOO_OLD.of(
@@ -58,6 +59,10 @@ def gate(selection: Selection, kind: TargetKind, target: Target | None = None) -
             wanted=".".join(map(str, requirement.compute)),
             device=target.device,
             have=".".join(map(str, target.compute)),
+        )
+    if requirement.lanes and target and target.lanes != requirement.lanes:
+        return _OTHER_LANES.of(
+            because=because, wanted=requirement.lanes, device=target.device, have=target.lanes
         )
     return None
 

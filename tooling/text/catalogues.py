@@ -50,8 +50,11 @@ def translated(language: str, english: str, plural: str, count: int, context: st
             return catalogue.npgettext(context, english, plural, count)
 
 
-def translations(language: str) -> tuple[str, ...]:
-    """All translations in the catalogue of a language."""
+def every_sentence(language: str) -> tuple[str, ...]:
+    """All sentences of the tool in a language; the English ones are those that catalogues translate."""
+    if language == ENGLISH:
+        entries = [entry for file in catalogue_files().values() for entry in _entries(file)]
+        return tuple(text for entry in entries for text in (entry.msgid, entry.msgid_plural) if text)
     entries = _entries(catalogue_files()[language])
     return tuple(text for entry in entries for text in (entry.msgstr, *entry.msgstr_plural.values()) if text)
 

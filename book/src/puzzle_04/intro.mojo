@@ -17,8 +17,8 @@ def kernel(tensor: TileTensor[dtype, type_of(layout), MutAnyOrigin]):
     # A GPU prints what its threads print: one thread here, so each line once.
     print("Before:")
     show(tensor)
-    # Two indices, a row and a column: where the element lies in memory is the
-    # layout's affair.
+    # Two indices, a row and a column. The layout turns them into an offset in
+    # memory.
     tensor[0, 0] += 1
     print("After:")
     show(tensor)

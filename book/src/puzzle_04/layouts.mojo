@@ -11,7 +11,7 @@ def main() raises:
         var memory = ctx.enqueue_create_buffer[dtype](HEIGHT * WIDTH)
         with memory.map_to_host() as cells:
             # ANCHOR: views
-            # Each cell holds its own place, so an element says where it lies.
+            # Each element is set to its own offset in memory.
             for place in range(HEIGHT * WIDTH):
                 cells[place] = Scalar[dtype](place)
             print("memory:", cells)

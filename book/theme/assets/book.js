@@ -69,30 +69,52 @@ document.querySelectorAll(".code-tabs").forEach((group) => {
   });
 });
 
-// ---- replays: a page of their own, which opens over this one; nothing of it is loaded before ----
+// ---- replays: a page of their own, of which nothing is loaded before. It opens in place of the figure above its
+// link, if there is one, and else over the page ----
 document.querySelectorAll("a.replay").forEach((link) => link.addEventListener("click", (event) => {
   if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  const dialog = document.createElement("dialog");
-  const head = document.createElement("div");
-  const close = document.createElement("button");
-  const frame = document.createElement("iframe");
-  dialog.className = "replay-dialog";
-  dialog.setAttribute("aria-label", link.textContent);
-  close.type = "button";
-  close.className = "button button-quiet";
-  close.textContent = link.dataset.close;
-  close.addEventListener("click", () => dialog.close());
-  frame.title = link.textContent;
-  frame.src = `${link.href}#${root.dataset.theme === "dark" ? "dark" : "light"}`;
-  frame.addEventListener("load", () => frame.focus());
+  const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
+  const button = (text, act) => make("button", { type: "button", className: "button button-quiet", textContent: text, onclick: act });
+  const links = link.parentElement;
+  const drawn = links.previousElementSibling?.matches(".replay-dialog")
+    ? links.previousElementSibling.previousElementSibling : links.previousElementSibling;
+  const figure = drawn?.matches("figure.drawn") ? drawn : null;
+  const dialog = make("dialog", { className: "replay-dialog", ariaLabel: link.textContent });
+  const head = make("div");
+  const frame = make("iframe", { title: link.textContent, src: `${link.href}#${root.dataset.theme === "dark" ? "dark" : "light"}` });
+  frame.addEventListener("load", () => frame.focus({ preventScroll: true }));
   const escaped = (message) => { if (message.source === frame.contentWindow && message.data === "close-replay") dialog.close(); };
   addEventListener("message", escaped);
-  dialog.addEventListener("close", () => { removeEventListener("message", escaped); dialog.remove(); link.focus(); });
-  head.append(Object.assign(document.createElement("strong"), { textContent: link.textContent }), close);
+  dialog.addEventListener("keydown", (key) => { if (key.key === "Escape") dialog.close(); });
+  dialog.addEventListener("close", () => {
+    removeEventListener("message", escaped);
+    dialog.remove();
+    if (links.previousElementSibling?.matches(".replay-dialog")) return; // another one was opened in its place
+    if (figure) figure.hidden = false;
+    link.focus();
+  });
+  const large = button(link.dataset.enlarge, () => {
+    dialog.removeAttribute("open"); // not close(), which would end it
+    dialog.showModal();
+    large.remove();
+    frame.focus();
+  });
+  const buttons = make("span");
+  buttons.append(...(figure ? [large] : []), button(link.dataset.close, () => dialog.close()));
+  head.append(make("strong", { textContent: link.textContent }), buttons);
   dialog.append(head, frame);
-  document.body.append(dialog);
-  dialog.showModal();
+  if (!figure) {
+    document.body.append(dialog);
+    dialog.showModal();
+    return;
+  }
+  const before = links.previousElementSibling;
+  links.before(dialog);
+  dialog.show();
+  if (before !== figure) before.close();
+  figure.hidden = true;
+  dialog.scrollIntoView({ block: "nearest" });
 }));
 
 // Paper has no folds.

@@ -17,18 +17,19 @@ from msgspec import Struct
 
 from tooling.simulator.amd.architectures import Architecture
 from tooling.simulator.amd.code_object.errors import UnknownInstruction
-from tooling.simulator.amd.decoding.decoder import Decoder
+from tooling.simulator.amd.decoding.rdna3 import make_decoder
 
 _STRING = re.compile(r'^\t\.ascii?z?\t"(\\177ELF.*)"$', re.MULTILINE)
 _ESCAPE = re.compile(rb'\\([0-7]{3}|[bfnrt"\\])')
 _LETTERS = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
 _FUNCTION = re.compile(r"\t\.type\t([^.,\s][^,\s]*),@function")
 _LABEL = re.compile(r"([\w.$]+):")
+_ALIGNMENT = re.compile(r"\t\.p2align\t(\d+)")
 _RELOCATION = re.compile(r"([\w.$]+)@(rel|gotpcrel)32@(lo|hi)([+-]\d+)")
 
 
 class Listing(Struct):
-    """A code object, and the text of its functions: (function, lines of instructions and labels)."""
+    """A code object, and the text of its functions: (function, lines of instructions, labels, alignments)."""
 
     elf: Any
     functions: list[tuple[str, list[str]]]
@@ -76,8 +77,12 @@ def _functions(text: str) -> Iterator[tuple[str, list[str]]]:
         elif line.startswith(".Lfunc_end"):
             yield name, lines
             name = ""
-        elif name and (_LABEL.match(line) or (line.startswith("\t") and not line.startswith("\t."))):
-            lines.append(line.partition(";")[0].strip())
+        elif name and (
+            _LABEL.match(line)
+            or _ALIGNMENT.match(line)
+            or (line.startswith("\t") and not line.startswith("\t."))
+        ):
+            lines.append(line.partition(";")[0].rstrip())
 
 
 def differences(listing: Listing, architecture: Architecture) -> tuple[int, list[str]]:
@@ -87,7 +92,7 @@ def differences(listing: Listing, architecture: Architecture) -> tuple[int, list
     """
     code, addresses = listing.code, listing.addresses()
     start = listing.elf.get_section_by_name(".text")["sh_addr"]
-    decoder = Decoder(architecture)
+    decoder = make_decoder(architecture)
     found: list[tuple[str, str, int, int]] = []
     labels: dict[str, int] = {}
     wrong: list[str] = []
@@ -96,6 +101,9 @@ def differences(listing: Listing, architecture: Architecture) -> tuple[int, list
         for line in lines:
             if label := _LABEL.fullmatch(line):
                 labels[label[1]] = offset
+                continue
+            if alignment := _ALIGNMENT.match(line):  # filled with s_nop
+                offset += -offset % (1 << int(alignment[1]))
                 continue
             try:
                 instruction = decoder.decode(code, offset)

@@ -19,8 +19,8 @@ def program(name: str, accelerator: str = "gfx942") -> Path:
     return build(request, find_toolchain(), open_cache()).path
 
 
-def code_objects(name: str) -> list[bytes]:
+def code_objects(name: str, accelerator: str = "gfx942") -> list[bytes]:
     """The code objects inside a built program."""
-    content = program(name).read_bytes()
+    content = program(name, accelerator).read_bytes()
     starts = [match.start() for match in re.finditer(b"\\x7fELF\x02\x01\x01\x40", content)]
     return [content[start:end] for start, end in pairwise([*starts, len(content)])]

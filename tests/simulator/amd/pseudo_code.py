@@ -335,7 +335,7 @@ def translated(text: str) -> Any:
 
 
 def evaluate(text: str, registers: Mapping[str, int]) -> dict[str, int]:
-    """The registers D0, D1, SCC, VCC after the pseudo-code.
+    """The registers D0, D1, SCC, VCC and EXEC after the pseudo-code.
 
     Args:
         registers: S0, S1, S2, D0, SCC, VCC before it; lane 0 executes.
@@ -353,4 +353,4 @@ def evaluate(text: str, registers: Mapping[str, int]) -> dict[str, int]:
         exec(code, dict(_FUNCTIONS), state)
     except (NameError, TypeError, AttributeError, ValueError, ZeroDivisionError) as error:
         raise NotTranslated(str(error)) from error
-    return {name: state[name].raw for name in ("D0", "D1", "SCC", "VCC")}
+    return {name: state[name].raw for name in ("D0", "D1", "SCC", "VCC", "EXEC")}

@@ -10,22 +10,27 @@ from tests.simulator.amd.assembler_text import differences, listings
 from tooling.catalog.catalogue import load_catalogue
 from tooling.catalog.model import Program, ProgramLanguage, Vendor
 from tooling.project import Project
-from tooling.simulator.amd.architectures import GFX942
+from tooling.simulator.amd.architectures import GFX942, GFX1100, Architecture
 from tooling.simulator.amd.code_object.errors import UnknownInstruction
-from tooling.simulator.amd.decoding.decoder import Decoder
+from tooling.simulator.amd.decoding.rdna3 import make_decoder
 from tooling.simulator.gpu.code_model import SourceLocation
 from tooling.toolchain import BuildFailed, BuildRequest, build, find_toolchain, open_cache
 from tooling.trials import includes_of
 
 PROJECT = Project(Path(__file__).parents[3])
 PROGRAMS = Path(__file__).parent / "programs"
-SAMPLE = Path(__file__).parent / "data" / "gfx942_text.txt"
+SAMPLES = Path(__file__).parent / "data"
 """Words and text of instructions as `mojo build --emit asm` writes them, of the book's programs."""
 
 
-def test_the_text_of_each_instruction_is_the_assemblers() -> None:
-    rows = [line.split(maxsplit=1) for line in SAMPLE.read_text().splitlines()]
-    decoder = Decoder(GFX942)
+each_architecture = pytest.mark.parametrize("architecture", [GFX942, GFX1100], ids=lambda each: each.name)
+
+
+@each_architecture
+def test_the_text_of_each_instruction_is_the_assemblers(architecture: Architecture) -> None:
+    sample = SAMPLES / f"{architecture.name}_text.txt"
+    rows = [line.split(maxsplit=1) for line in sample.read_text().splitlines()]
+    decoder = make_decoder(architecture)
     decoded = [decoder.decode(bytes.fromhex(words), 0) for words, _ in rows]
     assert len(rows) > 250
     assert [instruction.text for instruction in decoded] == [text for _, text in rows]
@@ -33,7 +38,7 @@ def test_the_text_of_each_instruction_is_the_assemblers() -> None:
 
 
 def test_a_branch_has_the_offset_of_its_target() -> None:
-    decoder = Decoder(GFX942)
+    decoder = make_decoder(GFX942)
     forwards = decoder.decode(bytes(8) + bytes.fromhex("030088bf"), 8)
     backwards = decoder.decode(bytes(8) + bytes.fromhex("feff89bf"), 8)
     assert (forwards.text, forwards.target) == ("s_cbranch_execz 0x18", 0x18)
@@ -41,17 +46,21 @@ def test_a_branch_has_the_offset_of_its_target() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "form"),
+    ("architecture", "words", "form"),
     [
-        ("ffffffff", "encoding ffffffff 00000000"),
-        ("00007fbf", "SOPC bf7f0000 00000000"),
-        ("00fe017e", "VOP1 7e01fe00 00000000"),
-        ("", "encoding 00000000 00000000"),
+        (GFX942, "ffffffff", "encoding ffffffff 00000000"),
+        (GFX942, "00007fbf", "SOPC bf7f0000 00000000"),
+        (GFX942, "00fe017e", "VOP1 7e01fe00 00000000"),
+        (GFX942, "", "encoding 00000000 00000000"),
+        (GFX1100, "ffffffff", "encoding ffffffff 00000000"),
+        (GFX1100, "00fe017e", "VOP1 7e01fe00 00000000"),
     ],
 )
-def test_an_unknown_instruction_is_named_with_its_place(words: str, form: str) -> None:
+def test_an_unknown_instruction_is_named_with_its_place(
+    architecture: Architecture, words: str, form: str
+) -> None:
     with pytest.raises(UnknownInstruction) as caught:
-        Decoder(GFX942).decode(bytes.fromhex(words), 0, SourceLocation("a.mojo", 3, 7))
+        make_decoder(architecture).decode(bytes.fromhex(words), 0, SourceLocation("a.mojo", 3, 7))
     name = form if words else caught.value.form
     first, why, _ = str(caught.value).split("\n")
     assert first == f"machine code at 0x0, from a.mojo:3:7: cannot execute `{name}`"
@@ -59,18 +68,39 @@ def test_an_unknown_instruction_is_named_with_its_place(words: str, form: str) -
     assert caught.value.form == name
 
 
-def compared(source: Path, includes: tuple[Path, ...] = ()) -> int:
+@pytest.mark.parametrize(
+    ("architecture", "words", "name"),
+    [
+        (GFX1100, "004040cc00000000", "v_wmma_f32_16x16x16_f16"),
+        (GFX1100, "00005bd600000000", "v_permlane16_b32"),
+        (GFX942, "0000cdd300000000", "v_mfma_f32_16x16x16_f16"),
+    ],
+)
+def test_an_instruction_that_is_not_supported_has_its_mnemonic(
+    architecture: Architecture, words: str, name: str
+) -> None:
+    with pytest.raises(UnknownInstruction) as caught:
+        make_decoder(architecture).decode(bytes.fromhex(words), 0, SourceLocation("a.mojo", 3, 7))
+    assert str(caught.value).split("\n")[0] == (
+        f"machine code at 0x0, from a.mojo:3:7: cannot execute `{name}`"
+    )
+
+
+def compared(source: Path, architecture: Architecture, includes: tuple[Path, ...] = ()) -> int:
     """How many instructions of a program's kernels are as in the assembler's text: all of them."""
-    request = BuildRequest(source, accelerator="gfx942", emit="asm", includes=includes)
+    request = BuildRequest(source, accelerator=architecture.name, emit="asm", includes=includes)
     built = build(request, find_toolchain(), open_cache())
-    results = [differences(listing, GFX942) for listing in listings(built.path)]
+    results = [differences(listing, architecture) for listing in listings(built.path)]
     assert [different for _, found in results for different in found] == []
     return sum(count for count, _ in results)
 
 
 @pytest.mark.mojo
-def test_the_text_of_a_program_is_the_assemblers() -> None:
-    assert compared(PROGRAMS / "operations.mojo") > 800
+@pytest.mark.parametrize(
+    "architecture", [GFX942, pytest.param(GFX1100, marks=pytest.mark.slow)], ids=lambda each: each.name
+)
+def test_the_text_of_a_program_is_the_assemblers(architecture: Architecture) -> None:
+    assert compared(PROGRAMS / "operations.mojo", architecture) > 800
 
 
 MOJO_PROGRAMS = [
@@ -83,12 +113,15 @@ MOJO_PROGRAMS = [
 
 @pytest.mark.slow
 @pytest.mark.mojo
+@each_architecture
 @pytest.mark.parametrize("of_solution", [True, False], ids=["solution", "problem"])
 @pytest.mark.parametrize("program", MOJO_PROGRAMS, ids=lambda program: program.name)
-def test_the_text_of_each_program_of_the_book_is_the_assemblers(program: Program, of_solution: bool) -> None:
+def test_the_text_of_each_program_of_the_book_is_the_assemblers(
+    program: Program, of_solution: bool, architecture: Architecture
+) -> None:
     source = Path(program.solution if of_solution else program.problem)
     try:
-        assert compared(source, includes_of(program, source, PROJECT)) > 0
+        assert compared(source, architecture, includes_of(program, source, PROJECT)) > 0
     except BuildFailed:
         assert refused_by_the_compiler(program), "the manifest says that it builds for AMD"
 

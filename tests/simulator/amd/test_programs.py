@@ -1,4 +1,4 @@
-"""Mojo programs that were built for gfx942, unmodified, on the simulated AMD GPU."""
+"""Mojo programs that were built for gfx942 or gfx1100, unmodified, on the simulated AMD GPU."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import os
 import signal
 import subprocess
 import time
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from elftools.elf.elffile import ELFFile
 
 from tests.machine import needs_simulated_gpu
 from tests.simulator.amd.code_objects import PROGRAMS, code_objects, program
@@ -62,28 +65,31 @@ def line_of(name: str, text: str, occurrence: int = 0) -> int:
         ),
     ],
 )
-def test_a_defect_is_reported_at_its_line(defect: str, kinds: list[Kind], text: str, occurrence: int) -> None:
-    _, simulation = run("defects", defect)
+@pytest.mark.parametrize("accelerator", ["gfx942", "gfx1100"])
+def test_a_defect_is_reported_at_its_line(
+    defect: str, kinds: list[Kind], text: str, occurrence: int, accelerator: str
+) -> None:
+    _, simulation = run("defects", defect, accelerator=accelerator)
     assert [finding.kind for finding in simulation.findings] == kinds
     lines = {finding.parties[0].position.line for finding in simulation.findings}
     assert lines == ({line_of("defects", text, occurrence)} if text else set())
 
 
 @pytest.mark.slow
-def test_both_vendors_compute_the_same() -> None:
+def test_all_simulated_gpus_compute_the_same() -> None:
     """Integer arithmetic, conversions, divergent loops, shared memory, atomics and exact float arithmetic."""
     texts = {}
-    for accelerator in ("gfx942", "sm_90a"):
+    for accelerator in ("gfx942", "gfx1100", "sm_90a"):
         text, simulation = run("operations", accelerator=accelerator)
         assert not simulation.findings
         texts[accelerator] = text.splitlines()
     exact = [[line for line in lines if not line.startswith("functions")] for lines in texts.values()]
     assert len(exact[0]) == 7 * 192
-    assert exact[0] == exact[1]
+    assert exact[0] == exact[1] == exact[2]
     approximate = [
         [float(line.split()[2]) for line in lines if line.startswith("functions")] for lines in texts.values()
     ]
-    assert approximate[0] == pytest.approx(approximate[1], rel=1e-5)
+    assert approximate[0] == approximate[1] == pytest.approx(approximate[2], rel=1e-5)
 
 
 def test_strings_are_part_of_a_message_for_the_host() -> None:
@@ -112,8 +118,9 @@ def test_strings_are_part_of_a_message_for_the_host() -> None:
         calls.serve(printed.append)
 
 
-def test_a_kernel_prints() -> None:
-    text, simulation = run("defects", "printing")
+@pytest.mark.parametrize("accelerator", ["gfx942", "gfx1100"])
+def test_a_kernel_prints(accelerator: str) -> None:
+    text, simulation = run("defects", "printing", accelerator=accelerator)
     assert not simulation.findings
     lines = text.splitlines()
     assert sorted(lines) == sorted(
@@ -166,6 +173,29 @@ def test_a_code_object_of_another_architecture_is_refused() -> None:
     with pytest.raises(CodeError) as caught:
         read_code_object(code_objects("defects")[0], GFX1100)
     assert str(caught.value) == "the program was built for gfx942, and the simulated GPU is gfx1100"
+
+
+def test_a_kernel_for_wavefronts_of_64_threads_is_refused() -> None:
+    """gfx1100 has a mode with 64 lanes, which Mojo does not use."""
+    image = bytearray(code_objects("defects", "gfx1100")[0])
+    kernels = read_code_object(bytes(image), GFX1100).kernels
+    elf: Any = ELFFile(BytesIO(image))
+    for symbol in elf.get_section_by_name(".dynsym").iter_symbols():
+        if symbol.name.endswith(".kd"):
+            (segment,) = (
+                each
+                for each in elf.iter_segments()
+                if each["p_type"] == "PT_LOAD"
+                and 0 <= symbol["st_value"] - each["p_vaddr"] < each["p_filesz"]
+            )
+            at = symbol["st_value"] - segment["p_vaddr"] + segment["p_offset"] + 56
+            image[at + 1] ^= 1 << 2  # ENABLE_WAVEFRONT_SIZE32
+    with pytest.raises(CodeError) as caught:
+        read_code_object(bytes(image), GFX1100)
+    name = next(iter(kernels))
+    assert str(caught.value) == (
+        f"kernel {name} was built for wavefronts of 64 threads, and the simulated gfx1100 has 32"
+    )
 
 
 def test_a_file_that_is_no_code_object_is_refused() -> None:

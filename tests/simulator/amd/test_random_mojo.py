@@ -61,8 +61,8 @@ def test_random_kernels_compute_what_their_lanes_do_one_by_one() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 8))
-def test_both_vendors_compute_the_same(seed: int) -> None:
+def test_all_simulated_gpus_compute_the_same(seed: int) -> None:
     results = wanted(kernels(seed, KERNELS))
-    for accelerator in ("gfx942", "sm_90a"):
+    for accelerator in ("gfx942", "gfx1100", "sm_90a"):
         for schedule in ("lockstep", "adversarial", f"random:{seed}"):
             assert printed(seed, accelerator, schedule) == results, (accelerator, schedule)

@@ -152,3 +152,19 @@ def test_an_unknown_puzzle_is_a_usage_error() -> None:
     result = profile("p99")
     assert result.returncode == ExitCode.USAGE
     assert "p99" in result.stderr
+
+
+@pytest.mark.slow
+@on_the_simulated_gpu
+def test_the_pages_on_vectors_list_the_instructions_that_the_profile_shows() -> None:
+    result = profile("p23_tile_tensor", "--elementwise", "--solution", "--ptx")
+    assert result.returncode == ExitCode.PASSED, result.stdout + result.stderr
+    instructions = re.compile(r"^ +PTX:\d+ +((?:ld\.global|st\.global|add\.f32)\S*) +(\d+)", re.MULTILINE)
+    for source in ("book/src", "i18n/ko/book/src"):
+        page = (REPOSITORY / source / "puzzle_23" / "gpu-thread-vs-simd.md").read_text("utf-8")
+        (listing,) = re.findall(r"```text\n(var a_vector.*?)```", page, re.DOTALL)
+        shown = re.findall(r"^  (\S+) +(\d+)$", listing, re.MULTILINE)
+        assert shown == instructions.findall(result.stdout), source
+        lines = [line.partition("…")[0] for line in listing.splitlines() if not line.startswith(" ")]
+        assert len(lines) == 3, source
+        assert all(line in result.stdout for line in lines), source

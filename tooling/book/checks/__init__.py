@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 
 from tooling.book.checks import (
@@ -12,6 +12,7 @@ from tooling.book.checks import (
     identifiers,
     outputs,
     pages,
+    replays,
     sources,
     unused,
     versions,
@@ -28,41 +29,44 @@ from tooling.project import Project
 __all__ = ["RULES", "BookFinding", "Report", "check"]
 
 Check = Callable[[CheckContext], Iterator[BookFinding]]
-CHECKS: tuple[Check, ...] = (
-    sources.check_directives,
-    sources.check_links,
-    sources.check_full_files,
-    sources.check_repository,
-    versions.check_versions,
-    sources.check_images,
-    sources.check_figures,
-    sources.check_formulas,
-    contents.check_summary,
-    contents.check_titles,
-    contents.check_orphans,
-    contents.check_headings,
-    contents.check_fences,
-    contents.check_markers,
-    contents.check_parts,
-    commands.check_commands,
-    outputs.check_outputs,
-    outputs.check_pasted,
-    outputs.check_unused_recordings,
-    identifiers.check_identifiers,
-    words.check_spelling,
-    words.check_register,
-    words.check_translations,
-    unused.check_unused_pictures,
-    unused.check_unused_anchors,
-)
+CHECKS: dict[Check, tuple[str, ...]] = {
+    sources.check_directives: ("directive", "include"),
+    sources.check_links: ("link", "fragment", "image"),
+    sources.check_full_files: ("full-file",),
+    sources.check_repository: ("repository",),
+    versions.check_versions: ("version",),
+    sources.check_images: ("image", "alt"),
+    sources.check_figures: ("figure",),
+    sources.check_formulas: ("formula",),
+    contents.check_summary: ("summary",),
+    contents.check_titles: ("title",),
+    contents.check_orphans: ("orphan",),
+    contents.check_headings: ("headings",),
+    contents.check_fences: ("fence",),
+    contents.check_markers: ("marker",),
+    contents.check_parts: ("parts",),
+    commands.check_commands: ("command", "vendor"),
+    outputs.check_outputs: ("output",),
+    outputs.check_pasted: ("pasted-output",),
+    outputs.check_unused_recordings: ("unused-file",),
+    replays.check_replays: ("replay",),
+    identifiers.check_identifiers: ("identifier",),
+    words.check_spelling: ("spelling",),
+    words.check_register: ("register",),
+    words.check_translations: ("parity", "glossary"),
+    unused.check_unused_pictures: ("unused-file",),
+    unused.check_unused_anchors: ("unused-anchor",),
+}
+"""Each check of the sources, with the rules that it reports."""
 
 
-def check(project: Project, *, build_pages: bool = True) -> Report:
-    """Runs every check.
+def check(project: Project, *, build_pages: bool = True, rules: Container[str] = RULES) -> Report:
+    """Runs the checks.
 
     Args:
         project: the checkout.
         build_pages: build the site too, and check its pages; with False only the sources are checked.
+        rules: checks of the sources that report none of these do not run.
 
     Raises:
         MdbookMissing: the site cannot be built here. A check that cannot run must not pass.
@@ -70,7 +74,8 @@ def check(project: Project, *, build_pages: bool = True) -> Report:
     """
     find_inputs(project, editions(project))  # raises for files that the checks could not read
     context = CheckContext(project)
-    found = {finding for each in CHECKS for finding in each(context)}
+    chosen = [each for each, reported in CHECKS.items() if any(rule in rules for rule in reported)]
+    found = {finding for each in chosen for finding in each(context)}
     count = 0
     if build_pages:
         with tempfile.TemporaryDirectory(prefix="book-") as folder:

@@ -25,6 +25,7 @@ RULES = {
     "command": "every command names a task, an environment and flags that exist",
     "vendor": "no page offers a command for a GPU that cannot run it",
     "output": "every output was recorded with the program as it is now",
+    "replay": "a page about threads that work together has replays of the solution and of a wrong answer",
     "pasted-output": "no output is typed by hand",
     "identifier": "names of code in the text exist in the code",
     "summary": "both editions have the same chapters in the same order, and all of them exist",

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from tooling.book import recordings
 from tooling.book.checks.context import CheckContext
 from tooling.book.checks.finding import BookFinding
+from tooling.book.checks.verdict_sentences import outdated_sentences
 from tooling.book.directives import replays
 from tooling.book.directives.runs import Shown, shown_outputs
 from tooling.book.errors import BookError
 from tooling.catalog.model import ModeKind
+from tooling.catalog.mutants import mutants_path
 from tooling.errors import ToolingError
 from tooling.mdbook.markup import Fence
+from tooling.project import Project
 
 _PRINTED = re.compile(r"(?:Host|Device)Buffer\(\[|^(?:out|expected): |^Puzzle \d+ complete", re.MULTILINE)
 
@@ -37,11 +40,11 @@ def check_outputs(context: CheckContext) -> Iterator[BookFinding]:
             )
         if isinstance(recording, replays.Replay):
             continue
-        for message in _contradictions(shown, recording):
+        for message in _contradictions(context.project, shown, recording):
             yield BookFinding(path, 0, "output", message, _update(shown))
 
 
-def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[str]:
+def _contradictions(project: Project, shown: Shown, recording: recordings.Recording) -> Iterator[str]:
     if (recording.command, recording.state) != (shown.command, shown.state):
         yield f"this is a recording of `{recording.command}` ({recording.state})"
     mode = shown.selection.mode
@@ -54,6 +57,10 @@ def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[s
         yield "the judge accepts this wrong answer"
     if not recording.lines:
         yield "the program printed nothing"
+    if shown.judged_in:
+        authored = (shown.selection.puzzle.manifest, mutants_path(project, shown.selection.puzzle))
+        for line in outdated_sentences(recording.lines, shown.judged_in, authored):
+            yield f"the judge says no such sentence now: {line}"
 
 
 def _update(shown: Shown) -> str:

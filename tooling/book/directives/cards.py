@@ -166,10 +166,12 @@ def _verdict(requirement: Requirement, language: str) -> tuple[str, str]:
         return "no", say("unsupported", language)
     if requirement.compute:
         return "limit", say("compute", language, compute=".".join(map(str, requirement.compute)))
+    if requirement.lanes:
+        return "limit", say("lanes", language, lanes=requirement.lanes)
     return "yes", say("yes", language)
 
 
 def _common(found: Puzzle, vendor: Vendor) -> Requirement:
     """What a vendor's GPU needs to run at least one mode of a puzzle: the lowest requirement of a mode."""
     requirements = [mode.requirement(vendor) for mode in found.modes]
-    return min(requirements, key=lambda each: (each.unsupported, each.compute or (0, 0)))
+    return min(requirements, key=lambda each: (each.unsupported, each.compute or (0, 0), each.lanes))

@@ -58,7 +58,7 @@ class IncludeError(BookError):
 
 
 _MARKER = re.compile(r"\A<!-- i18n-source-commit: [^\n]*-->\n(?:<!-- i18n-source-blob: [^\n]*-->\n)?")
-_TEACHING_MARK = re.compile(r"^[ \t]*# (?:FILL: .*|END_FILL|FIX|END_FIX|STUB: .*)\n", re.MULTILINE)
+_TEACHING_MARK = re.compile(r"^[ \t]*# (?:FILL: .*|END_FILL|FIX|END_FIX|STUB:.*)\n", re.MULTILINE)
 _EMPTY_SUMMARY = "<summary></summary>"
 _UNKNOWN = re.compile(r"\{\{\s*#\s*(\w+)[^}]*\}?\}?")
 _PLACEHOLDER = "\x02{}\x03"

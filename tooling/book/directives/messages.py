@@ -14,7 +14,7 @@ from tooling.errors import Location
 from tooling.pins import MOJO_VERSION
 from tooling.project import TOOL
 from tooling.text import LocalText
-from tooling.text.catalogues import catalogue_files, translations
+from tooling.text.catalogues import catalogue_files, every_sentence
 
 _GAP = "…"  # the varying text, such as a name
 
@@ -48,7 +48,7 @@ def says(page: PageContext, words: Words) -> str:
         )
     _require(english, path.read_text(encoding="utf-8").splitlines(), path)
     if korean:
-        _require(korean, translations("ko"), catalogue_files()["ko"])
+        _require(korean, every_sentence("ko"), catalogue_files()["ko"])
     message = LocalText.of(en=english, ko=korean or english)
     return f'<code class="message">{escape(pick(message, page.language))}</code>'
 

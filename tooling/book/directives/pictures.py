@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tooling.book.directives import replays
 from tooling.book.errors import BookError
 from tooling.book.figures.figure import picture_file
 from tooling.book.page import PageContext, Words
@@ -46,7 +47,7 @@ def figure(page: PageContext, words: Words) -> str:
     kind = " has-narrow" if len(drawings) > 1 else ""
     return (
         f'<figure class="drawn{kind}">\n<div class="figure-scroll">\n{"".join(drawings)}</div>\n'
-        f"<figcaption>{wide.title}</figcaption>\n</figure>\n"
+        f"<figcaption>{wide.title}</figcaption>\n</figure>\n{replays.beside_figure(page, name)}"
     )
 
 

@@ -20,15 +20,18 @@ from tooling.book.phrases import say
 from tooling.book.puzzle_index import PuzzleIndex
 from tooling.book.recordings import STATES, digest_texts, program_files, recording_path
 from tooling.catalog.catalogue import Selection
+from tooling.catalog.model import TensorApi
 from tooling.mdbook.includes import find_directives
 from tooling.project import Project
-from tooling.replay.trace import Mark, Trace
+from tooling.replay.trace import VERSION, Mark, Trace
 from tooling.text import ENGLISH
 
 FOLDER = "replays"
 """Of the pages, below the root of an edition."""
-MOST_BYTES = 60_000
-_SOLVED = "solved"
+MOST_BYTES = 200_000
+SOLVED = "solved"
+"""The state of a replay of the solution."""
+_FOLD = '<details class="solution-details">'
 
 
 class Findings(Struct, frozen=True):
@@ -70,13 +73,66 @@ def replay(page: PageContext, words: Words) -> str:
     """`{{#replay PROGRAM [FLAGS] [unsolved|MUTANT]}}`: a link that opens a recorded replay."""
     selection, state = parse_words(page, words)
     load(replay_path(page.puzzle_index.project, selection, state))  # raises if it was never recorded
-    key = "replay-solution" if state == _SOLVED and selection.mode.hints else "replay-run"
+    return _link(page, selection, state, "")
+
+
+def beside_figure(page: PageContext, name: str) -> str:
+    """The links to the replays of the run that a figure was drawn from; empty if it shows no single run.
+
+    They are those that the page itself shows, else those of one program of the puzzle. A figure inside a
+    folded solution gets none: there the page has its own directives.
+    """
+    before = page.text.partition(f"{{{{#figure {name}}}}}")[0]
+    _, folded, inside = before.rpartition(_FOLD)
+    if folded and "</details>" not in inside:
+        return ""
+    from tooling.book.figures import find_figure  # noqa: PLC0415 - it imports much, for few pages
+    from tooling.book.figures.traces import traced_run  # noqa: PLC0415
+
+    traces = find_figure(name).traces
+    if len(traces) != 1:
+        return ""
+    traced, _ = traced_run(page.puzzle_index, traces[0])
+    shown = [
+        (selection, state)
+        for selection, state in _of_page(page)
+        if (selection.puzzle.id, selection.mode) == (traced.puzzle.id, traced.mode)
+    ]
+    links = [_link(page, *each, "figure-") for each in shown or _recorded(page, traced)]
+    return f'<p class="replays">{" ".join(links)}</p>\n' if links else ""
+
+
+def _of_page(page: PageContext) -> Iterator[tuple[Selection, str]]:
+    for directive in find_directives(page.text):
+        if directive.name == "replay":
+            yield parse_words(page, directive.argument.split())
+
+
+def _recorded(page: PageContext, traced: Selection) -> list[tuple[Selection, str]]:
+    """The recorded replays of a mode: of the first program that has some, TileTensor first."""
+    for program in sorted(traced.puzzle.programs, key=lambda each: each.api is not TensorApi.TILE_TENSOR):
+        selection = replace(traced, program=program)
+        start, end = replay_path(page.puzzle_index.project, selection, "*").name.split("*")
+        files = replay_path(page.puzzle_index.project, selection, "").parent.glob(f"{start}*{end}")
+        states = [file.name.removeprefix(start).removesuffix(end) for file in files]
+        found = sorted((each for each in states if "." not in each), key=lambda each: (each != SOLVED, each))
+        if found:
+            return [(selection, state) for state in found]
+    return []
+
+
+def _link(page: PageContext, selection: Selection, state: str, kind: str) -> str:
+    """Args: kind: `figure-` outside a folded solution, where the link says what it reveals."""
+    key = f"replay-{kind}solution" if state == SOLVED and selection.mode.hints else "replay-run"
     if state not in STATES:
-        key = "replay-wrong"
+        key = f"replay-{kind}wrong"
     address = f"{page.up}{FOLDER}/{page_name(selection, state)}"
-    close = escape(say("close", page.language))
+    says = {name: escape(say(name, page.language)) for name in ("close", "enlarge")}
     label = escape(say(key, page.language))
-    return f'<a class="replay" href="{address}" data-close="{close}">{label}</a>'
+    if len({shown.mode.name for shown, _ in _of_page(page)}) > 1:
+        label += f" <code>{escape(' '.join(selection.mode.flags))}</code>"
+    data = " ".join(f'data-{name}="{text}"' for name, text in says.items())
+    return f'<a class="replay" href="{address}" {data}>{label}</a>'
 
 
 def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
@@ -90,7 +146,7 @@ def parse_words(page: PageContext, words: Words) -> tuple[Selection, str]:
     if len(named) > 1:
         raise BookError(f"{{{{#replay {' '.join(words)}}}}} names {len(named)} answers, and one can be shown")
     selection = page.puzzle_index.selection(name, [word for word in rest if word.startswith("-")])
-    state = named[0] if named else _SOLVED
+    state = named[0] if named else SOLVED
     if state not in STATES:
         verdicts.find_mutant(page.puzzle_index.project, selection, state)
     return selection, state
@@ -112,10 +168,10 @@ def load(path: Path) -> Replay:
     """Reads a recorded replay.
 
     Raises:
-        BookError: missing, or not a replay.
+        BookError: missing, not a replay, or in another version of the format.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Replay)
+        recorded = msgspec.json.decode(path.read_bytes(), type=Replay)
     except FileNotFoundError as error:
         raise BookError(
             f"this replay was never recorded: {path.name}",
@@ -124,6 +180,13 @@ def load(path: Path) -> Replay:
         ) from error
     except msgspec.MsgspecError as error:
         raise malformed("replay", path, error) from error
+    if recorded.trace.version != VERSION:
+        raise BookError(
+            f"{path.name} is a replay in version {recorded.trace.version} of its format",
+            why=f"pages show version {VERSION}",
+            hint=f"record it again with `tooling book outputs --update {path.name.partition('.')[0]}`",
+        )
+    return recorded
 
 
 def save(path: Path, recorded: Replay) -> None:
@@ -144,7 +207,7 @@ def save(path: Path, recorded: Replay) -> None:
 
 def program_of(project: Project, selection: Selection, state: str) -> dict[str, str]:
     """The files of the program, by name, the main one first."""
-    if state != _SOLVED:
+    if state != SOLVED:
         return verdicts.answer(project, selection, state)
     files = program_files(selection.program, state)
     return {
@@ -172,7 +235,7 @@ def record(
 
     toolchain, cache = find_toolchain(), usable_cache()
     files, program = program_of(project, selection, state), selection.program
-    source = program.solution if state == _SOLVED else program.problem
+    source = program.solution if state == SOLVED else program.problem
     if state not in STATES:
         source = cache.store_program(program.solution, files)
     trial = Trial(selection, choose(selection, target), source, solution=True)

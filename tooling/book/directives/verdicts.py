@@ -106,9 +106,11 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
     """Builds and judges an answer.
 
     Raises:
+        BookError: the time limit ended the program, which depends on how busy this machine is.
         ToolingError: it cannot be built or run here.
     """
-    from tooling.reports.console import show_verdict  # noqa: PLC0415 - pages are mostly set without a run
+    from tooling.judging.verdict import Outcome  # noqa: PLC0415 - pages are mostly set without a run
+    from tooling.reports.console import show_verdict  # noqa: PLC0415
     from tooling.reports.terminal import Terminal  # noqa: PLC0415
     from tooling.targets.selection import choose  # noqa: PLC0415
     from tooling.toolchain import find_toolchain  # noqa: PLC0415
@@ -121,6 +123,11 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
     # Judged as a solution: the line that offers hints depends on how the reader called the tool.
     trial = Trial(selection, choose(selection, target), source, solution=True, language=language)
     judged = run_trial(trial, build_trial(project, trial, toolchain, cache))
+    if judged.outcome is Outcome.TIME_LIMIT:
+        raise BookError(
+            f"{selection.command} ({name}) was ended by its time limit of {trial.limit:.0f} s",
+            hint="record its verdict while this machine is less busy",
+        )
     said = io.StringIO()
     show_verdict(judged, Terminal(said, colour=False, width=None), language)
     return Recording(

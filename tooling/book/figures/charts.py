@@ -96,6 +96,37 @@ def draw_chart(
     return canvas
 
 
+class Bar(Struct, frozen=True):
+    """One bar: its length in any unit, what is written behind it, and its colour."""
+
+    value: float
+    text: Text | str
+    ink: Ink
+
+
+def draw_bars(
+    sheet: Callable[[int, int], Canvas], rows: Mapping[str, tuple[Bar, Bar]], *, narrow: bool = False
+) -> Canvas:
+    """Draws two bars for each name, on one linear scale.
+
+    Args:
+        sheet: creates the canvas of a width and height.
+        rows: the upper and the lower bar of each name.
+        narrow: for narrow screens.
+    """
+    left, wide, high = (86, 200, 20) if narrow else (110, 440, 22)
+    canvas = sheet(left + wide + 66, 12 + len(rows) * 66)
+    longest = max(bar.value for bars in rows.values() for bar in bars)
+    for line, (name, bars) in enumerate(rows.items()):
+        y = 12 + line * 66
+        canvas.label(left - 10, y + 24, name, "end", bold=True, mono=True, size=12 if narrow else 13)
+        for index, bar in enumerate(bars):
+            length, above = bar.value / longest * wide, y + index * (high + 4)
+            canvas.cell(left, above, length, high, ink=bar.ink)
+            canvas.label(left + length + 6, above + high / 2, bar.text, size=12)
+    return canvas
+
+
 def _short(value: int) -> str:
     """A count of elements as `1,024`, `64 Ki` or `16 Mi`."""
     for unit, name in ((1 << 20, "Mi"), (1 << 10, "Ki")):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import partial
 
-from tooling.book.figures.canvas import Canvas
+from tooling.book.errors import malformed
+from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -13,6 +16,9 @@ from tooling.text import Text
 Sheet = Callable[[int, int], Canvas]
 
 _RUNS = ("p30 --kernel1", "p30 --kernel2 unsolved", "p30 --kernel3 unsolved")
+_REQUESTED = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"  # sectors
+_FROM_MEMORY = "dram__bytes_read.sum"
+_SECTOR = 32  # bytes
 _WARP = 1  # of the first block; warp 0 of kernel3 also has the element where it wraps around
 
 
@@ -29,7 +35,45 @@ def draw_requests_of_a(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> C
     return draw_requests(sheet, pictures, narrow=narrow, left=72 if narrow else 80)
 
 
+def counted_reads(facts: Facts) -> dict[str, tuple[int, int]]:
+    """The bytes that the loads of each unsolved kernel requested, and those read from device memory."""
+    path = facts.puzzle_index.project.recordings / "h200" / "benchmarks.json"
+    try:
+        profile = json.loads(path.read_text(encoding="utf-8"))["profiles"]["p30 --all, unsolved"]
+        return {
+            kernel: (counts[_REQUESTED] * _SECTOR, counts[_FROM_MEMORY]) for kernel, counts in profile.items()
+        }
+    except (OSError, KeyError, ValueError) as error:
+        raise malformed("benchmark", path, error) from error
+
+
+def draw_reads(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
+    """Bars: the bytes that loads request, and those that come from device memory."""
+    rows = {
+        kernel: (
+            Bar(requested, f"{requested / 1e6:,.0f} MB", Ink.LIVE),
+            Bar(read, f"{read / 1e6:,.0f} MB", Ink.RESULT),
+        )
+        for kernel, (requested, read) in counted_reads(facts).items()
+    }
+    return draw_bars(sheet, rows, narrow=narrow)
+
+
 FIGURES = (
+    Figure(
+        "p30-reads",
+        Text(
+            "What ncu counted on an H200 for the three unsolved kernels. Upper bars: the bytes that their "
+            "loads request, sectors times 32. Lower bars: the bytes that are read from device memory."
+        ),
+        Text(
+            "Two bars for each kernel. kernel1 requests 134 MB and reads 134 MB from device memory. kernel2 "
+            "requests 1,074 MB, eight times as much, and reads 147 MB. kernel3 requests 168 MB and reads "
+            "134 MB."
+        ),
+        draw_reads,
+        narrow=partial(draw_reads, narrow=True),
+    ),
     Figure(
         "p30",
         Text(

@@ -14,6 +14,7 @@ Sheet = Callable[[int, int], Canvas]
 Place = tuple[int, int]
 
 _LANES = 32
+_SHAPE = (16, 8, 8)  # M, K and N of the instruction on NVIDIA GPUs
 _SHOWN = 5  # the lane whose elements are marked
 _SPARE = 4  # the columns that the challenge adds to a row of the tile of a
 
@@ -38,7 +39,7 @@ def sum_elements(lane: int) -> tuple[Place, ...]:
 
 def draw_fragments(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
     """`b` above, `a` on the left, the sums between them: each element with the lane that holds it."""
-    rows, depth, cols = (facts.constant(f"MMA_{name}", "p33_tile_tensor") for name in "MKN")
+    rows, depth, cols = _SHAPE
     cell, gap, left = (20, 10, 2) if narrow else (27, 30, 10)
     top = 30
     right, below = left + depth * cell + gap, top + depth * cell + gap + 18

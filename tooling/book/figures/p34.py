@@ -13,6 +13,7 @@ from tooling.text import Text
 
 _REDUCTION = "p34_tile_tensor --reduction"
 _ADVANCED = "p34_tile_tensor --advanced"
+_LANES = 32  # of a warp, on every GPU that has clusters
 
 
 def draw_cluster(facts: Facts, sheet: Callable[[int, int], Canvas]) -> Canvas:
@@ -74,6 +75,40 @@ def _draw(facts: Facts, sheet: Callable[[int, int], Canvas], *, width: int, asid
     return canvas
 
 
+def draw_scopes(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
+    """The warps of the blocks of one cluster, and the barrier of each level."""
+    threads, blocks = facts.constant("TPB"), facts.constant("CLUSTER_SIZE")
+    warps, lanes = threads // _LANES, _LANES
+    columns, cell, gap = 4, 17 if narrow else 30, 2 if narrow else 4
+    inner = columns * (cell + gap) + gap
+    width, margin = inner + (6 if narrow else 20), 8 if narrow else 20
+    rows = warps // columns
+    top, block_height = 18, 30 + rows * (cell + gap) + 6
+    canvas = sheet(2 * margin + blocks * width, top + block_height + 24 + 3 * 28)
+    canvas.frame(margin - 4, top - 10, blocks * width + 8, block_height + 22, dashed=True)
+    for block in range(blocks):
+        x = margin + block * width + (width - inner) / 2
+        canvas.frame(x, top, inner, block_height)
+        name = Text("block {block}").of(block=block)
+        canvas.label(x + inner / 2, top + 14, name, "middle", bold=True, size=12 if narrow else 14)
+        for warp in range(warps):
+            row, column = divmod(warp, columns)
+            left = x + gap + column * (cell + gap)
+            above = top + 28 + row * (cell + gap)
+            canvas.cell(left, above, cell, cell, str(warp), ink=Ink.LIVE, size=10 if narrow else 13)
+    levels = (
+        (Text("cell: a warp of {count} threads"), lanes, "syncwarp()"),
+        (Text("frame: a block of {count} warps"), warps, "barrier()"),
+        (Text("dashed frame: a cluster of {count} blocks"), blocks, "cluster_sync()"),
+    )
+    for line, (level, count, call) in enumerate(levels):
+        y = top + block_height + 36 + 28 * line
+        canvas.label(margin, y, level.of(count=count), size=12 if narrow else 14)
+        right = 2 * margin + blocks * width - margin
+        canvas.label(right, y, call, "end", size=11 if narrow else 13, mono=True)
+    return canvas
+
+
 def draw_reduction(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bool = False) -> Canvas:
     """The sum of each block, where it is stored, and the total after the barrier of the cluster."""
     trace = facts.trace(_REDUCTION)
@@ -113,6 +148,20 @@ def draw_levels(facts: Facts, sheet: Callable[[int, int], Canvas], *, narrow: bo
 
 
 FIGURES = (
+    Figure(
+        "p34-scopes",
+        Text(
+            "The cluster of this puzzle. Each level has a barrier of its own; the number in a cell is that "
+            "of a warp in its block."
+        ),
+        Text(
+            "A dashed frame, the cluster, contains four frames, the blocks 0 to 3. Each block contains eight "
+            "cells, the warps 0 to 7. syncwarp synchronises the 32 threads of a warp, barrier the eight "
+            "warps of a block, and cluster_sync the four blocks of the cluster."
+        ),
+        draw_scopes,
+        narrow=partial(draw_scopes, narrow=True),
+    ),
     Figure(
         "p34",
         Text(

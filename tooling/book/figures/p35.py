@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tooling.book.errors import malformed
 from tooling.book.figures.canvas import Canvas, Ink
+from tooling.book.figures.charts import Bar, draw_bars
 from tooling.book.figures.facts import Facts
 from tooling.book.figures.figure import Figure
 from tooling.text import Text
@@ -106,19 +107,14 @@ def draw_times(facts: Facts, sheet: Sheet, *, narrow: bool = False) -> Canvas:
             asked += sum(map(len, warps.values()))
         elements = {element for load in loads for element in load.elements}
         sectors[kernel] = asked * SECTOR / (len(elements) * _WORD)
-    left, wide, high = (86, 200, 20) if narrow else (110, 440, 22)
-    canvas = sheet(left + wide + 66, 12 + len(_KERNELS) * 66)
-    longest = max(sectors.values())
-    for line, kernel in enumerate(_KERNELS):
-        y = 12 + line * 66
-        time, of_copy = times[kernel]
-        canvas.label(left - 10, y + 24, kernel, "end", bold=True, mono=True, size=12 if narrow else 13)
-        moved, took = sectors[kernel] / longest * wide, 1 / of_copy / longest * wide
-        canvas.cell(left, y, moved, high, ink=Ink.LIVE)
-        canvas.label(left + moved + 6, y + high / 2, f"{sectors[kernel]:.2g} ×", size=12)
-        canvas.cell(left, y + high + 4, took, high, ink=Ink.RESULT)
-        canvas.label(left + took + 6, y + high * 1.5 + 4, f"{time:.2f} µs", size=12)
-    return canvas
+    rows = {
+        kernel: (
+            Bar(sectors[kernel], f"{sectors[kernel]:.2g} ×", Ink.LIVE),
+            Bar(1 / of_copy, f"{time:.2f} µs", Ink.RESULT),
+        )
+        for kernel, (time, of_copy) in times.items()
+    }
+    return draw_bars(sheet, rows, narrow=narrow)
 
 
 FIGURES = (

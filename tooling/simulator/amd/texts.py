@@ -7,6 +7,10 @@ from tooling.text import Text
 AT_CODE_OFFSET = Text("machine code at {offset}{source}")
 NO_CODE_OBJECT = Text("the program loads a module that is not machine code for an AMD GPU")
 OTHER_ARCHITECTURE = Text("the program was built for {found}, and the simulated GPU is {wanted}")
+OTHER_WAVEFRONT = Text(
+    "kernel {kernel} was built for wavefronts of {found} threads, and the simulated {architecture} "
+    "has {lanes}"
+)
 DAMAGED_CODE_OBJECT = Text("the code object cannot be read: {reason}")
 NO_CODE_THERE = Text("a jump to {address:#x}, where there is no code of the kernel")
 UNKNOWN_ENCODING = Text("this encoding is unknown")

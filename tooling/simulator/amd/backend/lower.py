@@ -7,10 +7,11 @@ from msgspec.structs import replace
 from tooling.gc_pause import paused_gc
 from tooling.simulator.amd.architectures import Architecture
 from tooling.simulator.amd.code_object.model import CodeObject, KernelFunction
-from tooling.simulator.amd.decoding import opcodes_gfx942
+from tooling.simulator.amd.decoding import opcodes_gfx942, opcodes_gfx1100
 from tooling.simulator.amd.decoding.decoder import Decoder
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
-from tooling.simulator.amd.instructions import atomics, scalar, vector
+from tooling.simulator.amd.decoding.rdna3 import make_decoder
+from tooling.simulator.amd.instructions import atomics, dual, matrix, scalar, vector
 from tooling.simulator.amd.instructions.binders import ALONE, ENDS, bind
 from tooling.simulator.amd.instructions.data_share import bind_shared
 from tooling.simulator.amd.instructions.memory import bind_memory
@@ -29,10 +30,10 @@ from tooling.simulator.program.program import (
     order_blocks,
 )
 
-INSTRUCTIONS = (atomics, scalar, vector)
+INSTRUCTIONS = (atomics, dual, matrix, scalar, vector)
 """Each of these modules enters its instructions into `binders.BINDERS` when it is imported."""
 
-for _tables in (opcodes_gfx942,):
+for _tables in (opcodes_gfx942, opcodes_gfx1100):
     for _table in (_tables.FLAT, _tables.GLOBAL, _tables.SCRATCH):
         bind_memory(_table)
         atomics.bind_atomics(_table)
@@ -60,7 +61,7 @@ def decode(module: CodeObject, kernel: KernelFunction, architecture: Architectur
 
 def _lower(module: CodeObject, kernel: KernelFunction, architecture: Architecture) -> Program:
     """The passes from machine code to a program, in their order."""
-    instructions = _reachable(module, kernel, Decoder(architecture))
+    instructions = _reachable(module, kernel, make_decoder(architecture))
     lowering = Lowering(module, kernel, architecture)
     initialise_registers(lowering)
     parts = _split_into_blocks(lowering, instructions, kernel.descriptor.entry)
@@ -104,7 +105,7 @@ def _with_atomic_loads(instructions: dict[int, MachineInstruction]) -> dict[int,
     positions = {
         instruction.source
         for instruction in instructions.values()
-        if "_atomic_cmpswap" in instruction.name or "_cmpst_" in instruction.name
+        if "_atomic_cmpswap" in instruction.name or "_cmpst" in instruction.name
     } - {None}
     return {
         offset: replace(instruction, modifiers=("relaxed",))

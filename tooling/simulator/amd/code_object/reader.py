@@ -21,7 +21,12 @@ from tooling.simulator.amd.code_object.model import (
     KernelFunction,
     Segment,
 )
-from tooling.simulator.amd.texts import DAMAGED_CODE_OBJECT, NO_CODE_OBJECT, OTHER_ARCHITECTURE
+from tooling.simulator.amd.texts import (
+    DAMAGED_CODE_OBJECT,
+    NO_CODE_OBJECT,
+    OTHER_ARCHITECTURE,
+    OTHER_WAVEFRONT,
+)
 from tooling.simulator.gpu.code_model import Function, Parameter, Variable
 from tooling.simulator.gpu.line_tables import line_table
 
@@ -30,6 +35,7 @@ _DESCRIPTOR = struct.Struct("<III4xq20xIIIH6x")
 _METADATA = 32  # NT_AMDGPU_METADATA
 _RELATIVE = 13  # R_AMDGPU_RELATIVE64
 _ABSOLUTE = 3  # R_AMDGPU_ABS64
+_WAVEFRONTS_OF_32 = 1 << 10  # ENABLE_WAVEFRONT_SIZE32 of KERNEL_CODE_PROPERTIES
 _MOST_BYTES = 1 << 20
 """Larger arguments, or more local memory of a thread, are taken for damage."""
 
@@ -86,7 +92,7 @@ def _read(elf: Any, image: bytes, architecture: Architecture) -> CodeObject:
         name = described[".name"]
         raw = _bytes_at(segments, symbols[described[".symbol"]]["st_value"], _DESCRIPTOR.size)
         at = symbols[described[".symbol"]]["st_value"]
-        kernels[name] = _kernel(described, raw, at - code_address)
+        kernels[name] = _kernel(described, raw, at - code_address, architecture)
     variables = {
         name: Variable(name, "global", symbol["st_size"], 1)
         for name, symbol in symbols.items()
@@ -139,11 +145,21 @@ def _metadata(elf: Any) -> dict[str, Any]:
     raise CodeObjectError(DAMAGED_CODE_OBJECT.of(reason="no metadata"))
 
 
-def _kernel(described: dict[str, Any], raw: bytes, at: int) -> KernelFunction:
+def _kernel(described: dict[str, Any], raw: bytes, at: int, architecture: Architecture) -> KernelFunction:
     shared, local, kernarg, entry, _resource3, resource1, resource2, properties = _DESCRIPTOR.unpack(raw)
     if max(kernarg, local) > _MOST_BYTES:
         reason = f"a kernel with {kernarg} bytes of arguments and {local} bytes of local memory"
         raise CodeObjectError(DAMAGED_CODE_OBJECT.of(reason=reason))
+    lanes = 32 if properties & _WAVEFRONTS_OF_32 else 64
+    if lanes != architecture.lanes:
+        raise CodeObjectError(
+            OTHER_WAVEFRONT.of(
+                kernel=described[".name"],
+                found=lanes,
+                architecture=architecture.name,
+                lanes=architecture.lanes,
+            )
+        )
     descriptor = Descriptor(shared, local, kernarg, at + entry, resource1, resource2, properties)
     parameters, hidden = [], []
     for number, argument in enumerate(described.get(".args", ())):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 
-from tooling.simulator.amd.architectures import GFX942, Architecture
+from tooling.simulator.amd.architectures import Architecture
 from tooling.simulator.amd.code_object.errors import UnknownInstruction
 from tooling.simulator.amd.decoding import layouts, opcodes_gfx942
 from tooling.simulator.amd.decoding.instruction import CrossLane, MachineInstruction, Modified, Operand
@@ -13,10 +13,12 @@ from tooling.simulator.amd.decoding.layouts import bits, signed
 from tooling.simulator.amd.decoding.memory_forms import data_registers, ds_form
 from tooling.simulator.amd.decoding.operands import LITERAL, OperandCodes, literal_operand, vector
 from tooling.simulator.amd.decoding.text import write_text
+from tooling.simulator.amd.semantics.matrix_core import matrix_form
 from tooling.simulator.amd.semantics.registry import dwords
 from tooling.simulator.amd.semantics.tables import lookup
 from tooling.simulator.amd.texts import UNKNOWN_ENCODING
 from tooling.simulator.gpu.code_model import SourceLocation
+from tooling.simulator.gpu.stop_texts import UNKNOWN_FORM
 
 _SDWA_CODE, _DPP_CODE = 249, 250
 _SELECTIONS = ("BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD")
@@ -24,18 +26,28 @@ _UNUSED = ("UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE")
 
 
 class Decoder:
-    """Decodes the code of one architecture.
+    """Decodes the code of CDNA 3; `rdna3.Rdna3Decoder` that of RDNA 3.
 
     Args:
-        architecture: gfx942.
+        architecture: what the code is for.
+
+    Attributes:
+        fields, encodings, codes: formats and operand codes; short_opcodes: see below.
+        mask_registers: registers of a lane mask.
     """
 
+    tables: ModuleType = opcodes_gfx942
+    fields: Mapping[str, layouts.Fields] = layouts.GFX9
+    encodings: tuple[tuple[int, int, str], ...] = layouts.GFX9_ENCODINGS
+    codes = OperandCodes(9)
+    short_opcodes: tuple[tuple[int, int, str], ...] = (
+        (0, 256, "VOPC"),
+        (256, 320, "VOP2"),
+        (320, 448, "VOP1"),
+    )
+    """In VOP3: (first opcode, one past the last, table) of the short formats' operations."""
+
     def __init__(self, architecture: Architecture) -> None:
-        assert architecture is GFX942
-        self._tables: ModuleType = opcodes_gfx942
-        self._fields = layouts.GFX9
-        self._encodings = layouts.GFX9_ENCODINGS
-        self._codes = OperandCodes(9)
         self.mask_registers = architecture.lanes // 32
 
     def decode(self, code: bytes, offset: int, source: SourceLocation | None = None) -> MachineInstruction:
@@ -46,26 +58,43 @@ class Decoder:
         """
         raw = code[offset : offset + 16].ljust(16, b"\0")
         word = int.from_bytes(raw[:4], "little")
-        name = next((name for mask, value, name in self._encodings if word & mask == value), None)
+        name = next((name for mask, value, name in self.encodings if word & mask == value), None)
         known = len(code) - offset
+        reader: Reader | None = None
         try:
             if name is None or known < 4 or offset < 0 or offset % 4:
                 raise LookupError(name)
-            found = _Reader(self, name, raw, offset, source).read()
+            reader = self.reader(name, raw, offset, source)
+            return reader.read()
         except (LookupError, StopIteration) as error:
             shown = " ".join(f"{int.from_bytes(raw[at : at + 4], 'little'):08x}" for at in (0, 4))
+            known_as = reader.mnemonic if reader is not None else ""
             raise UnknownInstruction(
-                f"{name or 'encoding'} {shown}", offset=offset, source=source, why=UNKNOWN_ENCODING
+                known_as or f"{name or 'encoding'} {shown}",
+                offset=offset,
+                source=source,
+                why=UNKNOWN_FORM if known_as else UNKNOWN_ENCODING,
             ) from error
-        return found
+
+    def reader(self, encoding: str, raw: bytes, offset: int, source: SourceLocation | None) -> Reader:
+        """The reader of an instruction in this format."""
+        return Reader(self, encoding, raw, offset, source)
 
     def opcode(self, table: str, number: int) -> str:
         """The mnemonic of an opcode. Raises LookupError."""
-        return getattr(self._tables, table, {})[number]  # type: ignore[no-any-return]
+        return getattr(self.tables, table, {})[number]  # type: ignore[no-any-return]
+
+    def write_text(self, instruction: MachineInstruction) -> MachineInstruction:
+        """The instruction with its text."""
+        return write_text(instruction)
 
 
-class _Reader:
-    """Reads one instruction."""
+class Reader:
+    """Reads one instruction.
+
+    Attributes:
+        mnemonic: what it is, once its opcode is known.
+    """
 
     def __init__(
         self, decoder: Decoder, encoding: str, raw: bytes, offset: int, source: SourceLocation | None
@@ -75,9 +104,10 @@ class _Reader:
         self.offset = offset
         self.source = source
         self.size = 8 if encoding in layouts.WIDE else 4
-        self.word = int.from_bytes(raw[:8], "little")
+        self.mnemonic = ""
+        self.word = int.from_bytes(raw[:12], "little")
         self._dwords = [int.from_bytes(raw[at : at + 4], "little") for at in range(0, 16, 4)]
-        self.fields = decoder._fields[encoding]
+        self.fields = decoder.fields[encoding]
         self.literal: int | None = None
         self.modifiers: tuple[str, ...] = ()
 
@@ -102,10 +132,10 @@ class _Reader:
     def _source(self, code: int, kind: str) -> Operand:
         count = self.decoder.mask_registers if kind == "mask" else dwords(kind)
         literal = self._take_literal() if code == LITERAL else None
-        return self.decoder._codes.source(code, kind, literal, count)
+        return self.decoder.codes.source(code, kind, literal, count)
 
     def _scalar(self, code: int, count: int = 1) -> Operand:
-        return self.decoder._codes.scalar(code, count)
+        return self.decoder.codes.scalar(code, count)
 
     def _made(self, name: str, opcode: str = "", **rest: object) -> MachineInstruction:
         instruction = MachineInstruction(
@@ -121,16 +151,24 @@ class _Reader:
             size=self.size,
             **rest,  # type: ignore[arg-type]
         )
-        return write_text(instruction)
+        return self.decoder.write_text(instruction)
+
+    def _opcode(self, table: str) -> str:
+        """The mnemonic of the instruction. Raises LookupError."""
+        self.mnemonic = self.decoder.opcode(table, self._field("op"))
+        return self.mnemonic
+
+    def _kinds(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Types of its results and of its sources. Raises LookupError."""
+        operation = lookup(name)
+        return (operation.results, operation.operand_types) if operation else UNTABLED[name]
 
     # -- scalar ------------------------------------------------------------------------------------------
 
     def _sop(self) -> MachineInstruction:
-        name = self.decoder.opcode(self.encoding, self._field("op"))
-        operation = lookup(name)
-        kinds = operation.operand_types if operation else _UNTABLED[name][1]
+        name = self._opcode(self.encoding)
+        result_kinds, kinds = self._kinds(name)
         results: tuple[Operand, ...] = ()
-        result_kinds = operation.results if operation else _UNTABLED[name][0]
         if result_kinds and result_kinds[0] != "scc":
             results = (self._scalar(self._field("sdst"), dwords(result_kinds[0])),)
         sources = tuple(
@@ -139,7 +177,7 @@ class _Reader:
         return self._made(name, results=results, sources=sources)
 
     def _sopk(self) -> MachineInstruction:
-        name = self.decoder.opcode("SOPK", self._field("op"))
+        name = self._opcode("SOPK")
         immediate = self._field("immediate")
         if name == "s_call_b64":
             target = self.offset + 4 + 4 * signed(immediate, 16)
@@ -162,7 +200,7 @@ class _Reader:
         return self._made(name, results=(register,), sources=(constant,), immediate=immediate)
 
     def _sopp(self) -> MachineInstruction:
-        name = self.decoder.opcode("SOPP", self._field("op"))
+        name = self._opcode("SOPP")
         immediate = self._field("immediate")
         target = -1
         if name == "s_branch" or name.startswith("s_cbranch"):
@@ -170,13 +208,13 @@ class _Reader:
         return self._made(name, immediate=immediate, target=target)
 
     def _smem(self) -> MachineInstruction:
-        name = self.decoder.opcode("SMEM", self._field("op"))
+        name = self._opcode("SMEM")
         flags = frozenset({"glc"} if self._field("glc") else ())
         if name in ("s_dcache_inv", "s_dcache_wb", "s_gl1_inv"):
             return self._made(name)
         if name in ("s_memtime", "s_memrealtime"):
             return self._made(name, results=(self._scalar(self._field("sdata"), 2),))
-        count = _scalar_load_registers(name)
+        count = scalar_load_registers(name)
         base = Modified(self._scalar(2 * self._field("sbase"), 2))
         sources = [base]
         immediate = 0
@@ -196,13 +234,11 @@ class _Reader:
 
     def _vop(self) -> MachineInstruction:
         """VOP1, VOP2 and VOPC, also with SDWA or DPP."""
-        name = self.decoder.opcode(self.encoding, self._field("op"))
+        name = self._opcode(self.encoding)
         code = self._field("src0")
         if name in ("v_nop", "v_clrexcp"):
             return self._made(name)
-        operation = lookup(name)
-        kinds = operation.operand_types if operation else _UNTABLED[name][1]
-        result_kinds = operation.results if operation else _UNTABLED[name][0]
+        result_kinds, kinds = self._kinds(name)
         if code == _SDWA_CODE and self.encoding in ("VOP1", "VOP2", "VOPC"):
             return self._sdwa(name, kinds, result_kinds)
         if code == _DPP_CODE:
@@ -219,7 +255,7 @@ class _Reader:
         if "mask" in kinds:
             sources.append(Modified(vcc))
         results = self._results(name, result_kinds, vcc)
-        opcode = name if name in _ONE_ENCODING else f"{name}_e32"
+        opcode = name if name in ONE_ENCODING else f"{name}_e32"
         return self._made(name, opcode, results=results, sources=tuple(sources))
 
     def _results(self, name: str, kinds: tuple[str, ...], mask: Operand) -> tuple[Operand, ...]:
@@ -237,7 +273,7 @@ class _Reader:
 
     def _second_dword(self, layout: str) -> dict[str, int]:
         self.size = 8
-        return {name: bits(self.word, place) for name, place in self.decoder._fields[layout].items()}
+        return {name: bits(self.word, place) for name, place in self.decoder.fields[layout].items()}
 
     def _sdwa(self, name: str, kinds: tuple[str, ...], result_kinds: tuple[str, ...]) -> MachineInstruction:
         extra = self._second_dword("SDWA")
@@ -296,19 +332,18 @@ class _Reader:
     def _vop3_name(self) -> tuple[str, str]:
         """The mnemonic, and its suffix: the opcodes of the short formats come first."""
         number = self._field("op")
-        for first, last, table in _SHORT_OPCODES:
+        for first, last, table in self.decoder.short_opcodes:
             if first <= number < last:
-                return self.decoder.opcode(table, number - first), "_e64"
+                self.mnemonic = self.decoder.opcode(table, number - first)
+                return self.mnemonic, "_e64"
         try:
-            return self.decoder.opcode("VOP3SD", number), ""
+            return self._opcode("VOP3SD"), ""
         except LookupError:
-            return self.decoder.opcode("VOP3", number), ""
+            return self._opcode("VOP3"), ""
 
     def _vop3(self) -> MachineInstruction:
         name, suffix = self._vop3_name()
-        operation = lookup(name)
-        kinds = operation.operand_types if operation else _UNTABLED[name][1]
-        result_kinds = operation.results if operation else _UNTABLED[name][0]
+        result_kinds, kinds = self._kinds(name)
         writes_mask = "mask" in result_kinds and len(result_kinds) > 1
         negate, absolute = self._field("neg"), 0 if writes_mask else self._field("abs")
         half = 0 if writes_mask else self._field("op_sel")
@@ -338,11 +373,11 @@ class _Reader:
         )
 
     def _vop3p(self) -> MachineInstruction:
-        name = self.decoder.opcode("VOP3P", self._field("op"))
+        name = self._opcode("VOP3P")
         operation = lookup(name)
         if name.startswith("v_mfma"):
             return self._mfma(name)
-        kinds = operation.operand_types if operation else _UNTABLED[name][1]
+        kinds = operation.operand_types if operation else UNTABLED[name][1]
         if name.startswith("v_accvgpr"):
             code = self._field("src0")
             operand = (
@@ -372,14 +407,30 @@ class _Reader:
         return self._made(name, results=results, sources=sources, flags=flags)
 
     def _mfma(self, name: str) -> MachineInstruction:
-        raise LookupError(name)
+        """VOP3P-MAI: any operand may be in accumulation registers; C may be a constant."""
+        form = matrix_form(name)
+        in_accumulators = (self._field("acc") & 1, self._field("acc") >> 1, self._field("acc_cd"))
+        counts = (*form.input_registers, form.result_registers)
+        sources = []
+        for number, (count, accumulation) in enumerate(zip(counts, in_accumulators, strict=True)):
+            operand = self._source(self._field(f"src{number}"), "f32")
+            if operand.kind == "v":
+                operand = vector(operand.index, count, accumulation=bool(accumulation))
+            elif number < 2 or operand.kind != "const":
+                raise LookupError(name)
+            sources.append(Modified(operand))
+        flags = frozenset(
+            f"{field}:{value}" for field in ("cbsz", "abid", "blgp") if (value := self._field(field))
+        )
+        result = vector(self._field("vdst"), form.result_registers, accumulation=bool(in_accumulators[2]))
+        return self._made(name, results=(result,), sources=tuple(sources), flags=flags)
 
     # -- memory ------------------------------------------------------------------------------------------
 
     def _ds(self) -> MachineInstruction:
-        name = self.decoder.opcode("DS", self._field("op"))
+        name = self._opcode("DS")
         form = ds_form(name)
-        accumulation = bool(self._field("acc"))
+        accumulation = "acc" in self.fields and bool(self._field("acc"))
         results: tuple[Operand, ...] = ()
         if form.results:
             results = (vector(self._field("vdst"), form.results, accumulation=accumulation),)
@@ -396,7 +447,7 @@ class _Reader:
 
     def _flat(self) -> MachineInstruction:
         table = ("FLAT", "SCRATCH", "GLOBAL")[self._field("seg")]  # 3 is reserved
-        name = self.decoder.opcode(table, self._field("op"))
+        name = self._opcode(table)
         flags = {flag for flag in ("sc0", "nt", "sc1") if self._field(flag)}
         loaded, stored = data_registers(name, returns="sc0" in flags)
         accumulation = bool(self._field("acc"))
@@ -430,18 +481,15 @@ class _Reader:
         )
 
     def _mubuf(self) -> MachineInstruction:
-        name = self.decoder.opcode("MUBUF", self._field("op"))
+        name = self._opcode("MUBUF")
         flags = frozenset(flag for flag in ("sc0", "sc1", "nt") if self._field(flag))
         return self._made(name, flags=flags)
 
 
-_SHORT_OPCODES = ((0, 256, "VOPC"), (256, 256 + 64, "VOP2"), (0x140, 0x1C0, "VOP1"))
-"""In VOP3: (first opcode, one past the last, table) of the short formats' operations."""
-
-_ONE_ENCODING = frozenset({"v_readfirstlane_b32", "v_swap_b32"})
+ONE_ENCODING = frozenset({"v_readfirstlane_b32", "v_swap_b32"})
 """The assembler writes these without a suffix."""
 
-_UNTABLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+UNTABLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     **{
         f"s_{kind}_saveexec_b64": (("b64",), ("b64",))
         for kind in ("and", "or", "xor", "andn2", "orn2", "nand", "nor", "xnor", "andn1", "orn1")
@@ -459,7 +507,7 @@ _UNTABLED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """Types of results and sources of instructions that are not in the tables of semantics."""
 
 
-def _scalar_load_registers(name: str) -> int:
+def scalar_load_registers(name: str) -> int:
     """Registers that a scalar load fills, from its name."""
     _, _, size = name.partition("s_load_")
     if size.startswith("dword"):

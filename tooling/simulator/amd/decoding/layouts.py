@@ -75,8 +75,39 @@ GFX9_ENCODINGS = (
 )  # fmt: skip
 """(mask, value, format) of the first dword, the first match counts."""
 
-WIDE = frozenset({"SMEM", "VOP3", "VOP3P", "DS", "FLAT", "MUBUF"})
-"""Formats of 8 bytes; the others have 4, and may be followed by a literal."""
+GFX11: dict[str, Fields] = {
+    **_COMMON,
+    "SMEM": {
+        "op": (25, 18), "glc": (14, 14), "dlc": (13, 13), "sdata": (12, 6), "sbase": (5, 0),
+        "offset": (52, 32), "soffset": (63, 57),
+    },
+    "DS": {
+        "op": (25, 18), "gds": (17, 17), "offset1": (15, 8), "offset0": (7, 0), "vdst": (63, 56),
+        "data1": (55, 48), "data0": (47, 40), "addr": (39, 32),
+    },
+    "FLAT": {
+        "op": (24, 18), "seg": (17, 16), "slc": (15, 15), "glc": (14, 14), "dlc": (13, 13), "offset": (12, 0),
+        "vdst": (63, 56), "sve": (55, 55), "saddr": (54, 48), "data": (47, 40), "addr": (39, 32),
+    },
+    "MUBUF": {"op": (25, 18)},
+    "VOPD": {
+        "opx": (25, 22), "opy": (21, 17), "src0x": (8, 0), "src1x": (16, 9), "vdstx": (63, 56),
+        "src0y": (40, 32), "src1y": (48, 41), "vdsty": (55, 49),
+    },
+    "WIDE_DPP16": {name: (high + 32, low + 32) for name, (high, low) in _DPP16.items()},
+    "WIDE_DPP8": {"src0": (71, 64), "control": (95, 72)},
+}  # fmt: skip
+
+GFX11_ENCODINGS = (
+    (0xFF800000, 0xBE800000, "SOP1"), (0xFF800000, 0xBF000000, "SOPC"), (0xFF800000, 0xBF800000, "SOPP"),
+    (0xF0000000, 0xB0000000, "SOPK"), (0xC0000000, 0x80000000, "SOP2"), (0xFC000000, 0xF4000000, "SMEM"),
+    (0xFE000000, 0x7E000000, "VOP1"), (0xFE000000, 0x7C000000, "VOPC"), (0x80000000, 0x00000000, "VOP2"),
+    (0xFF000000, 0xCC000000, "VOP3P"), (0xFC000000, 0xD4000000, "VOP3"), (0xFC000000, 0xC8000000, "VOPD"),
+    (0xFC000000, 0xD8000000, "DS"), (0xFC000000, 0xDC000000, "FLAT"), (0xFC000000, 0xE0000000, "MUBUF"),
+)  # fmt: skip
+
+WIDE = frozenset({"SMEM", "VOP3", "VOP3P", "VOPD", "DS", "FLAT", "MUBUF"})
+"""Formats of 8 bytes; the others have 4. A literal may follow."""
 
 
 def bits(word: int, place: tuple[int, int]) -> int:

@@ -40,8 +40,8 @@ def ds_form(name: str) -> DataShareForm:
         return DataShareForm(1, (1,))
     if name == "ds_nop":
         return DataShareForm(0, (), takes_address=False)
-    load = re.fullmatch(r"ds_(?:read|load)(2?)(?:addr)?(st64|_stride64)?_(\w+?)(_d16(_hi)?)?", name)
-    store = re.fullmatch(r"ds_(?:write|store)(2?)(?:addr)?(st64|_stride64)?_(\w+?)(_d16_hi)?", name)
+    load = re.fullmatch(r"ds_(?:read|load)_?(2?)(?:addr)?(st64|_stride64)?_(\w+?)(_d16(_hi)?)?", name)
+    store = re.fullmatch(r"ds_(?:write|store)_?(2?)(?:addr)?(st64|_stride64)?_(\w+?)(_d16_hi)?", name)
     for match, loads in ((load, True), (store, False)):
         if match:
             kind = match[3]

@@ -164,7 +164,10 @@ def _swizzle_bit(and_mask: int, or_mask: int, xor_mask: int, bit: int) -> str:
 
 def _packed(instruction: MachineInstruction) -> list[str]:
     sources = instruction.sources
-    if instruction.name.startswith(("v_accvgpr", "v_mfma")):
+    if instruction.name.startswith("v_mfma"):
+        order = ("cbsz", "abid", "blgp")
+        return sorted(instruction.flags, key=lambda flag: order.index(flag.partition(":")[0]))
+    if instruction.name.startswith("v_accvgpr"):
         return []
     found = []
     is_mix = "_mix" in instruction.name

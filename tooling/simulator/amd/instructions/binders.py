@@ -13,13 +13,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.amd.decoding.instruction import CrossLane, MachineInstruction, Operand
-from tooling.simulator.amd.instructions.cross_lane import source_lanes
+from tooling.simulator.amd.decoding.instruction import CrossLane, MachineInstruction, Modified, Operand
+from tooling.simulator.amd.instructions.cross_lane import notify_exchange, source_lanes
 from tooling.simulator.amd.lowering.binder import Lowering, Reader, Writer
 from tooling.simulator.amd.lowering.waves import ACTIVE, SCC, WaveGroup
 from tooling.simulator.amd.semantics.registry import DTYPES, Operation
 from tooling.simulator.amd.semantics.tables import lookup
-from tooling.simulator.gpu.lanes import Group
 from tooling.simulator.gpu.stop_texts import OTHER_OPERAND
 from tooling.simulator.program.program import Batch, Step
 
@@ -80,7 +79,7 @@ def bind(lowering: Lowering, instruction: MachineInstruction, following: int) ->
         if instruction.encoding.startswith("SOP"):
             _bind_scalar(lowering, instruction, operation)
         else:
-            _bind_vector(lowering, instruction, operation)
+            bind_vector(lowering, instruction, operation)
     except (LookupError, ValueError) as error:
         raise lowering.unsupported(instruction, OTHER_OPERAND) from error
 
@@ -137,73 +136,64 @@ def _write_scc(group: WaveGroup, value: Array) -> None:
 # -- the vector unit ------------------------------------------------------------------------------------
 
 
-def _bind_vector(lowering: Lowering, instruction: MachineInstruction, operation: Operation) -> None:
+def bind_vector(lowering: Lowering, instruction: MachineInstruction, operation: Operation) -> None:
     sources = list(instruction.sources)
     readers: list[Reader] = []
     for kind in operation.arguments:
         if kind == "acc":
-            accumulator = instruction.results[0]
-            readers.append(_plain(lowering, accumulator, operation.results[0]))
+            accumulator = Modified(instruction.results[0], low_half=int(instruction.high_result))
+            readers.append(lowering.vector(accumulator, operation.results[0]))
         elif kind == "vcc":
             readers.append(lowering.flags(Operand("vcc", count=lowering.wave_size // 32)))
         else:
             readers.append(lowering.vector(sources.pop(0), kind))
     if instruction.cross_lane is None:
         finish_vector(lowering, instruction, operation, readers)
-        return
-    readers[0] = _from_other_lanes(readers[0], instruction.cross_lane, lowering.wave_size)
-    before = len(lowering.block.steps)
-    finish_vector(lowering, instruction, operation, readers)
-    step = lowering.block.steps.pop(before)
-    lowering.block.steps.append(_where_valid(step, instruction.cross_lane, lowering.wave_size))
+    else:
+        _bind_cross_lane(lowering, instruction, operation, readers, instruction.cross_lane)
 
 
-def _from_other_lanes(reader: Reader, cross_lane: CrossLane, wave_size: int) -> Reader:
-    """The first operand, from the lanes that DPP selects; 0 where there is no active lane."""
-    lanes, exists = source_lanes(cross_lane, wave_size)
+def _bind_cross_lane(
+    lowering: Lowering,
+    instruction: MachineInstruction,
+    operation: Operation,
+    readers: list[Reader],
+    cross_lane: CrossLane,
+) -> None:
+    """DPP: the first operand comes from the lanes that it selects; 0 where there is no active lane.
 
-    def read(group: WaveGroup) -> Array:
-        value = np.broadcast_to(reader(group), group.count)
-        moved = value.reshape(group.waves, wave_size)[:, lanes]
-        valid = _valid_lanes(group, lanes, exists)
-        return np.where(valid, moved, value.dtype.type(0)).reshape(-1)
-
-    return read
-
-
-def _valid_lanes(group: WaveGroup, lanes: Array, exists: Array) -> Array:
-    """(waves, lanes) where the selected lane exists and is active."""
-    active = np.broadcast_to(group.get(ACTIVE), group.count).reshape(group.waves, group.wave_size)
-    return active[:, lanes] & exists
-
-
-def _where_valid(step: Step, cross_lane: CrossLane, wave_size: int) -> Step:
-    """The step for the lanes that DPP writes: enabled rows and banks, and only valid sources without
-    bound_ctrl."""
-    lanes, exists = source_lanes(cross_lane, wave_size)
-    number = np.arange(wave_size)
+    Written are the enabled rows and banks and, without bound_ctrl, only lanes with an active source.
+    """
+    size = lowering.wave_size
+    lanes, exists = source_lanes(cross_lane, size)
+    number = np.arange(size)
     enabled = (cross_lane.row_mask >> (number >> 4 & 3) & 1) & (cross_lane.bank_mask >> (number >> 2 & 3) & 1)
     enabled = enabled.astype(np.bool_)
     everywhere = bool(enabled.all()) and cross_lane.bound_control
+    fits = DTYPES[operation.arguments[0]].itemsize <= 4
+    read, moved = readers[0], [np.zeros(0)]
+    before = len(lowering.block.steps)
+    finish_vector(lowering, instruction, operation, [lambda _group: moved[0], *readers[1:]])
+    step = lowering.block.steps.pop(before)
 
-    def limited(group: Group, batch: Batch) -> None:
-        assert isinstance(group, WaveGroup)
+    def limited(group: WaveGroup, batch: Batch) -> None:
+        active = group.get(ACTIVE)
+        here = np.broadcast_to(active, group.count).reshape(group.waves, size)
+        valid = (here[:, lanes] | cross_lane.fetch_inactive) & exists
+        value = np.broadcast_to(read(group), group.count).reshape(group.waves, size)
+        moved[0] = np.where(valid, value[:, lanes], value.dtype.type(0)).reshape(-1)
+        if batch.hooks.exchange and fits:
+            taking = here & enabled & valid
+            notify_exchange(group, batch, instruction, lanes=lanes, taking=taking, received=moved[0])
         if everywhere:
             step(group, batch)
             return
-        active = group.get(ACTIVE)
-        written = enabled & (True if cross_lane.bound_control else _valid_lanes(group, lanes, exists))
-        written = np.broadcast_to(written, (group.waves, wave_size)).reshape(-1)
-        group.registers[ACTIVE] = active & written
+        written = enabled if cross_lane.bound_control else enabled & valid
+        group.registers[ACTIVE] = active & np.broadcast_to(written, (group.waves, size)).reshape(-1)
         step(group, batch)
         group.registers[ACTIVE] = active
 
-    return limited
-
-
-def _plain(lowering: Lowering, operand: Operand, kind: str) -> Reader:
-    reader, dtype = lowering.raw(operand, kind), DTYPES[kind]
-    return lambda group: reader(group).view(dtype)
+    lowering.block.steps.append(step_of(limited))
 
 
 def finish_vector(

@@ -1,4 +1,5 @@
-"""DPP: which lane each lane reads (CDNA 3 ISA, "DPP: Data Parallel Processing"; RDNA 3 ISA 7.7)."""
+"""Exchanges between lanes: which lane each lane reads by DPP (CDNA 3 ISA, "DPP: Data Parallel Processing";
+RDNA 3 ISA 7.7), and the notification of hooks."""
 
 from __future__ import annotations
 
@@ -7,7 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tooling.simulator.amd.decoding.instruction import CrossLane
+from tooling.simulator.amd.decoding.instruction import CrossLane, MachineInstruction
+from tooling.simulator.amd.lowering.waves import WaveGroup
+from tooling.simulator.numerics.rounding import U32
+from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
 
@@ -56,3 +60,29 @@ def source_lanes(cross_lane: CrossLane, wave_size: int) -> tuple[Array, Array]:
     if 0x160 <= control <= 0x16F:
         return row + (inside ^ by), exists
     raise ValueError(control)
+
+
+def notify_exchange(
+    group: WaveGroup,
+    batch: Batch,
+    instruction: MachineInstruction,
+    *,
+    lanes: Array,
+    taking: Array,
+    received: Array,
+) -> None:
+    """Tell the hooks which threads received a value, and from which threads of their wavefronts.
+
+    Args:
+        lanes: (lanes,) or (waves, lanes) the lane that each lane reads.
+        taking: (waves, lanes) whether it receives something.
+        received: (n,) the value of each lane of the group; of 32 bits, or fewer.
+    """
+    threads = group.pick(batch.spaces.threads)
+    by_wave = threads.reshape(group.waves, group.wave_size)
+    sources = np.take_along_axis(by_wave, np.broadcast_to(lanes, by_wave.shape), axis=1).reshape(-1)
+    own = np.flatnonzero(taking)
+    if len(own):
+        bits = received.view(f"u{received.dtype.itemsize}").astype(U32)
+        for hook in batch.hooks.exchange:
+            hook.exchange(threads[own], sources[own], bits[own], instruction)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tooling.simulator.amd.decoding.instruction import MachineInstruction
 from tooling.simulator.amd.decoding.memory_forms import ds_form
 from tooling.simulator.amd.instructions.binders import active_positions, bind_matching, binds, step_of
+from tooling.simulator.amd.instructions.cross_lane import notify_exchange
 from tooling.simulator.amd.instructions.memory import Lanes, load, store
 from tooling.simulator.amd.instructions.vector import by_wave
 from tooling.simulator.amd.lowering.binder import Lowering, put
@@ -24,8 +25,8 @@ from tooling.simulator.program.program import Batch
 
 Array = NDArray[Any]
 
-_LOAD = re.compile(r"ds_(?:read|load)(2?)(?:addr)?(?:st64|_stride64)?_(\w+?)(_d16)?(_hi)?$")
-_STORE = re.compile(r"ds_(?:write|store)(2?)(?:addr)?(?:st64|_stride64)?_(\w+?)(_d16_hi)?$")
+_LOAD = re.compile(r"ds_(?:read|load)_?(2?)(?:addr)?(?:st64|_stride64)?_(\w+?)(_d16)?(_hi)?$")
+_STORE = re.compile(r"ds_(?:write|store)_?(2?)(?:addr)?(?:st64|_stride64)?_(\w+?)(_d16_hi)?$")
 _NARROW: dict[str, tuple[int, np.dtype[Any]]] = {
     "u8": (1, U8),
     "i8": (1, S8),
@@ -139,12 +140,8 @@ def _pull(lowering: Lowering, instruction: MachineInstruction, _following: int) 
         active = by_wave(group.get(ACTIVE), group)[rows, source]
         received = np.where(active, value, U32.type(0)).reshape(-1)
         if batch.hooks.exchange:
-            threads = group.pick(batch.spaces.threads)
-            own = np.flatnonzero(np.broadcast_to(group.get(ACTIVE), group.count))
-            sources = np.where(active, by_wave(threads, group)[rows, source], by_wave(threads, group))
-            sources = sources.reshape(-1)
-            for hook in batch.hooks.exchange:
-                hook.exchange(threads[own], sources[own], received[own], instruction)
+            taking = active & by_wave(group.get(ACTIVE), group)
+            notify_exchange(group, batch, instruction, lanes=source, taking=taking, received=received)
         put(group, slot, received)
 
     lowering.block.steps.append(step_of(step))
@@ -158,13 +155,19 @@ def _push(lowering: Lowering, instruction: MachineInstruction, _following: int) 
     (slot,) = lowering.vector_slots(instruction.results[0])
     size = lowering.wave_size
 
-    def step(group: WaveGroup, _batch: Batch) -> None:
+    def step(group: WaveGroup, batch: Batch) -> None:
         lane = (group.get(at).view(U32) + U32.type(instruction.immediate)) >> U32.type(2)
         target = by_wave(lane & U32.type(size - 1), group).astype(np.intp)
         wave, own = np.nonzero(by_wave(group.get(ACTIVE), group))
         moved = np.zeros((group.waves, size), U32)
         moved[wave, target[wave, own]] = by_wave(read(group).view(U32), group)[wave, own]
-        put(group, slot, moved.reshape(-1))
+        received = moved.reshape(-1)
+        if batch.hooks.exchange:
+            source = np.full((group.waves, size), -1)
+            source[wave, target[wave, own]] = own
+            taking = (source >= 0) & by_wave(group.get(ACTIVE), group)
+            notify_exchange(group, batch, instruction, lanes=source, taking=taking, received=received)
+        put(group, slot, received)
 
     lowering.block.steps.append(step_of(step))
 
@@ -185,9 +188,13 @@ def _swizzle(lowering: Lowering, instruction: MachineInstruction, _following: in
         inside = (lane & 31 & control & 31 | control >> 5 & 31) ^ (control >> 10 & 31)
         source = (lane & ~31) + inside
 
-    def step(group: WaveGroup, _batch: Batch) -> None:
+    def step(group: WaveGroup, batch: Batch) -> None:
         value = by_wave(read(group).view(U32), group)[:, source]
         active = by_wave(group.get(ACTIVE), group)[:, source]
-        put(group, slot, np.where(active, value, U32.type(0)).reshape(-1))
+        received = np.where(active, value, U32.type(0)).reshape(-1)
+        if batch.hooks.exchange:
+            taking = active & by_wave(group.get(ACTIVE), group)
+            notify_exchange(group, batch, instruction, lanes=source, taking=taking, received=received)
+        put(group, slot, received)
 
     lowering.block.steps.append(step_of(step))

@@ -30,12 +30,16 @@ _COMBINE: dict[str, Callable[[Array, Array], Array]] = {
     "nor": lambda s, e: ~(s | e), "xnor": lambda s, e: ~(s ^ e),
     "andn1": lambda s, e: ~s & e, "orn1": lambda s, e: ~s | e,
 }  # fmt: skip
+_COMBINE |= {  # RDNA 3's names of these
+    "and_not0": _COMBINE["andn1"], "and_not1": _COMBINE["andn2"], "or_not0": _COMBINE["orn1"],
+    "or_not1": _COMBINE["orn2"],
+}  # fmt: skip
 """The new EXEC of S_*_SAVEEXEC, from the source and the old EXEC."""
 
 
 def _save_exec(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
     """D = EXEC; EXEC = combination; SCC = EXEC is not 0 (CDNA 3 ISA, S_AND_SAVEEXEC_B64)."""
-    combine = _COMBINE[instruction.name[2:].partition("_")[0].removeprefix("not0")]
+    combine = _COMBINE[instruction.name.removeprefix("s_").rsplit("_", 2)[0]]
     source = lowering.mask(instruction.sources[0].operand)
     kind = "b64" if lowering.wave_size == 64 else "b32"
     write = lowering.scalar_writer(instruction.results[0], kind)
@@ -57,15 +61,14 @@ def _save_exec(lowering: Lowering, instruction: MachineInstruction, _following: 
 
 binds(*(f"s_{name}_saveexec_b{bits}" for name in _COMBINE for bits in (32, 64)))(_save_exec)
 binds("s_andn1_wrexec_b64", "s_andn2_wrexec_b64")(_save_exec)
-binds(
-    "s_and_not1_saveexec_b32", "s_or_not1_saveexec_b32", "s_and_not0_saveexec_b32", "s_or_not0_saveexec_b32"
-)(_save_exec)
+binds("s_and_not0_wrexec_b32", "s_and_not1_wrexec_b32")(_save_exec)
 
 
 @binds(
     "s_nop", "s_waitcnt", "s_sethalt", "s_setprio", "s_icache_inv", "s_wakeup", "s_dcache_inv", "s_dcache_wb",
     "s_clause", "s_delay_alu", "s_waitcnt_depctr", "s_set_inst_prefetch_distance", "s_gl1_inv", "v_nop",
     "v_clrexcp", "ds_nop", "s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_expcnt", "s_waitcnt_lgkmcnt",
+    "s_wait_idle",
 )  # fmt: skip
 def _no_effect(_lowering: Lowering, _instruction: MachineInstruction, _following: int) -> None:
     """Waits and hints: results of memory instructions are there at once."""
@@ -81,9 +84,25 @@ def _sleep(lowering: Lowering, instruction: MachineInstruction, _following: int)
     lowering.block.steps.append(step_of(step))
 
 
+_INTERRUPT, _DOORBELL = 1, 128  # of the messages
+
+
+@binds("s_sendmsg_rtn_b32")
+def _ask(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """A question about the queue's doorbell, which stands after traps only: the answer is 0."""
+    if instruction.sources[0].operand.value != _DOORBELL:
+        raise lowering.unsupported(instruction)
+    slot = lowering.constant(0, U32)
+    lowering.block.reads(slot)
+    write = lowering.scalar_writer(instruction.results[0], "b32")
+    lowering.block.steps.append(step_of(lambda group, _batch: write(group, group.get(slot))))
+
+
 @binds("s_sendmsg")
-def _send_message(lowering: Lowering, _instruction: MachineInstruction, _following: int) -> None:
-    """A message to the host, which a call of the host sends: it is answered at once."""
+def _send_message(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
+    """An interrupt, which a call of the host sends, is answered at once; other messages have no effect."""
+    if instruction.immediate != _INTERRUPT:
+        return
 
     def step(_group: WaveGroup, batch: Batch) -> None:
         try:

@@ -10,9 +10,10 @@ from tooling.simulator.gpu.hooks import LaunchContext, Space
 from tooling.simulator.program.backend import Accesses, Backend
 from tooling.simulator.program.module_cache import ModuleCache
 
-_BYTE = re.compile(r"(load|store|read|write)_(u|s|i)?(byte|b8|u8|i8)")
+_BYTE = re.compile(r"(load|store|read|write)_(d16_)?(hi_)?(u|s|i)?(byte|b8|u8|i8)")
 _HALF = re.compile(r"(load|store|read|write)_(u|s|i)?(short|b16|u16|i16|d16)")
-_FENCES = ("buffer_wbl2", "buffer_inv", "buffer_gl0_inv", "buffer_gl1_inv")
+_FENCES = ("buffer_wbl2", "buffer_inv", "buffer_gl1_inv")
+"""RDNA 3's `buffer_gl0_inv` alone is a part of a barrier: threads of other blocks are not ordered by it."""
 
 _FOUND: ModuleCache[Accesses] = ModuleCache()
 

@@ -169,7 +169,7 @@ class Lowering(Slots):
         Raises:
             LookupError: not a scalar register.
         """
-        if operand.kind == "exec":
+        if operand.kind == "exec" and 32 * operand.index < self.wave_size:
             half = None if operand.count == 2 or self.wave_size == 32 else operand.index
             self._written_slots([EXEC, ACTIVE], always=half is None)
             return lambda group, value: write_exec(group, half, value)
@@ -194,6 +194,8 @@ class Lowering(Slots):
 
     def mask_writer(self, operand: Operand) -> Writer:
         """A writer of flags per lane as a mask of the active lanes."""
+        if operand.kind == "null":
+            return lambda group, flags: None
         if operand.kind == "exec":
             writer = self.scalar_writer(operand, "b64")
             return lambda group, flags: writer(group, packed_mask(flags, group))

@@ -195,7 +195,7 @@ enter(
     _SOP2, "i32 scc <- i32 i32",
     s_absdiff_i32=_with_test(lambda a, b: np.where(a - b < 0, -(a - b), a - b)),
 )  # fmt: skip
-enter(_SOP2, "u32 scc <- u32 u32", **{f"s_lshl{by}add_out": _shift_add(by) for by in (1, 2, 3, 4)})
+enter(_SOP2, "u32 scc <- u32 u32", **{f"s_lshl{by}_add_u32": _shift_add(by) for by in (1, 2, 3, 4)})
 enter(
     _SOP2, "b32 <- b32 b32",
     s_pack_ll_b32_b16=lambda a, b: (a & U32.type(0xFFFF)) | b << U32.type(16),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tooling.simulator.amd.semantics import floats, integer, scalar
+from tooling.simulator.amd.semantics import floats, integer, rdna3, scalar
 from tooling.simulator.amd.semantics.registry import OPERATIONS, Operation
 
-TABLES = (floats, integer, scalar)
+TABLES = (floats, integer, scalar, rdna3)
 """Each of these modules enters its operations into `registry.OPERATIONS` when it is imported."""
 
 

@@ -1,0 +1,76 @@
+"""Checks that pages about threads that work together have replays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tooling.book.checks.context import Chapter, CheckContext
+from tooling.book.checks.finding import BookFinding
+from tooling.book.directives.replays import SOLVED, parse_words
+from tooling.book.page import PageContext
+from tooling.catalog.catalogue import Selection
+from tooling.catalog.model import ProgramLanguage
+from tooling.errors import ToolingError
+from tooling.mdbook.includes import Directive, find_directives
+
+_TOGETHER = re.compile(
+    r"\b(?:barrier|cluster_(?:arrive|wait|sync)|mbarrier_\w+|async_copy_wait_all)\(|\b(?:warp|block)\.[a-z]\w*[\[(]"
+)
+
+
+def check_replays(context: CheckContext) -> Iterator[BookFinding]:
+    """A page that has readers write threads which wait for each other, or exchange values, shows replays.
+
+    Each of its modes needs one of the solution, and one of an answer that is wrong.
+    """
+    for chapter in context.real_chapters():
+        page = PageContext(chapter.edition, chapter.path, chapter.text, context.puzzle_index)
+        directives = list(find_directives(chapter.text))
+        try:
+            shown = [parse_words(page, each.argument.split()) for each in directives if each.name == "replay"]
+            asked = list(_taught(context, chapter, directives))
+        except ToolingError:
+            continue  # a directive that names no run: `check_directives` reports it with its line
+        for line, selection in asked:
+            states = {
+                state
+                for other, state in shown
+                if (other.puzzle.id, other.mode) == (selection.puzzle.id, selection.mode)
+            }
+            missing = [
+                *(["the solution"] if SOLVED not in states else []),
+                *(["a wrong answer"] if not states - {SOLVED} else []),
+            ]
+            if missing:
+                words = " ".join([selection.program.name, *selection.mode.flags])
+                yield context.finding(
+                    chapter,
+                    line,
+                    "replay",
+                    f"the threads of {words} work together, and no replay shows {' and '.join(missing)}",
+                    f"add {{{{#replay {words}}}}} {{{{#replay {words} ANSWER}}}} to the solution",
+                )
+
+
+def _taught(
+    context: CheckContext, chapter: Chapter, directives: list[Directive]
+) -> Iterator[tuple[int, Selection]]:
+    """The runs of a page whose solution synchronises threads, each with its line."""
+    for each in directives:
+        if each.name != "run" or "solution" in each.argument.split():
+            continue
+        name, *flags = each.argument.split()
+        selection = context.puzzle_index.selection(name, flags)
+        if selection.program.language is ProgramLanguage.MOJO and _TOGETHER.search(_solution(selection)):
+            yield chapter.line_of(each.start), selection
+
+
+def _solution(selection: Selection) -> str:
+    """The regions of the solution that readers write, without comments."""
+    text = "\n".join(each.solution.read_text(encoding="utf-8") for each in selection.program.sources)
+    regions = [
+        text.partition(f"# ANCHOR: {anchor}_solution\n")[2].partition(f"# ANCHOR_END: {anchor}_solution")[0]
+        for anchor in selection.mode.anchors.get(selection.program.name, ())
+    ]
+    return re.sub(r"#.*", "", "\n".join(regions))
