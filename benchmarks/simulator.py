@@ -1,11 +1,11 @@
 """Lane-instructions per second of the simulated GPU, with all checks and without any.
 
-usage: python benchmarks/simulator.py [--target sim|sim-amd] [--large] [--json FILE]
+usage: python benchmarks/simulator.py [--target sim|sim-amd|sim-gfx1100] [--large] [--json FILE]
 
 Figures are per second of processor time, on which other programs have little influence: the best of nine
-launches, on one core. --target sim-amd measures the simulated AMD GPU. --large adds a matrix product of 1024
-by 1024 by 1024 (8.6 billion lane instructions), the memory that the simulator took for it, and the time to
-load a kernel of 51,000 instructions.
+launches, on one core. --target sim-amd (64 lanes) and sim-gfx1100 (32) measure simulated AMD GPUs. --large
+adds a matrix product of 1024 by 1024 by 1024 (8.6 billion lane instructions), the memory that the simulator
+took for it, and the time to load a kernel of 51,000 instructions.
 
 Each figure is also given as a ratio within the run: lane-instructions per second over the elements per second
 that NumPy adds on the same machine, just before (one addition of two float32 arrays that fit the cache).
@@ -92,24 +92,28 @@ def large_kernel() -> None:
     print(f"kernel of 51,000 instructions: loaded in {times[0]:.2f} s, again in {times[1] * 1e3:.2f} ms")
 
 
+ACCELERATORS = {"sim": "sm_90a", "sim-amd": "gfx942", "sim-gfx1100": "gfx1100"}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--target", choices=("sim", "sim-amd"), default="sim", help="the simulated GPU")
+    parser.add_argument("--target", choices=tuple(ACCELERATORS), default="sim", help="the simulated GPU")
     parser.add_argument("--large", action="store_true", help="the large product and the long kernel as well")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
-    amd = arguments.target == "sim-amd"
-    if amd and arguments.large:
+    accelerator = ACCELERATORS[arguments.target]
+    if arguments.target != "sim" and arguments.large:
         parser.error("--large measures the simulated NVIDIA GPU only")
-    request = BuildRequest(KERNELS, accelerator="gfx942" if amd else "sm_90a")
+    request = BuildRequest(KERNELS, accelerator=accelerator)
     program = build(request, find_toolchain(), open_cache()).path
+    instruction_set = "ptx" if arguments.target == "sim" else accelerator
     rows = []
     print(f"{'launch':14}{'checks':>8}{'G lane-instr/s':>18}{'of NumPy’s additions':>24}")
     for launch in LAUNCHES:
         for checked in (True, False):
             baseline = numpy_additions()
             speed = lane_instructions_per_second(
-                program, launch, checked=checked, instruction_set="gfx942" if amd else "ptx"
+                program, launch, checked=checked, instruction_set=instruction_set
             )
             rows.append({"launch": launch, "checks": checked, "per_second": speed, "ratio": speed / baseline})
             print(f"{launch:14}{'all' if checked else 'none':>8}{speed / 1e9:18.3f}{speed / baseline:24.2f}")

@@ -7,13 +7,15 @@ import os
 import re
 from collections.abc import Iterator
 from functools import partial
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from tests.book.web_server import serving
-from tooling.book.site.handler import Access, Changes, Handler
+from tooling.book.site.handler import Access, Changes, Handler, Reader
 from tooling.book.site.serve import reader_of
 from tooling.book.summary import read_summary
 from tooling.learning.page_runs import PageRuns
@@ -387,11 +389,67 @@ def test_print_shows_every_tab_and_no_frame(page: Any, address: str) -> None:
     assert page.get_by_text("pixi run -e amd tooling run p15", exact=True).is_visible()
 
 
-def test_the_page_for_wrong_addresses_is_in_both_languages(page: Any, site: Path) -> None:
-    page.goto((site / "404.html").as_uri().replace("404.html", "introduction.html"))
-    text = (site / "404.html").read_text(encoding="utf-8")
-    assert "No page here" in text
-    assert "페이지가 없습니다" in text
+class Below(SimpleHTTPRequestHandler):
+    """Serves the site below a base path, and its page for wrong addresses everywhere else."""
+
+    def __init__(self, *arguments: Any, base: str, site: Path) -> None:
+        self.base, self.site = base, site
+        super().__init__(*arguments, directory=str(site))
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        inside = path.startswith(self.base) and (self.site / path.removeprefix(self.base)).is_file()
+        if inside:
+            self.path = "/" + path.removeprefix(self.base)
+            super().do_GET()
+            return
+        self.send_response(404)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write((self.site / "404.html").read_bytes())
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize("base", ["/", "/gpu/", "/a/deep/base/"])
+@pytest.mark.parametrize("lost", ["nowhere.html", "puzzle_99/nowhere.html", "ko/basics/more/nowhere"])
+def test_the_page_for_wrong_addresses_works_below_any_base_path(
+    browser: Any, site: Path, base: str, lost: str
+) -> None:
+    context = browser.new_context(color_scheme="dark")
+    page = context.new_page()
+    with serving(partial(Below, base=base, site=site)) as address:
+        page.goto(f"{address.removesuffix('/')}{base}{lost}")
+        page.wait_for_function("document.querySelector('.theme-button').title")  # its scripts have run
+        assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+        assert page.get_by_role("heading", name="No page here").is_visible()
+        assert page.get_by_role("heading", name="페이지가 없습니다").is_visible()
+        assert page.evaluate("document.fonts.load('17px \"Book Sans\"').then(found => found.length)") == 1
+        page.locator(".search-button").click()
+        page.locator("#search-input").fill("matmul")
+        page.locator(".search-results a").first.wait_for()
+        page.keyboard.press("Escape")
+        page.locator("article p a").first.click()
+        page.wait_for_url(f"**{base}introduction.html")
+        assert page.locator(".sidebar a[aria-current]").count() == 1
+    context.close()
+
+
+@pytest.mark.parametrize("path", ["cover.html", "ko/puzzle_12/puzzle_12.html"])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_page_from_a_disk_is_whole(browser: Any, site: Path, path: str, *, scripts: bool) -> None:
+    context = browser.new_context(java_script_enabled=scripts, offline=True)
+    page = context.new_page()
+    failed: list[str] = []
+    page.on("requestfailed", lambda request: failed.append(request.url))
+    page.goto((site / path).as_uri(), wait_until="load")
+    assert failed == []
+    missing = "links => links.map(a => a.href).filter(link => !link.startsWith('http'))"
+    for link in page.locator("article a").evaluate_all(missing):
+        assert Path(unquote(urlsplit(link).path)).is_file(), link
+    assert page.locator("article :is(.map-title, figure svg):visible").count() > 1
+    context.close()
 
 
 @pytest.fixture
@@ -453,6 +511,20 @@ def test_a_served_page_judges_the_reader_s_file(
     assert progress in page.locator(".served-progress").inner_text()
     found = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
     assert found == []
+
+
+@pytest.mark.parametrize(("prefix", "tick"), [("", "solved"), ("ko/", "풀었음")])
+def test_the_served_map_ticks_solved_puzzles(site: Path, page: Any, prefix: str, tick: str) -> None:
+    handler = partial(Handler, site=site, changes=Changes(), reader=lambda: Reader(("01", "15"), 35))
+    with serving(partial(handler, access=Access(), runs=None)) as address:
+        page.goto(f"{address}{prefix}cover.html", wait_until="load")
+        ticked = page.locator(".map li:has(.solved)")
+        assert ticked.evaluate_all("all => all.map(one => one.dataset.puzzle)") == ["p01", "p15"]
+        assert page.locator(".map .solved").first.get_attribute("aria-label") == tick
+        page.locator(".menu-button").click()
+        assert page.locator(".sidebar .solved:visible").count() == 2
+        page.goto(f"{address}{prefix}index.html", wait_until="load")
+        assert page.locator(".map .solved").count() == 2
 
 
 def test_a_served_page_without_the_key_says_where_the_button_is(served: str, page: Any) -> None:

@@ -325,7 +325,7 @@ def test_a_verdict_that_a_busy_machine_caused_is_not_recorded(
     monkeypatch.setattr("tooling.toolchain.find_toolchain", lambda: None)
     selection = PuzzleIndex(real).selection("p33", ["--tensor-core"])
     with pytest.raises(
-        BookError, match=r"p33 --tensor-core \(unsolved\) was ended by its time limit of 60 s"
+        BookError, match=r"p33 --tensor-core \(unsolved\) was ended by its time limit of 300 s"
     ):
         record(real, selection, "unsolved", "en", "sim")
 
@@ -334,6 +334,24 @@ def test_no_page_shows_a_verdict_that_a_busy_machine_caused(real: Project) -> No
     verdicts = sorted((real.recordings / "outputs").rglob("*.verdict-*.json"))
     assert len(verdicts) > 100
     assert [path.name for path in verdicts if recordings.load(path).exit_status == ExitCode.TIME_LIMIT] == []
+
+
+def test_the_verdicts_of_an_answer_agree_in_both_languages(real: Project) -> None:
+    element = re.compile(r"^ +(\[[\d, ]+\] +\S+ +\S+)$", re.MULTILINE)
+
+    def facts(recording: recordings.Recording) -> tuple[object, ...]:
+        elements = [" ".join(found.split()) for found in element.findall("\n".join(recording.lines))]
+        return recording.program, recording.exit_status, len(recording.lines), elements
+
+    english = sorted((real.recordings / "outputs").rglob("*.verdict-en.json"))
+    assert len(english) > 50
+    different = [
+        path.name
+        for path in english
+        if facts(recordings.load(path))
+        != facts(recordings.load(path.with_name(path.name.replace("verdict-en", "verdict-ko"))))
+    ]
+    assert different == []
 
 
 def test_each_output_of_the_book_is_listed_once(real: Project) -> None:

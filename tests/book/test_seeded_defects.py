@@ -127,6 +127,7 @@ DEFECTS = [
     Defect("verdict-of-a-right-answer", "output", "tests/data/outputs/p01/p01.unsolved.verdict-en.json", '"exit_status": 1', '"exit_status": 0'),
     Defect("verdict-in-older-words", "output", "tests/data/outputs/p01/p01.unsolved.verdict-en.json", "every element still holds what it held", "each element still has what it had"),
     Defect("verdict-in-older-words-korean", "output", "tests/data/outputs/p01/p01.unsolved.verdict-ko.json", "표시된 부분을 채웁니다", "표시한 곳을 채웁니다"),
+    Defect("replay-in-older-words", "output", "tests/data/outputs/p08/p08.neighbours_cell.replay.json", "The array ends before that: on hardware", "The array ended before that: on hardware"),
     Defect("message-that-is-never-given", "directive", HOWTO, "the NVIDIA driver does not start}}", "the NVIDIA driver is asleep}}"),
     Defect("trace-of-an-older-solution", "figure", "tests/data/traces/p01.json", '"program": "', '"program": "0'),
     Defect("demo-of-an-older-program", "output", "book/src/puzzle_01/preview.mojo", "a[i] + 10", "a[i] + 11"),

@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.conftest import REPOSITORY
 from tests.machine import needs_simulated_gpu
+from tests.simulator.amd.code_objects import program
 from tooling.exit_codes import ExitCode
 
 pytestmark = [pytest.mark.mojo, needs_simulated_gpu]
@@ -69,6 +70,24 @@ def test_the_simulated_amd_gpu_has_no_counters_to_judge(tmp_path: Path) -> None:
     assert "p32 --two-way: values right, counters not judged" in result.stdout
     shown = " ".join(result.stdout.split())
     assert "only the simulated NVIDIA GPU has, not simulated AMD GPU (gfx942)" in shown
+
+
+def test_a_program_for_gfx1100_is_simulated_on_the_gpu_that_it_was_built_for() -> None:
+    executable = str(program("defects", "gfx1100"))
+    result = tooling("simulate", "--gpu", "gfx1100", "--", executable, "race")
+    assert result.returncode == ExitCode.WRONG, result.stdout + result.stderr
+    assert "1 launch, 1 finding; the program ended with status 0" in result.stdout
+    other = tooling("simulate", "--gpu", "gfx942", "--", executable, "race")
+    assert other.returncode == ExitCode.NOT_POSSIBLE, other.stdout + other.stderr
+    shown = " ".join((other.stdout + other.stderr).split())
+    assert "`tooling simulate --gpu gfx1100 -- …`" in shown
+
+
+@pytest.mark.slow
+def test_a_solution_passes_on_the_simulated_gfx1100() -> None:
+    result = tooling("run", "p26", "--solution", "--target", "sim-gfx1100", "--prefix-sum")
+    assert result.returncode == ExitCode.PASSED, result.stdout + result.stderr
+    assert "on simulated AMD GPU (gfx1100) (--target sim-gfx1100)" in result.stdout
 
 
 def test_no_network_is_needed() -> None:

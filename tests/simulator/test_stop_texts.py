@@ -221,7 +221,8 @@ def test_infinite_recursion(context: Context, language: str, message: str) -> No
         ),
         (
             "ko",
-            "전역 메모리가 없는 전역 주소 0x40에 4바이트 접근(블록 (0, 0, 0)의 스레드 (0, 0, 0))",
+            "블록 (0, 0, 0)의 스레드 (0, 0, 0)에서 전역 주소 0x40에 접근했지만(4바이트), "
+            "거기에는 전역 메모리가 없습니다",
         ),
     ],
 )

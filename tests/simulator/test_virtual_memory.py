@@ -233,7 +233,7 @@ def test_a_write_to_read_only_memory_stops_a_kernel_without_checks(change: str) 
     assert error is not None
     why = f"wrote 4 bytes at global address {here:#x}, where the memory is mapped read-only"
     assert error.reason.render("en").endswith(why)
-    assert f"읽기 전용으로 매핑된 전역 주소 {here:#x}에 4바이트 쓰기" in error.reason.render("ko")
+    assert f"읽기 전용으로 매핑된 전역 주소 {here:#x}에 4바이트를 썼습니다" in error.reason.render("ko")
     assert words(context, here).tolist() == [1, 7, 3, 4]
     context.close()
 

@@ -110,9 +110,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     "sum-of-every": Explanation(
         Text("`{output}` contains only one in {step} of the {total} terms: 0, {step}, …"),
         Text("a reduction by halves ends too early, or a loop advances by too much"),
-        Text(
-            "write down which terms the sums contain after each step; the last one adds element 1 to element 0"
-        ),
+        Text("write down which terms the sums contain after each step; the last adds element 1 to element 0"),
     ),
     "scan-without-carry": Explanation(
         Text("the first {first} elements of `{output}` are right; every later block lacks a constant"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tooling.book import recordings
 from tooling.book.checks.context import CheckContext
@@ -16,7 +16,7 @@ from tooling.catalog.model import ModeKind
 from tooling.catalog.mutants import mutants_path
 from tooling.errors import ToolingError
 from tooling.mdbook.markup import Fence
-from tooling.project import Project
+from tooling.text.catalogues import ENGLISH
 
 _PRINTED = re.compile(r"(?:Host|Device)Buffer\(\[|^(?:out|expected): |^Puzzle \d+ complete", re.MULTILINE)
 
@@ -38,13 +38,30 @@ def check_outputs(context: CheckContext) -> Iterator[BookFinding]:
             yield BookFinding(
                 path, 0, "output", "the program has changed since this was recorded", _update(shown)
             )
+        authored = (shown.selection.puzzle.manifest, mutants_path(context.project, shown.selection.puzzle))
+        for language, lines in _judged(shown, recording):
+            for line in outdated_sentences(lines, language, authored):
+                message = f"the judge says no such sentence now: {line}"
+                yield BookFinding(path, 0, "output", message, _update(shown))
         if isinstance(recording, replays.Replay):
             continue
-        for message in _contradictions(context.project, shown, recording):
+        for message in _contradictions(shown, recording):
             yield BookFinding(path, 0, "output", message, _update(shown))
 
 
-def _contradictions(project: Project, shown: Shown, recording: recordings.Recording) -> Iterator[str]:
+def _judged(
+    shown: Shown, recording: recordings.Recording | replays.Replay
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """What the judge or the checks of the simulated GPU said, by language."""
+    if isinstance(recording, replays.Replay):
+        for language in (ENGLISH, *recording.translations):
+            marks = recording.in_language(language).marks
+            yield language, [text for mark in marks for text in (mark.what, mark.why, mark.hint) if text]
+    elif shown.judged_in:
+        yield shown.judged_in, recording.lines
+
+
+def _contradictions(shown: Shown, recording: recordings.Recording) -> Iterator[str]:
     if (recording.command, recording.state) != (shown.command, shown.state):
         yield f"this is a recording of `{recording.command}` ({recording.state})"
     mode = shown.selection.mode
@@ -57,10 +74,6 @@ def _contradictions(project: Project, shown: Shown, recording: recordings.Record
         yield "the judge accepts this wrong answer"
     if not recording.lines:
         yield "the program printed nothing"
-    if shown.judged_in:
-        authored = (shown.selection.puzzle.manifest, mutants_path(project, shown.selection.puzzle))
-        for line in outdated_sentences(recording.lines, shown.judged_in, authored):
-            yield f"the judge says no such sentence now: {line}"
 
 
 def _update(shown: Shown) -> str:

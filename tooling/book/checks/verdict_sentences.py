@@ -1,4 +1,4 @@
-"""Finds sentences in recorded verdicts that the judge no longer says.
+"""Finds sentences in recorded verdicts and replays that the judge no longer says.
 
 A recording has no digest of the judge: any change of it would then make every recording old. The sentences of
 the tool are known, however, so one that has been reworded since is found without a run.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ _SHORTEST = 3  # characters of a sentence beside its fields
 def outdated_sentences(lines: Sequence[str], language: str, authored: Iterable[Path]) -> Iterator[str]:
     """The lines of a verdict that are made of no sentence of the tool or of the puzzle's YAML files."""
     own = tuple(text for file in authored if file.exists() for text in _texts_of(file))
-    for line, following in zip(lines, (*lines[1:], ""), strict=True):
+    for line, following in pairwise((*lines, "")):
         if _VALUES.match(line) or following.lstrip().startswith("["):  # the head of the table comes before it
             continue
         if not _pattern(language).fullmatch(line) and not line.endswith(own):

@@ -30,6 +30,7 @@ _MACHINES_OWN = (
     ),  # a kernel of a graph: a hash of that, too
 )
 """Text of a verdict that depends on the machine, and its replacement in a page."""
+_TIME_LIMIT = 300.0  # seconds, however busy the machine is that records
 _HANG = 2  # the indentation in columns of the rest of a wrapped line
 
 
@@ -121,7 +122,8 @@ def record(project: Project, selection: Selection, name: str, language: str, tar
     files, program = answer(project, selection, name), selection.program
     source = program.problem if name == _UNSOLVED else cache.store_program(program.solution, files)
     # Judged as a solution: the line that offers hints depends on how the reader called the tool.
-    trial = Trial(selection, choose(selection, target), source, solution=True, language=language)
+    choice = choose(selection, target)
+    trial = Trial(selection, choice, source, solution=True, language=language, time_limit=_TIME_LIMIT)
     judged = run_trial(trial, build_trial(project, trial, toolchain, cache))
     if judged.outcome is Outcome.TIME_LIMIT:
         raise BookError(

@@ -27,20 +27,30 @@ from tooling.book.summary import Entry
 _NOT_PAGES = {"toc.html"}
 _SEARCH = "search.js"
 _SWITCHER = re.compile(r'(?:<a class="bar-button switcher"[^>]*>[^<]*</a>)+')
-_MOVED = r"""<script>
+_MOVED = """<script>
+// The scripts are missing where the site is not below the address that it was built for: look in each folder.
 (() => {
-  const root = "ROOT", here = location.pathname;
-  if (here.startsWith(root)) return;
-  const base = here.replace(/(?:[a-z]{2,3}\/)?(?:(?:puzzle_\d+|bonuses)\/)?[^/]*$/, "");
-  const moved = (address) => base + address.slice(root.length);
-  document.querySelectorAll(`[href^="${root}"]`)
-    .forEach((link) => link.setAttribute("href", moved(link.getAttribute("href"))));
-  document.querySelectorAll(`script[src^="${root}"]`).forEach((old) => {
-    const script = document.createElement("script");
-    script.async = false;
-    script.src = moved(old.getAttribute("src"));
-    document.body.append(script);
-  });
+  const root = "ROOT", folders = location.pathname.split("/");
+  const search = (depth) => {
+    if (window.chooseTheme || depth >= folders.length) return;
+    const base = folders.slice(0, depth).join("/") + "/";
+    const moved = (address) => base + address.slice(root.length);
+    const load = (address, then) => {
+      const script = document.createElement("script");
+      script.addEventListener("load", () => window.chooseTheme ? then() : search(depth + 1));
+      script.addEventListener("error", () => search(depth + 1));
+      script.src = moved(address);
+      document.head.append(script);
+    };
+    load(`${root}assets/theme.js`, () => {
+      document.querySelectorAll(`[href^="${root}"]`)
+        .forEach((link) => link.setAttribute("href", moved(link.getAttribute("href"))));
+      const style = document.querySelector("style");
+      style.textContent = style.textContent.replaceAll(`url("${root}`, `url("${base}`);
+      load(`${root}assets/book.js`, () => {});
+    });
+  };
+  search(1);
 })();
 </script>
 """
