@@ -174,7 +174,7 @@ DEFECTS = [
     # built pages
     Defect("html-block-in-paragraph", "html", P15, "## Overview", "text <div>block</div> text\n\n## Overview", True),
     Defect("html-id-twice", "html", P15, "## Overview", '<p id="overview">x</p>\n\n## Overview', True),
-    Defect("html-never-closed", "html", P15, "</details>\n\n## What", "## What", True),
+    Defect("html-never-closed", "html", P15, "</details>\n\n## Wrong", "## Wrong", True),
     Defect("emphasis-before-a-particle", "emphasis", K15, "**남는 스레드.** 블록에는", "**남는 스레드(thread)**의 블록에는", True),
     Defect("site-missing-download", "site", P15, "## Overview", '<p><a href="data.bin">data</a></p>\n\n## Overview', True),
 ]  # fmt: skip

@@ -96,4 +96,7 @@ def test_a_parameter_read_out_of_bounds_stops_the_kernel_in_both_languages() -> 
         "thread (0, 0, 0) of block (0, 0, 0) accessed 8 bytes at parameter address 0x20, where there is no "
         "parameter memory"
     )
-    assert "인자 메모리가 없는 인자 주소 0x20" in result.error.reason.render("ko")
+    assert result.error.reason.render("ko") == (
+        "블록 (0, 0, 0)의 스레드 (0, 0, 0)에서 인자 주소 0x20에 접근했지만(8바이트), "
+        "거기에는 인자 메모리가 없습니다"
+    )
