@@ -250,7 +250,7 @@ def _requirements(value: Value) -> tuple[Requirement, ...]:
             if lanes not in (32, 64):
                 raise keys["lanes"].error("must be 32 or 64")
             if because is None:
-                raise entry.error("the key `because` is missing", hint="add what needs so many lanes")
+                raise entry.error("the key `because` is missing", hint="add what needs this number of lanes")
         found.append(Requirement(vendor, compute=compute, lanes=lanes, because=because))
     return tuple(found)
 

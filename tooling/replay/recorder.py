@@ -127,7 +127,6 @@ class Recorder(Hook):
 
     def __init__(self, blocks: Sequence[int], checks: Sequence[CheckHook]) -> None:
         self._blocks = tuple(blocks)
-        self._checks = checks
         self._context: LaunchContext | None = None
         self._seen = {check: len(check.findings) for check in checks}
         self._moments: list[_Moment] = []

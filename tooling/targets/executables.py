@@ -6,8 +6,10 @@ import mmap
 import re
 from pathlib import Path
 
+from tooling.catalog.model import Vendor
 from tooling.errors import Location, ToolingError
 from tooling.exit_codes import ExitCode
+from tooling.targets.probing import SIMULATED_GPUS
 from tooling.text import Text
 
 _PTX = re.compile(rb"\.target (sm_\d+[af]?)\b")
@@ -18,9 +20,6 @@ _PTX_NAME = re.compile(r"sm_(\d+)(\d)([af]?)")
 _WHAT = Text("`{program}` was built for {accelerators}, and the simulated GPU is an {simulated}")
 _WHY = Text("an executable contains machine code or PTX for the GPUs that it was built for, and for no other")
 _TRY = Text("build it with `mojo build --target-accelerator {simulated}`, or give the .mojo file instead")
-
-
-_AMD_GPUS = ("gfx942", "gfx1100")
 _OWN_GPU = Text("simulate the GPU that it was built for: `tooling simulate --gpu {gpu} -- …`")
 
 
@@ -51,7 +50,8 @@ def require_code_for(program: Path, accelerator: str) -> None:
     found = accelerators_of(program)
     if found and not any(_runs(name, accelerator) for name in found):
         names = ", ".join(found)
-        own = next((gpu for gpu in _AMD_GPUS if gpu in found), None)
+        amd = (gpu.accelerator for gpu in SIMULATED_GPUS.values() if gpu.kind.vendor is Vendor.AMD)
+        own = next((name for name in amd if name in found), None)
         raise OtherAccelerator(
             _WHAT.of(program=program.name, accelerators=names, simulated=accelerator),
             where=Location(program),

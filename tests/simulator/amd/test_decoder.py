@@ -45,6 +45,13 @@ def test_a_branch_has_the_offset_of_its_target() -> None:
     assert (backwards.text, backwards.target) == ("s_cbranch_execnz 0x4", 4)
 
 
+def refusal(architecture: Architecture, words: str) -> UnknownInstruction:
+    """Why an instruction of a.mojo:3:7 is not decoded; `words` are its bytes in hexadecimal."""
+    with pytest.raises(UnknownInstruction) as caught:
+        make_decoder(architecture).decode(bytes.fromhex(words), 0, SourceLocation("a.mojo", 3, 7))
+    return caught.value
+
+
 @pytest.mark.parametrize(
     ("architecture", "words", "form"),
     [
@@ -59,13 +66,12 @@ def test_a_branch_has_the_offset_of_its_target() -> None:
 def test_an_unknown_instruction_is_named_with_its_place(
     architecture: Architecture, words: str, form: str
 ) -> None:
-    with pytest.raises(UnknownInstruction) as caught:
-        make_decoder(architecture).decode(bytes.fromhex(words), 0, SourceLocation("a.mojo", 3, 7))
-    name = form if words else caught.value.form
-    first, why, _ = str(caught.value).split("\n")
+    error = refusal(architecture, words)
+    name = form if words else error.form
+    first, why, _ = str(error).split("\n")
     assert first == f"machine code at 0x0, from a.mojo:3:7: cannot execute `{name}`"
     assert why == "  why: this encoding is unknown"
-    assert caught.value.form == name
+    assert error.form == name
 
 
 @pytest.mark.parametrize(
@@ -79,9 +85,7 @@ def test_an_unknown_instruction_is_named_with_its_place(
 def test_an_instruction_that_is_not_supported_has_its_mnemonic(
     architecture: Architecture, words: str, name: str
 ) -> None:
-    with pytest.raises(UnknownInstruction) as caught:
-        make_decoder(architecture).decode(bytes.fromhex(words), 0, SourceLocation("a.mojo", 3, 7))
-    assert str(caught.value).split("\n")[0] == (
+    assert str(refusal(architecture, words)).split("\n")[0] == (
         f"machine code at 0x0, from a.mojo:3:7: cannot execute `{name}`"
     )
 

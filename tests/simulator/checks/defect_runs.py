@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parent / "defects"
 
 BASE = 1 << 32
 LANE_INSTRUCTIONS = 200_000
-"""A kernel that waits for ever is stopped after so many."""
+"""A kernel that waits forever is stopped after this many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from tooling.book.checks.context import Chapter, CheckContext
 from tooling.book.checks.finding import BookFinding
-from tooling.book.directives.replays import SOLVED, parse_words
+from tooling.book.directives.replays import SOLVED, replays_of, same_run
 from tooling.book.page import PageContext
 from tooling.catalog.catalogue import Selection
 from tooling.catalog.model import ProgramLanguage
 from tooling.errors import ToolingError
-from tooling.mdbook.includes import Directive, find_directives
+from tooling.mdbook.includes import find_directives
 
 _TOGETHER = re.compile(
     r"\b(?:barrier|cluster_(?:arrive|wait|sync)|mbarrier_\w+|async_copy_wait_all)\(|\b(?:warp|block)\.[a-z]\w*[\[(]"
@@ -26,18 +26,13 @@ def check_replays(context: CheckContext) -> Iterator[BookFinding]:
     """
     for chapter in context.real_chapters():
         page = PageContext(chapter.edition, chapter.path, chapter.text, context.puzzle_index)
-        directives = list(find_directives(chapter.text))
         try:
-            shown = [parse_words(page, each.argument.split()) for each in directives if each.name == "replay"]
-            asked = list(_taught(context, chapter, directives))
+            shown = list(replays_of(page))
+            asked = list(_taught(context, chapter))
         except ToolingError:
             continue  # a directive that names no run: `check_directives` reports it with its line
         for line, selection in asked:
-            states = {
-                state
-                for other, state in shown
-                if (other.puzzle.id, other.mode) == (selection.puzzle.id, selection.mode)
-            }
+            states = {state for other, state in shown if same_run(other, selection)}
             missing = [
                 *(["the solution"] if SOLVED not in states else []),
                 *(["a wrong answer"] if not states - {SOLVED} else []),
@@ -53,11 +48,9 @@ def check_replays(context: CheckContext) -> Iterator[BookFinding]:
                 )
 
 
-def _taught(
-    context: CheckContext, chapter: Chapter, directives: list[Directive]
-) -> Iterator[tuple[int, Selection]]:
+def _taught(context: CheckContext, chapter: Chapter) -> Iterator[tuple[int, Selection]]:
     """The runs of a page whose solution synchronises threads, each with its line."""
-    for each in directives:
+    for each in find_directives(chapter.text):
         if each.name != "run" or "solution" in each.argument.split():
             continue
         name, *flags = each.argument.split()

@@ -93,16 +93,22 @@ def beside_figure(page: PageContext, name: str) -> str:
     if len(traces) != 1:
         return ""
     traced, _ = traced_run(page.puzzle_index, traces[0])
-    shown = [
-        (selection, state)
-        for selection, state in _of_page(page)
-        if (selection.puzzle.id, selection.mode) == (traced.puzzle.id, traced.mode)
-    ]
+    shown = [(selection, state) for selection, state in replays_of(page) if same_run(selection, traced)]
     links = [_link(page, *each, "figure-") for each in shown or _recorded(page, traced)]
     return f'<p class="replays">{" ".join(links)}</p>\n' if links else ""
 
 
-def _of_page(page: PageContext) -> Iterator[tuple[Selection, str]]:
+def same_run(one: Selection, other: Selection) -> bool:
+    """Whether both are the same mode of a puzzle, perhaps of different programs."""
+    return (one.puzzle.id, one.mode) == (other.puzzle.id, other.mode)
+
+
+def replays_of(page: PageContext) -> Iterator[tuple[Selection, str]]:
+    """What the replays of a page show: the run, and the state or the name of a wrong answer.
+
+    Raises:
+        ToolingError: a directive names no run.
+    """
     for directive in find_directives(page.text):
         if directive.name == "replay":
             yield parse_words(page, directive.argument.split())
@@ -129,7 +135,7 @@ def _link(page: PageContext, selection: Selection, state: str, kind: str) -> str
     address = f"{page.up}{FOLDER}/{page_name(selection, state)}"
     says = {name: escape(say(name, page.language)) for name in ("close", "enlarge")}
     label = escape(say(key, page.language))
-    if len({shown.mode.name for shown, _ in _of_page(page)}) > 1:
+    if len({shown.mode.name for shown, _ in replays_of(page)}) > 1:
         label += f" <code>{escape(' '.join(selection.mode.flags))}</code>"
     data = " ".join(f'data-{name}="{text}"' for name, text in says.items())
     return f'<a class="replay" href="{address}" {data}>{label}</a>'

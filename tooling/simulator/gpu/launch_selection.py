@@ -30,7 +30,7 @@ class LaunchSelection(Struct, frozen=True):
         return named[self.skip :][: self.count]
 
     def wants(self, name: str, earlier: int) -> bool:
-        """Whether a launch is selected, after so many `earlier` ones whose kernels have the wanted name."""
+        """Whether a launch is selected, after `earlier` ones whose kernels have the wanted name."""
         return (
             self.kernel in name
             and earlier >= self.skip

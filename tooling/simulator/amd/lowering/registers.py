@@ -34,7 +34,6 @@ class Slots:
         assert (EXEC, ACTIVE, SCC) == (0, 1, 2)
         self._slots: dict[tuple[str, int], int] = {}
         self._constants: dict[tuple[int, np.dtype[Any]], int] = {}
-        self.highest_vector = -1
 
     def register(self, kind: str, index: int) -> int:
         """The slot of a 32-bit register: `s`, `v`, `a`, `vcc`, `m0`, …"""

@@ -169,8 +169,3 @@ def set_exec(group: WaveGroup, mask: Array) -> None:
     if len(flags) != group.count:
         flags = np.zeros(group.count, np.bool_)
     registers[ACTIVE] = flags if group.has_thread is None else flags & group.pick(group.has_thread)
-
-
-def lane_numbers(group: WaveGroup) -> Array:
-    """(count,) each lane's number in its wavefront."""
-    return np.tile(np.arange(group.wave_size, dtype=np.uint32), group.waves)
