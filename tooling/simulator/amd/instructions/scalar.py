@@ -89,7 +89,7 @@ _INTERRUPT, _DOORBELL = 1, 128  # of the messages
 
 @binds("s_sendmsg_rtn_b32")
 def _ask(lowering: Lowering, instruction: MachineInstruction, _following: int) -> None:
-    """A question about the queue's doorbell, which stands after traps only: the answer is 0."""
+    """The number of the queue's doorbell, which only code after a trap uses: 0."""
     if instruction.sources[0].operand.value != _DOORBELL:
         raise lowering.unsupported(instruction)
     slot = lowering.constant(0, U32)
