@@ -23,6 +23,7 @@ _HEAD = re.compile(
 )
 _COLOUR = re.compile(r"(?<=[\": ])#[0-9a-fA-F]{3,8}(?=[\";} ])")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_CENTRED = ' dominant-baseline="central"'
 _FONT = re.compile(r'font-family="[^"]*"')  # the style sheet has the font of code
 _ID = re.compile(r'(\bid="|url\(#|href="#)')
 
@@ -65,7 +66,10 @@ def _inline(picture: Picture, name: str) -> str:
         return f"var({key})"
 
     body = _COLOUR.sub(variable, picture.light)
-    body = _FONT.sub('font-family="mono"', body).replace(' dominant-baseline="central"', "")
+    body = _FONT.sub('font-family="mono"', body)
+    baseline = ""
+    if body.count(_CENTRED) == body.count("<text"):  # all labels: once is enough
+        body, baseline = body.replace(_CENTRED, ""), _CENTRED
     body = _ID.sub(rf"\g<1>{name}-", body)
     # Rules of a drawing must not style the others of the page.
     body = _STYLE.sub(rf"<style>#{name} {{\g<1>}}</style>", body)
@@ -74,9 +78,8 @@ def _inline(picture: Picture, name: str) -> str:
     return (
         f'<svg id="{name}" class="{name.rpartition("-")[2]}" '
         f'width="{picture.width}" height="{picture.height}" '
-        f'viewBox="0 0 {picture.width} {picture.height}" role="img" stroke-width="1.2" '
-        f'dominant-baseline="central" '
-        f'aria-label="{picture.description}">\n'
+        f'viewBox="0 0 {picture.width} {picture.height}" role="img" stroke-width="1.2"'
+        f'{baseline} aria-label="{picture.description}">\n'
         f"<style>:root{{{light}}}@media screen{{:root[data-theme=dark]{{{shades}}}}}</style>\n"
         f"{body}</svg>\n"
     )
