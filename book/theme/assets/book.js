@@ -200,7 +200,7 @@ if (navigator.clipboard) {
       copy.textContent = root.dataset.copied;
       setTimeout(() => { copy.textContent = root.dataset.copy; }, 1500);
     });
-    code.parentElement.append(copy);
+    (code.closest("figure.code")?.querySelector("figcaption") || code.parentElement).append(copy);
   });
 }
 

@@ -179,7 +179,10 @@ def _finish(rendered: Rendered, around: SiteContext) -> _Finished:
     found: list[search.Section] = []
     for page in rendered.pages():
         html = keep_together((rendered.folder / page).read_text(encoding="utf-8"))
-        _write(made.folder / page, apply_layout(highlight_page(html), page, around))
+        _write(
+            made.folder / page,
+            apply_layout(highlight_page(html, around.repository, edition.language), page, around),
+        )
         if page in around.pages:
             article = html.partition("<article>")[2].partition("</article>")[0]
             # Of a page that is not written yet, only its title and what the puzzle computes.
