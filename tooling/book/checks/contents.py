@@ -19,7 +19,6 @@ _MARKER = re.compile(
 _INTERNAL = ("_includes",)
 _NUMBER = re.compile(r"\d+")
 _WITHOUT_FIGURE = {  # and what they show instead
-    "cover.md": "a verdict, and the map of all puzzles",
     "introduction.md": "an output and a verdict",
     "howto.md": "commands",
     "basics/mojo.md": "programs with their output",
