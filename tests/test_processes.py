@@ -75,6 +75,27 @@ def test_a_program_ends_when_the_tool_is_killed(number: signal.Signals) -> None:
     assert gone(pid)
 
 
+def test_a_temporary_folder_is_removed_when_the_tool_is_killed() -> None:
+    code = (
+        "import sys, time; from tooling.processes import temporary_folder\n"
+        "with temporary_folder('killed-') as folder:\n"
+        "    (folder / 'book').mkdir()\n"
+        "    (folder / 'book' / 'out.bin').touch()\n"
+        "    print(folder, flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as tool:
+        assert tool.stdout is not None
+        folder = Path(tool.stdout.readline().strip())
+        assert [path.name for path in folder.rglob("*")] == ["book", "out.bin"]
+        tool.kill()
+    for _ in range(200):
+        if not folder.exists():
+            break
+        time.sleep(0.05)
+    assert not folder.exists()
+
+
 def test_a_helper_leaves_no_guard_behind() -> None:
     done = run_captured([sys.executable, "-c", "print('done')"])
     assert (done.status, done.stdout) == (0, "done\n")

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,8 +20,9 @@ _running: set[subprocess.Popen[bytes]] = set()
 _lock = threading.RLock()
 _MARK = "PUZZLE_PROCESS"  # a variable of every program and its children: which `process_group` they belong to
 _SET_CHILD_SUBREAPER = 36  # prctl(2)
-_GUARD = 'read -r _ || kill -9 "-$1"'
-"""A shell script: without a line on its input, as the end of this process leaves it, it ends a group."""
+_END_GROUP = 'kill -9 "-$1"'
+# Again while a program that is being killed still writes there.
+_REMOVE = 'for _ in 1 2 3 4 5; do rm -rf -- "$1" && break; sleep 1; done'
 
 
 class Completed(Struct, frozen=True):
@@ -53,7 +55,7 @@ def process_group(
     with _lock:
         _running.add(process)
     try:
-        with _guarded(process):
+        with _if_killed(_END_GROUP, str(process.pid)):
             try:
                 yield process
             finally:
@@ -66,17 +68,25 @@ def process_group(
 
 
 @contextlib.contextmanager
-def _guarded(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Starts a shell that ends the group of the process if this process dies inside the block."""
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """A temporary folder; removed when the block is left, or if this process is killed inside it."""
+    folder = tempfile.TemporaryDirectory(prefix=prefix)
+    with _if_killed(_REMOVE, folder.name), folder:
+        yield Path(folder.name)
+
+
+@contextlib.contextmanager
+def _if_killed(script: str, argument: str) -> Iterator[None]:
+    """Starts a shell that runs a script if this process dies inside the block: its input then ends."""
     try:
         guard = subprocess.Popen(
-            ["/bin/sh", "-c", _GUARD, "guard", str(process.pid)],
+            ["/bin/sh", "-c", f"read -r _ || {{ {script}; }}", "guard", argument],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-    except OSError:  # no shell, or no more processes: the program still ends with its block
+    except OSError:  # no shell, or no more processes: the block still cleans up when it is left
         yield
         return
     try:

@@ -23,6 +23,7 @@ from tooling.catalog.model import ModeKind, Program, ProgramLanguage
 from tooling.catalog.mutants import known_mistakes
 from tooling.errors import Location
 from tooling.execution.channel import VARIABLE, LabFolder
+from tooling.processes import temporary_folder
 from tooling.project import Project
 from tooling.target_run import RunOptions, run_on_target
 from tooling.targets.model import Choice
@@ -141,7 +142,7 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
     datasets = mode.datasets if judged else ("book",)
     workers = 1 if executable.interpreter else len(datasets)
     _remove_abandoned()
-    with tempfile.TemporaryDirectory(prefix=_SCRATCH) as scratch, program_pool(workers) as pool:
+    with temporary_folder(_SCRATCH) as scratch, program_pool(workers) as pool:
         futures = [
             pool.submit(
                 _run_case,
@@ -149,7 +150,7 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
                 executable,
                 dataset,
                 reference=reference,
-                lab=LabFolder(Path(scratch) / dataset),
+                lab=LabFolder(scratch / dataset),
                 stream=stream if index == 0 else None,
             )
             for index, dataset in enumerate(datasets)
@@ -168,7 +169,7 @@ def run_trial(trial: Trial, executable: Executable, stream: Callable[[bytes], No
 
 
 def _remove_abandoned() -> None:
-    """Removes the folders of runs that were killed long ago."""
+    """Removes the folders of runs that ended long ago together with what would have removed them."""
     now = time.time()
     for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
         with contextlib.suppress(OSError):

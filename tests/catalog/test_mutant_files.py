@@ -62,6 +62,7 @@ def test_a_mutant_without_modes_runs_in_all_judged_modes(tmp_path: Path) -> None
     [
         ("{amd: {expect: [races]}}", r"\[0\].targets.amd: the key `because` is missing"),
         ("{amd: {hidden: one warp, expect: [races]}}", r"\[0\].targets.amd.expect: unknown key"),
+        ("{amd: {lanes: 16, hidden: one warp}}", r"\[0\].targets.amd.lanes: must be 32 or 64"),
         ("{intel: {hidden: one warp}}", r"\[0\].targets.intel: unknown key"),
     ],
 )

@@ -403,6 +403,22 @@ def test_a_build_that_is_killed_leaves_nothing_half_built(workbench: Workbench) 
     assert workbench.run("run", "p01").status == ExitCode.PASSED
 
 
+def test_a_run_that_is_killed_leaves_nothing_in_the_temporary_folder(workbench: Workbench) -> None:
+    temporary = Path(workbench.environment["TMPDIR"])
+    workbench.write_problem("import time\ntime.sleep(60)\n")
+    process = workbench.start("run", "p01")
+    while not list(temporary.glob("gpu-puzzle-run-*/book")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()  # not the helpers that it has started
+    process.communicate()
+    for _ in range(200):
+        if not list(temporary.glob("gpu-puzzle-run-*")):
+            break
+        time.sleep(0.05)
+    assert not list(temporary.glob("gpu-puzzle-run-*"))
+
+
 @pytest.mark.parametrize("cache", ["/dev/null/cache", "{root}/pyproject.toml/cache"])
 def test_a_cache_that_cannot_be_written_is_replaced_with_a_note(workbench: Workbench, cache: str) -> None:
     result = workbench.run("run", "p01", PUZZLE_CACHE_DIR=cache.format(root=workbench.root))

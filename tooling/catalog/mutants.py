@@ -73,6 +73,7 @@ class Deviation(Struct, frozen=True):
     because: str
     expect: tuple[str, ...] = ()  # none: the mistake does not show there, and the program passes
     modes: tuple[str, ...] = ()  # in which; none: in all
+    lanes: int = 0  # only on GPUs whose warps have as many; 0: on all
 
 
 class Mutant(Struct, frozen=True):
@@ -198,11 +199,15 @@ def _expectations(value: Value) -> tuple[str, ...]:
 def _deviation(value: Value, modes: tuple[str, ...]) -> Deviation:
     """Either `hidden`, the reason why the mistake does not show, or `expect` and `because`."""
     reason, *rest = ("hidden",) if "hidden" in value.entries() else ("because", "expect")
-    keys = value.mapping([reason, *rest], ["modes"])
+    keys = value.mapping([reason, *rest], ["modes", "lanes"])
+    lanes = keys["lanes"].integer(1) if "lanes" in keys else 0
+    if lanes not in (0, 32, 64):
+        raise keys["lanes"].error("must be 32 or 64")
     return Deviation(
         keys[reason].text().strip(),
         _expectations(keys["expect"]) if rest else (),
         tuple(item.one_of(modes, "mode") for item in keys["modes"].items()) if "modes" in keys else (),
+        lanes,
     )
 
 

@@ -65,7 +65,7 @@ def _try_one(  # noqa: PLR0917 - the same six all the way down
         return _skipped(trial, error.why or error.what)
     except TargetAbsent as error:
         return _missing(trial, f"{error.what}: {error.why}; {error.hint}")
-    trial = trial.on(choice.target.kind.vendor)
+    trial = trial.on(choice.target.kind.vendor, choice.target.lanes)
     if choice.target.simulated and trial.selection.mode.kind is ModeKind.BENCHMARK:
         return _skipped(trial, "benchmarks need a real GPU")
     start = time.monotonic()

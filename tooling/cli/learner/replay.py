@@ -31,10 +31,9 @@ NOT_LAUNCHED = Text("error: no kernel was launched, so nothing was recorded")
 
 
 def replay_command(options: ReplayOptions) -> int:
-    from tempfile import TemporaryDirectory
-
     from tooling.cli.parser import UsageError, option_names
     from tooling.cli.subject import chosen_subject, exit_code_of, simulated_gpu
+    from tooling.processes import temporary_folder
     from tooling.reports.files import write_report
     from tooling.reports.terminal import open_terminal
     from tooling.targets.model import TargetKind
@@ -44,8 +43,8 @@ def replay_command(options: ReplayOptions) -> int:
     terminal = open_terminal(sys.stderr if options.html == "-" else sys.stdout)
     target = simulated_gpu(TargetKind(options.target))
     subject, unfinished = chosen_subject(options, target, option_names(ReplayOptions))
-    with TemporaryDirectory(prefix="gpu-puzzle-replay-") as lab:
-        staged = _stage(options, target, Path(lab)) if options.data != BOOK else {}
+    with temporary_folder("gpu-puzzle-replay-") as lab:
+        staged = _stage(options, target, lab) if options.data != BOOK else {}
         run, trace = _recorded(subject, target, options, staged, terminal.streamer())
     code = exit_code_of(run.transcript)
     if trace is None:

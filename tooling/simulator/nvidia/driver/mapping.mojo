@@ -5,6 +5,7 @@ from std.ffi import external_call
 from wire import errno
 
 comptime _O_RDWR_CLOEXEC = Int32(0x80002)
+comptime _ENOENT = Int32(2)
 comptime _PROT_NONE = Int32(0)
 comptime _PROT_READ_WRITE = Int32(3)
 comptime _RESERVED = Int32(0x4022)  # MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
@@ -34,6 +35,19 @@ def reserve(base: UInt64, size: UInt64) -> UInt64:
             _ = external_call["munmap", Int32](address, size)
     return external_call["mmap", UInt64](
         UInt64(0), size, _PROT_NONE, _RESERVED, Int32(-1), Int64(0)
+    )
+
+
+def exists(path: String) -> Bool:
+    """Whether there is a file of this name; also True if that cannot be determined.
+    """
+    var name = path
+    return (
+        external_call["access", Int32](
+            name.as_c_string_slice().unsafe_ptr(), Int32(0)
+        )
+        == 0
+        or errno() != _ENOENT
     )
 
 

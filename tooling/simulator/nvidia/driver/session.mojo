@@ -18,7 +18,7 @@ from errors import (
     describe,
 )
 from pending import Pending
-from mapping import MAP_FAILED, map_file, reserve
+from mapping import MAP_FAILED, exists, map_file, reserve
 from wire import (
     NULL,
     Body,
@@ -84,6 +84,7 @@ struct Session(Movable):
     var memory_bytes: UInt64
     var arena: UInt64
     var arena_file: String
+    var simulator: String  # a path that exists while the simulator's process runs
     var next_handle: UInt64
     var streams: Dict[UInt64, UInt32]
     var events: Dict[UInt64, UInt32]
@@ -118,6 +119,7 @@ struct Session(Movable):
         self.memory_bytes = 0
         self.arena = 0
         self.arena_file = ""
+        self.simulator = ""
         self.next_handle = CONTEXT + 16
         self.streams = {}
         self.events = {}
@@ -262,6 +264,7 @@ struct Session(Movable):
             self.attributes[number] = Int32(reply.u32())
         self.name = reply.rest()
         self.arena_file = String("/proc/", process, "/fd/", descriptor)
+        self.simulator = String("/proc/", process, "/exe")
         var failed = map_file(
             self.arena_file, self.arena, protocol.ARENA_BYTES, 0
         )
@@ -293,6 +296,10 @@ struct Session(Movable):
         if not exchange(self.socket, body, reply):
             self.disconnected = True
             self.disconnect()
+            if self.simulator and not exists(self.simulator):
+                # An error would make the program write a stack trace to temporary files while the tool's guard
+                # kills it.
+                external_call["_exit", NoneType](Int32(1))
             print_error(
                 "the connection to the simulator was closed; it was stopped,"
                 " or it failed (see the output of `tooling`)"
